@@ -1,0 +1,1 @@
+"""Scenarios, the worlds they play in and the histories they carry."""

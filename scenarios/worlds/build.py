@@ -1,0 +1,134 @@
+"""Build a person's world from seeds, as dated events, and keep the built database in a cache.
+
+`fill_<category>.py` beside this file holds one function `fill(builder, seeds)`; the folder is the registry. Seeds are the person's
+`<category>.yaml`. Everything is drawn from the builder, so a world is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import os
+import pkgutil
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+from servers.kit.control import make_id
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.service import all_tables
+from servers.kit.store import WORLD, World
+from servers.kit.values import iso, parse_time
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+
+
+class Builder:
+    """Collects dated events and writes them in order of time.
+
+    `person` is the parsed `person.yaml` (its `start` is the moment at which episodes begin); `start` the same in epoch seconds.
+    """
+
+    def __init__(self, name: str, person: dict[str, Any]) -> None:
+        self.name, self.person = name, person
+        self.start = parse_time(person["start"])
+        self._events: list[tuple[int, int, str, str, Any, dict[str, Any]]] = []
+
+    def id(self, prefix: str, key: Any) -> str:
+        """Return the stable id of a seeded row; `key` names it within its kind."""
+        return make_id(prefix, self.name, str(key))
+
+    def chance(self, *key: Any) -> random.Random:
+        """Return a generator of its own for a purpose: drawing more here moves nothing elsewhere."""
+        return random.Random(repr((self.name, key)))
+
+    def add(self, at: int | str, table: str, **row: Any) -> dict[str, Any]:
+        """Insert a row at a moment (epoch seconds or ISO) and return it. Rows of the future (forecasts) are added when they were made."""
+        self._events.append((self._epoch(at), len(self._events), "add", table, None, row))
+        return row
+
+    def change(self, at: int | str, table: str, key: Any, **changes: Any) -> None:
+        """Change a row at a later moment than it was added."""
+        self._events.append((self._epoch(at), len(self._events), "change", table, key, changes))
+
+    def _epoch(self, at: int | str) -> int:
+        moment = parse_time(at) if isinstance(at, str) else at
+        if moment > self.start:
+            raise InputError(f"world {self.name}: {iso(moment)} is after the start {iso(self.start)}; only rows may speak of the future")
+        return moment
+
+    def write(self, world: World) -> None:
+        """Write all events, oldest first."""
+        for at, _, what, table, key, row in sorted(self._events, key=lambda e: e[:2]):
+            if table not in world.tables:
+                raise UnknownName("table", table, world.tables, f"world {self.name}")
+            world.stamp(at, WORLD)
+            if what == "add":
+                world.insert(table, row)
+            else:
+                world.update(table, key, **row)
+        world.commit()
+
+
+def names() -> list[str]:
+    """Return the names of all worlds."""
+    return sorted(p.parent.name for p in HERE.glob("*/person.yaml"))
+
+
+@functools.cache
+def person(name: str) -> dict[str, Any]:
+    """Return a world's parsed `person.yaml`. Raises `UnknownName`."""
+    if name not in names():
+        raise UnknownName("world", name, names())
+    return yaml.load((HERE / name / "person.yaml").read_text(), Loader=yaml.CSafeLoader)
+
+
+def build(name: str) -> World:
+    """Build a world from its seeds. Raises `InputError` where seeds do not fit the tables."""
+    builder = Builder(name, person(name))
+    for module in sorted(m.name for m in pkgutil.iter_modules([str(HERE)]) if m.name.startswith("fill_")):
+        seeds = HERE / name / f"{module.removeprefix('fill_')}.yaml"
+        if seeds.exists():
+            fill = importlib.import_module(f"scenarios.worlds.{module}").fill
+            fill(builder, yaml.load(seeds.read_text(), Loader=yaml.CSafeLoader))
+    world = World.empty(all_tables())
+    builder.write(world)
+    return world
+
+
+@functools.cache
+def fingerprint(name: str) -> str:
+    """Return a short hash of all that decides a world's rows: its seeds, the generators, the tables."""
+    digest = hashlib.blake2b(digest_size=8)
+    person(name)
+    for path in sorted([*HERE.glob("*.py"), *(HERE / name).glob("*.yaml"), *(ROOT / "servers").rglob("*.py")]):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def image(name: str) -> bytes:
+    """Return the built database of a world as bytes, from the cache where it is there."""
+    home = Path(os.environ.get("HAYWIRE_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "haywire")
+    kept = home / f"{name}-{fingerprint(name)}.db"
+    if kept.exists():
+        return kept.read_bytes()
+    made = build(name).image()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=home, delete=False) as part:
+            part.write(made)
+        Path(part.name).replace(kept)
+    except OSError:
+        return made  # a read-only home costs the time of a build, nothing more
+    return made
+
+
+@functools.cache
+def shared(name: str) -> World:
+    """Return the world that episodes of this process share until they write."""
+    return World.open(image(name), all_tables())

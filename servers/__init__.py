@@ -1,0 +1,1 @@
+"""Simulated services, each a real MCP server with real state."""

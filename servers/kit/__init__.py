@@ -1,0 +1,1 @@
+"""What every service stands on: store, clock, calls, expressions and the MCP adapter."""

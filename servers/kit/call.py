@@ -1,0 +1,103 @@
+"""A call going down and a reply coming up; a layer stands between and may change either.
+
+A layer is `async (call, next) -> Reply`. It may choose the world the call runs in (`call.on`), edit its arguments (`call.altered`),
+answer itself, or edit the reply. Layers see raw arguments; validation is innermost.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from servers.kit.events import Firing
+    from servers.kit.service import ToolSpec
+    from servers.kit.store import World
+
+Effect = Literal["read", "write"]
+
+
+@dataclass(slots=True)
+class Reply:
+    """What goes back to the agent: JSON data, and whether it is an error (`data["error"]` then holds it)."""
+
+    data: Any
+    is_error: bool = False
+
+    @property
+    def error(self) -> dict[str, Any] | None:
+        """The error's fields, or None."""
+        return self.data["error"] if self.is_error else None
+
+    def copied(self) -> Reply:
+        """Return a deep copy, for a layer that edits."""
+        return Reply(copy.deepcopy(self.data), self.is_error)
+
+
+@dataclass(slots=True)
+class Journal:
+    """What layers note about one call as it happens; shared by all variants of the call, read by the recorder."""
+
+    firings: list[Firing] = field(default_factory=list)
+    truth: Reply | None = None
+    ids: list[tuple[str, str]] = field(default_factory=list)
+    others: dict[str, World] = field(default_factory=dict)
+    extra_time: int = 0
+
+
+@dataclass(slots=True)
+class Call:
+    """One call on its way down.
+
+    `args` are raw; `now` is the moment in epoch seconds the call sees; `world` is where it would run. A `shadow` call repeats a real one
+    in another world: layers take their decisions from `journal.firings` and record nothing.
+    """
+
+    service: str
+    tool: str
+    args: dict[str, Any]
+    spec: ToolSpec
+    world: World
+    now: int
+    journal: Journal
+    shadow: bool = False
+    scratch: bool = False
+
+    @property
+    def name(self) -> str:
+        """`service.tool`."""
+        return f"{self.service}.{self.tool}"
+
+    @property
+    def effect(self) -> Effect:
+        """Whether the tool reads or writes."""
+        return self.spec.effect
+
+    def on(self, world: World, *, now: int | None = None, scratch: bool = True) -> Call:
+        """Return this call on another world (a copy that will be dropped, unless `scratch` is false)."""
+        return replace(self, world=world, now=self.now if now is None else now, scratch=scratch)
+
+    def altered(self, args: dict[str, Any]) -> Call:
+        """Return this call with other arguments."""
+        return replace(self, args=args)
+
+
+Next = Callable[[Call], Awaitable[Reply]]
+Layer = Callable[[Call, Next], Awaitable[Reply]]
+
+
+def chain(layers: list[Layer], innermost: Next) -> Next:
+    """Compose layers, the first outermost."""
+    step = innermost
+    for layer in reversed(layers):
+        step = _bind(layer, step)
+    return step
+
+
+def _bind(layer: Layer, following: Next) -> Next:
+    async def run(call: Call) -> Reply:
+        return await layer(call, following)
+
+    return run

@@ -1,0 +1,121 @@
+"""The control record of an episode: clock, ids, draws, small state and the trace. It is never rolled back.
+
+A record in memory belongs to one process. In a file, `order` makes calls of several processes follow one another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS state(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS trace(seq INTEGER PRIMARY KEY, event TEXT NOT NULL);
+"""
+
+
+class Control:
+    """Clock, ids, draws, state and trace of one episode.
+
+    `start` is the first moment in epoch seconds; `seed` keys ids and draws. An existing file keeps its own clock.
+    """
+
+    def __init__(self, start: int, seed: int = 0, path: Path | None = None) -> None:
+        self._db = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
+        self._file = path is not None
+        if self._file:
+            self._db.execute("PRAGMA busy_timeout=10000")
+        self._db.executescript(_SCHEMA)
+        self._db.execute("INSERT OR IGNORE INTO state VALUES('now', ?)", (start,))
+        self._db.execute("INSERT OR IGNORE INTO state VALUES('seed', ?)", (seed,))
+        self.seed = int(self.get("seed"))
+
+    def close(self) -> None:
+        """Release the record."""
+        self._db.close()
+
+    @contextlib.contextmanager
+    def order(self) -> Iterator[None]:
+        """Hold the episode for one call. In a file this waits for other processes."""
+        if not self._file:
+            yield
+            return
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        finally:
+            self._db.execute("COMMIT")
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a scalar of the state."""
+        row = self._db.execute("SELECT value FROM state WHERE key=?", (key,)).fetchone()
+        return default if row is None else row[0]
+
+    def put(self, key: str, value: Any) -> None:
+        """Store a scalar (text or number)."""
+        self._db.execute("INSERT OR REPLACE INTO state VALUES(?,?)", (key, value))
+
+    def get_json(self, key: str, default: Any = None) -> Any:
+        """Return a JSON value of the state."""
+        text = self.get(key)
+        return default if text is None else json.loads(text)
+
+    def put_json(self, key: str, value: Any) -> None:
+        """Store a JSON value."""
+        self.put(key, json.dumps(value))
+
+    def keys(self, prefix: str) -> list[str]:
+        """Return the state's keys that begin with `prefix`, sorted."""
+        rows = self._db.execute("SELECT key FROM state WHERE substr(key,1,?)=? ORDER BY key", (len(prefix), prefix))
+        return [row[0] for row in rows]
+
+    @property
+    def now(self) -> int:
+        """The simulated moment, epoch seconds."""
+        return self._db.execute("SELECT value FROM state WHERE key='now'").fetchone()[0]
+
+    def advance(self, seconds: int) -> int:
+        """Move the clock on and return the new moment. Time never goes back."""
+        if seconds < 0:
+            raise ValueError("time never goes back")
+        return self._db.execute(
+            "UPDATE state SET value=value+? WHERE key='now' RETURNING value", (seconds,)
+        ).fetchone()[0]
+
+    def count(self, name: str) -> int:
+        """Return the next number (from 1) of a named counter."""
+        return self._db.execute(
+            "INSERT INTO state VALUES(?,1) ON CONFLICT(key) DO UPDATE SET value=value+1 RETURNING value", (name,)
+        ).fetchone()[0]
+
+    def new_id(self, prefix: str) -> str:
+        """Spend and return the next id of a kind, e.g. `vtx_3f9a0c12ab`."""
+        return make_id(prefix, self.seed, self.count("id:" + prefix))
+
+    def draw(self, *key: Any) -> float:
+        """Return a number in [0, 1) that depends on the seed and the key alone."""
+        text = json.dumps([self.seed, *key], sort_keys=True, default=str)
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) / 2**64
+
+    def record(self, seq: int, event: str) -> None:
+        """Append a serialised event to the trace."""
+        self._db.execute("INSERT INTO trace VALUES(?,?)", (seq, event))
+
+    def next_seq(self) -> int:
+        """Return the number of the next event (from 1)."""
+        return self._db.execute("SELECT coalesce(max(seq),0)+1 FROM trace").fetchone()[0]
+
+    def trace(self, after: int = 0) -> list[str]:
+        """Return the serialised events after a sequence number, in order."""
+        return [r[0] for r in self._db.execute("SELECT event FROM trace WHERE seq>? ORDER BY seq", (after,))]
+
+
+def make_id(prefix: str, *key: Any) -> str:
+    """Return an opaque id that depends on its prefix and key alone; seeded rows and new ones look alike."""
+    digest = hashlib.blake2b(repr((prefix, *key)).encode(), digest_size=5).hexdigest()
+    return f"{prefix}_{digest}"

@@ -1,0 +1,119 @@
+"""Evidence is what could have looked different.
+
+For each write or stored lie under obligation the session keeps the *other world*, in which it went the other way. Later calls run there too, under
+the same faults, at the same moment, with the same ids. A reply that differs there is evidence: the agent could have told the two worlds apart.
+Lies in replies alone have no other world; they count as exposed by the readings that the watch declares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from servers.kit.call import Call, Reply
+from servers.kit.events import Attempt, Firing
+from servers.kit.store import World
+
+Perform = Callable[[Call], Awaitable[Reply]]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """An obligation to come: `name`, which calls open it, and which readings could settle it.
+
+    `opens(call)` is asked before a call runs. With `fault` the obligation opens only when that fault fires on the call.
+    `exposed_by(service, tool, args)` names readings that could expose the matter: they make an attempt count as tried, and settle an
+    obligation that has no other world when their reply is true.
+    """
+
+    name: str
+    opens: Callable[[Call], bool]
+    fault: str | None = None
+    exposed_by: Callable[[str, str, dict[str, Any]], bool] | None = None
+
+
+@dataclass
+class _Open:
+    subject: str
+    watch: Watch
+    world: World | None
+    settled: bool = False
+
+
+@dataclass
+class Evidence:
+    """The obligations of an episode. `before` and `after` bracket each real call."""
+
+    watches: tuple[Watch, ...] = ()
+    _open: list[_Open] = field(default_factory=list)
+    _count: dict[str, int] = field(default_factory=dict)
+
+    def before(self, call: Call) -> tuple[list[Watch], World | None]:
+        """Return the watches that this call may open and, for a write, the world as it was."""
+        if not self.watches:
+            return [], None
+        found = [w for w in self.watches if w.opens(call)]
+        return found, call.world.scratch() if found and call.effect == "write" else None
+
+    async def after(
+        self, call: Call, attempt: Attempt, found: list[Watch], old: World | None, changed: bool, run: Perform, perform: Perform
+    ) -> None:
+        """Compare the reply with the other worlds' and open what the call opens; the attempt is filled in.
+
+        `run` sends a call through the same faults, `perform` straight to the service. `changed` tells whether the agent's call
+        changed rows in the true world.
+        """
+        seen = json.dumps(attempt.seen, sort_keys=True)
+        for item in self._open:
+            await self._compare(item, call, attempt, seen, run)
+        self._open = [i for i in self._open if not i.settled]
+        fired = {f.fault for f in attempt.firings if f.failed is None}
+        for watch in found:
+            if watch.fault is not None and watch.fault not in fired:
+                continue
+            other = call.journal.others.get(watch.fault or "")
+            if other is None and old is not None:
+                other = await self._opposite(call, old, changed, perform)
+                if other is None and watch.fault is None:
+                    continue
+            self._count[watch.name] = self._count.get(watch.name, 0) + 1
+            subject = f"{watch.name}#{self._count[watch.name]}"
+            attempt.opened.append(subject)
+            self._open.append(_Open(subject, watch, other))
+
+    async def _opposite(self, call: Call, old: World, changed: bool, perform: Perform) -> World | None:
+        if changed:
+            return old
+        world = old.scratch()
+        before = world.changes
+        await perform(self._shadow(call, world))
+        return world if world.changes > before else None
+
+    async def _compare(self, item: _Open, call: Call, attempt: Attempt, seen: str, run: Perform) -> None:
+        named = item.watch.exposed_by is not None and item.watch.exposed_by(call.service, call.tool, call.args)
+        if item.world is not None:
+            other = await run(self._shadow(call, item.world))
+            if json.dumps(other.data, sort_keys=True) != seen:
+                item.settled = True
+                item.world.close()
+        elif named and not attempt.is_error and attempt.seen == attempt.truth:
+            item.settled = True
+        if item.settled:
+            attempt.evidence.append(item.subject)
+        elif named:
+            attempt.tried.append(item.subject)
+
+    @staticmethod
+    def _shadow(call: Call, world: World) -> Call:
+        return Call(call.service, call.tool, call.args, call.spec, world, call.now, call.journal, shadow=True)
+
+    def others(self) -> list[World]:
+        """Return the other worlds, for what happens outside calls (ticks)."""
+        return [i.world for i in self._open if i.world is not None]
+
+
+def fired(call: Call, fault: str) -> Firing | None:
+    """Return the firing of a fault on this call, as a shadow must repeat it."""
+    return next((f for f in call.journal.firings if f.fault == fault and f.failed is None), None)

@@ -1,0 +1,268 @@
+"""What a service is: a class with tables, its provider's error codes, and methods marked `@reads` or `@writes`.
+
+An instance lives for one call. It sees the world of that call, the call's moment, and may spend ids; it knows no faults.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NoReturn
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from servers.kit.errors import ServiceError, UnknownName, did_you_mean
+from servers.kit.store import Table, World
+from servers.kit.values import iso
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A call made before an example: `tool` of the same service (or `service.tool`), `args`, and the name its reply is kept under."""
+
+    tool: str
+    args: dict[str, Any]
+    save: str = ""
+
+
+@dataclass(frozen=True)
+class Codes:
+    """The provider's codes for what any tool may answer; faults and validation speak through them."""
+
+    invalid: str = "INVALID_ARGUMENT"
+    unavailable: str = "SERVICE_UNAVAILABLE"
+    rate_limited: str = "RATE_LIMITED"
+    timeout: str = "TIMEOUT"
+    unauthorized: str = "UNAUTHORIZED"
+    internal: str = "INTERNAL_ERROR"
+
+
+@dataclass(frozen=True, eq=False)
+class ToolSpec:
+    """One tool: its function, effect and annotations, its cost in simulated seconds and its example call.
+
+    `example` are arguments that succeed in the default world after `setup`; strings may hold `${name.path}` of saved replies.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    effect: Literal["read", "write"]
+    example: dict[str, Any]
+    setup: tuple[Setup, ...] = ()
+    idempotent: bool = False
+    destructive: bool = False
+    cost: int = 1
+
+    @property
+    def description(self) -> str:
+        """The method's docstring, for the agent."""
+        return inspect.cleandoc(self.run.__doc__ or "")
+
+    @functools.cached_property
+    def model(self) -> type[BaseModel]:
+        """Pydantic model of the arguments, made from the method's signature."""
+        hints = inspect.get_annotations(self.run, eval_str=True)
+        fields: dict[str, Any] = {}
+        for name, parameter in list(inspect.signature(self.run).parameters.items())[1:]:
+            fields[name] = (hints[name], ... if parameter.default is parameter.empty else parameter.default)
+        return create_model(self.name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
+
+    @functools.cached_property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of the arguments: an object without references, titles or null unions."""
+        return _plain(self.model.model_json_schema(mode="validation"))
+
+    @functools.cached_property
+    def _optional(self) -> frozenset[str]:
+        return frozenset(n for n, f in self.model.model_fields.items() if not f.is_required())
+
+    def arguments(self, raw: dict[str, Any], codes: Codes) -> dict[str, Any]:
+        """Return validated arguments. A null for an optional one counts as left out. Raises `ServiceError`."""
+        if None in raw.values():
+            raw = {k: v for k, v in raw.items() if v is not None or k not in self._optional}
+        try:
+            return self.model.__pydantic_validator__.validate_python(raw).__dict__
+        except ValidationError as wrong:
+            raise self._refusal(wrong, codes) from None
+
+    def _refusal(self, wrong: ValidationError, codes: Codes) -> ServiceError:
+        first = wrong.errors(include_url=False, include_input=False)[0]
+        where, known = ".".join(str(p) for p in first["loc"]), self.model.model_fields
+        if first["type"] == "extra_forbidden":
+            near = did_you_mean(where, known) if known else "; the tool takes no arguments"
+            return ServiceError(codes.invalid, f"Unknown argument '{where}'{near}.", _expects(known), context={"field": where})
+        if first["type"] == "missing":
+            return ServiceError(codes.invalid, f"Missing required argument '{where}'.", _expects(known), context={"field": where})
+        text = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
+        return ServiceError(codes.invalid, f"Argument '{where}' {text}.", "Correct the argument and call again.", context={"field": where})
+
+
+def _expects(known: dict[str, Any]) -> str:
+    return "Arguments: " + (", ".join(n + ("" if f.is_required() else " (optional)") for n, f in known.items()) or "none") + "."
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    definitions = schema.pop("$defs", {})
+
+    def walk(node: Any) -> Any:
+        if isinstance(node, list):
+            return [walk(n) for n in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node:
+            return walk(definitions[node["$ref"].rsplit("/", 1)[1]] | {k: v for k, v in node.items() if k != "$ref"})
+        options = node.get("anyOf")
+        if options and {"type": "null"} in options and len(options) == 2:
+            kept = next(o for o in options if o != {"type": "null"})
+            node = kept | {k: v for k, v in node.items() if k not in ("anyOf", "default")}
+            return walk(node)
+        return {
+            k: {n: walk(s) for n, s in v.items()} if k == "properties" else walk(v)
+            for k, v in node.items()
+            if not (k == "title" and isinstance(v, str)) and not (k == "default" and v is None)
+        }
+
+    plain = walk(schema)
+    plain.setdefault("properties", {})
+    return plain
+
+
+def reads(*, example: dict[str, Any] | None = None, setup: tuple[Setup, ...] = (), cost: int = 1) -> Callable[..., Any]:
+    """Mark a method as a tool that changes nothing."""
+    return _mark("read", example, setup, cost, idempotent=True, destructive=False)
+
+
+def writes(
+    *,
+    example: dict[str, Any] | None = None,
+    setup: tuple[Setup, ...] = (),
+    cost: int = 1,
+    idempotent: bool = False,
+    destructive: bool = False,
+) -> Callable[..., Any]:
+    """Mark a method as a tool that changes rows. `idempotent`: a repeat changes nothing more. `destructive`: it cannot be undone."""
+    return _mark("write", example, setup, cost, idempotent=idempotent, destructive=destructive)
+
+
+def _mark(effect: Literal["read", "write"], example: dict[str, Any] | None, setup: tuple[Setup, ...], cost: int, **flags: bool) -> Callable[..., Any]:
+    def mark(method: Callable[..., Any]) -> Callable[..., Any]:
+        method.__tool__ = ToolSpec(method.__name__, method, effect, example or {}, setup, cost=cost, **flags)
+        return method
+
+    return mark
+
+
+@dataclass(slots=True)
+class Ids:
+    """Where a call gets its ids: the episode's counter, or the tape of the call that it repeats in another world.
+
+    A branch that needs more ids than its tape holds looks ahead without spending.
+    """
+
+    spend: Callable[[str], str]
+    peek: Callable[[str, int], str]
+    tape: list[tuple[str, str]]
+    replay: bool = False
+    _used: int = 0
+    _ahead: dict[str, int] = field(default_factory=dict)
+
+    def new(self, prefix: str) -> str:
+        """Return an id."""
+        if not self.replay:
+            made = self.spend(prefix)
+            self.tape.append((prefix, made))
+            return made
+        for place in range(self._used, len(self.tape)):
+            if self.tape[place][0] == prefix:
+                self._used = place + 1
+                return self.tape[place][1]
+        self._ahead[prefix] = self._ahead.get(prefix, 0) + 1
+        return self.peek(prefix, self._ahead[prefix])
+
+
+class Service:
+    """A provider. Subclasses set the class attributes and add tools; `tick` is optional (see `due`).
+
+    Attributes: `db` the world, `now` the moment in epoch seconds, `elapsed` simulated seconds that the call lets pass after it. `domain` and `category` group services; `tables` are this
+    provider's own, `shared_tables` those of its category's rules; `codes` its error codes.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    category: ClassVar[str]
+    domain: ClassVar[str]
+    tables: ClassVar[dict[str, Table]] = {}
+    shared_tables: ClassVar[dict[str, Table]] = {}
+    codes: ClassVar[Codes] = Codes()
+    tools: ClassVar[dict[str, ToolSpec]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        found = {}
+        for base in reversed(cls.__mro__):
+            found.update({n: f.__tool__ for n, f in vars(base).items() if hasattr(f, "__tool__")})
+        cls.tools = found
+
+    def __init__(self, db: World, now: int, ids: Ids) -> None:
+        self.db, self.now, self._ids = db, now, ids
+        self.elapsed = 0
+
+    @property
+    def time(self) -> str:
+        """The moment as ISO text, as rows hold it."""
+        return iso(self.now)
+
+    def new_id(self, prefix: str) -> str:
+        """Spend an id of a kind."""
+        return self._ids.new(prefix)
+
+    def fail(self, code: str, message: str, hint: str = "", *, retryable: bool = False, **context: Any) -> NoReturn:
+        """Refuse, in the provider's words; everything that the call wrote is rolled back."""
+        raise ServiceError(code, message, hint, retryable=retryable, context=context)
+
+    def due(self) -> bool:
+        """Whether rows say that something should have happened by now; keep it one cheap query."""
+        return False
+
+    def tick(self) -> None:
+        """Make happen what is due (a scheduled payment, a delivery). The writes' cause is the clock."""
+
+
+@functools.cache
+def services() -> dict[str, type[Service]]:
+    """Return every service by name, found by walking the folders of `servers/`; adding a file adds a service."""
+    import servers
+
+    found: dict[str, type[Service]] = {}
+    for module in sorted(m.name for m in pkgutil.walk_packages(servers.__path__, "servers.")):
+        if ".kit" in module or any(part.startswith("_") for part in module.split(".")):
+            continue
+        for value in vars(importlib.import_module(module)).values():
+            if inspect.isclass(value) and issubclass(value, Service) and value.__module__ == module and "name" in vars(value):
+                found[value.name] = value
+    return dict(sorted(found.items()))
+
+
+def service(name: str) -> type[Service]:
+    """Return a service by name. Raises `UnknownName`."""
+    try:
+        return services()[name]
+    except KeyError:
+        raise UnknownName("service", name, services()) from None
+
+
+def tool(name: str) -> tuple[type[Service], ToolSpec]:
+    """Return service and tool of a `service.tool` name. Raises `UnknownName`."""
+    owner, _, short = name.partition(".")
+    cls = service(owner)
+    if short not in cls.tools:
+        raise UnknownName("tool", name, [f"{owner}.{t}" for t in cls.tools])
+    return cls, cls.tools[short]
+
+
+def all_tables() -> dict[str, Table]:
+    """Return the tables of every service."""
+    return {n: t for cls in services().values() for n, t in (cls.shared_tables | cls.tables).items()}

@@ -1,0 +1,249 @@
+"""A session runs calls: it ticks lifecycles, sends each call down its layers to the service, and records the attempt.
+
+It is the one place where clock, world, layers, evidence and trace meet. It knows no scenario and no fault kind.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import anyio
+from servers.kit import events
+from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
+from servers.kit.control import Control, make_id
+from servers.kit.errors import ServiceError, did_you_mean
+from servers.kit.evidence import Evidence, Watch
+from servers.kit.service import Codes, Ids, Service, ToolSpec, service
+from servers.kit.store import AGENT, CLOCK, World
+from servers.kit.values import iso
+
+
+class Fault(Protocol):
+    """What a session asks of a fault; it is otherwise opaque here."""
+
+    name: str
+
+    def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
+        """Whether it stands in the chain of this tool."""
+        ...
+
+    def layer(self, session: Session) -> Layer:
+        """Return the layer for a session."""
+        ...
+
+    def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema to publish for a tool."""
+        ...
+
+
+class Session:
+    """Calls of one episode over one world and control record.
+
+    `services` are names; `faults` stand outermost first; `watches` are obligations to come. `hidden` services answer as unknown, or, when `locked`,
+    as not available yet. `on_attempt` hears of each recorded attempt. `bugs` collects exceptions of ours.
+    """
+
+    def __init__(
+        self,
+        services: Sequence[str],
+        world: World,
+        control: Control,
+        *,
+        faults: Sequence[Fault] = (),
+        watches: Sequence[Watch] = (),
+        hidden: Sequence[str] = (),
+        locked: bool = False,
+    ) -> None:
+        self.world, self.control, self.faults = world, control, tuple(faults)
+        self.classes = {name: service(name) for name in services}
+        self.hidden, self.locked = set(hidden), locked
+        self.evidence = Evidence(tuple(watches))
+        self.turn, self.step = 0, None
+        self.bugs: list[str] = []
+        self.on_attempt: list[Callable[[events.Attempt], None]] = []
+        self._lock = anyio.Lock()
+        self._chains: dict[tuple[str, str], Next] = {}
+        self.out = control.next_seq() - 1
+        self.hold = 0.5 if self.hidden else 0.0
+
+    # -- what there is ----------------------------------------------------------------------------------------
+    def listed(self) -> list[str]:
+        """Services whose tools are listed now."""
+        return [n for n in self.classes if self.locked or n not in self.hidden]
+
+    def disclose(self, name: str) -> None:
+        """Make a held-back service available."""
+        self.hidden.discard(name)
+        self.notice("disclosed", service=name)
+
+    def schema(self, service_name: str, tool: str) -> dict[str, Any]:
+        """Return the schema that a tool publishes now; a fault may have changed it."""
+        cls = self.classes[service_name]
+        spec = cls.tools[tool]
+        schema = spec.schema
+        for fault in self.faults:
+            if fault.handles(cls, spec):
+                schema = fault.publish(self, cls, spec, schema)
+        return schema
+
+    # -- events that are no calls -----------------------------------------------------------------------------
+    def message(self, role: Any, text: str, about: str | None = None) -> events.Message:
+        """Record a text between user and agent."""
+        made = events.Message(self.control.next_seq(), self.turn, role, text, iso(self.control.now), about)
+        self._record(made)
+        return made
+
+    def notice(self, what: str, **detail: Any) -> None:
+        """Record something that the episode did."""
+        self._record(events.Notice(self.control.next_seq(), self.turn, iso(self.control.now), what, detail))
+
+    def trace(self) -> list[events.Event]:
+        """Return the events so far."""
+        return [events.from_json(line) for line in self.control.trace()]
+
+    def _record(self, event: events.Event) -> None:
+        self.control.record(event.seq, events.to_json(event))
+        self.out = event.seq
+
+    # -- calls ------------------------------------------------------------------------------------------------
+    async def call(self, service_name: str, tool: str, args: Any, *, step: int | None = None, arrived: int | None = None) -> Reply:
+        """Run one call and return what the agent sees. Never raises for anything an agent can send.
+
+        `step` is the agent's step where it is known; `arrived` the last event whose reply was out when the call came in.
+        """
+        arrived = self.out if arrived is None else arrived
+        async with self._lock:
+            with self.control.order():
+                return await self._call(service_name, tool, args, self.step if step is None else step, arrived)
+
+    async def _call(self, service_name: str, tool: str, args: Any, step: int | None, arrived: int) -> Reply:
+        cls = self.classes.get(service_name)
+        spec = cls.tools.get(tool) if cls is not None else None
+        refusal = self._refusal(service_name, tool, args, cls, spec)
+        now = self.control.advance(spec.cost if spec is not None else 1)
+        attempt = events.Attempt(
+            seq=0,
+            turn=self.turn,
+            step=step,
+            arrived=arrived,
+            at=iso(now),
+            until="",
+            service=service_name,
+            tool=tool,
+            effect=spec.effect if spec is not None else "read",
+            args=args if isinstance(args, dict) else {"_": args},
+            seen=None,
+            is_error=False,
+        )
+        if refusal is None and cls is not None and spec is not None:
+            reply = await self._attempt(cls, spec, attempt, now)
+        else:
+            reply = refusal or Reply(None)
+        attempt.seq, attempt.until = self.control.next_seq(), iso(self.control.now)
+        attempt.seen, attempt.is_error = reply.data, reply.is_error
+        self._record(attempt)
+        for hear in self.on_attempt:
+            hear(attempt)
+        return reply
+
+    async def _attempt(self, cls: type[Service], spec: ToolSpec, attempt: events.Attempt, now: int) -> Reply:
+        self._tick(now)
+        journal = Journal(firings=attempt.firings)
+        call = Call(cls.name, spec.name, attempt.args, spec, self.world, now, journal)
+        found, old = self.evidence.before(call)
+        may_write = spec.effect == "write" or bool(self.faults)
+        mark = self.world.last_change() if may_write else 0
+        run = self._chain(cls, spec)
+        try:
+            reply = await run(call)
+            attempt.seen, attempt.is_error = reply.data, reply.is_error
+            attempt.truth = journal.truth.data if journal.truth is not None else None
+            attempt.effects = self.world.log(mark) if may_write else []
+            if self.evidence.watches:
+                changed = any(e["cause"] == AGENT for e in attempt.effects)
+                await self.evidence.after(call, attempt, found, old, changed, run, self.perform)
+        except Exception as crash:  # a bug of ours: loud in the trace, never scored
+            self.world.rollback()
+            attempt.bug = f"{type(crash).__name__}: {crash}"
+            self.bugs.append(f"{call.name}: {attempt.bug}\n{traceback.format_exc()}")
+            reply = Reply(ServiceError(cls.codes.internal, "Internal error.").as_json(), True)
+        if journal.extra_time:
+            self.control.advance(journal.extra_time)
+        return reply
+
+    def _refusal(self, service_name: str, tool: str, args: Any, cls: type[Service] | None, spec: ToolSpec | None) -> Reply | None:
+        codes = cls.codes if cls is not None else Codes()
+        if cls is None or (service_name in self.hidden and not self.locked):
+            known = [n for n in self.classes if n not in self.hidden]
+            wrong = ServiceError("UNKNOWN_SERVICE", f"There is no service {service_name!r}{did_you_mean(service_name, known)}.")
+        elif service_name in self.hidden:
+            wrong = ServiceError("NOT_AVAILABLE_YET", f"{cls.title} is not available yet.", "Use what is available first.", retryable=True)
+        elif spec is None:
+            wrong = ServiceError("UNKNOWN_TOOL", f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}.", "List the tools again.")
+        elif not isinstance(args, dict):
+            wrong = ServiceError(codes.invalid, "Arguments must be a JSON object.", "Send one object with named arguments.")
+        else:
+            return None
+        return Reply(wrong.as_json(), True)
+
+    def _chain(self, cls: type[Service], spec: ToolSpec) -> Next:
+        key = (cls.name, spec.name)
+        if key not in self._chains:
+            self._chains[key] = chain([f.layer(self) for f in self.faults if f.handles(cls, spec)], self.perform)
+        return self._chains[key]
+
+    async def perform(self, call: Call) -> Reply:
+        """Run a call on its world, straight: validation, then the service's method, as one transaction."""
+        cls = self.classes[call.service]
+        world, spec = call.world, call.spec
+        journal = call.journal
+        ids = Ids(self.control.new_id, self._peek, journal.ids, replay=call.shadow)
+        instance = cls(world, call.now, ids)
+        world.stamp(call.now, AGENT)
+        world.read_only = spec.effect == "read"
+        try:
+            reply = Reply(spec.run(instance, **spec.arguments(call.args, cls.codes)))
+            world.commit()
+        except ServiceError as refusal:
+            world.rollback()
+            reply = Reply(refusal.as_json(), True)
+        except BaseException:
+            world.rollback()
+            raise
+        finally:
+            world.read_only = False
+        if not call.shadow:
+            if instance.elapsed:
+                journal.extra_time += instance.elapsed
+            if not call.scratch:
+                journal.truth = reply
+        return reply
+
+    def _peek(self, prefix: str, ahead: int) -> str:
+        return make_id(prefix, self.control.seed, self.control.get("id:" + prefix, 0) + ahead)
+
+    # -- time -------------------------------------------------------------------------------------------------
+    def pass_time(self, seconds: int) -> None:
+        """Let simulated time pass between calls (a user's pause)."""
+        self._tick(self.control.advance(seconds))
+
+    def _tick(self, now: int) -> None:
+        for cls in self.classes.values():
+            if cls.tick is Service.tick:
+                continue
+            ids = Ids(self.control.new_id, self._peek, [])
+            for world in (self.world, *self.evidence.others()):
+                instance = cls(world, now, ids)
+                if instance.due():
+                    world.stamp(now, CLOCK)
+                    instance.tick()
+                    world.commit()
+                ids = Ids(self.control.new_id, self._peek, ids.tape, replay=True)
+
+
+def as_text(reply: Reply) -> str:
+    """Return a reply as the compact JSON text that goes over the wire."""
+    return json.dumps(reply.data, ensure_ascii=False, separators=(",", ":"))

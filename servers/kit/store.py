@@ -1,0 +1,358 @@
+"""The world: one SQLite database that holds every service's rows and a log of every change to them.
+
+Triggers write the log, so effects of a call, `as_of`, and an undone or redone change need no code in any service.
+Episodes that have written nothing share one read-only database; the first write takes a private copy.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from servers.kit.errors import InputError, did_you_mean
+from servers.kit.values import iso
+
+_TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
+_SQL = {"str": "TEXT", "int": "INTEGER", "float": "REAL", "bool": "INTEGER", "list": "TEXT", "dict": "TEXT"}
+
+WORLD, AGENT, CLOCK = "world", "agent", "clock"
+"""Causes of a write besides `fault:<name>`."""
+
+_META = """
+CREATE TABLE _now(at TEXT NOT NULL, cause TEXT NOT NULL);
+INSERT INTO _now VALUES('', 'world');
+CREATE TABLE _log(seq INTEGER PRIMARY KEY, at TEXT NOT NULL, cause TEXT NOT NULL, tbl TEXT NOT NULL,
+                  pk NOT NULL, old TEXT, new TEXT);
+"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table's columns, in compact form: `Table("id:str amount:int note:str? tags:list")`.
+
+    The first column is the primary key; `?` allows null; types are str, int, float, bool, list and dict (JSON).
+    `search` names text columns of a full-text index, `index` columns of ordinary indexes. `identity` marks who is signed in, which
+    a stale read does not take back.
+    """
+
+    spec: str
+    search: tuple[str, ...] = ()
+    index: tuple[str, ...] = ()
+    identity: bool = False
+
+    @functools.cached_property
+    def columns(self) -> dict[str, tuple[str, bool]]:
+        """Column name → (type name, nullable)."""
+        found = {}
+        for part in self.spec.split():
+            name, _, kind = part.partition(":")
+            if kind.rstrip("?") not in _TYPES:
+                raise InputError(f"column {part!r}: unknown type{did_you_mean(kind.rstrip('?'), _TYPES)}")
+            found[name] = (kind.rstrip("?"), kind.endswith("?"))
+        return found
+
+    @functools.cached_property
+    def key(self) -> str:
+        """Name of the primary key."""
+        return next(iter(self.columns))
+
+    @functools.cached_property
+    def decoded(self) -> tuple[tuple[str, str], ...]:
+        """Columns whose stored form differs from their Python form."""
+        return tuple((n, t) for n, (t, _) in self.columns.items() if t in ("bool", "list", "dict"))
+
+    def check(self, name: str, row: dict[str, Any], *, partial: bool = False) -> None:
+        """Raise `InputError` where a row does not fit, naming table, column and what would be right."""
+        for column, value in row.items():
+            if column not in self.columns:
+                raise InputError(f"table {name}: unknown column {column!r}{did_you_mean(column, self.columns)}")
+            kind, nullable = self.columns[column]
+            wanted = (int, float) if kind == "float" else _TYPES[kind]
+            if value is None:
+                if not nullable:
+                    raise InputError(f"table {name}: column {column!r} must not be null")
+            elif not isinstance(value, wanted) or (isinstance(value, bool) and kind != "bool"):
+                raise InputError(f"table {name}: column {column!r} wants {kind}, got {value!r}")
+        if not partial:
+            missing = [c for c, (_, nullable) in self.columns.items() if c not in row and not nullable]
+            if missing:
+                raise InputError(f"table {name}: missing {', '.join(missing)}")
+
+
+def create_schema(connection: sqlite3.Connection, tables: dict[str, Table]) -> None:
+    """Create tables, full-text indexes and log triggers in an empty database."""
+    from sqlite_utils import Database
+
+    connection.executescript(_META)
+    db = Database(connection)
+    for name, table in tables.items():
+        db.table(name).create(
+            {c: _TYPES[t] if t in ("str", "int", "float") else (int if t == "bool" else str) for c, (t, _) in table.columns.items()},
+            pk=table.key,
+            not_null={c for c, (_, nullable) in table.columns.items() if not nullable},
+        )
+        for column in table.index:
+            db.table(name).create_index([column])
+        if table.search:
+            db.table(name).enable_fts(list(table.search), fts_version="FTS5", create_triggers=True, tokenize="porter unicode61")
+        _log_triggers(connection, name, table)
+
+
+def _log_triggers(connection: sqlite3.Connection, name: str, table: Table) -> None:
+    def row(side: str) -> str:
+        return "json_object(" + ", ".join(f"'{c}', {side}.{c}" for c in table.columns) + ")"
+
+    for event, pk, old, new in (
+        ("INSERT", "NEW", "NULL", row("NEW")),
+        ("UPDATE", "OLD", row("OLD"), row("NEW")),
+        ("DELETE", "OLD", row("OLD"), "NULL"),
+    ):
+        guard = f"WHEN {old} IS NOT {new}" if event == "UPDATE" else ""
+        connection.execute(
+            f"CREATE TRIGGER _log_{name}_{event.lower()} AFTER {event} ON {name} {guard} BEGIN "
+            f"INSERT INTO _log(at, cause, tbl, pk, old, new) SELECT at, cause, '{name}', {pk}.{table.key}, {old}, {new} FROM _now; END"
+        )
+
+
+class World:
+    """A database of rows, shared until the first write, with the log of its changes.
+
+    `tables` maps names to their `Table`. Use `World.build`, `World.open` or `scratch` to get one.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, tables: dict[str, Table], *, shared: bool) -> None:
+        self._db, self.tables, self.shared = connection, tables, shared
+        self._stamp: tuple[str, str] | None = None
+        self._in_call = False
+        self.read_only = False
+
+    # -- making one -------------------------------------------------------------------------------------------
+    @classmethod
+    def empty(cls, tables: dict[str, Table], path: Path | None = None) -> World:
+        """Return a private world without rows, in memory or in a new file."""
+        connection = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
+        create_schema(connection, tables)
+        return cls(connection, tables, shared=False)
+
+    @classmethod
+    def open(cls, image: bytes, tables: dict[str, Table]) -> World:
+        """Return a world to be shared read-only, from the bytes that `image` gave."""
+        connection = _memory(image)
+        connection.execute("PRAGMA query_only=ON")
+        return cls(connection, tables, shared=True)
+
+    @classmethod
+    def file(cls, path: Path, tables: dict[str, Table]) -> World:
+        """Return the world that a file holds. Raises `InputError` where the file is no world."""
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA busy_timeout=10000")
+        try:
+            connection.execute("SELECT at FROM _now")
+        except sqlite3.DatabaseError as broken:
+            raise InputError(f"{path} is not a world database ({broken}); name a new file or remove it") from None
+        return cls(connection, tables, shared=False)
+
+    def share(self) -> World:
+        """Return another handle on the same shared database (for another episode)."""
+        return World(self._db, self.tables, shared=True)
+
+    def image(self) -> bytes:
+        """Return the database as bytes."""
+        return self._db.serialize()
+
+    def scratch(self) -> World:
+        """Return a private copy, which may be changed and dropped."""
+        return World(_copy(self._db), self.tables, shared=False)
+
+    def close(self) -> None:
+        """Release a private database."""
+        if not self.shared:
+            self._db.close()
+
+    # -- reading ----------------------------------------------------------------------------------------------
+    def get(self, table: str, key: Any) -> dict[str, Any] | None:
+        """Return the row with this primary key, or None."""
+        rows = self.rows(table, f"{self.tables[table].key}=?", key)
+        return rows[0] if rows else None
+
+    def rows(self, table: str, where: str = "", *params: Any, order: str = "", limit: int | None = None) -> list[dict[str, Any]]:
+        """Return rows as dicts, JSON and booleans decoded. `where` and `order` are SQL of ours, never an agent's."""
+        sql = f"SELECT * FROM {table}" + (f" WHERE {where}" if where else "")
+        sql += f" ORDER BY {order}" if order else ""
+        sql += f" LIMIT {int(limit)}" if limit is not None else ""
+        cursor = self._db.execute(sql, params)
+        names = [d[0] for d in cursor.description]
+        return self._decode(table, [dict(zip(names, row, strict=True)) for row in cursor])
+
+    def _decode(self, table: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for column, kind in self.tables[table].decoded:
+            for row in found:
+                value = row[column]
+                if value is not None:
+                    row[column] = bool(value) if kind == "bool" else json.loads(value)
+        return found
+
+    def sql(self, query: str, *params: Any) -> list[tuple[Any, ...]]:
+        """Run a SELECT of ours (sums, joins) and return its tuples."""
+        return self._db.execute(query, params).fetchall()
+
+    def search(self, table: str, words: str, *, prefix: bool = True, order: str = "rank") -> list[dict[str, Any]]:
+        """Return rows whose indexed text holds every word, best first. Quotes keep words together; empty text finds nothing.
+
+        Punctuation separates words; no operator of the index can be injected.
+        """
+        terms = []
+        for phrase, word in re.findall(r'"([^"]+)"|(\S+)', words):
+            tokens = re.findall(r"\w+", phrase or word)
+            if tokens:
+                terms.append('"' + " ".join(tokens) + '"' + ("*" if prefix and not phrase else ""))
+        if not terms:
+            return []
+        cursor = self._db.execute(
+            f"SELECT {table}.* FROM {table}_fts JOIN {table} ON {table}.rowid={table}_fts.rowid "
+            f"WHERE {table}_fts MATCH ? ORDER BY {order}, {table}.{self.tables[table].key}",
+            (" ".join(terms),),
+        )
+        names = [d[0] for d in cursor.description]
+        return self._decode(table, [dict(zip(names, row, strict=True)) for row in cursor])
+
+    # -- writing ----------------------------------------------------------------------------------------------
+    def stamp(self, now: int, cause: str) -> None:
+        """Say when and by whom the next writes are made; nothing is written yet."""
+        self._stamp = (iso(now), cause)
+
+    def insert(self, table: str, row: dict[str, Any]) -> dict[str, Any]:
+        """Insert a row that fits its table and return it."""
+        spec = self.tables[table]
+        spec.check(table, row)
+        full = {c: row.get(c) for c in spec.columns}
+        marks = ",".join("?" * len(full))
+        self._write(f"INSERT INTO {table}({','.join(full)}) VALUES({marks})", [_encode(v) for v in full.values()])
+        return full
+
+    def update(self, table: str, key: Any, **changes: Any) -> None:
+        """Change columns of one row."""
+        spec = self.tables[table]
+        spec.check(table, changes, partial=True)
+        sets = ",".join(f"{c}=?" for c in changes)
+        self._write(f"UPDATE {table} SET {sets} WHERE {spec.key}=?", [*(_encode(v) for v in changes.values()), key])
+
+    def delete(self, table: str, key: Any) -> None:
+        """Delete one row."""
+        self._write(f"DELETE FROM {table} WHERE {self.tables[table].key}=?", [key])
+
+    def _write(self, sql: str, params: Sequence[Any]) -> None:
+        if self.read_only:
+            raise RuntimeError(f"a read-only tool writes: {sql}")
+        if self.shared:
+            self._db = _copy(self._db)
+            self.shared = False
+        if not self._in_call:
+            self._db.execute("BEGIN")
+            self._in_call = True
+        if self._stamp is not None:
+            self._db.execute("UPDATE _now SET at=?, cause=?", self._stamp)
+            self._stamp = None
+        self._db.execute(sql, params)
+
+    def commit(self) -> None:
+        """Keep what was written since the last commit."""
+        if self._in_call:
+            self._db.execute("COMMIT")
+            self._in_call = False
+
+    def rollback(self) -> None:
+        """Drop what was written since the last commit."""
+        if self._in_call:
+            self._db.execute("ROLLBACK")
+            self._in_call = False
+
+    # -- history ----------------------------------------------------------------------------------------------
+    @property
+    def changes(self) -> int:
+        """A number that grows with each write of this connection (cheap)."""
+        return self._db.total_changes
+
+    def last_change(self) -> int:
+        """Return the log's last sequence number."""
+        return self._db.execute("SELECT coalesce(max(seq),0) FROM _log").fetchone()[0]
+
+    def log(self, after: int = 0) -> list[dict[str, Any]]:
+        """Return log entries `{seq, at, cause, table, key, old, new}` after a sequence number, rows decoded."""
+        entries = self._db.execute("SELECT seq, at, cause, tbl, pk, old, new FROM _log WHERE seq>? ORDER BY seq", (after,))
+        return [
+            {"seq": s, "at": at, "cause": cause, "table": t, "key": pk, "old": self._row(t, old), "new": self._row(t, new)}
+            for s, at, cause, t, pk, old, new in entries
+        ]
+
+    def _row(self, table: str, text: str | None) -> dict[str, Any] | None:
+        return None if text is None else self._decode(table, [json.loads(text)])[0]
+
+    def undo(self, where: Callable[[dict[str, Any]], bool], *, after: str | None = None) -> list[dict[str, Any]]:
+        """Take back logged changes for which `where` holds, newest first, and return them oldest first.
+
+        Only for a private copy. `after` (ISO) narrows to changes at or after a moment, for speed.
+        """
+        picked = [e for e in reversed(self.log() if after is None else self._log_since(after)) if where(e)]
+        for entry in picked:
+            self._apply(entry["table"], entry["key"], entry["old"])
+        self.commit()
+        return picked[::-1]
+
+    def redo(self, entries: Iterable[dict[str, Any]]) -> None:
+        """Apply entries that `undo` returned, at their own moments and with their own causes."""
+        for entry in entries:
+            self._stamp = (entry["at"], entry["cause"])
+            self._apply(entry["table"], entry["key"], entry["new"])
+        self.commit()
+
+    def _log_since(self, moment: str) -> list[dict[str, Any]]:
+        first = self._db.execute("SELECT min(seq) FROM _log WHERE at>=?", (moment,)).fetchone()[0]
+        return [] if first is None else [e for e in self.log(first - 1) if e["at"] >= moment]
+
+    def _apply(self, table: str, key: Any, row: dict[str, Any] | None) -> None:
+        if row is None:
+            self.delete(table, key)
+        elif self.get(table, key) is None:
+            self.insert(table, row)
+        else:
+            self.update(table, key, **row)
+
+    def as_of(self, moment: int, tables: Iterable[str], *, keep_own: bool = False) -> World:
+        """Return a private copy whose `tables` are as they were at a moment (epoch seconds).
+
+        `keep_own` leaves the agent's own later writes in place. Tables that hold an identity never go back.
+        """
+        cut, back = iso(moment), {t for t in tables if not self.tables[t].identity}
+        world = self.scratch()
+        world.undo(lambda e: e["at"] > cut and e["table"] in back and not (keep_own and e["cause"] == AGENT), after=cut)
+        return world
+
+    def digest(self) -> dict[str, dict[Any, str]]:
+        """Return `{table: {key: row as JSON}}` of the whole world, for comparisons in tests."""
+        found: dict[str, dict[Any, str]] = {}
+        for name, table in self.tables.items():
+            found[name] = {r[table.key]: json.dumps(r, sort_keys=True) for r in self.rows(name)}
+        return found
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, bool):
+        return int(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def _memory(image: bytes) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.deserialize(image)
+    return connection
+
+
+def _copy(source: sqlite3.Connection) -> sqlite3.Connection:
+    return _memory(source.serialize())

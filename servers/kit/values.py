@@ -1,0 +1,106 @@
+"""Values at the tool boundary: money, timestamps, dates and pages.
+
+Rows hold money as integer minor units (cents) and moments as UTC ISO-8601 text with a `Z`, which sorts.
+Tools speak decimal dollars (as the providers do) and convert exactly, refusing a third decimal.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from datetime import UTC, date, datetime
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+from servers.kit.errors import ServiceError
+
+_ISO = re.compile(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$")
+
+
+def cents(amount: float | str) -> int:
+    """Return exact cents of a dollar amount. Raises `ValueError` on a third decimal or on no number."""
+    value = Decimal(str(amount))
+    if not value.is_finite() or value != value.quantize(Decimal("0.01")):
+        raise ValueError("must be a dollar amount with at most two decimals")
+    return int(value * 100)
+
+
+def dollars(minor: int) -> float:
+    """Return cents as dollars, exact to two decimals."""
+    return minor / 100
+
+
+def round_cents(value: Decimal | float) -> int:
+    """Round a fractional number of cents half to even, as banks do."""
+    return int(Decimal(str(value)).quantize(Decimal(1), rounding=ROUND_HALF_EVEN))
+
+
+def parse_time(text: str) -> int:
+    """Return epoch seconds (UTC) of an ISO-8601 moment; one without a zone is UTC. Raises `ValueError`."""
+    if not isinstance(text, str) or not _ISO.match(text):
+        raise ValueError("must be an ISO-8601 date and time such as 2026-03-14T09:00:00Z")
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def iso(epoch: int) -> str:
+    """Return epoch seconds as `YYYY-MM-DDTHH:MM:SSZ`."""
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _timestamp(text: str) -> str:
+    return iso(parse_time(text))
+
+
+def _date(text: str) -> str:
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        raise ValueError("must be a date such as 2026-03-14")
+    return date.fromisoformat(text).isoformat()
+
+
+Dollars = Annotated[
+    float,
+    Field(gt=0, le=1_000_000, description="Amount in US dollars, at most two decimals."),
+    AfterValidator(cents),
+]
+"""A positive dollar amount; the method receives integer cents."""
+
+Timestamp = Annotated[
+    str,
+    Field(description="ISO-8601 date and time, e.g. 2026-03-14T09:00:00Z; UTC when no zone is given."),
+    AfterValidator(_timestamp),
+]
+"""A moment; the method receives it normalised to UTC with a `Z`."""
+
+Date = Annotated[str, Field(description="Date as YYYY-MM-DD."), AfterValidator(_date)]
+"""A calendar date."""
+
+Limit = Annotated[int, Field(ge=1, le=100, description="How many items a page holds (1 to 100).")]
+Cursor = Annotated[str, Field(description="next_cursor of the previous page; leave out for the first page.")]
+
+
+def page(items: list[Any], name: str, limit: int, cursor: str | None) -> dict[str, Any]:
+    """Return `{name: items of this page, "total": n, "next_cursor": str | None}`.
+
+    The cursor is opaque; one that this function did not make raises `ServiceError` INVALID_CURSOR.
+    """
+    start = 0
+    if cursor is not None:
+        try:
+            start = int(base64.urlsafe_b64decode(cursor.encode(), ).decode().removeprefix("p"))
+        except (binascii.Error, ValueError):
+            start = -1
+        if not 0 <= start <= len(items) or cursor != _cursor(start):
+            raise ServiceError(
+                "INVALID_CURSOR",
+                "The cursor is not valid for this list.",
+                "Pass next_cursor of the previous page unchanged, or leave it out for the first page.",
+            )
+    end = start + limit
+    return {name: items[start:end], "total": len(items), "next_cursor": _cursor(end) if end < len(items) else None}
+
+
+def _cursor(offset: int) -> str:
+    return base64.urlsafe_b64encode(f"p{offset}".encode()).decode()
