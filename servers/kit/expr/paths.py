@@ -1,0 +1,88 @@
+"""Paths into JSON: `a.b[0].c`, `items[-1]`, `items[*].amount`, `items[sku=A1].price`; `` (empty) is the whole."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from servers.kit.errors import InputError
+
+_PART = re.compile(r"([^.\[\]]+)|\[(\*|-?\d+|[^=\[\]]+=[^\[\]]*)\]")
+_MISSING = object()
+
+
+class PathError(InputError):
+    """A path that cannot be read, or that leads nowhere where a place is needed."""
+
+
+@functools.cache
+def parse(path: str) -> tuple[str | int, ...]:
+    """Return the path's parts: names, indexes, `*`, or `field=value`. Raises `PathError`."""
+    parts: list[str | int] = []
+    rest = path
+    while rest:
+        found = _PART.match(rest)
+        if not found:
+            raise PathError(f"path {path!r}: cannot read {rest!r}; write a.b[0].c, items[*].x or items[id=7].x")
+        name, inner = found.groups()
+        parts.append(name if name is not None else (int(inner) if inner.lstrip("-").isdigit() else f"[{inner}"))
+        rest = rest[found.end() :]
+        if rest.startswith("."):
+            rest = rest[1:]
+            if not rest:
+                raise PathError(f"path {path!r} ends in a dot")
+    return tuple(parts)
+
+
+def places(data: Any, path: str) -> Iterator[tuple[Any, str | int]]:
+    """Yield `(container, key)` for every place that the path names; the last key may not exist yet in a dict."""
+    parts = parse(path)
+    if not parts:
+        raise PathError("an empty path names the whole, not a place in it")
+    for container in _walk(data, parts[:-1]):
+        yield from _keys(container, parts[-1])
+
+
+def values(data: Any, path: str) -> list[Any]:
+    """Return every value that exists at the path."""
+    return list(_walk(data, parse(path)))
+
+
+def get(data: Any, path: str, default: Any = None) -> Any:
+    """Return the value at the path (a list of them where it holds `[*]`), or `default`."""
+    found = values(data, path)
+    if "[*" in parse(path):
+        return found
+    return found[0] if found else default
+
+
+def _walk(data: Any, parts: tuple[str | int, ...]) -> Iterator[Any]:
+    if not parts:
+        yield data
+        return
+    for container, key in _keys(data, parts[0]):
+        inner = container.get(key, _MISSING) if isinstance(container, dict) else container[key]
+        if inner is not _MISSING:
+            yield from _walk(inner, parts[1:])
+
+
+def _keys(container: Any, part: str | int) -> Iterator[tuple[Any, str | int]]:
+    if isinstance(part, str) and not part.startswith("["):
+        if isinstance(container, dict):
+            yield container, part
+        return
+    if not isinstance(container, list):
+        return
+    if isinstance(part, int):
+        if -len(container) <= part < len(container):
+            yield container, part
+    elif part == "[*":
+        for index in range(len(container)):
+            yield container, index
+    else:
+        field, _, wanted = part[1:].partition("=")
+        for index, item in enumerate(container):
+            if isinstance(item, dict) and str(item.get(field)) == wanted:
+                yield container, index

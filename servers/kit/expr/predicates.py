@@ -1,0 +1,143 @@
+"""Predicates: a mapping of paths to conditions, all of which must hold.
+
+A condition is a value (equal), or a mapping of operators: `{gte: 5, lt: 9}`, `{contains: rent}`, `{any: {sku: A1}}`. `any_of`, `all_of` and
+`none_of` in place of a path hold lists of predicates. `${…}` in wanted values is computed over the scope.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from servers.kit.errors import InputError, did_you_mean
+from servers.kit.expr import paths
+from servers.kit.expr.evaluate import names, render
+
+
+def _equal(value: Any, wanted: Any) -> bool:
+    if isinstance(value, bool) or isinstance(wanted, bool):
+        return value is wanted
+    if isinstance(value, int | float) and isinstance(wanted, int | float):
+        return abs(value - wanted) < 1e-9
+    return value == wanted
+
+
+def _contains(value: Any, wanted: Any) -> bool:
+    if isinstance(value, str):
+        return str(wanted).casefold() in value.casefold()
+    return isinstance(value, list) and any(_equal(v, wanted) for v in value)
+
+
+def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    def compare(value: Any, wanted: Any) -> bool:
+        numbers = isinstance(value, int | float) and isinstance(wanted, int | float)
+        return (numbers or (isinstance(value, str) and isinstance(wanted, str))) and test(value, wanted)
+
+    return compare
+
+
+def same_text(text: Any) -> str:
+    """Return text with case, punctuation and spacing folded, for comparing what people write."""
+    return " ".join(re.findall(r"\w+", str(text).casefold()))
+
+
+OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "eq": _equal,
+    "ne": lambda v, w: not _equal(v, w),
+    "gt": _ordered(lambda v, w: v > w),
+    "gte": _ordered(lambda v, w: v >= w),
+    "lt": _ordered(lambda v, w: v < w),
+    "lte": _ordered(lambda v, w: v <= w),
+    "in": lambda v, w: any(_equal(v, x) for x in w),
+    "not_in": lambda v, w: not any(_equal(v, x) for x in w),
+    "contains": _contains,
+    "not_contains": lambda v, w: not _contains(v, w),
+    "matches": lambda v, w: isinstance(v, str) and re.search(w, v, re.IGNORECASE) is not None,
+    "same_text": lambda v, w: same_text(v) == same_text(w),
+    "starts": lambda v, w: isinstance(v, str) and v.startswith(w),
+    "len": lambda v, w: isinstance(v, list | str | dict) and len(v) == w,
+}
+"""Operators by name: `(value, wanted) -> bool`. Besides them `exists`, `not`, `any`, `all` and `none` (over list items)."""
+
+_NESTED = {"exists", "not", "any", "all", "none"}
+_GROUPS = {"any_of", "all_of", "none_of"}
+
+
+def matches(predicate: Mapping[str, Any], data: Any, scope: Mapping[str, Any] | None = None) -> bool:
+    """Return whether `data` satisfies the predicate. Raises `InputError` for an unknown operator."""
+    for path, wanted in predicate.items():
+        if path in _GROUPS:
+            hits = [matches(p, data, scope) for p in wanted]
+            if not {"any_of": any(hits), "all_of": all(hits), "none_of": not any(hits)}[path]:
+                return False
+        elif not _holds(wanted, paths.values(data, path), "[*" in paths.parse(path), scope or {}):
+            return False
+    return True
+
+
+def _holds(wanted: Any, found: list[Any], many: bool, scope: Mapping[str, Any]) -> bool:
+    if isinstance(wanted, Mapping) and wanted.get("exists") is False:
+        return not found or all(f is None for f in found)
+    if not found:
+        return isinstance(wanted, Mapping) and set(wanted) <= {"ne", "not_in", "not_contains", "not", "none"}
+    return any(_condition(wanted, value, scope) for value in found) if many else _condition(wanted, found[0], scope)
+
+
+def _condition(wanted: Any, value: Any, scope: Mapping[str, Any]) -> bool:
+    if not isinstance(wanted, Mapping):
+        return _equal(value, render(wanted, scope))
+    if not is_operators(wanted):
+        return matches(wanted, value, scope)
+    return all(_operator(name, value, operand, scope) for name, operand in wanted.items())
+
+
+def _operator(name: str, value: Any, operand: Any, scope: Mapping[str, Any]) -> bool:
+    if name == "exists":
+        return (value is not None) == operand
+    if name == "not":
+        return not _condition(operand, value, scope)
+    if name in ("any", "all", "none"):
+        hits = [_condition(operand, item, scope) for item in value] if isinstance(value, list) else []
+        return {"any": any(hits), "all": bool(hits) and all(hits), "none": not any(hits)}[name]
+    return OPERATORS[name](value, render(operand, scope))
+
+
+def is_operators(wanted: Mapping[str, Any]) -> bool:
+    """Return whether a mapping is one of operators (else it is a nested predicate). Mixing raises `InputError`."""
+    known = [k for k in wanted if k in OPERATORS or k in _NESTED]
+    if known and len(known) < len(wanted):
+        other = next(k for k in wanted if k not in known)
+        raise InputError(f"condition: unknown operator {other!r}{did_you_mean(other, [*OPERATORS, *_NESTED])}")
+    return bool(known)
+
+
+def check_predicate(predicate: Mapping[str, Any], where: str = "condition") -> set[str]:
+    """Check paths, operators and expressions without data; return the scope names that are used. Raises `InputError`."""
+    if not isinstance(predicate, Mapping):
+        raise InputError(f"{where}: wants a mapping of paths to conditions, got {predicate!r}")
+    used: set[str] = set()
+    for path, wanted in predicate.items():
+        if path in _GROUPS:
+            for inner in wanted:
+                used |= check_predicate(inner, where)
+            continue
+        paths.parse(path)
+        used |= _check(wanted, where)
+    return used
+
+
+def _check(wanted: Any, where: str) -> set[str]:
+    if not isinstance(wanted, Mapping):
+        return names(wanted)
+    if not is_operators(wanted):
+        return check_predicate(wanted, where)
+    used: set[str] = set()
+    for name, operand in wanted.items():
+        used |= _check(operand, where) if name in ("not", "any", "all", "none") else names(operand)
+        if name == "matches":
+            try:
+                re.compile(operand)
+            except re.error as wrong:
+                raise InputError(f"{where}: pattern {operand!r}: {wrong}") from None
+    return used
