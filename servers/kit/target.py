@@ -1,0 +1,81 @@
+"""Targets: which tools a fault, a check or a condition is about.
+
+Written `venmo.send_money`, `venmo.*`, `*.list_*`, with `reads:` or `writes:` before it to narrow by effect, or as a list of these.
+"""
+
+from __future__ import annotations
+
+import functools
+from fnmatch import fnmatchcase
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.service import services
+
+_EFFECTS = {"reads": "read", "writes": "write"}
+
+
+class Target:
+    """One or more patterns of tools. Parsing checks that each names at least one tool. Raises `UnknownName`."""
+
+    def __init__(self, patterns: str | list[str]) -> None:
+        self.patterns = tuple([patterns] if isinstance(patterns, str) else patterns)
+        if not self.patterns or not all(isinstance(p, str) for p in self.patterns):
+            raise InputError(f"a target is `service.tool`, a pattern of it, or a list of them; got {patterns!r}")
+        for pattern in self.patterns:
+            if not _expand(pattern):
+                _explain(pattern)
+
+    def __repr__(self) -> str:
+        return f"Target({list(self.patterns)!r})"
+
+    @functools.cached_property
+    def tools(self) -> frozenset[str]:
+        """Every `service.tool` that is meant."""
+        return frozenset().union(*(_expand(p) for p in self.patterns))
+
+    @functools.cached_property
+    def services(self) -> frozenset[str]:
+        """Every service that is meant."""
+        return frozenset(t.partition(".")[0] for t in self.tools)
+
+    def selects(self, service: str, tool: str) -> bool:
+        """Return whether a tool is meant."""
+        return f"{service}.{tool}" in self.tools
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        shape = core_schema.union_schema([core_schema.str_schema(), core_schema.list_schema(core_schema.str_schema())])
+        made = core_schema.no_info_after_validator_function(cls, shape)
+        return core_schema.json_or_python_schema(
+            made,
+            core_schema.union_schema([core_schema.is_instance_schema(cls), made]),
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda t: list(t.patterns)),
+        )
+
+
+@functools.cache
+def _expand(pattern: str) -> frozenset[str]:
+    effect, _, rest = pattern.rpartition(":")
+    return frozenset(
+        f"{name}.{spec.name}"
+        for name, cls in services().items()
+        for spec in cls.tools.values()
+        if fnmatchcase(f"{name}.{spec.name}", rest) and (not effect or spec.effect == _EFFECTS.get(effect))
+    )
+
+
+def _explain(pattern: str) -> None:
+    effect, _, rest = pattern.rpartition(":")
+    if effect and effect not in _EFFECTS:
+        raise UnknownName("effect", effect, _EFFECTS, f"target {pattern!r}")
+    service, dot, tool = rest.partition(".")
+    if not dot:
+        raise InputError(f"target {pattern!r}: write `service.tool`, e.g. `{service}.*`")
+    if "*" not in service and service not in services():
+        raise UnknownName("service", service, services(), f"target {pattern!r}")
+    known = [t for name, cls in services().items() if fnmatchcase(name, service) for t in cls.tools]
+    raise UnknownName("tool", tool, known, f"target {pattern!r}")
