@@ -1,22 +1,29 @@
 """The MCP adapter: a low-level server over a session, in memory, on stdio or over HTTP. The only importer of `mcp` among the servers.
 
-The low-level server does not validate arguments, so a malformed call reaches the session and is recorded. No tool declares an output schema, so
-that a drifting reply reaches the agent instead of raising in its client. Replies go as compact JSON text, once.
+The low-level server does not validate arguments, so a malformed call reaches the session and is recorded. No tool declares an output
+schema, so that a drifting reply reaches the agent instead of raising in its client. Replies go as compact JSON text, once.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Awaitable, Callable
-from typing import Any
+import weakref
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
+import anyio
 import mcp_types as types
 from mcp.server import Server
 from mcp.server.lowlevel import NotificationOptions
 from mcp.server.stdio import stdio_server
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session, as_text
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 SEPARATOR = "__"
 """Between service and tool where one server carries several services."""
@@ -47,11 +54,11 @@ def _make(cls: type[Service], spec: ToolSpec, prefixed: bool, schema: dict[str, 
     )
 
 
-def tools(session: Session, only: str | None = None) -> list[types.Tool]:
-    """Return the tools that a session lists now: of one service, or of all with prefixed names."""
+def tools(session: Session, only: str | None = None, without: Collection[str] = ()) -> list[types.Tool]:
+    """Return the tools that a session lists now: of one service, or of all (but `without`) with prefixed names."""
     found = []
     for name in session.listed():
-        if only is not None and name != only:
+        if name in without if only is None else name != only:
             continue
         cls = session.classes[name]
         for spec in cls.tools.values():
@@ -60,26 +67,69 @@ def tools(session: Session, only: str | None = None) -> list[types.Tool]:
     return found
 
 
-def make_server(resolve: Resolve, name: str, only: str | None = None) -> Server[Any]:
-    """Return an MCP server of one service (`only`), or of all services of the session with prefixed tool names."""
+class Audience:
+    """The 2025-era connections of each session, which are told when a service is disclosed during anyone's call.
+
+    An agent has one connection a service; the one that a call comes in on is rarely the one whose list changes.
+    """
+
+    def __init__(self) -> None:
+        self._of: weakref.WeakKeyDictionary[Session, dict[tuple[str | None, str], Any]] = weakref.WeakKeyDictionary()
+
+    def hears(self, ctx: Any, session: Session, only: str | None) -> None:
+        """Note that the connection of a request belongs to a session."""
+        if session.hidden and not _modern(ctx):
+            key = ctx.request.headers.get("mcp-session-id", "") if ctx.request is not None else ""
+            self._of.setdefault(session, {})[only, key] = ctx.session
+
+    async def tell(self, session: Session, disclosed: Collection[str]) -> None:
+        """Tell the connections whose list changed, then hold the reply so that clients can refresh before they read on."""
+        told = [c for (only, _), c in self._of.get(session, {}).items() if only is None or only in disclosed]
+        for connection in told:
+            await connection.send_tool_list_changed()
+        if told:
+            await anyio.sleep(session.hold)
+
+
+def make_server(
+    resolve: Resolve, name: str, only: str | None = None, *, audience: Audience | None = None, fixed: bool = False
+) -> Server[Any]:
+    """Return an MCP server of one service (`only`), or of all services of the session with prefixed tool names.
+
+    Servers of one host share an `audience`. `fixed` keeps held-back services off the combined list of 2026-era clients, as that protocol
+    wants: there each is a server of its own, whose list is empty until it is disclosed.
+    """
+    hearers = audience if audience is not None else Audience()
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=tools(resolve(ctx), only))
+        session = resolve(ctx)
+        hearers.hears(ctx, session, only)
+        without = session.held_back if fixed and _modern(ctx) and not session.locked else ()
+        return types.ListToolsResult(tools=tools(session, only, without))
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         session = resolve(ctx)
-        arrived, listed = session.out, len(session.hidden)
+        hearers.hears(ctx, session, only)
+        arrived, hidden = session.out, set(session.hidden)
         service_name, tool = (only, params.name) if only else split(params.name)
         args = params.arguments if params.arguments is not None else {}
         reply = await session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
-        if len(session.hidden) < listed and not session.locked:
-            await _tell(ctx, session)
+        disclosed = hidden - session.hidden
+        if disclosed and not session.locked:
+            await hearers.tell(session, disclosed)
         return types.CallToolResult(content=[types.TextContent(type="text", text=as_text(reply))], is_error=reply.is_error)
 
-    server: Server[Any] = Server(name, version="0.1.0", on_list_tools=list_tools, on_call_tool=call_tool)
+    # without a schema lookup of its own the HTTP transport lists all tools before each call, to check headers that no tool of ours has
+    server: Server[Any] = Server(
+        name, version="0.1.0", on_list_tools=list_tools, on_call_tool=call_tool, get_tool_input_schema=lambda tool: None
+    )
     server.middleware.clear()
     server.middleware.append(_advertise_changes)
     return server
+
+
+def _modern(ctx: Any) -> bool:
+    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
 async def _advertise_changes(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -88,14 +138,6 @@ async def _advertise_changes(ctx: Any, call_next: Callable[[Any], Awaitable[Any]
     if ctx.method == "initialize":
         result["capabilities"].setdefault("tools", {})["listChanged"] = True
     return result
-
-
-async def _tell(ctx: Any, session: Session) -> None:
-    """Tell the client that the list changed, then hold the reply so that it can refresh before it reads on."""
-    import anyio
-
-    await ctx.session.send_tool_list_changed()
-    await anyio.sleep(session.hold)
 
 
 def split(name: str) -> tuple[str, str]:
@@ -113,6 +155,19 @@ def _step(ctx: Any) -> int | None:
 def session_server(session: Session) -> Server[Any]:
     """Return a server that carries all services of one session, for an agent in this process or on stdio."""
     return make_server(lambda ctx: session, "haywire")
+
+
+def http_manager(server: Server[Any], hosts: Sequence[str]) -> StreamableHTTPSessionManager:
+    """Return the HTTP side of a server: `run()` is entered once, `asgi_app` serves requests of both eras.
+
+    `hosts` are the allowed Host headers (`name:*` for any port); another gets 421, a foreign Origin 403.
+    """
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
+    security = TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)
+    return StreamableHTTPSessionManager(server, json_response=True, security_settings=security, max_sessions=None)
 
 
 async def serve_stdio(session: Session) -> None:

@@ -60,6 +60,7 @@ class Session:
         self.world, self.control, self.faults = world, control, tuple(faults)
         self.classes = {name: service(name) for name in services}
         self.hidden, self.locked = set(hidden), locked
+        self.held_back = frozenset(hidden)
         self.evidence = Evidence(tuple(watches))
         self.turn, self.step = 0, None
         self.bugs: list[str] = []
@@ -182,7 +183,9 @@ class Session:
         elif service_name in self.hidden:
             wrong = ServiceError("NOT_AVAILABLE_YET", f"{cls.title} is not available yet.", "Use what is available first.", retryable=True)
         elif spec is None:
-            wrong = ServiceError("UNKNOWN_TOOL", f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}.", "List the tools again.")
+            wrong = ServiceError(
+                "UNKNOWN_TOOL", f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}.", "List the tools again."
+            )
         elif not isinstance(args, dict):
             wrong = ServiceError(codes.invalid, "Arguments must be a JSON object.", "Send one object with named arguments.")
         else:

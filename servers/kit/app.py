@@ -1,0 +1,204 @@
+"""The HTTP host: one Starlette app that serves many services of many episodes.
+
+`/{episode}/{service}/mcp` is one service and `/{episode}/all/mcp` all of an episode's services with prefixed names. The session
+follows from path and bearer token of each request, never from an MCP session, so both protocol eras work and episodes cannot cross.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import socket
+from collections.abc import AsyncGenerator, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import anyio
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from servers.kit.errors import InputError, did_you_mean
+from servers.kit.mcp import Audience, http_manager, make_server
+from servers.kit.service import services
+from servers.kit.session import Session
+
+ALL = "all"
+"""In place of a service's name: all services of the episode on one server."""
+
+LOOPBACK = ("127.0.0.1:*", "localhost:*", "[::1]:*")
+"""Host headers that are served by default."""
+
+_SESSION = "haywire.session"
+
+
+class Host(Protocol):
+    """What the app asks of whoever keeps episodes."""
+
+    def session(self, episode: str, token: str | None) -> Session | None:
+        """Return the session of an episode, or None where the token is not the episode's. Raises `InputError` for an unknown episode."""
+        ...
+
+
+@dataclass
+class Episodes:
+    """Episodes by name, each with a token that its clients must show, or None."""
+
+    _known: dict[str, tuple[Session, str | None]] = field(default_factory=dict)
+
+    def add(self, name: str, session: Session, token: str | None = None) -> None:
+        """Serve an episode from now on."""
+        if name in self._known:
+            raise InputError(f"episode {name!r} is there already")
+        self._known[name] = session, token
+
+    def remove(self, name: str) -> None:
+        """Serve an episode no longer."""
+        self._known.pop(name, None)
+
+    def session(self, episode: str, token: str | None) -> Session | None:
+        """See `Host`."""
+        if episode not in self._known:
+            raise InputError(f"There is no episode {episode!r}.")  # without the names of others', which are no business of the caller
+        session, secret = self._known[episode]
+        if secret is not None and not hmac.compare_digest(secret.encode(), (token or "").encode()):
+            return None
+        return session
+
+
+class _Endpoint:
+    """One MCP server a service for the whole process; requests of all episodes pass through it."""
+
+    def __init__(self, host: Host, hosts: Sequence[str]) -> None:
+        self._host = host
+        audience = Audience()
+        self._managers = {
+            name: http_manager(
+                make_server(_resolve, name if name != ALL else "haywire", name if name != ALL else None, audience=audience, fixed=True),
+                hosts,
+            )
+            for name in (*services(), ALL)
+        }
+        self.closing = anyio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or refuse it in JSON."""
+        request = Request(scope)
+        episode, name = request.path_params["episode"], request.path_params["service"]
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        try:
+            session = self._host.session(episode, token.strip() if scheme.lower() == "bearer" else None)
+        except InputError as unknown:
+            await _refusal(404, "UNKNOWN_EPISODE", str(unknown))(scope, receive, send)
+            return
+        if session is None:
+            refusal = _refusal(401, "UNAUTHORIZED", "Send the episode's token as 'Authorization: Bearer TOKEN'.")
+            refusal.headers["www-authenticate"] = "Bearer"
+            await refusal(scope, receive, send)
+            return
+        if name != ALL and name not in session.classes:
+            near = did_you_mean(name, (*session.classes, ALL))
+            await _refusal(404, "UNKNOWN_SERVICE", f"This episode has no service {name!r}{near}.")(scope, receive, send)
+            return
+        if self.closing.is_set():
+            await _refusal(503, "CLOSING", "The host is closing.")(scope, receive, send)
+            return
+        scope[_SESSION] = session
+        await self._managers[name].asgi_app(scope, receive, send)
+
+    async def keep(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        """Keep all servers running until `closing`; then open streams end, so that the web server need not wait for them."""
+        async with contextlib.AsyncExitStack() as stack:
+            for manager in self._managers.values():
+                await stack.enter_async_context(manager.run())
+            task_status.started()
+            await self.closing.wait()
+
+
+def _resolve(ctx: Any) -> Session:
+    return ctx.request.scope[_SESSION]
+
+
+def _refusal(status: int, code: str, message: str) -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "message": message}}, status)
+
+
+async def _not_found(request: Request, problem: Exception) -> JSONResponse:
+    status = problem.status_code if isinstance(problem, HTTPException) else 500
+    return _refusal(
+        status, "NOT_FOUND", f"Nothing is at {request.url.path}; services are at /EPISODE/SERVICE/mcp, all of them at /EPISODE/{ALL}/mcp."
+    )
+
+
+def make_app(host: Host, *, hosts: Sequence[str] = LOOPBACK) -> Starlette:
+    """Return the app. `hosts` are allowed Host headers, `name:*` for any port."""
+    endpoint = _Endpoint(host, hosts)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(endpoint.keep)
+            yield
+            endpoint.closing.set()
+
+    path = "/{episode}/{service}/mcp"
+    routes = [Route(path, endpoint=endpoint), Route(path + "/", endpoint=endpoint)]
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _not_found})
+    app.router.redirect_slashes = False
+    app.state.closing = endpoint.closing
+    return app
+
+
+@contextlib.asynccontextmanager
+async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> AsyncGenerator[int]:
+    """Serve an app inside the running event loop and yield the bound port (`port` 0 takes a free one).
+
+    Raises `InputError` where the address cannot be bound. Leaving ends open streams and waits for calls under way, at most 3 s.
+    """
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        @contextlib.contextmanager
+        def capture_signals(self) -> Generator[None]:
+            yield  # signals belong to the program around us
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            ready.set()
+
+    ready = asyncio.Event()
+    listener = _bind(host, port)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        timeout_keep_alive=120,  # longer than clients keep idle connections, so that none reuses one as we close it
+        timeout_graceful_shutdown=3,
+    )
+    server = Server(config)
+    serving = asyncio.create_task(server.serve([listener]))
+    serving.add_done_callback(lambda task: ready.set())
+    try:
+        await ready.wait()
+        if not server.started:
+            raise InputError("the HTTP host did not start; its log says why")
+        yield listener.getsockname()[1]
+    finally:
+        app.state.closing.set()
+        server.should_exit = True
+        with anyio.CancelScope(shield=True):
+            await serving
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as taken:
+        raise InputError(f"cannot listen on {host}:{port} ({taken.strerror or taken}); choose another port, or 0 for a free one") from None
