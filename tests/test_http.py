@@ -1,0 +1,276 @@
+"""The HTTP host, as real clients of both protocol eras meet it: uvicorn on loopback, nothing in between."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import socket
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from servers.kit.app import Episodes, make_app, run_app
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt
+from servers.kit.mcp import STEP_HEADER, reply_of
+from servers.kit.session import Session
+from tests.support import START, new_session
+
+pytestmark = pytest.mark.anyio
+ERAS = ["legacy", "auto"]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@contextlib.asynccontextmanager
+async def serving(**sessions: Session) -> AsyncGenerator[str]:
+    episodes = Episodes()
+    for name, session in sessions.items():
+        episodes.add(name, session)
+    async with run_app(make_app(episodes)) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextlib.asynccontextmanager
+async def connected(url: str, http: httpx2.AsyncClient | None = None, **options: Any) -> AsyncGenerator[Client]:
+    async with Client(streamable_http_client(url, http_client=http), **options) as client:
+        yield client
+
+
+async def ask(client: Client, tool: str, **args: Any) -> Any:
+    data, is_error = reply_of(await client.call_tool(tool, args))
+    assert not is_error, data
+    return data
+
+
+def attempts(session: Session) -> list[Attempt]:
+    return [e for e in session.trace() if isinstance(e, Attempt)]
+
+
+def http(**headers: str) -> httpx2.AsyncClient:
+    """A client without a certificate store, which takes longer to load than these tests to run."""
+    return httpx2.AsyncClient(verify=False, timeout=20, headers=headers, limits=httpx2.Limits(max_connections=None))
+
+
+def listing(era: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the body and headers of a first request of an era, as plain HTTP."""
+    version = "2026-07-28" if era == "auto" else "2025-11-25"
+    body: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+    headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+    who = {"name": "test", "version": "1"}
+    if era == "legacy":
+        body["params"] = {"protocolVersion": version, "capabilities": {}, "clientInfo": who}
+        return body, headers
+    keys = {"protocolVersion": version, "clientInfo": who, "clientCapabilities": {}}
+    body |= {"method": "tools/list", "params": {"_meta": {f"io.modelcontextprotocol/{k}": v for k, v in keys.items()}}}
+    return body, headers | {"mcp-protocol-version": version, "mcp-method": "tools/list"}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_service_and_the_combined_server_answer(era: str) -> None:
+    async with serving(one=new_session("clock")) as base, http() as plain:
+        async with connected(f"{base}/one/clock/mcp", plain, mode=era) as client:
+            assert client.protocol_version == ("2025-11-25" if era == "legacy" else "2026-07-28")
+            assert {t.name for t in (await client.list_tools()).tools} == {"get_time", "wait"}
+            assert (await ask(client, "wait", seconds=60))["waited_seconds"] == 60
+        async with connected(f"{base}/one/all/mcp/", plain, mode=era) as client:
+            assert {t.name for t in (await client.list_tools()).tools} == {"clock__get_time", "clock__wait"}
+            assert (await ask(client, "clock__get_time"))["now"] == "2026-03-14T16:01:01Z"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_malformed_call_is_answered_in_band_and_recorded(era: str) -> None:
+    session = new_session("clock")
+    async with serving(one=session) as base, http() as plain, connected(f"{base}/one/clock/mcp", plain, mode=era) as client:
+        for tool, args in (("wait", {"secs": 1}), ("wait", {"seconds": "1"}), ("nap", {})):
+            data, is_error = reply_of(await client.call_tool(tool, args))
+            assert is_error and set(data["error"]) >= {"code", "message", "hint", "retryable"}
+    assert [a.tool for a in attempts(session)] == ["wait", "wait", "nap"] and not session.bugs
+
+
+async def test_200_episodes_in_one_process_do_not_cross() -> None:
+    sessions = {f"e{n}": new_session("clock", seed=n) for n in range(200)}
+    seen: dict[str, tuple[Any, Any]] = {}
+
+    async def play(base: str, name: str, era: str, plain: httpx2.AsyncClient) -> None:
+        seconds = int(name[1:]) * 100 + 50
+        async with connected(f"{base}/{name}/clock/mcp", plain, mode=era) as client:
+            await ask(client, "wait", seconds=seconds)
+            now = (await ask(client, "get_time"))["now"]
+        seen[name] = now, seconds
+
+    async with serving(**sessions) as base, http() as plain, anyio.create_task_group() as tasks:
+        for place, name in enumerate(sessions):
+            tasks.start_soon(play, base, name, ERAS[place % 20 > 0], plain)
+    for name, (now, seconds) in seen.items():
+        control = sessions[name].control
+        assert control.now == START + seconds + 1, name
+        assert json.loads(control.trace()[-1])["seen"] == {"now": now}
+    assert len({now for now, _ in seen.values()}) == 200
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_parallel_calls_on_one_episode_follow_one_another(era: str) -> None:
+    session = new_session("clock")
+    async with serving(one=session) as base, http() as plain, connected(f"{base}/one/clock/mcp", plain, mode=era) as client:
+        await client.list_tools()
+        async with anyio.create_task_group() as tasks:
+            for seconds in range(1, 31):
+                tasks.start_soon(lambda s: ask(client, "wait", seconds=s), seconds)
+    made = attempts(session)
+    assert [a.seq for a in made] == list(range(1, 31))
+    assert all(a.until <= b.at for a, b in itertools.pairwise(made))
+    assert session.control.now == START + sum(range(1, 31))
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_wrong_or_missing_token_is_refused(era: str) -> None:
+    episodes = Episodes()
+    episodes.add("one", new_session("clock"), token="tok-1")
+    episodes.add("two", new_session("clock"), token="tok-2")
+    body, headers = listing(era)
+    async with run_app(make_app(episodes)) as port, http() as plain:
+        url = f"http://127.0.0.1:{port}/one/clock/mcp"
+        for wrong in ({}, {"authorization": "Bearer tok-2"}, {"authorization": "Basic tok-1"}, {"authorization": "Bearer"}):
+            reply = await plain.post(url, json=body, headers=headers | wrong)
+            assert reply.status_code == 401 and reply.json()["error"]["code"] == "UNAUTHORIZED"
+            assert reply.headers["www-authenticate"] == "Bearer"
+        assert (await plain.post(url, json=body, headers=headers | {"authorization": "bearer tok-1"})).status_code == 200
+        async with http(authorization="Bearer tok-1") as known, connected(url, known, mode=era) as client:
+            await ask(client, "get_time")
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_what_is_not_there_is_404_with_a_suggestion(era: str) -> None:
+    body, headers = listing(era)
+    async with serving(one=new_session("clock")) as base, http() as plain:
+        for path, text in (
+            ("/one/clok/mcp", "did you mean 'clock'?"),
+            ("/two/clock/mcp", "no episode 'two'"),
+            ("/one/clock", "/EPISODE/SERVICE/mcp"),
+            ("/", "/EPISODE/SERVICE/mcp"),
+        ):
+            reply = await plain.post(base + path, json=body, headers=headers)
+            assert reply.status_code == 404 and text in reply.json()["error"]["message"], path
+        for slash in ("", "/"):
+            assert (await plain.post(f"{base}/one/clock/mcp{slash}", json=body, headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_foreign_host_or_origin_is_refused(era: str) -> None:
+    body, headers = listing(era)
+    async with serving(one=new_session("clock")) as base, http() as plain:
+        url = f"{base}/one/clock/mcp"
+        assert (await plain.post(url, json=body, headers=headers | {"host": "evil.example"})).status_code == 421
+        assert (await plain.post(url, json=body, headers=headers | {"origin": "http://evil.example"})).status_code == 403
+        assert (await plain.post(url, json=body, headers=headers | {"origin": "http://localhost:3000"})).status_code == 200
+
+
+async def test_the_step_header_numbers_the_agents_steps() -> None:
+    session = new_session("clock")
+    async with serving(one=session) as base:
+        for step in ("7", "soon"):
+            async with http(**{STEP_HEADER: step}) as plain, connected(f"{base}/one/clock/mcp", plain) as client:
+                await ask(client, "get_time")
+    assert [a.step for a in attempts(session)] == [7, None]
+
+
+def disclosing(held: str = "clock") -> Session:
+    """A session whose first refused call discloses the held-back service."""
+    session = new_session("venmo", held, hidden=[held])
+    session.hold = 0.2
+
+    def disclose(attempt: Any) -> None:
+        if held in session.hidden:
+            session.disclose(held)
+
+    session.on_attempt.append(disclose)
+    return session
+
+
+@pytest.mark.parametrize("path", ["all", "clock"])
+async def test_a_2025_client_hears_of_a_disclosure_before_the_result(path: str) -> None:
+    """Also where the call goes to one service and the list that changes belongs to another."""
+    async with contextlib.AsyncExitStack() as stack:
+        base = await stack.enter_async_context(serving(one=disclosing()))
+        plain = await stack.enter_async_context(http())
+        heard: list[str] = []
+        listed: list[set[str]] = []
+
+        async def hear(message: Any) -> None:
+            heard.append(message.method)
+            listed.append({t.name for t in (await client.list_tools()).tools})
+
+        client = await stack.enter_async_context(connected(f"{base}/one/{path}/mcp", plain, mode="legacy", message_handler=hear))
+        caller = client
+        if path != "all":
+            caller = await stack.enter_async_context(connected(f"{base}/one/venmo/mcp", plain, mode="legacy"))
+        capabilities = client.server_capabilities
+        assert capabilities.tools is not None and capabilities.tools.list_changed
+        assert not {t.name for t in (await client.list_tools()).tools} & {"get_time", "clock__get_time"}
+        tool = "venmo__nothing" if path == "all" else "nothing"
+        await caller.list_tools()
+        assert (await caller.call_tool(tool, {})).is_error
+        assert heard == ["notifications/tools/list_changed"]  # the result is here, and so is the new list
+        assert listed[0] >= ({"clock__get_time"} if path == "all" else {"get_time"})
+        assert (await ask(client, "clock__get_time" if path == "all" else "get_time"))["now"]
+
+
+async def test_the_list_of_a_2026_connection_does_not_change_by_a_call() -> None:
+    """There the held-back service is a server of its own, empty until it is disclosed."""
+    async with (
+        serving(one=disclosing()) as base,
+        http() as plain,
+        connected(f"{base}/one/all/mcp", plain) as both,
+        connected(f"{base}/one/clock/mcp", plain, cache=None) as held,
+    ):
+        before = await both.list_tools()
+        assert (await held.list_tools()).tools == []
+        assert (await both.call_tool("venmo__nothing", {})).is_error
+        assert (await both.list_tools(cache_mode="bypass")).tools == before.tools
+        assert {t.name for t in (await held.list_tools()).tools} == {"get_time", "wait"}
+        await ask(held, "get_time")
+
+
+async def test_a_port_in_use_is_one_clear_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=f"cannot listen on 127.0.0.1:{port} .*choose another port") as problem:
+            async with run_app(make_app(Episodes()), port=port):
+                pass
+    assert "\n" not in str(problem.value)
+
+
+async def test_open_streams_do_not_hold_up_the_end() -> None:
+    session = new_session("clock")
+    async with contextlib.AsyncExitStack() as clients:
+        with anyio.fail_after(2.5):  # the web server would cut them off after 3 s
+            async with serving(one=session) as base:
+                plain = await clients.enter_async_context(http())
+                body, headers = listing("legacy")
+                url = f"{base}/one/clock/mcp"
+                opened = await plain.post(url, json=body, headers=headers)
+                named = headers | {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
+                await plain.post(url, json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=named)
+                stream = await clients.enter_async_context(plain.stream("GET", url, headers=named))
+                assert stream.status_code == 200 and stream.headers["content-type"].startswith("text/event-stream")
+
+
+async def test_an_episode_in_memory_and_over_http_gives_the_same_trace() -> None:
+    from servers.kit.mcp import session_server
+
+    near, far = new_session("clock"), new_session("clock")
+    async with Client(session_server(near)) as client:
+        await ask(client, "clock__wait", seconds=9)
+    async with serving(one=far) as base, http() as plain, connected(f"{base}/one/all/mcp", plain) as client:
+        await ask(client, "clock__wait", seconds=9)
+    assert near.control.trace() == far.control.trace()

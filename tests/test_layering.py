@@ -1,0 +1,162 @@
+"""The layout holds: who imports whom, who touches time and chance, and how big files are."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MAY_IMPORT = {
+    "servers": set(),
+    "fault_profiles": {"servers"},
+    "judge": {"servers"},
+    "scenarios": {"servers", "fault_profiles", "judge"},
+    "client_harness": {"servers", "fault_profiles", "judge", "scenarios"},
+}
+SIMULATED = ("servers", "fault_profiles", "judge", "scenarios")
+FILES = sorted(p for package in MAY_IMPORT for p in (ROOT / package).rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+FORBIDDEN = {
+    "time.time", "time.monotonic", "time.perf_counter", "time.sleep", "datetime.now", "datetime.utcnow", "datetime.today", "date.today",
+    "uuid.uuid1", "uuid.uuid4", "os.urandom", "secrets.token_hex", "random.random", "random.randint", "random.choice", "random.choices",
+    "random.shuffle", "random.sample", "random.uniform", "random.gauss", "random.seed",
+}  # fmt: skip
+CONTAINERS = ("dict", "list", "set", "defaultdict", "deque", "Counter")
+MUTABLE = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def imported(path: Path) -> set[str]:
+    """Return the full names of modules that a file imports, anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name_of(path)}: relative import"
+            found.add(node.module or "")
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def roots(path: Path) -> set[str]:
+    return {name.partition(".")[0] for name in imported(path)}
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_imports_follow_the_layout(package: str) -> None:
+    for path in (ROOT / package).rglob("*.py"):
+        wrong = (roots(path) & (set(MAY_IMPORT) | {"tests"})) - MAY_IMPORT[package] - {package}
+        assert not wrong, f"{name_of(path)} must not import {', '.join(sorted(wrong))}"
+
+
+def test_services_do_not_know_each_other_and_the_kit_knows_no_service() -> None:
+    for path in (ROOT / "servers").rglob("*.py"):
+        category = path.relative_to(ROOT / "servers").parts[0]
+        for module in imported(path):
+            owner = module.split(".")
+            if owner[0] == "servers" and len(owner) > 1 and owner[1] != "kit":
+                assert owner[1] == category, f"{name_of(path)} imports {module}"
+
+
+@pytest.mark.parametrize(
+    ("modules", "allowed"),
+    [
+        ({"mcp", "mcp_types"}, {"servers/kit/mcp.py"}),
+        ({"uvicorn"}, {"servers/kit/app.py"}),
+    ],
+)
+def test_a_protocol_library_is_imported_by_one_file_of_the_servers(modules: set[str], allowed: set[str]) -> None:
+    found = {name_of(p) for p in FILES if p.is_relative_to(ROOT / "servers") and roots(p) & modules}
+    assert found <= allowed
+
+
+def test_mcp_below_the_harness_is_the_servers_business_alone() -> None:
+    assert not [name_of(p) for p in FILES if not name_of(p).startswith(("servers", "client_harness")) and roots(p) & {"mcp", "mcp_types"}]
+
+
+@pytest.mark.parametrize("library", ["litellm", "openai", "anthropic"])
+def test_each_llm_library_is_imported_by_one_file_inside_a_function(library: str) -> None:
+    found = [p for p in FILES if library in roots(p)]
+    assert len(found) <= 1, f"{library} is imported by {', '.join(map(name_of, found))}"
+    for path in found:
+        assert name_of(path).startswith("client_harness")
+        for node in top_level(parsed(path)):
+            assert not (isinstance(node, ast.Import | ast.ImportFrom) and library in ast.unparse(node)), f"{name_of(path)}: at its top"
+
+
+def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yield a module's statements, also those under an `if` or `try` (but not `if TYPE_CHECKING`)."""
+    waiting: list[ast.stmt] = list(tree.body)
+    while waiting:
+        node = waiting.pop(0)
+        yield node
+        if isinstance(node, ast.If) and ast.unparse(node.test) != "TYPE_CHECKING":
+            waiting += node.body + node.orelse
+        elif isinstance(node, ast.Try):
+            waiting += node.body + node.orelse + node.finalbody
+
+
+@pytest.mark.parametrize("path", [*FILES, *TESTS], ids=name_of)
+def test_no_file_outgrows_its_reader(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    assert len(lines) <= 400, f"{len(lines)} lines"
+    assert not [n for n, line in enumerate(lines, 1) if len(line) > 140]
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_no_state_lives_in_a_module(path: Path) -> None:
+    for node in top_level(parsed(path)):
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        built = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in CONTAINERS
+        if isinstance(node.value, MUTABLE) or built:
+            small = [t.id for t in targets if isinstance(t, ast.Name) and t.id != "__all__" and t.id != t.id.upper()]
+            assert not small, f"line {node.lineno}: {', '.join(small)} can change; constants are written in capitals"
+    for node in ast.walk(parsed(path)):
+        assert not isinstance(node, ast.Global), f"line {node.lineno}: global"
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if name_of(p).startswith(SIMULATED)], ids=name_of)
+def test_time_ids_and_chance_come_from_the_episode(path: Path) -> None:
+    assert not roots(path) & {"uuid", "secrets"}
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            assert ".".join(called.split(".")[-2:]) not in FORBIDDEN, f"line {node.lineno}: {called}"
+            assert called != "hash", f"line {node.lineno}: hash() differs between processes"
+            assert called != "random.Random" or node.args, f"line {node.lineno}: a generator without a seed"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_layers_that_only_compute_import_no_slow_library(path: Path) -> None:
+    slow = {"litellm", "ray", "inspect_ai"} | ({"mcp"} if not name_of(path).startswith("servers/kit/mcp.py") else set())
+    for node in top_level(parsed(path)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = {a.name for a in node.names} if isinstance(node, ast.Import) else {node.module or ""}
+            assert not {n.partition(".")[0] for n in names} & slow, f"line {node.lineno}: import it inside the function that needs it"
+
+
+def test_every_service_package_loads_without_mcp_or_an_llm_library() -> None:
+    code = (
+        "import sys; from servers.kit.service import services; services(); import servers.kit.session;"
+        "print(sorted({'mcp', 'mcp_types', 'litellm', 'uvicorn', 'starlette'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, env=dict(os.environ))
+    assert done.stdout.strip() == "[]"
