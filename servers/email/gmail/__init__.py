@@ -1,0 +1,1 @@
+"""Gmail: labels, snooze, scheduled send and templates."""

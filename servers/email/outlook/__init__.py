@@ -1,0 +1,1 @@
+"""Outlook: folders, colour categories, pins and quick steps."""
