@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Any
 
@@ -9,7 +10,8 @@ from scenarios.worlds.build import person, shared
 from servers.kit.call import Reply
 from servers.kit.control import Control
 from servers.kit.service import Service, ToolSpec, services
-from servers.kit.session import Session
+from servers.kit.session import Session, as_text
+from servers.kit.store import AGENT
 from servers.kit.values import parse_time
 
 WORLD = "maya"
@@ -59,3 +61,29 @@ async def prepared(session: Session, cls: type[Service], spec: ToolSpec) -> dict
 async def example(session: Session, cls: type[Service], spec: ToolSpec) -> Reply:
     """Run a tool's example after its set-up."""
     return await session.call(cls.name, spec.name, await prepared(session, cls, spec))
+
+
+def effects(session: Session, mark: int) -> list[dict[str, Any]]:
+    """Return what the agent itself changed after a mark of the log."""
+    return [e for e in session.world.log(mark) if e["cause"] == AGENT]
+
+
+def assert_error(reply: Reply) -> dict[str, Any]:
+    """Check that an error has the shape every agent may rely on, and return it."""
+    error = reply.error
+    assert error is not None, reply.data
+    assert re.fullmatch(r"[A-Z][A-Z0-9_]*", error["code"]), error
+    assert isinstance(error["message"], str) and error["message"].strip(), error
+    assert isinstance(error["hint"], str) and isinstance(error["retryable"], bool), error
+    return error
+
+
+async def digest() -> str:
+    """Return a hash of what every example answers and records, each in an episode of its own."""
+    found = hashlib.blake2b(digest_size=16)
+    for cls, spec in TOOLS:
+        session = new_session(cls.name, seed=7)
+        reply = await example(session, cls, spec)
+        found.update(as_text(reply).encode())
+        found.update("\n".join(session.control.trace()).encode())
+    return found.hexdigest()
