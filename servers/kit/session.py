@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import anyio
+
 from servers.kit import events
 from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
 from servers.kit.control import Control, make_id
@@ -66,7 +67,7 @@ class Session:
         self.bugs: list[str] = []
         self.on_attempt: list[Callable[[events.Attempt], None]] = []
         self._lock = anyio.Lock()
-        self._chains: dict[tuple[str, str], Next] = {}
+        self._chains: dict[tuple[str, str], tuple[Next, frozenset[str]]] = {}
         self.out = control.next_seq() - 1
         self.hold = 0.5 if self.hidden else 0.0
 
@@ -116,6 +117,7 @@ class Session:
         `step` is the agent's step where it is known; `arrived` the last event whose reply was out when the call came in.
         """
         arrived = self.out if arrived is None else arrived
+        service_name, tool, args = _encodable([service_name, tool, args])
         async with self._lock:
             with self.control.order():
                 return await self._call(service_name, tool, args, self.step if step is None else step, arrived)
@@ -154,10 +156,10 @@ class Session:
         self._tick(now)
         journal = Journal(firings=attempt.firings)
         call = Call(cls.name, spec.name, attempt.args, spec, self.world, now, journal)
-        found, old = self.evidence.before(call)
+        run, present = self._chain(cls, spec)
+        found, old = self.evidence.before(call, present)
         may_write = spec.effect == "write" or bool(self.faults)
         mark = self.world.last_change() if may_write else 0
-        run = self._chain(cls, spec)
         try:
             reply = await run(call)
             attempt.seen, attempt.is_error = reply.data, reply.is_error
@@ -192,10 +194,11 @@ class Session:
             return None
         return Reply(wrong.as_json(), True)
 
-    def _chain(self, cls: type[Service], spec: ToolSpec) -> Next:
+    def _chain(self, cls: type[Service], spec: ToolSpec) -> tuple[Next, frozenset[str]]:
         key = (cls.name, spec.name)
         if key not in self._chains:
-            self._chains[key] = chain([f.layer(self) for f in self.faults if f.handles(cls, spec)], self.perform)
+            inside = [f for f in self.faults if f.handles(cls, spec)]
+            self._chains[key] = (chain([f.layer(self) for f in inside], self.perform), frozenset(f.name for f in inside))
         return self._chains[key]
 
     async def perform(self, call: Call) -> Reply:
@@ -250,3 +253,13 @@ class Session:
 def as_text(reply: Reply) -> str:
     """Return a reply as the compact JSON text that goes over the wire."""
     return json.dumps(reply.data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _encodable(value: Any) -> Any:
+    """Return a JSON value in which lone surrogates, which can be neither stored nor sent, are question marks."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.loads(text.encode(errors="replace"))
+    return value

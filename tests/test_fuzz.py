@@ -1,0 +1,156 @@
+"""Whatever an agent sends, a service answers in its own words, and a refusal changes nothing.
+
+Arguments are drawn from each tool's published schema, mixed with real ids so that calls go deep, and then from outside of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from servers.kit.call import Reply
+from servers.kit.control import Control
+from servers.kit.service import Service, ToolSpec, services
+from servers.kit.session import Session, as_text
+from servers.kit.store import World
+from tests.support import IDS, TOOLS, assert_error, effects, new_session, prepared
+
+FUZZ = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+every_tool = pytest.mark.parametrize(("cls", "spec"), TOOLS, ids=IDS)
+
+ODD_TEXT = ["", " ", "\n", "0", "null", "'; DROP TABLE x; --", '"', "%", "*", "a AND (", "é😀\u202e\u0000", "../..", "${a.b}", "-1"]
+    "",
+    " ",
+    "\n",
+    "0",
+    "null",
+    "'; DROP TABLE x; --",
+    '"',
+    "%",
+    "*",
+    "a AND (",
+    "é😀\u202e\u0000",
+    "../..",
+    "${a.b}",
+    "-1",
+    "x" * 3000,
+]
+ODD_TIMES = ["2026-03-14", "2026-02-30", "2026-03-14T16:00:00Z", "2026-03-20T09:00:00-07:00", "1970-01-01T00:00:00Z", "2026-03", "tomorrow"]
+ODD_TIMES += ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z", "9999-12-31", "0001-01-01"]
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+OTHER = st.recursive(
+    SCALARS | st.sampled_from([2**63, -(2**64), "\ud800", "x" * 100_000]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    made = asyncio.new_event_loop()
+    yield made
+    made.close()
+
+
+@functools.cache
+def known_values() -> dict[str, list[Any]]:
+    """Return the values that examples give to arguments, by the argument's name: real ids above all."""
+    found: dict[str, list[Any]] = {}
+    for cls in services().values():
+        for spec in cls.tools.values():
+            for args in (spec.example, *(s.args for s in spec.setup)):
+                for name, value in args.items():
+                    if "${" not in str(value) and value not in found.setdefault(name, []):
+                        found[name].append(value)
+    return found
+
+
+def fitting(node: dict[str, Any], name: str, real: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Return values that fit a schema; half of them are ones that somebody really uses."""
+    drawn = from_schema(node, name, real)
+    kind = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict}[node["type"]]
+    used = [v for v in (*([real[name]] if name in real else []), *known_values().get(name, [])) if isinstance(v, kind)]
+    return st.sampled_from(used) | drawn if used and "enum" not in node else drawn
+
+
+def from_schema(node: dict[str, Any], name: str, real: dict[str, Any]) -> st.SearchStrategy[Any]:
+    if "enum" in node:
+        return st.sampled_from(node["enum"])
+    if node["type"] == "object":
+        parts = {n: fitting(s, n, real) for n, s in node["properties"].items()}
+        needed = set(node.get("required", []))
+        return st.fixed_dictionaries(
+            {n: s for n, s in parts.items() if n in needed}, optional={n: s for n, s in parts.items() if n not in needed}
+        )
+    if node["type"] == "array":
+        items = fitting(node["items"], name, real)
+        return st.lists(items, min_size=node.get("minItems", 0), max_size=min(node.get("maxItems", 4), node.get("minItems", 0) + 4))
+    if node["type"] == "boolean":
+        return st.booleans()
+    if node["type"] == "string":
+        return st.sampled_from(ODD_TEXT) | st.sampled_from(ODD_TIMES) | st.text(max_size=node.get("maxLength", 20))
+    low, high = node.get("minimum", node.get("exclusiveMinimum", -(10**6))), node.get("maximum", node.get("exclusiveMaximum", 10**6))
+    if node["type"] == "integer":
+        return st.integers(int(low), int(high))
+    return st.integers(int(low * 100), int(high * 100)).map(lambda n: n / 100) | st.floats(low, high)
+
+
+@functools.cache
+def start(cls: type[Service], spec: ToolSpec) -> tuple[World, int, dict[str, Any]]:
+    """Return the world after an example's set-up (to be shared), its moment, and the example's arguments."""
+    session = new_session(cls.name)
+    args = asyncio.run(prepared(session, cls, spec))
+    return session.world, session.control.now, args
+
+
+def call(loop: asyncio.AbstractEventLoop, cls: type[Service], spec: ToolSpec, args: Any) -> Reply:
+    """Make one call in an episode of its own and check what holds of every answer."""
+    world, now, _ = start(cls, spec)
+    session = Session([cls.name], world.share(), Control(now, seed=1))
+    mark = world.last_change()
+    reply = loop.run_until_complete(session.call(cls.name, spec.name, args))
+    assert not session.bugs, session.bugs[0]
+    assert json.loads(as_text(reply)) == reply.data
+    if reply.is_error:
+        assert_error(reply)
+    if reply.is_error or spec.effect == "read":
+        assert not effects(session, mark)
+    assert len(session.control.trace()) == 1
+    session.world.close()
+    session.control.close()
+    return reply
+
+
+@every_tool
+def test_arguments_that_fit_the_schema_are_answered(cls: type[Service], spec: ToolSpec, loop: asyncio.AbstractEventLoop) -> None:
+    @settings(FUZZ, max_examples=25)
+    @given(from_schema(spec.schema, "", start(cls, spec)[2]))
+    def check(args: dict[str, Any]) -> None:
+        call(loop, cls, spec, args)
+
+    check()
+
+
+@every_tool
+def test_arguments_that_do_not_fit_are_refused(cls: type[Service], spec: ToolSpec, loop: asyncio.AbstractEventLoop) -> None:
+    real = start(cls, spec)[2]
+    names = sorted(spec.schema["properties"])
+    one_wrong = st.builds(lambda n, v: real | {n: v}, st.sampled_from(names), OTHER) if names else st.just(real)
+    extra = st.builds(lambda n, v: real | {n + "_": v}, st.text(max_size=10), OTHER)
+    fewer = st.sets(st.sampled_from(names)).map(lambda out: {k: v for k, v in real.items() if k not in out}) if names else st.just({})
+
+    @settings(FUZZ, max_examples=20)
+    @given(one_wrong | extra | fewer | OTHER)
+    def check(args: Any) -> None:
+        reply = call(loop, cls, spec, args)
+        if not isinstance(args, dict) or set(args) - set(names) or set(spec.schema.get("required", [])) - set(args):
+            assert assert_error(reply)["code"] == cls.codes.invalid
+
+    check()
