@@ -26,22 +26,6 @@ FUZZ = settings(derandomize=True, deadline=None, database=None, suppress_health_
 every_tool = pytest.mark.parametrize(("cls", "spec"), TOOLS, ids=IDS)
 
 ODD_TEXT = ["", " ", "\n", "0", "null", "'; DROP TABLE x; --", '"', "%", "*", "a AND (", "é😀\u202e\u0000", "../..", "${a.b}", "-1"]
-    "",
-    " ",
-    "\n",
-    "0",
-    "null",
-    "'; DROP TABLE x; --",
-    '"',
-    "%",
-    "*",
-    "a AND (",
-    "é😀\u202e\u0000",
-    "../..",
-    "${a.b}",
-    "-1",
-    "x" * 3000,
-]
 ODD_TIMES = ["2026-03-14", "2026-02-30", "2026-03-14T16:00:00Z", "2026-03-20T09:00:00-07:00", "1970-01-01T00:00:00Z", "2026-03", "tomorrow"]
 ODD_TIMES += ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z", "9999-12-31", "0001-01-01"]
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
