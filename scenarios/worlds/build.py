@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from servers.kit.control import make_id
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.service import all_tables

@@ -83,9 +83,7 @@ class Control:
         """Move the clock on and return the new moment. Time never goes back."""
         if seconds < 0:
             raise ValueError("time never goes back")
-        return self._db.execute(
-            "UPDATE state SET value=value+? WHERE key='now' RETURNING value", (seconds,)
-        ).fetchone()[0]
+        return self._db.execute("UPDATE state SET value=value+? WHERE key='now' RETURNING value", (seconds,)).fetchone()[0]
 
     def count(self, name: str) -> int:
         """Return the next number (from 1) of a named counter."""

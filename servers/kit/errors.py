@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 
 class ServiceError(Exception):
     """A refusal in the provider's own words; the agent reads it and the call changes nothing.
@@ -63,3 +65,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return "; did you mean " + " or ".join(repr(n) for n in near) + "?"
     shown = ", ".join(options[:12]) + (", …" if len(options) > 12 else "")
     return f"; there is {shown}" if options else ""
+
+
+def explain(wrong: ValidationError, model: type[BaseModel]) -> str:
+    """Return the first problem of a validation error as one line, with near names for an unknown key."""
+    first = wrong.errors(include_url=False)[0]
+    place = ".".join(str(p) for p in first["loc"]) or "it"
+    if first["type"] == "extra_forbidden":
+        known = [f.alias or n for n, f in model.model_fields.items()]
+        return f"unknown key {place!r}{did_you_mean(str(first['loc'][-1]), known)}"
+    if first["type"] == "missing":
+        return f"missing {place!r}"
+    return f"{place}: {first['msg'].removeprefix('Value error, ')}"

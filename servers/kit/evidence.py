@@ -50,11 +50,11 @@ class Evidence:
     _open: list[_Open] = field(default_factory=list)
     _count: dict[str, int] = field(default_factory=dict)
 
-    def before(self, call: Call) -> tuple[list[Watch], World | None]:
-        """Return the watches that this call may open and, for a write, the world as it was."""
+    def before(self, call: Call, present: frozenset[str]) -> tuple[list[Watch], World | None]:
+        """Return the watches that this call may open and, for a write, the world as it was. `present` names the faults in its chain."""
         if not self.watches:
             return [], None
-        found = [w for w in self.watches if w.opens(call)]
+        found = [w for w in self.watches if (w.fault is None or w.fault in present) and w.opens(call)]
         return found, call.world.scratch() if found and call.effect == "write" else None
 
     async def after(

@@ -20,13 +20,10 @@ from mcp.server.stdio import stdio_server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from servers.kit.service import Service, ToolSpec
-from servers.kit.session import Session, as_text
+from servers.kit.session import SEPARATOR, Session, as_text
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-SEPARATOR = "__"
-"""Between service and tool where one server carries several services."""
 
 Resolve = Callable[[Any], Session]
 """From a request's context to the session that it belongs to."""

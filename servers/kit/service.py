@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
 from servers.kit.errors import ServiceError, UnknownName, did_you_mean
 from servers.kit.store import Table, World
 from servers.kit.values import iso
@@ -147,7 +148,9 @@ def writes(
     return _mark("write", example, setup, cost, idempotent=idempotent, destructive=destructive)
 
 
-def _mark(effect: Literal["read", "write"], example: dict[str, Any] | None, setup: tuple[Setup, ...], cost: int, **flags: bool) -> Callable[..., Any]:
+def _mark(
+    effect: Literal["read", "write"], example: dict[str, Any] | None, setup: tuple[Setup, ...], cost: int, **flags: bool
+) -> Callable[..., Any]:
     def mark(method: Callable[..., Any]) -> Callable[..., Any]:
         method.__tool__ = ToolSpec(method.__name__, method, effect, example or {}, setup, cost=cost, **flags)
         return method

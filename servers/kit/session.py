@@ -21,6 +21,9 @@ from servers.kit.service import Codes, Ids, Service, ToolSpec, service
 from servers.kit.store import AGENT, CLOCK, World
 from servers.kit.values import iso
 
+SEPARATOR = "__"
+"""Between service and tool where one server carries several services."""
+
 
 class Fault(Protocol):
     """What a session asks of a fault; it is otherwise opaque here."""
@@ -57,10 +60,12 @@ class Session:
         watches: Sequence[Watch] = (),
         hidden: Sequence[str] = (),
         locked: bool = False,
+        call_limit: int | None = None,
     ) -> None:
         self.world, self.control, self.faults = world, control, tuple(faults)
         self.classes = {name: service(name) for name in services}
         self.hidden, self.locked = set(hidden), locked
+        self.call_limit, self._calls = call_limit, 0
         self.held_back = frozenset(hidden)
         self.evidence = Evidence(tuple(watches))
         self.turn, self.step = 0, None
@@ -125,6 +130,7 @@ class Session:
     async def _call(self, service_name: str, tool: str, args: Any, step: int | None, arrived: int) -> Reply:
         cls = self.classes.get(service_name)
         spec = cls.tools.get(tool) if cls is not None else None
+        self._calls += 1
         refusal = self._refusal(service_name, tool, args, cls, spec)
         now = self.control.advance(spec.cost if spec is not None else 1)
         attempt = events.Attempt(
@@ -182,6 +188,8 @@ class Session:
         if cls is None or (service_name in self.hidden and not self.locked):
             known = [n for n in self.classes if n not in self.hidden]
             wrong = ServiceError("UNKNOWN_SERVICE", f"There is no service {service_name!r}{did_you_mean(service_name, known)}.")
+        elif self.call_limit is not None and self._calls > self.call_limit:
+            wrong = ServiceError("CALL_LIMIT_REACHED", f"No more than {self.call_limit} calls may be made.", "Answer the user now.")
         elif service_name in self.hidden:
             wrong = ServiceError("NOT_AVAILABLE_YET", f"{cls.title} is not available yet.", "Use what is available first.", retryable=True)
         elif spec is None:

@@ -299,7 +299,7 @@ class World:
 
         Only for a private copy. `after` (ISO) narrows to changes at or after a moment, for speed.
         """
-        picked = [e for e in reversed(self.log() if after is None else self._log_since(after)) if where(e)]
+        picked = [e for e in reversed(self.log() if after is None else self.log_since(after)) if where(e)]
         for entry in picked:
             self._apply(entry["table"], entry["key"], entry["old"])
         self.commit()
@@ -312,7 +312,8 @@ class World:
             self._apply(entry["table"], entry["key"], entry["new"])
         self.commit()
 
-    def _log_since(self, moment: str) -> list[dict[str, Any]]:
+    def log_since(self, moment: str) -> list[dict[str, Any]]:
+        """Return log entries at or after a moment (ISO)."""
         first = self._db.execute("SELECT min(seq) FROM _log WHERE at>=?", (moment,)).fetchone()[0]
         return [] if first is None else [e for e in self.log(first - 1) if e["at"] >= moment]
 

@@ -14,6 +14,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
+
 from servers.kit.errors import ServiceError
 
 _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$")
@@ -89,7 +90,13 @@ def page(items: list[Any], name: str, limit: int, cursor: str | None) -> dict[st
     start = 0
     if cursor is not None:
         try:
-            start = int(base64.urlsafe_b64decode(cursor.encode(), ).decode().removeprefix("p"))
+            start = int(
+                base64.urlsafe_b64decode(
+                    cursor.encode(),
+                )
+                .decode()
+                .removeprefix("p")
+            )
         except (binascii.Error, ValueError):
             start = -1
         if not 0 <= start <= len(items) or cursor != _cursor(start):

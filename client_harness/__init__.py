@@ -1,0 +1,1 @@
+"""The harness: episodes, users, agents, runs, reports and the command line."""

@@ -1,0 +1,71 @@
+"""Run a script of steps through real tools; the scripted agents are variants of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from client_harness.agents import Assignment, TurnResult
+from scenarios.script import Step
+from servers.kit.expr.evaluate import evaluate, render
+from servers.kit.values import iso
+
+
+class ScriptAgent:
+    """Plays steps; `say` ends a turn and the next turn goes on behind it. A script that has run out says nothing."""
+
+    def __init__(self, given: Assignment, steps: list[Step]) -> None:
+        self.given, self.tools = given, given.tools
+        self.scope: dict[str, Any] = {}
+        self._steps = self._walk(steps)
+
+    async def turn(self, text: str) -> TurnResult:
+        """Play up to the next `say`."""
+        now = iso(self.tools.now)
+        self.scope |= {"now": now, "today": now[:10], "user": text}
+        async for said in self._steps:
+            return TurnResult(said)
+        return TurnResult("")
+
+    async def _walk(self, steps: list[Step]) -> AsyncIterator[str]:
+        for step in steps:
+            if step.say is not None:
+                yield render(step.say, self.scope)
+            elif step.batch is not None:
+                self.tools.step()
+                for part in step.batch:
+                    await self._call(part)
+            elif step.call is not None:
+                self.tools.step()
+                await self._call(step)
+            elif step.test is not None:
+                async for said in self._walk(step.then if self._true(step.test) else step.otherwise):
+                    yield said
+            else:
+                for _ in range(step.repeat or 1):
+                    async for said in self._walk(step.do):
+                        yield said
+                    if step.until is not None and self._true(step.until):
+                        break
+
+    def _true(self, expression: str) -> bool:
+        value = render(expression, self.scope) if "${" in expression else evaluate(expression, self.scope)
+        return bool(value)
+
+    async def _call(self, step: Step) -> None:
+        service, tool = (step.call or "").split(".")
+        data = await self.perform(service, tool, render(step.args, self.scope))
+        if step.save:
+            self.scope[step.save] = data
+
+    async def perform(self, service: str, tool: str, args: dict[str, Any]) -> Any:
+        """Make one call and return its data."""
+        data, _ = await self.tools.call(service, tool, args)
+        return data
+
+
+@asynccontextmanager
+async def playing(agent: ScriptAgent) -> AsyncIterator[ScriptAgent]:
+    """A script's life needs nothing around it."""
+    yield agent

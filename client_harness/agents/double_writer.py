@@ -1,0 +1,29 @@
+"""Makes every write twice, as a blind retry does."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from client_harness.agents import Agent, Assignment
+from client_harness.agents._script import ScriptAgent, playing
+from servers.kit.service import tool as find
+
+ABOUT = "plays the oracle and makes every write twice"
+
+
+class DoubleWriter(ScriptAgent):
+    """Repeats every call that is not read-only."""
+
+    async def perform(self, service: str, tool: str, args: dict[str, Any]) -> Any:
+        """Call once, and a write once more; the later reply counts where it worked."""
+        data = await super().perform(service, tool, args)
+        if find(f"{service}.{tool}")[1].effect == "read":
+            return data
+        again = await super().perform(service, tool, args)
+        return data if isinstance(again, dict) and "error" in again else again
+
+
+def agent(given: Assignment) -> AbstractAsyncContextManager[Agent]:
+    """Play the oracle with doubled writes."""
+    return playing(DoubleWriter(given, given.scenario.scripts.oracle))

@@ -1,0 +1,15 @@
+"""The trusting agent: plays the scenario's naive script."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+
+from client_harness.agents import Agent, Assignment
+from client_harness.agents._script import ScriptAgent, playing
+
+ABOUT = "believes every reply; passes clean and fails base"
+
+
+def agent(given: Assignment) -> AbstractAsyncContextManager[Agent]:
+    """Play the naive script."""
+    return playing(ScriptAgent(given, given.scenario.scripts.naive))

@@ -1,0 +1,16 @@
+"""Does nothing and says nothing of substance."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+
+from client_harness.agents import Agent, Assignment
+from client_harness.agents._script import ScriptAgent, playing
+from scenarios.script import Step
+
+ABOUT = "calls nothing; no scenario may let it pass"
+
+
+def agent(given: Assignment) -> AbstractAsyncContextManager[Agent]:
+    """Answer every turn with the same empty word."""
+    return playing(ScriptAgent(given, [Step(say="OK.")] * 50))

@@ -1,0 +1,158 @@
+"""An episode: a scenario brought to life. It owns the session, stages disclosure, plays the user and closes the trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from client_harness.agents import Agent, TurnResult
+from client_harness.user import User
+from fault_profiles.model import Fault, State, ordered
+from judge.model import FaultFacts
+from judge.trace import Record
+from scenarios.haystack import history
+from scenarios.model import Scenario
+from scenarios.worlds import build
+from servers.kit.control import Control
+from servers.kit.events import Attempt, Event, Notice
+from servers.kit.evidence import Watch
+from servers.kit.session import Session
+from servers.kit.store import World
+from servers.kit.values import parse_time
+
+Disclose = Literal["notify", "locked"]
+
+
+class Episode:
+    """One run of one scenario. `faulted=False` leaves the faults out; `faults` stand in place of the scenario's own.
+
+    `disclose` says how held-back services appear: `notify` adds them to the list, `locked` lists them and refuses until then.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        seed: int | None = None,
+        faulted: bool = True,
+        disclose: Disclose = "notify",
+        faults: list[Fault] | None = None,
+    ) -> None:
+        self.scenario, self.disclose_mode = scenario, disclose
+        base = history.shared(scenario.history) if scenario.history else build.shared(scenario.world)
+        self.world = base.share()
+        self.control = Control(parse_time(build.person(scenario.world)["start"]), scenario.seed if seed is None else seed)
+        self.control.put("start", self.control.now)
+        self.faults = ordered(scenario.faults if faults is None else faults) if faulted else []
+        self.mark = self.world.last_change()
+        self.session = Session(
+            scenario.services,
+            self.world,
+            self.control,
+            faults=self.faults,
+            watches=_watches(scenario, self.faults),
+            hidden=[d.service for d in scenario.disclose],
+            locked=disclose == "locked",
+            call_limit=scenario.limits.calls,
+        )
+        self.session.on_attempt.append(self._heard)
+        self._waiting = {d.service: [d.after, 0] for d in scenario.disclose}
+        self.user = User(scenario.answers, scenario.default_answer, scenario.limits.questions)
+        self.status = "running"
+        self.usage: dict[str, float] = {}
+
+    @property
+    def sessions(self) -> list[dict[str, Any]]:
+        """The history to replay to the agent, canonical (see `scenarios.haystack.history.Lived`)."""
+        return history.live(self.scenario.history).sessions if self.scenario.history else []
+
+    def _heard(self, attempt: Attempt) -> None:
+        for fault in self.faults:
+            fault.hear(self.session, attempt)
+        for service, waiting in list(self._waiting.items()):
+            moment = waiting[0]
+            waiting[1] += int(moment.hears(attempt)) + sum(f.fault == moment.fired and f.failed is None for f in attempt.firings)
+            calls = moment.calls is not None and attempt.seq >= moment.calls
+            elapsed = moment.seconds is not None and self.control.now - self.control.get("start") >= moment.seconds
+            if calls or elapsed or waiting[1] >= moment.times:
+                del self._waiting[service]
+                self.session.disclose(service)
+
+    async def converse(self, agent: Agent) -> str:
+        """Play every turn with an agent and close the trace. Returns the status: done, limit or error."""
+        self.status = "done"
+        for number, turn in enumerate(self.scenario.turns, 1):
+            self.session.turn, self.session.step = number, None
+            self.session.pass_time(turn.gap)
+            self.session.message("user", turn.user)
+            result = await self._say(agent, turn.user)
+            while result.status == "done" and (reply := self.user.answer(result.text)) is not None:
+                about, said = reply
+                self.session.pass_time(30)
+                self.session.message("user", said, about)
+                result = await self._say(agent, said)
+            if result.status != "done":
+                self.status = result.status
+                break
+        self.finish(self.status)
+        return self.status
+
+    async def _say(self, agent: Agent, text: str) -> TurnResult:
+        result = await agent.turn(text)
+        for name, amount in result.usage.items():
+            self.usage[name] = self.usage.get(name, 0) + amount
+        self.session.message("assistant", result.text)
+        return result
+
+    def finish(self, status: str, **detail: Any) -> None:
+        """Write the trace's last notice: status, what changed, and how often each fault was met."""
+        facts = {f.name: {"kind": f.kind, "required": f.required, **_counts(self.control, f)} for f in self.faults}
+        self.session.notice("end", status=status, faults=facts, changes=self.world.log(self.mark), **detail)
+
+    def record(self) -> Record:
+        """Return what the judge reads."""
+        return record(self.session.trace(), self.world)
+
+    def close(self) -> None:
+        """Release the databases."""
+        self.world.close()
+        self.control.close()
+
+
+def record(events: list[Event], world: World | None) -> Record:
+    """Return the judge's record of a finished trace."""
+    end = next((e for e in reversed(events) if isinstance(e, Notice) and e.what == "end"), None)
+    facts = end.detail["faults"] if end is not None else {}
+    return Record(events, world, {n: FaultFacts(name=n, **f) for n, f in facts.items()})
+
+
+def final_world(scenario: Scenario, events: list[Event]) -> World:
+    """Rebuild the final world of a recorded trace: the world as it began, with the recorded changes made again."""
+    base = history.shared(scenario.history) if scenario.history else build.shared(scenario.world)
+    world = base.share()
+    end = next(e for e in reversed(events) if isinstance(e, Notice) and e.what == "end")
+    world.redo(end.detail["changes"])
+    return world
+
+
+def _counts(control: Control, fault: Fault) -> dict[str, int]:
+    state = State.load(control, fault.name)
+    return {"near": state.near, "fired": state.fired, "failed": state.failed}
+
+
+def _watches(scenario: Scenario, faults: list[Fault]) -> list[Watch]:
+    by_name = {f.name: f for f in faults}
+    found: dict[str, Watch] = {}
+    for check in scenario.checks:
+        for watch in check.watches():
+            fault = by_name.get(watch.fault or "")
+            if watch.exposed_by is None and fault is not None and fault.exposed_by:
+                readings = fault.exposed_by
+                watch = Watch(watch.name, watch.opens, watch.fault, lambda s, t, a, r=readings: any(x.tool.selects(s, t) for x in r))
+            found[watch.name] = watch
+    return list(found.values())
+
+
+def traces_folder(home: Path, scenario: str, agent: str, trial: str) -> Path:
+    """Return where a trial's trace is kept."""
+    return home / "traces" / scenario / f"{agent}-{trial}.jsonl"

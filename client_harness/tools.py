@@ -1,0 +1,62 @@
+"""Tools for agents in this process: a real MCP client of the episode's server, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from servers.kit.session import SEPARATOR, Session
+
+
+@dataclass(frozen=True)
+class ToolInfo:
+    """A tool as listed: its name for a model (`service__tool`), description and JSON schema."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
+
+class Tools:
+    """Lists and calls tools. `step()` begins the agent's next step: calls of one step do not know each other's replies."""
+
+    def __init__(self, client: Any, session: Session) -> None:
+        self._client, self._session = client, session
+
+    def step(self) -> None:
+        """Begin the agent's next step."""
+        self._session.step = (self._session.step or 0) + 1
+
+    @property
+    def now(self) -> int:
+        """The simulated moment, epoch seconds; for scripts that write dates."""
+        return self._session.control.now
+
+    async def list(self) -> list[ToolInfo]:
+        """Return the tools that the server lists now."""
+        found = await self._client.list_tools(cache_mode="bypass")
+        return [ToolInfo(t.name, t.description or "", t.input_schema) for t in found.tools]
+
+    async def call(self, service: str, tool: str, args: dict[str, Any]) -> tuple[Any, bool]:
+        """Call a tool; return its data and whether it is an error."""
+        return await self.call_named(f"{service}{SEPARATOR}{tool}", args)
+
+    async def call_named(self, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
+        """Call a tool by its listed name."""
+        from servers.kit.mcp import reply_of
+
+        return reply_of(await self._client.call_tool(name, args))
+
+
+@asynccontextmanager
+async def in_memory(session: Session) -> AsyncIterator[Tools]:
+    """Connect to a session's server in memory. Where services are held back, on the protocol that lets a tool list change."""
+    from mcp import Client
+
+    from servers.kit.mcp import session_server
+
+    session.hold = 0.0  # an agent in this process lists afresh whenever it asks
+    async with Client(session_server(session), mode="legacy" if session.hidden else "auto") as client:
+        yield Tools(client, session)

@@ -1,0 +1,1 @@
+"""Fault kinds, one file each; the folder is the registry."""

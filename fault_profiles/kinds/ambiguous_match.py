@@ -1,0 +1,65 @@
+"""A look-alike: a stored twin of a record, or a list in which a twin stands first."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import model_validator
+
+from fault_profiles.model import Acting, Fault
+from servers.kit.call import Call, Next, Reply
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.expr import check_predicate, matches, render
+from servers.kit.service import service
+
+
+class AmbiguousMatch(Fault):
+    """Disambiguation: before the call runs, a twin of the row of `table` that fits `like` is stored, with `change` over it.
+
+    The twin is real: every reader sees it and calls on it work, so acting on the wrong one has consequences. It is made once, at the first firing;
+    its key is a new id of the kind `id` (or what `change` sets). With `top_of` (a field of the reply) the twin stands first in that list.
+    """
+
+    kind: ClassVar[str] = "ambiguous_match"
+    table: str
+    like: dict[str, Any]
+    change: dict[str, Any]
+    id: str = "rec"
+    top_of: str | None = None
+
+    @model_validator(mode="after")
+    def _known(self) -> AmbiguousMatch:
+        known = {t: s for name in self.on.services for t, s in {**service(name).shared_tables, **service(name).tables}.items()}
+        if self.table not in known:
+            raise UnknownName("table", self.table, known, "table")
+        for column in (*self.like, *self.change):
+            if column not in known[self.table].columns:
+                raise UnknownName("column", column, known[self.table].columns, self.table)
+        if not self.change:
+            raise InputError("`change` says what the twin has of its own")
+        check_predicate(self.like, "like")
+        return self
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Store the twin once, then run the call."""
+        spec = call.world.tables[self.table]
+        if not at.shadow and at.firing.number == 1:
+            row = next((r for r in call.world.rows(self.table) if matches(self.like, r, at.scope)), None)
+            if row is None:
+                return at.fail(await following(call), f"no row of {self.table} to make a twin of")
+            twin = {**row, spec.key: at.session.control.new_id(self.id), **render(self.change, at.scope)}
+            for world in (call.world, *at.session.evidence.others()):
+                world.stamp(call.now, f"fault:{self.name}")
+                world.insert(self.table, twin)
+                world.commit()
+            at.firing.detail["twin"] = {"table": self.table, "key": twin[spec.key], "of": row[spec.key]}
+        reply = await following(call)
+        found = None if reply.is_error or self.top_of is None else reply.data.get(self.top_of)
+        if not isinstance(found, list):
+            return reply
+        told = reply.copied()
+        own = set(render(self.change, at.scope).values())
+        told.data[self.top_of].sort(
+            key=lambda item: not (isinstance(item, dict) and own & {v for v in item.values() if isinstance(v, str)})
+        )
+        return told

@@ -1,0 +1,57 @@
+"""Eventual consistency: reads see the world before the agent's last writes, until time or calls have passed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from fault_profiles.model import Acting, Fault, State
+from fault_profiles.schedule import Count
+from servers.kit.call import Call, Next, Reply
+from servers.kit.store import AGENT
+from servers.kit.values import iso, parse_time
+
+
+class DelayedVisibility(Fault):
+    """A write of the agent becomes visible to the targeted reads only `seconds` of simulated time after it, or after `reads` such reads.
+
+    Only the provider's own tables hide; `writes_of` narrows that to named tables. The write itself is real all along.
+    """
+
+    kind: ClassVar[str] = "delayed_visibility"
+    effects: ClassVar[tuple[str, ...]] = ("read",)
+    seconds: Count = 300
+    reads: Count = 5
+    writes_of: list[str] = []
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Answer from a copy in which the agent's fresh writes are undone."""
+        if at.shadow:
+            hidden = set(at.firing.detail["hidden"])
+        else:
+            hidden = self._hidden(call, at)
+            if not hidden:
+                return at.decline(await following(call))
+            at.firing.detail["hidden"] = sorted(hidden)
+        tables = self._tables(call, at)
+        before = call.world.scratch()
+        before.undo(lambda e: e["cause"] == AGENT and e["table"] in tables and e["at"] in hidden, after=min(hidden))
+        reply = await following(call.on(before))
+        before.close()
+        if not at.shadow and call.journal.truth is None:
+            call.journal.truth = await at.session.perform(call.on(call.world))
+        return reply
+
+    def _tables(self, call: Call, at: Acting) -> set[str]:
+        cls = at.session.classes[call.service]
+        return set(self.writes_of or [*cls.shared_tables, *cls.tables])
+
+    def _hidden(self, call: Call, at: Acting) -> set[str]:
+        state = State.load(at.session.control, self.name)
+        seen: dict[str, int] = state.memory.setdefault("reads", {})
+        tables, since = self._tables(call, at), iso(call.now - self.seconds)
+        moments = {e["at"] for e in call.world.log_since(since) if e["cause"] == AGENT and e["table"] in tables}
+        hidden = {m for m in moments if call.now - parse_time(m) < self.seconds and seen.get(m, 0) < self.reads}
+        for moment in hidden:
+            seen[moment] = seen.get(moment, 0) + 1
+        state.save()
+        return hidden

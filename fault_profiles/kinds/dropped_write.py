@@ -1,0 +1,33 @@
+"""A silent no-op: the reply is the honest one, the effect is missing."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from fault_profiles.model import Acting, Fault
+from servers.kit.call import Call, Next, Reply
+from servers.kit.expr import apply
+
+
+class DroppedWrite(Fault):
+    """A write runs on a copy that is dropped: it answers as if it had worked, with an id that leads nowhere.
+
+    `edit` changes the reply further (operations). With `tell: indirect` the reply says that the request was accepted, with `explicit` that it is not confirmed.
+    """
+
+    kind: ClassVar[str] = "dropped_write"
+    effects: ClassVar[tuple[str, ...]] = ("write",)
+    edit: list[dict] = []
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Run on a copy, answer honestly-looking, drop the copy."""
+        copy = call.world.scratch()
+        reply = await following(call.on(copy))
+        copy.close()
+        if reply.is_error:
+            return reply if at.shadow else at.decline(reply)
+        told = reply.copied()
+        apply(self.edit, told.data, at.scope | {"reply": reply.data})
+        if isinstance(told.data, dict) and self.tell != "none":
+            told.data["notice"] = "Request accepted." if self.tell == "indirect" else "Request accepted; not confirmed yet."
+        return told

@@ -1,0 +1,28 @@
+"""The call takes longer, in simulated time or in real time."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import anyio
+
+from fault_profiles.model import Acting, Fault
+from fault_profiles.schedule import Count
+from servers.kit.call import Call, Next, Reply
+
+
+class Latency(Fault):
+    """`seconds` of simulated time pass besides the call's own. `real_seconds` keeps the caller waiting as well (for clients under test over HTTP)."""
+
+    kind: ClassVar[str] = "latency"
+    seconds: Count = 20
+    real_seconds: float = 0
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Run the call, then let time pass."""
+        reply = await following(call)
+        if not at.shadow:
+            call.journal.extra_time += self.seconds
+            if self.real_seconds:
+                await anyio.sleep(self.real_seconds)
+        return reply

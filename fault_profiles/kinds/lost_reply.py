@@ -1,0 +1,32 @@
+"""The call is run and committed, and the reply is lost."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from fault_profiles.kinds.timeout import timed_out
+from fault_profiles.model import Acting, Fault, Refusal
+from fault_profiles.schedule import Count
+from servers.kit.call import Call, Next, Reply
+
+
+class LostReply(Fault):
+    """A write takes effect, then the agent hears of a timeout: a blind retry does it twice.
+
+    Where the service refused the call by itself there is nothing to lose, and its refusal is passed on.
+    """
+
+    kind: ClassVar[str] = "lost_reply"
+    effects: ClassVar[tuple[str, ...]] = ("write",)
+    seconds: Count = 30
+    error: Refusal = Refusal()
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Run the call, then answer with a timeout."""
+        reply = await following(call)
+        if reply.is_error:
+            return reply if at.shadow else at.decline(reply)
+        if not at.shadow:
+            call.journal.extra_time += self.seconds
+            at.firing.detail["lost"] = reply.data
+        return timed_out(self.error, at, self.seconds)

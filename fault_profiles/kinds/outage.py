@@ -1,0 +1,24 @@
+"""The provider denies the call: nothing runs."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from fault_profiles.model import Acting, Fault, Refusal
+from servers.kit.call import Call, Next, Reply
+
+
+class Outage(Fault):
+    """Availability denial: the call is not run and the provider's own error comes back.
+
+    `error` changes how it reads (code, message, hint, retryable — which may lie —, retry_after in seconds, status, context). Set `until` for a transient one.
+    """
+
+    kind: ClassVar[str] = "outage"
+    error: Refusal = Refusal()
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Answer with the error."""
+        lasting = self.duration == "permanent" and self.until is None
+        message = f"{at.title} is temporarily unavailable." if not lasting else f"{at.title} is unavailable."
+        return self.error.reply(at.codes.unavailable, message, "Try again later.", retryable=not lasting, status=503)

@@ -1,0 +1,47 @@
+"""Too many calls: refused until simulated time has passed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from fault_profiles.model import Acting, Fault, Refusal, State
+from fault_profiles.schedule import Count
+from servers.kit.call import Call, Next, Reply
+
+
+class RateLimit(Fault):
+    """A quota with a real reset: at most `allow` calls in any `window` simulated seconds; more are refused with the time left.
+
+    Refused calls do not use up the quota. The `clock` server's `wait` (or any call, one second each) lets the window pass.
+    """
+
+    kind: ClassVar[str] = "rate_limit"
+    allow: int = 0
+    window_seconds: Count = 60
+    error: Refusal = Refusal()
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Refuse while the quota is used up, else pass on."""
+        if at.shadow:
+            return self._refuse(at, at.firing.detail["retry_after"])
+        state = State.load(at.session.control, self.name)
+        now, opened = at.session.control.now, state.memory.get("opened")
+        if self.allow == 0:
+            opened = state.memory["opened"] = [now] if opened is None else opened
+            used = bool(now - opened[0] < self.window_seconds)
+        else:
+            opened = state.memory["opened"] = [t for t in opened or [] if now - t < self.window_seconds]
+            used = len(opened) >= self.allow
+        if not used:
+            if self.allow:
+                opened.append(now)
+            state.save()
+            return at.decline(await following(call))
+        state.save()
+        left = self.window_seconds - (now - opened[0])
+        at.firing.detail["retry_after"] = left
+        return self._refuse(at, left)
+
+    def _refuse(self, at: Acting, left: int) -> Reply:
+        message = f"Too many requests to {at.title}."
+        return self.error.reply(at.codes.rate_limited, message, f"Wait {left} seconds.", retryable=True, status=429, retry_after=left)

@@ -1,0 +1,72 @@
+"""The provider changed a tool's arguments or its reply's fields."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+from pydantic import model_validator
+
+from fault_profiles.model import Acting, Fault
+from servers.kit.call import Call, Next, Reply
+from servers.kit.errors import InputError, ServiceError, UnknownName
+from servers.kit.expr import apply, check_operations
+from servers.kit.service import tool
+
+
+class SchemaDrift(Fault):
+    """Schema mismatch: arguments in `rename` go by another name, `reply` operations change the answer's shape.
+
+    The old name is refused. With `published` the tool list shows the new schema (an agent that lists again sees it); else the refusal's
+    hint names the new argument, unless `hint` says otherwise.
+    """
+
+    kind: ClassVar[str] = "schema_drift"
+    rename: dict[str, str] = {}
+    reply: list[dict[str, Any]] = []
+    published: bool = True
+    hint: str | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> SchemaDrift:
+        if not self.rename and not self.reply:
+            raise InputError("needs `rename` (arguments), `reply` (operations), or both")
+        check_operations(self.reply, "reply")
+        for name in sorted(self.on.tools):
+            known = tool(name)[1].model.model_fields
+            for old in self.rename:
+                if old not in known:
+                    raise UnknownName("argument", old, known, f"rename, {name}")
+        return self
+
+    def schema_now(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema with the new names, where it is published."""
+        if not self.rename or not self.published:
+            return schema
+        new = copy.deepcopy(schema)
+        new["properties"] = {self.rename.get(n, n): s for n, s in new["properties"].items()}
+        if "required" in new:
+            new["required"] = [self.rename.get(n, n) for n in new["required"]]
+        return new
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Refuse old names, translate new ones, change the reply's shape."""
+        stale = [old for old in self.rename if old in call.args]
+        if stale:
+            new = ", ".join(f"'{self.rename[o]}' instead of '{o}'" for o in stale)
+            hint = (
+                self.hint
+                if self.hint is not None
+                else (f"Use {new}." if not self.published else "The tool's arguments have changed; list the tools again.")
+            )
+            at.firing.detail["refused"] = stale
+            wrong = ServiceError(at.codes.invalid, f"Unknown argument '{stale[0]}'.", hint, context={"field": stale[0]})
+            return Reply(wrong.as_json(), True)
+        back = {new: old for old, new in self.rename.items()}
+        reply = await following(call.altered({back.get(n, n): v for n, v in call.args.items()}))
+        if reply.is_error or not self.reply:
+            return reply
+        told = reply.copied()
+        if apply(self.reply, told.data, at.scope | {"reply": reply.data}) == 0 and not at.shadow:
+            return at.fail(reply, "the reply holds none of the places to change")
+        return told

@@ -1,0 +1,55 @@
+"""A read of yesterday: run on the world as of an earlier moment, with that moment's clock."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import model_validator
+
+from fault_profiles.model import Acting, Fault
+from fault_profiles.schedule import Count
+from servers.kit.call import Call, Next, Reply
+from servers.kit.errors import UnknownName
+from servers.kit.expr import apply
+from servers.kit.service import service
+
+
+class StaleRead(Fault):
+    """Data staleness: a read answers from `age` simulated seconds ago, so its timestamps are old of themselves.
+
+    `tables` go back (default: all of the provider's, but never who is signed in); `keep_own` leaves what the agent itself wrote. `fresh_times` are paths of
+    the reply whose timestamps are forged to now (`tell: none` in the strict sense). With `tell: explicit` the reply says that it is cached.
+    """
+
+    kind: ClassVar[str] = "stale_read"
+    effects: ClassVar[tuple[str, ...]] = ("read",)
+    age: Count = 86_400
+    tables: list[str] | None = None
+    keep_own: bool = False
+    fresh_times: list[str] = []
+
+    @model_validator(mode="after")
+    def _known(self) -> StaleRead:
+        known = {t for name in self.on.services for t in {**service(name).shared_tables, **service(name).tables}}
+        for table in self.tables or []:
+            if table not in known:
+                raise UnknownName("table", table, known, "tables")
+        return self
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Answer from the past; the truth is read beside it for the record."""
+        moment = call.now - self.age
+        cls = at.session.classes[call.service]
+        past = call.world.as_of(moment, self.tables or [*cls.shared_tables, *cls.tables], keep_own=self.keep_own)
+        reply = await following(call.on(past, now=moment))
+        past.close()
+        if not at.shadow and call.journal.truth is None:
+            call.journal.truth = await at.session.perform(call.on(call.world))
+            at.firing.detail["as_of_seconds_ago"] = self.age
+        if reply.is_error or not isinstance(reply.data, dict):
+            return reply
+        told = reply.copied()
+        apply([{"set": {p: at.scope["now"]}} for p in self.fresh_times], told.data, at.scope)
+        if self.tell == "explicit":
+            told.data["notice"] = "Cached data."
+        return told

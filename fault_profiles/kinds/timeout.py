@@ -1,0 +1,32 @@
+"""The call never reaches the service; the agent waits in simulated time and hears of a timeout."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from fault_profiles.model import Acting, Fault, Refusal
+from fault_profiles.schedule import Count
+from servers.kit.call import Call, Next, Reply
+
+
+class Timeout(Fault):
+    """Nothing runs, `seconds` of simulated time pass, and the error leaves open whether anything happened.
+
+    Its twin is `lost_reply`, which answers the same words after the call was committed.
+    """
+
+    kind: ClassVar[str] = "timeout"
+    seconds: Count = 30
+    error: Refusal = Refusal()
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Let time pass and answer with the timeout."""
+        if not at.shadow:
+            call.journal.extra_time += self.seconds
+        return timed_out(self.error, at, self.seconds)
+
+
+def timed_out(error: Refusal, at: Acting, seconds: int) -> Reply:
+    """Return the provider's timeout error."""
+    message = f"{at.title} did not answer within {seconds} seconds."
+    return error.reply(at.codes.timeout, message, "The outcome of the request is not known.", retryable=True, status=504)

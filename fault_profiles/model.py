@@ -1,0 +1,341 @@
+"""What a fault is: an envelope that every kind shares, and one method that the kind adds.
+
+A kind is a subclass in `kinds/<kind>.py` with its own fields and `act`. The envelope decides whether it acts on a call; `act` does it. State
+(counters, captured values) lives in the episode's control record, so a fault object is a constant.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from fault_profiles.schedule import Count, Moment, Schedule
+from servers.kit.call import Call, Layer, Next, Reply
+from servers.kit.control import Control
+from servers.kit.errors import InputError, ServiceError, UnknownName, explain
+from servers.kit.events import Attempt, Firing
+from servers.kit.evidence import fired as fired_on
+from servers.kit.expr import check_predicate, get, matches, render
+from servers.kit.service import Codes, Service, ToolSpec, service
+from servers.kit.session import Session
+from servers.kit.target import Target
+from servers.kit.values import iso
+
+
+class Stored(BaseModel):
+    """A condition on stored rows: some row of `table` fits `where` (over which `args` and `now` are known)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    table: str
+    where: dict[str, Any] = {}
+
+
+class Reading(BaseModel):
+    """A reading that could expose a fault: its tool and arguments."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    tool: Target
+    where: dict[str, Any] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        return {"tool": value} if isinstance(value, str) else value
+
+
+@dataclass
+class Acting:
+    """What `act` works with: the firing to describe, the scope of expressions, and the session. `shadow`: repeat, change no state."""
+
+    session: Session
+    firing: Firing
+    scope: dict[str, Any]
+    shadow: bool
+    declined: bool = False
+
+    def decline(self, reply: Reply) -> Reply:
+        """Pass a reply on and count this call as none of ours (say, the service refused it by itself)."""
+        self.declined = True
+        return reply
+
+    def fail(self, reply: Reply, why: str) -> Reply:
+        """Pass a reply on and record that the firing was due and could not be done; the verdict becomes unknown."""
+        self.firing.failed = why
+        return reply
+
+    @property
+    def codes(self) -> Codes:
+        """The provider's error codes."""
+        return self.session.classes[self.scope["service"]].codes
+
+    @property
+    def title(self) -> str:
+        """The provider's name as people know it."""
+        return self.session.classes[self.scope["service"]].title
+
+
+class Fault(Schedule):
+    """The envelope. In YAML a fault is a one-key item, `- <kind>: {on: venmo.send_money, …}`.
+
+    `on` which tools; `where` which arguments; `stored` which rows must exist; `per` what the due calls are counted by (`fault`, `tool`, `service`, or a
+    path into the arguments); `after` and `until` arm and clear it (`rearm` lets it arm again after clearing); `priority` orders faults on one tool (higher stands
+    outside); `tell` how strongly the lie shows; `capture` values kept at a firing for others (`faults.<name>.<value>`); `exposed_by` readings that
+    could expose it; `repairable` whether the task can still be done; `required` whether it must fire for a run to count as exposed.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: ClassVar[str]
+    effects: ClassVar[tuple[str, ...]] = ("read", "write")
+
+    name: str = ""
+    on: Target
+    where: dict[str, Any] = {}
+    stored: Stored | None = None
+    per: str = "fault"
+    after: Moment | None = None
+    until: Moment | None = None
+    rearm: bool = False
+    priority: int = 0
+    tell: Literal["none", "indirect", "explicit"] = "none"
+    capture: dict[str, str] = {}
+    exposed_by: list[Reading] = []
+    repairable: bool = True
+    required: bool = True
+
+    @model_validator(mode="after")
+    def _sound(self) -> Fault:
+        check_predicate(self.where, "where")
+        tools = [(service(n.partition(".")[0]), n.partition(".")[2]) for n in sorted(self.on.tools)]
+        if not any(self.handles(cls, cls.tools[tool]) for cls, tool in tools):
+            does = " and ".join(e + "s" for e in self.effects)
+            raise InputError(f"{self.kind} acts on {does}; {', '.join(self.on.patterns)} names none")
+        exact = [p for p in self.on.patterns if "*" not in p]
+        for cls, tool in tools:
+            if f"{cls.name}.{tool}" in exact and not self.handles(cls, cls.tools[tool]):
+                raise InputError(f"{self.kind} makes no sense on {cls.name}.{tool}, a {cls.tools[tool].effect}")
+        if self.stored is not None:
+            known = {t: s for c, _ in tools for t, s in (c.shared_tables | c.tables).items()}
+            if self.stored.table not in known:
+                raise UnknownName("table", self.stored.table, known, "stored")
+        return self
+
+    # -- for a kind -------------------------------------------------------------------------------------------
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Do what the kind does to one call and return what the agent sees."""
+        raise NotImplementedError
+
+    def schema_now(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema that a tool publishes while the fault is armed."""
+        return schema
+
+    # -- for a session ----------------------------------------------------------------------------------------
+    def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
+        """Whether the fault stands in a tool's chain."""
+        return spec.effect in self.effects and self.on.selects(cls.name, spec.name)
+
+    def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema to publish now."""
+        state = State.load(session.control, self.name)
+        return self.schema_now(schema) if self._armed(session, state) else schema
+
+    def layer(self, session: Session) -> Layer:
+        """Return the fault's layer in a session."""
+
+        async def run(call: Call, following: Next) -> Reply:
+            if call.shadow:
+                firing = fired_on(call, self.name)
+                if firing is None:
+                    return await following(call)
+                return await self.act(call, following, Acting(session, firing, self._scope(session, call), True))
+            return await self._decide(session, call, following)
+
+        return run
+
+    async def _decide(self, session: Session, call: Call, following: Next) -> Reply:
+        scope = self._scope(session, call)
+        if not matches(self.where, call.args, scope) or not self._stored_holds(call, scope):
+            return await following(call)
+        state = State.load(session.control, self.name)
+        state.near += 1
+        if not self._armed(session, state):
+            state.save()
+            return await following(call)
+        by = self._counted_by(call)
+        number = state.counts[by] = state.counts.get(by, 0) + 1
+        draw = session.control.draw(self.name, call.name, call.args, number) if self.probability is not None else 0.0
+        elapsed = session.control.now - state.start
+        if not self.due(number, elapsed, draw):
+            state.save()
+            return await following(call)
+        firing = Firing(self.name, self.kind, state.fired + 1)
+        at = Acting(session, firing, scope | {"number": firing.number}, False)
+        state.save()
+        reply = await self.act(call, following, at)
+        state = State.load(session.control, self.name)
+        if at.declined:
+            state.counts[by] -= 1
+        else:
+            call.journal.firings.append(firing)
+            state.failed += firing.failed is not None
+            state.fired += firing.failed is None
+            state.first = state.first if state.first is not None else session.control.now
+            if self.capture:
+                state.captured = render(self.capture, at.scope | {"reply": reply.data})
+        state.save()
+        return reply
+
+    def _armed(self, session: Session, state: State) -> bool:
+        now = session.control.now
+        if self.after is not None and not state.reached(self.after, "after", now, max(state.near - 1, 0)):
+            return False
+        since = now if state.first is None else state.first
+        cleared = self.until is not None and (
+            (self.until.calls is not None and state.fired >= self.until.calls)
+            or (self.until.seconds is not None and now - since >= self.until.seconds)
+            or state.heard.get("until", 0) >= self.until.times
+        )
+        if cleared and self.rearm:
+            state.fired, state.first, state.heard, state.counts = 0, None, {}, {}
+        return not cleared
+
+    def _counted_by(self, call: Call) -> str:
+        known = {"fault": "fault", "tool": call.name, "service": call.service}
+        return known[self.per] if self.per in known else f"{self.per}={get(call.args, self.per)!r}"
+
+    def _stored_holds(self, call: Call, scope: dict[str, Any]) -> bool:
+        if self.stored is None:
+            return True
+        return any(matches(self.stored.where, row, scope) for row in call.world.rows(self.stored.table))
+
+    def _scope(self, session: Session, call: Call) -> dict[str, Any]:
+        others = {
+            k.removeprefix("fault:"): State.load(session.control, k.removeprefix("fault:")).captured for k in session.control.keys("fault:")
+        }
+        return {"args": call.args, "service": call.service, "tool": call.tool, "now": iso(call.now), "faults": others}
+
+    def hear(self, session: Session, attempt: Attempt) -> None:
+        """Take note of a call that arms or clears the fault; the session calls this after each attempt."""
+        for part, moment in (("after", self.after), ("until", self.until)):
+            if moment is None:
+                continue
+            times = int(moment.hears(attempt)) + sum(f.fault == moment.fired and f.failed is None for f in attempt.firings)
+            if times:
+                state = State.load(session.control, self.name)
+                state.heard[part] = state.heard.get(part, 0) + times
+                state.save()
+
+
+@dataclass
+class State:
+    """A fault's state in the control record: due calls counted, firings, moments heard, values captured."""
+
+    control: Control
+    name: str
+    start: int
+    near: int = 0
+    fired: int = 0
+    failed: int = 0
+    first: int | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    heard: dict[str, int] = field(default_factory=dict)
+    captured: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, control: Control, name: str) -> State:
+        """Return the state of a fault, new where it has none."""
+        kept = control.get_json("fault:" + name)
+        if kept is None:
+            kept = {"start": control.get("start", control.now)}
+        return cls(control, name, **kept)
+
+    def save(self) -> None:
+        """Keep the state."""
+        self.control.put_json("fault:" + self.name, {k: v for k, v in vars(self).items() if k not in ("control", "name")})
+
+    def reached(self, moment: Moment, part: str, now: int, calls: int) -> bool:
+        """Return whether an arming event has come."""
+        return (
+            (moment.calls is not None and calls >= moment.calls)
+            or (moment.seconds is not None and now - self.start >= moment.seconds)
+            or self.heard.get(part, 0) >= moment.times
+        )
+
+
+class Refusal(BaseModel):
+    """How a fault's error reads. What is left out comes from the provider's own codes and the kind."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    code: str | None = None
+    message: str | None = None
+    hint: str | None = None
+    retryable: bool | None = None
+    retry_after: Count | None = None
+    status: int | None = None
+    context: dict[str, Any] = {}
+
+    def reply(
+        self, code: str, message: str, hint: str = "", *, retryable: bool, status: int | None = None, retry_after: int | None = None
+    ) -> Reply:
+        """Return the error reply, with the given defaults."""
+        wrong = ServiceError(
+            self.code or code,
+            self.message if self.message is not None else message,
+            self.hint if self.hint is not None else hint,
+            retryable=retryable if self.retryable is None else self.retryable,
+            retry_after=self.retry_after or retry_after,
+            status=self.status or status,
+            context=self.context,
+        )
+        return Reply(wrong.as_json(), True)
+
+
+@functools.cache
+def kinds() -> dict[str, type[Fault]]:
+    """Return every fault kind by name; a new file in `kinds/` adds one."""
+    from fault_profiles import kinds as folder
+
+    found: dict[str, type[Fault]] = {}
+    for module in sorted(m.name for m in pkgutil.iter_modules(folder.__path__)):
+        for value in vars(importlib.import_module(f"fault_profiles.kinds.{module}")).values():
+            if isinstance(value, type) and issubclass(value, Fault) and "kind" in vars(value):
+                found[value.kind] = value
+    return found
+
+
+def parse(item: Any, where: str = "fault") -> Fault:
+    """Return the fault of a one-key item `{kind: {…}}`; it is named after its kind unless it has a name. Raises `InputError`."""
+    if not isinstance(item, dict) or len(item) != 1:
+        raise InputError(f"{where}: a fault is one key, its kind, e.g. `- outage: {{on: venmo.*}}`; got {item!r}")
+    ((kind, fields),) = item.items()
+    if kind not in kinds():
+        raise UnknownName("fault kind", kind, kinds(), where)
+    try:
+        return kinds()[kind].model_validate({"name": kind, **(fields or {})})
+    except ValidationError as wrong:
+        raise InputError(f"{where} {kind}: {explain(wrong, kinds()[kind])}") from None
+    except InputError as wrong:
+        raise InputError(f"{where} {kind}: {wrong}") from None
+
+
+def check_together(faults: list[Fault]) -> None:
+    """Refuse faults that cannot stand side by side: a name used twice, or an event that waits for no fault. Raises `InputError`."""
+    seen: set[str] = set()
+    for fault in faults:
+        if fault.name in seen:
+            raise InputError(f"two faults are named {fault.name!r}; give each a `name`")
+        seen.add(fault.name)
+    for fault in faults:
+        for moment in (fault.after, fault.until):
+            if moment is not None and moment.fired is not None and moment.fired not in seen:
+                raise UnknownName("fault", moment.fired, seen, f"fault {fault.name}")
+
+
+def ordered(faults: list[Fault]) -> list[Fault]:
+    """Return faults outermost first: by priority, then as declared."""
+    return sorted(faults, key=lambda f: -f.priority)

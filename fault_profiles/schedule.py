@@ -1,0 +1,93 @@
+"""When a fault acts: among which calls (schedule), from when (`after`) and until when (`until`)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt
+from servers.kit.expr import check_predicate, matches
+from servers.kit.target import Target
+
+Count = Annotated[int, Field(ge=1)]
+
+
+class Moment(BaseModel):
+    """An event that arms or clears a fault; the first of its parts to come true counts.
+
+    `calls`: that many due calls have come (for `after`: before it arms; for `until`: that it acted on). `seconds`: simulated seconds since the
+    start, or since the first firing. `called`: a tool was called (`where` over its arguments, `ok` whether it succeeded, `times`).
+    `fired`: another fault fired, `times` times. Whatever `seconds` clears, `calls` clears too where both are given.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    calls: Count | None = None
+    seconds: Count | None = None
+    called: Target | None = None
+    where: dict[str, Any] = {}
+    ok: bool | None = None
+    fired: str | None = None
+    times: Count = 1
+
+    @model_validator(mode="after")
+    def _some(self) -> Moment:
+        if self.calls is None and self.seconds is None and self.called is None and self.fired is None:
+            raise InputError("an event needs one of calls, seconds, called, fired")
+        check_predicate(self.where, "where")
+        return self
+
+    def hears(self, attempt: Attempt) -> bool:
+        """Return whether this attempt is the call that is waited for."""
+        return (
+            self.called is not None
+            and self.called.selects(attempt.service, attempt.tool)
+            and (self.ok is None or self.ok is not attempt.is_error)
+            and matches(self.where, attempt.args)
+        )
+
+
+class Schedule(BaseModel):
+    """Which of the due calls a fault acts on; at most one of the fields, none means always.
+
+    `first: n`; `calls: [a, b]` (from the a-th to the b-th); `every: k`; `probability: p` (drawn from the episode's seed);
+    `sequence: [true, false, …]` (the last repeats); `window: [a, b]` in simulated seconds since the start.
+    """
+
+    first: Count | None = None
+    calls: tuple[Count, Count] | None = None
+    every: Count | None = None
+    probability: Annotated[float, Field(ge=0, le=1)] | None = None
+    sequence: Annotated[list[bool], Field(min_length=1)] | None = None
+    window: tuple[int, int] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Schedule:
+        given = [f for f in Schedule.model_fields if getattr(self, f) is not None]
+        if len(given) > 1:
+            raise InputError(f"a fault has one schedule; got {' and '.join(given)}")
+        if self.calls and self.calls[0] > self.calls[1]:
+            raise InputError(f"calls: [{self.calls[0]}, {self.calls[1]}] ends before it begins")
+        return self
+
+    def due(self, number: int, elapsed: int, draw: float) -> bool:
+        """Return whether the fault acts on the `number`-th due call, `elapsed` seconds after the start. `draw` is in [0, 1)."""
+        if self.first is not None:
+            return number <= self.first
+        if self.calls is not None:
+            return self.calls[0] <= number <= self.calls[1]
+        if self.every is not None:
+            return number % self.every == 0
+        if self.probability is not None:
+            return draw < self.probability
+        if self.sequence is not None:
+            return self.sequence[min(number, len(self.sequence)) - 1]
+        return self.window is None or self.window[0] <= elapsed < self.window[1]
+
+    @property
+    def duration(self) -> str:
+        """`permanent`, `transient` or `intermittent`, as the schedule alone tells."""
+        if self.every or self.probability is not None or self.sequence:
+            return "intermittent"
+        return "transient" if self.first or self.calls or self.window else "permanent"

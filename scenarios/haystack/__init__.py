@@ -1,0 +1,1 @@
+"""Histories: sessions that lie before a scenario's first turn."""

@@ -1,0 +1,143 @@
+"""Histories of past sessions whose calls are really executed, so that the world agrees with what was said.
+
+A file `haystack/<name>.yaml` holds `world` and `sessions`; a session has a date and turns: `user: text`,
+`assistant: text`, or a call (`call: zelle.send_transfer`, `args`, `save`). To execute it, the world is taken back to the first session, and the services' own events are
+replayed between sessions, so a reply of February knows nothing of March.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import anyio
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from scenarios.worlds import build
+from servers.kit.control import Control
+from servers.kit.errors import InputError, explain
+from servers.kit.expr import render
+from servers.kit.service import all_tables, service, tool
+from servers.kit.session import Session
+from servers.kit.store import World
+from servers.kit.values import iso, parse_time
+
+HERE = Path(__file__).parent
+
+
+class PastTurn(BaseModel):
+    """A text of user or assistant, or one call of the assistant."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    user: str | None = None
+    assistant: str | None = None
+    call: str | None = None
+    args: dict[str, Any] = {}
+    save: str | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> PastTurn:
+        if sum(p is not None for p in (self.user, self.assistant, self.call)) != 1:
+            raise InputError("a turn is one of user, assistant, call")
+        if self.call is not None:
+            tool(self.call)
+        return self
+
+
+class PastSession(BaseModel):
+    """A conversation at a date (ISO)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    at: str
+    turns: list[PastTurn]
+
+
+class HistoryFile(BaseModel):
+    """A history as it is written."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    world: str = "maya"
+    sessions: list[PastSession]
+
+
+class Lived(BaseModel):
+    """A history as it was lived: canonical messages, and the world afterwards as bytes.
+
+    `sessions` is a list of `{at, messages}`; a message is `{role: user|assistant, text}` or
+    `{role: assistant, calls: [{server, tool, args, reply, is_error}]}`.
+    """
+
+    sessions: list[dict[str, Any]]
+    image: bytes
+
+
+@functools.cache
+def live(name: str) -> Lived:
+    """Execute a history against its world. Raises `InputError` where it cannot be read or a call of it is refused unexpectedly."""
+    path = HERE / f"{name}.yaml"
+    try:
+        written = HistoryFile.model_validate(yaml.load(path.read_text(), Loader=yaml.CSafeLoader))
+    except ValidationError as wrong:
+        raise InputError(f"{path}: {explain(wrong, HistoryFile)}") from None
+    except InputError as wrong:
+        raise InputError(f"{path}: {wrong}") from None
+    with ThreadPoolExecutor(1) as aside:  # the caller may stand in an event loop of its own
+        return aside.submit(anyio.run, _live, name, written).result()
+
+
+async def _live(name: str, written: HistoryFile) -> Lived:
+    used = sorted({t.call.partition(".")[0] for s in written.sessions for t in s.turns if t.call is not None})
+    tables = {t for n in used for t in {**service(n).shared_tables, **service(n).tables}}
+    moments = [parse_time(s.at) for s in written.sessions]
+    if moments != sorted(moments) or (moments and moments[-1] >= parse_time(build.person(written.world)["start"])):
+        raise InputError(f"history {name}: sessions stand in order of time and before the world's start")
+    world = build.shared(written.world).scratch()
+    if not moments:
+        return Lived(sessions=[], image=world.image())
+    first = iso(moments[0])
+    later = world.undo(lambda e: e["at"] > first and e["table"] in tables, after=first)
+    seed = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest())
+    session = Session(used, world, Control(moments[0], seed))
+    scope: dict[str, Any] = {}
+    lived = []
+    for past, moment in zip(written.sessions, moments, strict=True):
+        due = [e for e in later if e["at"] <= iso(moment)]
+        world.redo(due)
+        later = later[len(due) :]
+        session.pass_time(max(0, moment - session.control.now))
+        lived.append({"at": iso(moment), "messages": [m for t in past.turns for m in await _turn(session, t, scope, name)]})
+    world.redo(later)
+    return Lived(sessions=lived, image=_image(world))
+
+
+async def _turn(session: Session, turn: PastTurn, scope: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    if turn.call is None:
+        role = "user" if turn.user is not None else "assistant"
+        return [{"role": role, "text": render(turn.user if turn.user is not None else turn.assistant, scope)}]
+    server, short = turn.call.split(".")
+    args = render(turn.args, scope)
+    reply = await session.call(server, short, args)
+    if session.bugs:
+        raise RuntimeError(f"history {name}: {session.bugs[0]}")
+    if turn.save:
+        scope[turn.save] = reply.data
+    elif reply.is_error:
+        raise InputError(f"history {name}: {turn.call} {args} was refused: {reply.data}; give it a `save` where that is meant")
+    return [
+        {"role": "assistant", "calls": [{"server": server, "tool": short, "args": args, "reply": reply.data, "is_error": reply.is_error}]}
+    ]
+
+
+def _image(world: World) -> bytes:
+    world.commit()
+    return world.image()
+
+
+@functools.cache
+def shared(name: str) -> World:
+    """Return the world after a history, to be shared until an episode writes."""
+    return World.open(live(name).image, all_tables())

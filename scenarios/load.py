@@ -1,0 +1,194 @@
+"""Read scenarios from YAML and cross-check every name in them.
+
+A mistake is one `InputError` that names the file, the place in it and what would be right.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from fault_profiles.model import check_together
+from fault_profiles.model import parse as parse_fault
+from judge import checks as check_kinds
+from scenarios.model import Scenario
+from scenarios.script import check_names, flat
+from scenarios.worlds import build
+from servers.kit.errors import InputError, UnknownName, explain
+from servers.kit.service import service
+
+SUITES = Path(__file__).parent / "suites"
+HAYSTACK = Path(__file__).parent / "haystack"
+
+
+@functools.cache
+def index() -> dict[str, Path]:
+    """Return the shipped scenarios: id → file."""
+    return {p.relative_to(SUITES).with_suffix("").as_posix(): p for p in sorted(SUITES.rglob("*.yaml")) if not p.name.startswith("_")}
+
+
+def suites() -> dict[str, list[str]]:
+    """Return suite → scenario ids: each folder is one, `_<suite>.yaml` beside them lists ids or folders of a mixed one."""
+    found: dict[str, list[str]] = {}
+    for name in index():
+        found.setdefault(name.partition("/")[0], []).append(name)
+    for path in sorted(SUITES.glob("_*.yaml")):
+        listed = _yaml(path)
+        if not isinstance(listed, list):
+            raise InputError(f"{path}: a suite is a list of scenario ids or folders")
+        found[path.stem.removeprefix("_")] = [n for item in listed for n in _members(str(item), path)]
+    return dict(sorted(found.items()))
+
+
+def _members(item: str, path: Path) -> list[str]:
+    picked = [n for n in index() if n == item or n.startswith(item + "/")]
+    if not picked:
+        raise UnknownName("scenario", item, index(), str(path))
+    return picked
+
+
+def resolve(names: list[str]) -> list[str | Path]:
+    """Return scenario ids (or paths of files elsewhere) for suites, ids, folders and paths. Raises `UnknownName`."""
+    groups, found = suites(), []
+    for name in names:
+        path = Path(name)
+        if name in groups:
+            found += groups[name]
+        elif name in index():
+            found.append(name)
+        elif path.suffix == ".yaml" and path.exists():
+            found.append(_shipped(path))
+        elif path.is_dir():
+            found += [_shipped(p) for p in sorted(path.rglob("*.yaml")) if not p.name.startswith("_")]
+        elif any(n.startswith(name + "/") for n in index()):
+            found += [n for n in index() if n.startswith(name + "/")]
+        else:
+            raise UnknownName("suite or scenario", name, [*groups, *index()])
+    return list(dict.fromkeys(found))
+
+
+def _shipped(path: Path) -> str | Path:
+    whole = path.resolve()
+    return whole.relative_to(SUITES).with_suffix("").as_posix() if whole.is_relative_to(SUITES) else path
+
+
+def load(name: str | Path) -> Scenario:
+    """Return a scenario by id or from a file, cross-checked. Raises `InputError`."""
+    if isinstance(name, str) and name not in index():
+        raise UnknownName("scenario", name, index())
+    path = index()[name] if isinstance(name, str) else name
+    return parse(_yaml(path), name if isinstance(name, str) else path.stem, str(path))
+
+
+def parse(raw: Any, name: str, where: str) -> Scenario:
+    """Return a scenario from parsed YAML. Raises `InputError`."""
+    try:
+        if not isinstance(raw, dict):
+            raise InputError("a scenario is a mapping")
+        for key in ("faults", "checks"):
+            if not isinstance(raw.get(key, []), list):
+                raise InputError(f"{key} is a list of one-key items")
+        faults = [parse_fault(f, f"faults[{i}]") for i, f in enumerate(raw.get("faults", []))]
+        checks = [check_kinds.parse(c, f"checks[{i}]") for i, c in enumerate(raw.get("checks", []))]
+        made = Scenario.model_validate({**raw, "id": name, "faults": faults, "checks": checks})
+        _cross_check(made)
+    except ValidationError as wrong:
+        raise InputError(f"{where}: {explain(wrong, Scenario)}") from None
+    except InputError as wrong:
+        raise InputError(f"{where}: {wrong}") from None
+    return made
+
+
+def _cross_check(made: Scenario) -> None:
+    build.person(made.world)
+    exposed = set(made.services)
+    for name in made.services:
+        service(name)
+    for what, name in (("primary", made.primary), ("fallback", made.fallback), *(("disclose", d.service) for d in made.disclose)):
+        if name is not None and name not in exposed:
+            raise UnknownName("service", name, exposed, what)
+    check_together(made.faults)
+    known_faults = [f.name for f in made.faults]
+    for fault in made.faults:
+        if not fault.on.services & exposed:
+            raise InputError(f"fault {fault.name}: {', '.join(fault.on.patterns)} is on no service of this scenario")
+    for disclosure in made.disclose:
+        if disclosure.after.fired is not None and disclosure.after.fired not in known_faults:
+            raise UnknownName("fault", disclosure.after.fired, known_faults, f"disclose {disclosure.service}")
+    _check_checks(made, exposed, known_faults)
+    for label, steps in (("oracle", made.scripts.oracle), ("naive", made.scripts.naive)):
+        check_names(steps, f"scripts.{label}")
+        for step in flat(steps):
+            if step.call is not None and step.call.partition(".")[0] not in exposed:
+                raise UnknownName("service", step.call.partition(".")[0], exposed, f"scripts.{label}")
+    _check_violations(made)
+    if made.failure != "none" and not made.twin and not made.faults:
+        raise InputError(f"failure is {made.failure} but there are no faults")
+    if made.history is not None and not (HAYSTACK / f"{made.history}.yaml").exists():
+        raise UnknownName("history", made.history, [p.stem for p in HAYSTACK.glob("*.yaml")])
+
+
+def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) -> None:
+    names = [c.name for c in made.checks]
+    if not names:
+        raise InputError("checks: a scenario without checks judges nothing")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two checks are named {name!r}")
+    tables = {t: s for n in exposed for t, s in {**service(n).shared_tables, **service(n).tables}.items()}
+    for check in made.checks:
+        mentions, where = check.mentions(), f"check {check.name}"
+        for target in mentions.targets:
+            if not target.services & exposed:
+                raise InputError(f"{where}: {', '.join(target.patterns)} is on no service of this scenario")
+        for table, columns in mentions.tables.items():
+            if table not in tables:
+                raise UnknownName("table", table, tables, where)
+            for column in columns:
+                if column not in tables[table].columns:
+                    raise UnknownName("column", column, tables[table].columns, f"{where}: {table}")
+        for kind, used, known in (
+            ("fault", mentions.faults, known_faults),
+            ("answer", mentions.answers, made.answers),
+            ("check", mentions.checks, names),
+        ):
+            for name in used:
+                if name not in known:
+                    raise UnknownName(kind, name, known, where)
+
+
+def _check_violations(made: Scenario) -> None:
+    gates = {c.name for c in made.checks if c.gate}
+    for violation in made.violations:
+        if violation.fails not in gates:
+            raise UnknownName("gate", violation.fails, gates, "violation")
+        violation.edit(made.scripts.oracle)
+    unnamed = gates - {v.fails for v in made.violations}
+    if unnamed:
+        raise InputError(f"no violation names the gate {sorted(unnamed)[0]!r}; every gate needs one that fails it alone")
+
+
+def _yaml(path: Path) -> Any:
+    try:
+        return yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+    except OSError as wrong:
+        raise InputError(f"{path}: {wrong.strerror}") from None
+    except yaml.YAMLError as wrong:
+        raise InputError(f"{path}: not YAML: {' '.join(str(wrong).split())}") from None
+
+
+def fingerprint(made: Scenario) -> str:
+    """Return a short hash of all that the scenario says and of its history's file."""
+    text = (
+        made.model_dump_json()
+        + repr([(f.kind, f.model_dump_json()) for f in made.faults])
+        + repr([(c.kind, c.model_dump_json()) for c in made.checks])
+    )
+    if made.history is not None:
+        text += (HAYSTACK / f"{made.history}.yaml").read_text()
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

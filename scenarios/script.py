@@ -1,0 +1,130 @@
+"""Scripts: what a scripted agent does, as data. Steps call tools, keep replies, branch on them and speak.
+
+A step is one of
+  `call: gmail.get_email` with `args`, `save` (name of the reply; an error reply is `{error: …}`) and `id` (for violations),
+  `batch: [calls]` (one step of the agent), `say: text` (ends the turn), `if: expression` with `then` and `else`,
+  `repeat: n` with `do` and `until: expression`.
+Values may hold `${…}` over saved replies, `today` (date) and `now` (ISO).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.expr import names
+from servers.kit.service import tool
+
+BUILT_IN = frozenset({"now", "today", "user"})
+
+
+class Step(BaseModel):
+    """One step of a script; exactly one of `call`, `batch`, `say`, `if`, `repeat` says what it does."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    id: str | None = None
+    call: str | None = None
+    args: dict[str, Any] = {}
+    save: str | None = None
+    batch: list[Step] | None = None
+    say: str | None = None
+    test: str | None = Field(None, alias="if")
+    then: list[Step] = []
+    otherwise: list[Step] = Field([], alias="else")
+    repeat: int | None = Field(None, ge=1, le=20)
+    until: str | None = None
+    do: list[Step] = []
+
+    @model_validator(mode="after")
+    def _one(self) -> Step:
+        given = [n for n in ("call", "batch", "say", "test", "repeat") if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise InputError(f"a step does one of call, batch, say, if, repeat; got {given or 'none'}")
+        if self.call is not None:
+            tool(self.call)
+        if self.batch is not None and any(s.call is None for s in self.batch):
+            raise InputError("a batch holds calls only")
+        return self
+
+    def inner(self) -> Iterator[Step]:
+        """Yield the steps inside this one, at every depth."""
+        for step in (*(self.batch or ()), *self.then, *self.otherwise, *self.do):
+            yield step
+            yield from step.inner()
+
+
+def flat(steps: list[Step]) -> list[Step]:
+    """Return all steps at every depth, in order."""
+    return [s for step in steps for s in (step, *step.inner())]
+
+
+def check_names(steps: list[Step], where: str) -> None:
+    """Refuse a script that uses a reply it never saves, or speaks inside a batch. Raises `InputError`."""
+    saved = {s.save for s in flat(steps) if s.save} | BUILT_IN
+    for step in flat(steps):
+        used = names(step.args) | names(step.say or "")
+        for expression in (step.test, step.until):
+            used |= names(expression if expression is None or "${" in expression else "${" + expression + "}")
+        for name in sorted(used - saved):
+            raise UnknownName("name", name, saved, f"{where}: step {step.id or step.call or 'say'}")
+
+
+class Violation(BaseModel):
+    """One edit of the oracle after which the check `fails` is the only gate that fails.
+
+    `omit: id`; `replace: {id: steps}`; `insert: {before|after: id, steps: […]}`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    fails: str
+    omit: str | None = None
+    replace: dict[str, list[Step]] | None = None
+    insert: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Violation:
+        if sum(p is not None for p in (self.omit, self.replace, self.insert)) != 1:
+            raise InputError("a violation is one edit: omit, replace or insert")
+        if self.replace is not None and len(self.replace) != 1:
+            raise InputError("replace names one step: {id: [steps]}")
+        if self.insert is not None and (
+            "steps" not in self.insert or len({"before", "after"} & set(self.insert)) != 1 or len(self.insert) != 2
+        ):
+            raise InputError("insert is {before|after: id, steps: […]}")
+        return self
+
+    def edit(self, steps: list[Step]) -> list[Step]:
+        """Return the oracle's steps with the edit made. Raises `UnknownName` where it names no step."""
+        if self.omit is not None:
+            return _edit(steps, self.omit, lambda s: [])
+        if self.replace is not None:
+            ((target, new),) = self.replace.items()
+            return _edit(steps, target, lambda s: new)
+        assert self.insert is not None
+        new = [Step.model_validate(s) for s in self.insert["steps"]]
+        if "before" in self.insert:
+            return _edit(steps, self.insert["before"], lambda s: [*new, s])
+        return _edit(steps, self.insert["after"], lambda s: [s, *new])
+
+
+def _edit(steps: list[Step], target: str, change: Any) -> list[Step]:
+    known = {s.id for s in flat(steps) if s.id}
+    if target not in known:
+        raise UnknownName("step", target, known, "violation")
+
+    def walk(part: list[Step]) -> list[Step]:
+        made: list[Step] = []
+        for step in part:
+            if step.id == target:
+                made.extend(change(step))
+                continue
+            inner = {n: walk(getattr(step, n)) for n in ("then", "otherwise", "do") if getattr(step, n)}
+            if step.batch:
+                inner["batch"] = walk(step.batch)
+            made.append(step.model_copy(update=inner) if inner else step)
+        return [s for s in made if s.batch is None or s.batch]
+
+    return walk(steps)
