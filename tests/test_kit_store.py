@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servers.kit.control import Control, make_id
 from servers.kit.errors import InputError, ServiceError
-from servers.kit.service import Ids
+from servers.kit.events import Attempt
+from servers.kit.service import Ids, Service, reads, writes
+from servers.kit.session import Session
 from servers.kit.store import AGENT, CLOCK, WORLD, Table, World
 from servers.kit.values import cents, dollars, iso, page, parse_time
 
@@ -164,8 +167,80 @@ def test_a_write_by_a_reader_is_loud() -> None:
     assert world.shared
 
 
+class Notes(Service):
+    """A provider with a reader that lies about its effect, a writer that refuses half way and one that breaks."""
+
+    name, title, category, domain = "notes", "Notes", "test", "test"
+    tables = TABLES
+
+    @reads()
+    def peek(self) -> dict[str, Any]:
+        """Read, it says."""
+        self.db.update("item", "i0", n=1000)
+        return {}
+
+    @writes()
+    def refuse(self) -> dict[str, Any]:
+        """Write, then refuse."""
+        self.db.update("item", "i0", n=1000)
+        self.fail("NO", "Not now.")
+
+    @writes()
+    def crash(self) -> dict[str, Any]:
+        """Write, then break."""
+        self.db.update("item", "i0", n=1000)
+        return {"never": 1 // 0}
+
+    @writes()
+    def add(self, n: int) -> dict[str, Any]:
+        """Write."""
+        return self.db.insert("item", {"id": self.new_id("itm"), "n": n})
+
+
+def notes() -> Session:
+    session = Session([], World.open(filled().image(), TABLES).share(), Control(T0 + 100))
+    session.classes["notes"] = Notes
+    return session
+
+
+def test_a_reader_that_writes_is_our_bug_and_changes_nothing() -> None:
+    session = notes()
+    before = session.world.digest()
+    for place, tool in enumerate(("peek", "crash")):
+        reply = anyio.run(session.call, "notes", tool, {})
+        assert reply.error is not None and reply.error["code"] == "INTERNAL_ERROR"
+        assert len(session.bugs) == place + 1 and f"notes.{tool}" in session.bugs[-1]
+    attempts = [e for e in session.trace() if isinstance(e, Attempt)]
+    assert ["RuntimeError" in str(a.bug) for a in attempts] == [True, False] and "ZeroDivisionError" in str(attempts[1].bug)
+    assert session.world.digest() == before
+
+
+def test_a_refusal_takes_its_writes_back_and_a_success_keeps_them() -> None:
+    session = notes()
+    before = session.world.digest()
+    assert anyio.run(session.call, "notes", "refuse", {}).is_error and session.world.digest() == before
+    made = anyio.run(session.call, "notes", "add", {"n": 5})
+    assert row(session.world, "item", made.data["id"])["n"] == 5 and not session.bugs
+    last = session.trace()[-1]
+    assert isinstance(last, Attempt) and [e["key"] for e in last.effects] == [made.data["id"]]
+    assert last.effects[0]["cause"] == AGENT and last.effects[0]["at"] == last.at == iso(T0 + 102)
+
+
+def test_calls_at_once_follow_one_another_in_the_order_of_arrival() -> None:
+    session = notes()
+
+    async def all_at_once() -> None:
+        async with anyio.create_task_group() as tasks:
+            for n in range(20):
+                tasks.start_soon(session.call, "notes", "add", {"n": n})
+
+    anyio.run(all_at_once)
+    assert [e.seen["n"] for e in session.trace() if isinstance(e, Attempt)] == list(range(20))
+    assert all(e.arrived == 0 for e in session.trace() if isinstance(e, Attempt))
+
+
 @pytest.mark.parametrize(
-    ("row", "text"),
+    ("given_row", "text"),
     [
         ({"id": "x"}, "missing n"),
         ({"id": "x", "n": "1"}, "'n' wants int"),
@@ -174,9 +249,9 @@ def test_a_write_by_a_reader_is_loud() -> None:
         ({"id": "x", "n": 1, "not": 2}, "unknown column 'not'; did you mean 'note'"),
     ],
 )
-def test_a_row_that_does_not_fit_is_refused_by_name(row: dict[str, Any], text: str) -> None:
+def test_a_row_that_does_not_fit_is_refused_by_name(given_row: dict[str, Any], text: str) -> None:
     with pytest.raises(InputError, match=text):
-        filled().insert("item", row)
+        filled().insert("item", given_row)
 
 
 def test_search_takes_no_operators() -> None:
