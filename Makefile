@@ -1,0 +1,42 @@
+# Two commands: `make run` does the main job, `make test` passes the tests. Each makes its own environment in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+ADAPTER := .venv/adapters/pydantic_ai/.ready
+
+.PHONY: run test bench check docs lock clean
+
+run: $(READY)
+	$(BIN)/client_harness run
+
+test: $(READY) $(ADAPTER)
+	$(BIN)/pytest
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/ty check
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+docs: $(READY)
+	$(BIN)/python -m client_harness.docs --write
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Haywire needs Python 3.11 or later: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(ADAPTER): $(READY) client_harness/adapters/pydantic_ai/requirements.lock
+	$(BIN)/python -m client_harness.adapters.install pydantic_ai
+	touch $@
+
+# Needs uv; the lock names no index, so any mirror serves it.
+lock:
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o requirements.lock
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,175 @@
+"""Every scenario proves itself: that the oracle passes, that trust fails, that each gate is needed, that doing nothing and stock mistakes fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+from client_harness.agents import Agent, Assignment, agent
+from client_harness.agents._script import ScriptAgent, playing
+from client_harness.episode import Episode
+from client_harness.tools import in_memory
+from judge.verdict import Verdict, judge
+from scenarios.load import load
+from scenarios.model import Scenario
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt, Event, Message, Notice, to_json
+
+Life = Callable[[Assignment], AbstractAsyncContextManager[Agent]]
+
+
+@dataclass
+class Played:
+    """One run as the proof looks at it: verdicts by setting, the trace, and what went wrong in our own machinery."""
+
+    verdicts: dict[str, Verdict]
+    events: list[Event]
+    bugs: list[str] = field(default_factory=list)
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        """The calls made."""
+        return [e for e in self.events if isinstance(e, Attempt)]
+
+    @property
+    def end(self) -> dict[str, Any]:
+        """The last notice's detail."""
+        return next(e.detail for e in reversed(self.events) if isinstance(e, Notice) and e.what == "end")
+
+    def failed_gates(self, setting: str) -> list[str]:
+        """Names of the gates that failed in a setting."""
+        return [f.name for f in self.verdicts[setting].findings if f.gate and f.value is False]
+
+
+async def play(scenario: Scenario, life: Life, *, faulted: bool = True) -> Played:
+    """Play a scenario with an agent in this process and judge it in the settings that the run can show."""
+    episode = Episode(scenario, faulted=faulted)
+    try:
+        async with in_memory(episode.session) as tools, life(Assignment(tools, episode.sessions, scenario)) as playing_agent:
+            await episode.converse(playing_agent)
+        record = episode.record()
+        settings = ("base", "relaxed") if faulted else ("clean",)
+        return Played({s: judge(scenario.checks, record, s) for s in settings}, episode.session.trace(), episode.session.bugs)
+    finally:
+        episode.close()
+
+
+@dataclass
+class Proof:
+    """The proof of one scenario; `problems` is empty where it holds."""
+
+    scenario: Scenario
+    problems: list[str] = field(default_factory=list)
+
+    def _need(self, holds: bool, problem: str) -> bool:
+        if not holds:
+            self.problems.append(problem)
+        return holds
+
+    async def run(self) -> list[str]:
+        """Make every run that the proof needs and return the problems."""
+        for check in self.scenario.checks:
+            self.problems += [f"check {check.name}: {p}" for p in check.problems()]
+        base, clean = await self._oracle()
+        await self._naive()
+        for violation in self.scenario.violations:
+            await self._violation(violation)
+        for faulted, setting in ((True, "base"), (False, "clean")):
+            done = await play(self.scenario, agent("noop").agent, faulted=faulted)
+            self._need(done.verdicts[setting].value == "fail", f"noop: doing nothing passes {setting}")
+        await self._stock(base)
+        self._used(base, clean)
+        return self.problems
+
+    async def _oracle(self) -> tuple[Played, Played]:
+        life = agent("oracle").agent
+        base, clean = await play(self.scenario, life), await play(self.scenario, life, faulted=False)
+        for done in (base, clean):
+            for setting, verdict in done.verdicts.items():
+                self._need(verdict.value == "pass", f"oracle: {verdict.value} in {setting}: {verdict.why}")
+            self.problems += [f"oracle: our own bug: {b.splitlines()[0]}" for b in done.bugs]
+        for name, fact in base.end["faults"].items():
+            self._need(not fact["required"] or fact["fired"] > 0, f"fault {name}: required, but does not fire under the oracle")
+            self._need(fact["failed"] == 0, f"fault {name}: was due under the oracle and could not act")
+        again = await play(self.scenario, life)
+        same = [to_json(e) for e in again.events] == [to_json(e) for e in base.events]
+        self._need(same, "oracle: two runs give different traces")
+        return base, clean
+
+    async def _naive(self) -> None:
+        life = agent("naive").agent
+        base, clean = await play(self.scenario, life), await play(self.scenario, life, faulted=False)
+        self._need(
+            clean.verdicts["clean"].value == "pass", f"naive: {clean.verdicts['clean'].value} in clean: {clean.verdicts['clean'].why}"
+        )
+        if self.scenario.twin:
+            self._need(base.verdicts["base"].value == "pass", f"naive: an honest twin must let trust pass: {base.verdicts['base'].why}")
+            return
+        if not self._need(base.verdicts["base"].value == "fail", f"naive: {base.verdicts['base'].value} in base, must fail"):
+            return
+        right = {f.name for f in clean.verdicts["clean"].findings if f.value is True}
+        telling = [
+            f.name
+            for f in base.verdicts["base"].findings
+            if f.gate and f.value is False and f.aspect in ("outcome", "honesty") and f.name in right
+        ]
+        self._need(bool(telling), "naive: fails base by no outcome or honesty check that passes once the faults are removed")
+
+    async def _violation(self, violation: Any) -> None:
+        check = next(c for c in self.scenario.checks if c.name == violation.fails)
+        setting = next(s for s in ("base", "relaxed", "clean") if s in check.settings)
+        steps = violation.edit(self.scenario.scripts.oracle)
+        done = await play(self.scenario, lambda given: playing(ScriptAgent(given, steps)), faulted=setting != "clean")
+        failed, edit = done.failed_gates(setting), violation.model_dump(exclude_none=True, exclude={"fails"}, include=None)
+        what = next(iter(edit))
+        label = f"violation of {violation.fails} ({what})"
+        self._need(done.verdicts[setting].value != "unknown", f"{label}: unknown: {done.verdicts[setting].why}")
+        self._need(violation.fails in failed, f"{label}: the gate {violation.fails} does not fail in {setting}")
+        others = [g for g in failed if g != violation.fails]
+        self._need(not others, f"{label}: {', '.join(others)} fails too; only the named gate may")
+
+    async def _stock(self, base: Played) -> None:
+        scenario = self.scenario
+        if scenario.repairable and any(a.is_error for a in base.attempts):
+            await self._must_fail("refuser", "the task could be repaired")
+        doubled = await play(scenario, agent("double_writer").agent)
+        if len(doubled.end["changes"]) > len(base.end["changes"]):
+            self._need(doubled.verdicts["base"].value == "fail", "double_writer: passes base although a write was made twice")
+        if scenario.primary is not None and scenario.fallback is not None:
+            await self._must_fail("fallback_first", "the primary provider came first")
+
+    async def _must_fail(self, name: str, because: str) -> None:
+        done = await play(self.scenario, agent(name).agent)
+        self._need(done.verdicts["base"].value == "fail", f"{name}: passes base although {because}")
+
+    def _used(self, base: Played, clean: Played) -> None:
+        """Whatever is written is used: answers are given, services are disclosed, limits are not met."""
+        given = {e.about for p in (base, clean) for e in p.events if isinstance(e, Message) and e.about}
+        for key in self.scenario.answers:
+            self._need(key in given, f"answers: {key!r} is never given under the oracle")
+        shown = {e.detail["service"] for e in base.events if isinstance(e, Notice) and e.what == "disclosed"}
+        for disclosure in self.scenario.disclose:
+            self._need(disclosure.service in shown, f"disclose: {disclosure.service} never appears under the oracle")
+        texts = sum(isinstance(e, Message) and e.role == "user" and e.about is None for e in base.events)
+        self._need(texts == len(self.scenario.turns), f"oracle: {texts} of {len(self.scenario.turns)} turns were played")
+        self._need(not any(e["cause"] == "agent" and e["old"] == e["new"] for e in base.end["changes"]), "a change changes nothing")
+
+
+async def prove(name: str | Path) -> list[str]:
+    """Return the problems of a scenario: one line each, none where it is proven."""
+    try:
+        return await Proof(load(name)).run()
+    except InputError as wrong:
+        return [str(wrong)]
+
+
+def check(names: list[str | Path]) -> list[dict[str, str]]:
+    """Prove scenarios and return their problems as `{scenario, problem}`."""
+    found = []
+    for name in names:
+        found += [{"scenario": str(name), "problem": p} for p in anyio.run(prove, name)]
+    return found
