@@ -1,0 +1,27 @@
+"""Run every benchmark and print a table. Machines are noisy: trust the ratios, which come from interleaved rounds of one run."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import anyio
+from benchmarks import calls, starts, trials
+
+
+def main() -> None:
+    """Measure and print; `--json` prints one object."""
+    rows = [*anyio.run(calls.measure), *anyio.run(trials.measure), *starts.measure()]
+    if "--json" in sys.argv:
+        print(json.dumps([r._asdict() for r in rows]))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("what", "measured", "baseline", "ratio", "aim")
+    for row in rows:
+        table.add_row(row.what, row.measured, row.baseline, row.ratio, row.aim)
+    Console(width=150).print(table)
+
+
+main()

@@ -1,0 +1,37 @@
+"""How the benchmarks measure: interleaved rounds, the median of their medians."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One line of the table, ready to print."""
+
+    what: str
+    measured: str
+    baseline: str
+    ratio: str
+    aim: str
+
+
+async def interleaved(subjects: dict[str, Callable[[], Awaitable[object]]], rounds: int, calls: int) -> dict[str, float]:
+    """Return seconds per call of each subject: the median over rounds of a round's median; subjects take turns within a round."""
+    found: dict[str, list[float]] = {name: [] for name in subjects}
+    for _ in range(rounds):
+        for name, run in subjects.items():
+            times = []
+            for _ in range(calls):
+                begun = time.perf_counter()
+                await run()
+                times.append(time.perf_counter() - begun)
+            found[name].append(statistics.median(times))
+    return {name: statistics.median(times) for name, times in found.items()}
+
+
+def ms(seconds: float) -> str:
+    """Return a duration as text."""
+    return f"{seconds * 1000:.3f} ms"
