@@ -1,0 +1,1 @@
+"""Mail: Gmail and Outlook."""

@@ -45,6 +45,8 @@ def parse(text: str, operators: Mapping[str, Operator]) -> Query:
         value = part["word"] if part["phrase"] is None else part["phrase"]
         if name in ("http", "https"):
             name, value = "", f"{name}:{value}"
+        if not re.search(r"\w", value) and value != "|":
+            continue
         if not name:
             if value in ("OR", "|"):
                 raise invalid("OR is not supported; every part of a query must match.", "Search once for each alternative.")

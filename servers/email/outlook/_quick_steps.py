@@ -68,8 +68,8 @@ class QuickSteps(Organising):
         name: Annotated[str, Field(min_length=1, max_length=80, description="A name of its own, e.g. 'File receipts'.")],
         actions: Actions,
     ) -> dict[str, Any]:
-        """Save several actions under a name, to be run on mail items with run_quick_step. Types: move_to_folder (params: folder), mark_read,
-        flag, categorize (params: category), forward_to (params: to).
+        """Save several actions under a name, to be run on mail items with run_quick_step. Types: move_to_folder (params: folder),
+        mark_read, flag, categorize (params: category), forward_to (params: to).
         """
         rows = self.db.rows("outlook_quick_steps", "account=?", self.own)
         if any(r["name"].lower() == name.strip().lower() for r in rows):
