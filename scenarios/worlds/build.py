@@ -47,12 +47,12 @@ class Builder:
         """Return a generator of its own for a purpose: drawing more here moves nothing elsewhere."""
         return random.Random(repr((self.name, key)))
 
-    def add(self, at: int | str, table: str, **row: Any) -> dict[str, Any]:
+    def add(self, at: int | str, table: str, /, **row: Any) -> dict[str, Any]:
         """Insert a row at a moment (epoch seconds or ISO) and return it. Rows of the future (forecasts) are added when they were made."""
         self._events.append((self._epoch(at), len(self._events), "add", table, None, row))
         return row
 
-    def change(self, at: int | str, table: str, key: Any, **changes: Any) -> None:
+    def change(self, at: int | str, table: str, key: Any, /, **changes: Any) -> None:
         """Change a row at a later moment than it was added."""
         self._events.append((self._epoch(at), len(self._events), "change", table, key, changes))
 

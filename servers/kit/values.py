@@ -11,7 +11,7 @@ import binascii
 import re
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, Field
 
@@ -61,11 +61,14 @@ def _date(text: str) -> str:
     return date.fromisoformat(text).isoformat()
 
 
-Dollars = Annotated[
-    float,
-    Field(gt=0, le=1_000_000, description="Amount in US dollars, at most two decimals."),
-    AfterValidator(cents),
-]
+if TYPE_CHECKING:
+    Dollars = int
+else:
+    Dollars = Annotated[
+        float,
+        Field(gt=0, le=1_000_000, description="Amount in US dollars, at most two decimals."),
+        AfterValidator(cents),
+    ]
 """A positive dollar amount; the method receives integer cents."""
 
 Timestamp = Annotated[

@@ -1,0 +1,1 @@
+"""Payments: Venmo and Zelle over one set of bank accounts."""

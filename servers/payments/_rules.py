@@ -1,0 +1,367 @@
+"""What Venmo and Zelle share: the accounts behind their sources, the charge rule, address books, and the life of payments and requests.
+
+Every balance is a sum over entries, so that two writes never overwrite each other; every status follows from rows and the moment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import Field
+
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import dollars, iso
+
+SHARED = {
+    # `behind` is the account that a debit card draws on; `opening` of a credit card is its free credit.
+    "payments_accounts": Table("id:str type:str name:str last4:str behind:str? opening:int"),
+    "payments_entries": Table("id:str account_id:str amount:int at:str ref:str what:str", index=("account_id", "ref")),
+}
+CONTACTS = Table("id:str name:str username:str email:str? phone:str? added_at:str removed_at:str?")
+SOURCES = Table("id:str account_id:str added_at:str active:bool")
+
+DAY = 86_400
+SETTLES = 30 * 60
+"""Seconds for which a payment can still be cancelled."""
+REQUEST_LIFE = 30 * DAY
+
+ContactId = Annotated[str, Field(description="contact_id of the other person, from the contact list.")]
+RequestId = Annotated[str, Field(description="request_id of a money request, from the request list.")]
+TransactionId = Annotated[str, Field(description="transaction_id, from the transaction list.")]
+SourceId = Annotated[str, Field(description="source_id of a linked account or card.")]
+Name = Annotated[str, Field(min_length=1, max_length=80, description="Full name.")]
+Username = Annotated[str, Field(pattern=r"^@?[A-Za-z0-9_.-]{2,30}$", description="Username: 2 to 30 letters, digits, '-', '_' or '.'.")]
+Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="Email address.")]
+Phone = Annotated[str, Field(pattern=r"^\+?[0-9() .-]{7,20}$", description="Phone number, e.g. +1-503-555-0142.")]
+Note = Annotated[str, Field(min_length=1, max_length=280, description="What the money is for (up to 280 characters).")]
+Last4 = Annotated[str, Field(pattern=r"^[0-9]{4}$", description="Last four digits of the account or card number.")]
+Key = Annotated[str, Field(min_length=1, max_length=64, description="A key of your own: a repeat with the same key pays nothing more.")]
+Direction = Annotated[Literal["outgoing", "incoming"], Field(description="outgoing: you asked for money; incoming: you were asked.")]
+Answer = Annotated[Literal["pay", "decline"], Field(description="Pay the request or decline it.")]
+Status = Annotated[
+    Literal["pending", "completed", "cancelled", "failed", "expired"], Field(description="Only transactions in this status.")
+]
+RequestStatus = Annotated[
+    Literal["pending", "paid", "declined", "cancelled", "expired", "settled"], Field(description="Only requests in this status.")
+]
+
+
+@dataclass(frozen=True)
+class Words:
+    """A provider's names for the common things: its table prefix, id prefixes and the tools that hints point to."""
+
+    tables: str
+    transactions: str
+    contact_id: str
+    source_id: str
+    request_id: str
+    list_contacts: str
+    list_sources: str
+    link_source: str
+    activate_source: str
+    list_transactions: str
+    list_requests: str
+
+
+# -- accounts and the charge rule ---------------------------------------------------------------------------------
+def balance(svc: Service, account_id: str) -> int:
+    """Return the balance (for a credit card: the free credit) of an account in cents, now."""
+    account = svc.db.get("payments_accounts", account_id) or {}
+    if account.get("behind"):
+        return balance(svc, account["behind"])
+    entered = svc.db.sql("SELECT coalesce(sum(amount),0) FROM payments_entries WHERE account_id=? AND at<=?", account_id, svc.time)
+    return account["opening"] + entered[0][0]
+
+
+def post(svc: Service, account_id: str, amount: int, ref: str, what: str, at: str | None = None) -> None:
+    """Enter signed cents in the account (or the one behind a card), at a moment that may lie ahead."""
+    account = svc.db.get("payments_accounts", account_id) or {}
+    row = {"account_id": account.get("behind") or account_id, "amount": amount, "at": at or svc.time, "ref": ref, "what": what}
+    svc.db.insert("payments_entries", {"id": svc.new_id("ent"), **row})
+
+
+def reverse(svc: Service, ref: str) -> None:
+    """Give back what was entered for a transaction: entries still ahead vanish, the others get a counter-entry."""
+    for entry in svc.db.rows("payments_entries", "ref=?", ref):
+        if entry["at"] > svc.time:
+            svc.db.delete("payments_entries", entry["id"])
+        else:
+            post(svc, entry["account_id"], -entry["amount"], ref, "refund")
+
+
+def sources(svc: Service, words: Words, where: str = "1") -> list[dict[str, Any]]:
+    """Return linked sources, oldest first, each with `type`, `name`, `last4` of its account."""
+    found = []
+    for row in svc.db.rows(f"{words.tables}_sources", where, order="added_at, rowid"):
+        account = svc.db.get("payments_accounts", row["account_id"]) or {}
+        found.append({"type": account["type"], "name": account["name"], "last4": account["last4"]} | row)
+    return found
+
+
+def find_source(svc: Service, words: Words, source_id: str) -> dict[str, Any]:
+    """Return a linked source, active or not, or refuse."""
+    for row in sources(svc, words):
+        if row["id"] == source_id:
+            return row
+    hint = f"Take a source_id from {words.list_sources}."
+    svc.fail("FUNDING_SOURCE_NOT_FOUND", f"There is no funding source {source_id!r}.", hint, source_id=source_id)
+
+
+def active_source(svc: Service, words: Words, source_id: str | None) -> dict[str, Any]:
+    """Return the given source, or the default one (the longest linked of the active), or refuse."""
+    if source_id is None:
+        usable = sources(svc, words, "active=1")
+        if not usable:
+            hint = f"Activate one with {words.activate_source} or link one with {words.link_source}."
+            svc.fail("NO_FUNDING_SOURCE", "No active funding source is linked.", hint)
+        return usable[0]
+    chosen = find_source(svc, words, source_id)
+    if not chosen["active"]:
+        hint = f"Activate it with {words.activate_source} or name another source."
+        svc.fail("FUNDING_SOURCE_INACTIVE", f"{chosen['name']} (…{chosen['last4']}) is inactive.", hint, source_id=source_id)
+    return chosen
+
+
+def cover(svc: Service, words: Words, source: dict[str, Any], total: int) -> None:
+    """Refuse unless the source covers the whole sum; a payment is never split over sources."""
+    available = balance(svc, source["account_id"])
+    if available < total:
+        svc.fail(
+            "INSUFFICIENT_FUNDS",
+            f"{source['name']} (…{source['last4']}) holds ${dollars(available):,.2f}; ${dollars(total):,.2f} are needed.",
+            f"Choose another source from {words.list_sources} or a smaller amount.",
+            source_id=source["id"],
+            available=dollars(available),
+            required=dollars(total),
+        )
+
+
+def source_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a source for the agent; a credit card shows its free credit instead of a balance."""
+    amount, credit = dollars(balance(svc, row["account_id"])), row["type"] == "credit_card"
+    shown = {"source_id": row["id"], "type": row["type"], "name": row["name"], "last4": row["last4"]}
+    return shown | {"balance": None if credit else amount, "available_credit": amount if credit else None, "active": row["active"]}
+
+
+def source_ref(svc: Service, words: Words, source_id: str) -> dict[str, Any]:
+    """Return `{source_id, name, last4}` of a source."""
+    row = find_source(svc, words, source_id)
+    return {"source_id": source_id, "name": row["name"], "last4": row["last4"]}
+
+
+def link_source(svc: Service, words: Words, kind: str, name: str, last4: str) -> dict[str, Any]:
+    """Link an account or card that the bank confirms, and return it for the agent. The balance is the bank's."""
+    known = svc.db.rows("payments_accounts", "type=? AND last4=?", kind, last4)
+    if not known or not set(name.lower().split()) & set(known[0]["name"].lower().split()):
+        what = kind.replace("_", " ")
+        message = f"No {what} {name!r} ending in {last4} could be verified."
+        svc.fail("ACCOUNT_VERIFICATION_FAILED", message, "Check the name and last4 with the account holder.", last4=last4)
+    for row in sources(svc, words):
+        if row["account_id"] == known[0]["id"]:
+            hint = f"See {words.list_sources}; an inactive one can be turned on with {words.activate_source}."
+            svc.fail("DUPLICATE_FUNDING_SOURCE", f"{row['name']} (…{last4}) is already linked.", hint, source_id=row["id"])
+    made = {"id": svc.new_id(words.source_id), "account_id": known[0]["id"], "added_at": svc.time, "active": True}
+    svc.db.insert(f"{words.tables}_sources", made)
+    return source_json(svc, find_source(svc, words, made["id"]))
+
+
+def set_active(svc: Service, words: Words, source_id: str, active: bool) -> dict[str, Any]:
+    """Switch a source on or off and return `{source_id, active, status}`."""
+    row = find_source(svc, words, source_id)
+    if row["active"] != active:
+        svc.db.update(f"{words.tables}_sources", source_id, active=active)
+    return {"source_id": source_id, "active": active, "status": "active" if active else "inactive"}
+
+
+# -- contacts -----------------------------------------------------------------------------------------------------
+def find_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
+    """Return a contact that was not removed, or refuse."""
+    row = svc.db.get(f"{words.tables}_contacts", contact_id)
+    if row is None or row["removed_at"] is not None:
+        hint = f"Take a contact_id from {words.list_contacts}."
+        svc.fail("CONTACT_NOT_FOUND", f"There is no contact {contact_id!r}.", hint, contact_id=contact_id)
+    return row
+
+
+def party(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
+    """Return `{contact_id, name, username}` of a contact, removed or not."""
+    row = svc.db.get(f"{words.tables}_contacts", contact_id) or {}
+    return {"contact_id": contact_id, "name": row["name"], "username": row["username"]}
+
+
+def contact_json(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a contact for the agent."""
+    return {"contact_id": row["id"]} | {k: row[k] for k in ("name", "username", "email", "phone")}
+
+
+def contacts(svc: Service, words: Words) -> list[dict[str, Any]]:
+    """Return the rows of contacts that were not removed, by name."""
+    return svc.db.rows(f"{words.tables}_contacts", "removed_at IS NULL", order="name, id")
+
+
+def digits(phone: str) -> str:
+    """Return a phone number's digits, with the country code of the US where none is given."""
+    found = "".join(c for c in phone if c.isdigit())
+    return "1" + found if len(found) == 10 else found
+
+
+def add_contact(svc: Service, words: Words, name: str, username: str, email: str | None, phone: str | None) -> dict[str, Any]:
+    """Add a contact unless username, email or phone belong to another, and return its row."""
+    username, email = username.removeprefix("@"), email.lower() if email else None
+    for row in contacts(svc, words):
+        same = {
+            "username": row["username"].lower() == username.lower(),
+            "email": email is not None and row["email"] is not None and row["email"].lower() == email,
+            "phone": phone is not None and row["phone"] is not None and digits(row["phone"]) == digits(phone),
+        }
+        clash = next((field for field, equal in same.items() if equal), None)
+        if clash:
+            message = f"{row['name']} is already a contact with this {clash}."
+            svc.fail("DUPLICATE_CONTACT", message, "Use the existing contact_id.", contact_id=row["id"], field=clash)
+    made = {"id": svc.new_id(words.contact_id), "name": name, "username": username, "email": email, "phone": phone}
+    return svc.db.insert(f"{words.tables}_contacts", made | {"added_at": svc.time})
+
+
+def remove_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
+    """Remove a contact from the list; past payments and requests keep their name."""
+    find_contact(svc, words, contact_id)
+    svc.db.update(f"{words.tables}_contacts", contact_id, removed_at=svc.time)
+    return {"contact_id": contact_id, "status": "removed"}
+
+
+# -- transactions -------------------------------------------------------------------------------------------------
+def status(row: dict[str, Any], now: str) -> str:
+    """Return pending, completed, cancelled, failed, or expired (nobody claimed the money in time)."""
+    if row["cancelled_at"] is not None:
+        return "cancelled"
+    if row["failure"] is not None:
+        return "failed"
+    if row.get("claim_by") is not None:
+        return "pending" if now < row["claim_by"] else "expired"
+    return "pending" if now < row["settles_at"] else "completed"
+
+
+def find_transaction(svc: Service, words: Words, transaction_id: str) -> dict[str, Any]:
+    """Return a transaction, or refuse."""
+    row = svc.db.get(words.transactions, transaction_id)
+    if row is None:
+        hint = f"Take a transaction_id from {words.list_transactions}."
+        svc.fail("TRANSACTION_NOT_FOUND", f"There is no transaction {transaction_id!r}.", hint, transaction_id=transaction_id)
+    return row
+
+
+def cancel_transaction(svc: Service, words: Words, transaction_id: str) -> dict[str, Any]:
+    """Cancel a pending transaction of one's own, give the money back and reopen the request it paid; return its old row."""
+    row = find_transaction(svc, words, transaction_id)
+    state = status(row, svc.time)
+    if state != "pending" or row["type"].endswith("received"):
+        why = "was sent by someone else" if row["type"].endswith("received") else f"is {state}"
+        hint = "Only pending payments that you made can be cancelled; ask the recipient to send the money back."
+        svc.fail("TRANSACTION_NOT_CANCELLABLE", f"Transaction {transaction_id} {why}.", hint, transaction_id=transaction_id, status=state)
+    svc.db.update(words.transactions, transaction_id, cancelled_at=svc.time)
+    reverse(svc, transaction_id)
+    if row["request_id"] is not None:
+        svc.db.update(f"{words.tables}_requests", row["request_id"], closed_as=None, closed_at=None, transaction_id=None)
+    return row
+
+
+def repeated(svc: Service, words: Words, key: str | None, **said: Any) -> dict[str, Any] | None:
+    """Return the transaction made with this idempotency key, if any; refuse when the key was used for another payment."""
+    if key is None:
+        return None
+    earlier = svc.db.rows(words.transactions, "idempotency_key=?", key)
+    if not earlier:
+        return None
+    if any(earlier[0][field] != value for field, value in said.items()):
+        hint = "Use a new key for a new payment."
+        svc.fail("IDEMPOTENCY_KEY_REUSED", "This key was used for another payment.", hint, transaction_id=earlier[0]["id"])
+    return earlier[0]
+
+
+# -- requests -----------------------------------------------------------------------------------------------------
+def request_status(row: dict[str, Any], now: str) -> str:
+    """Return how the request was closed, else pending or expired."""
+    return row["closed_as"] or ("pending" if now < row["expires_at"] else "expired")
+
+
+def request_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a request for the agent (the common part)."""
+    return {
+        "request_id": row["id"],
+        "direction": row["direction"],
+        "status": request_status(row, svc.time),
+        "amount": dollars(row["amount"]),
+        "note": row["note"],
+        "contact": party(svc, words, row["contact_id"]),
+        "created_at": row["created_at"],
+        "expires_at": row["expires_at"],
+        "closed_at": row["closed_at"],
+        "transaction_id": row["transaction_id"],
+    }
+
+
+def new_request(svc: Service, words: Words, contact_id: str, amount: int, note: str | None, **extra: Any) -> dict[str, Any]:
+    """Ask a contact for money; return the row."""
+    find_contact(svc, words, contact_id)
+    row = {"id": svc.new_id(words.request_id), "direction": "outgoing", "contact_id": contact_id, "amount": amount, "note": note}
+    dates = {"created_at": svc.time, "expires_at": iso(svc.now + REQUEST_LIFE)}
+    return svc.db.insert(f"{words.tables}_requests", row | dates | extra)
+
+
+def requests(svc: Service, words: Words, direction: str | None, wanted: str | None) -> list[dict[str, Any]]:
+    """Return rows of requests, newest first."""
+    found = svc.db.rows(f"{words.tables}_requests", "direction=coalesce(?,direction)", direction, order="created_at DESC, rowid DESC")
+    return [r for r in found if wanted is None or request_status(r, svc.time) == wanted]
+
+
+def find_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
+    """Return a request, or refuse."""
+    row = svc.db.get(f"{words.tables}_requests", request_id)
+    if row is None:
+        hint = f"Take a request_id from {words.list_requests}."
+        svc.fail("REQUEST_NOT_FOUND", f"There is no request {request_id!r}.", hint, request_id=request_id)
+    return row
+
+
+def open_request(svc: Service, words: Words, request_id: str, direction: str) -> dict[str, Any]:
+    """Return a pending request of a direction, or refuse."""
+    row = find_request(svc, words, request_id)
+    state = request_status(row, svc.time)
+    if row["direction"] != direction:
+        could = "answered" if direction == "incoming" else "cancelled"
+        hint = f"List requests of that direction with {words.list_requests}."
+        svc.fail("WRONG_DIRECTION", f"Only {direction} requests can be {could}; this one is {row['direction']}.", hint)
+    if state != "pending":
+        hint = "Nothing more can be done with a closed request."
+        svc.fail("REQUEST_NOT_PENDING", f"Request {request_id} is {state}.", hint, request_id=request_id, status=state)
+    return row
+
+
+def close_request(svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None) -> None:
+    """Close a request as paid, declined, cancelled or settled."""
+    svc.db.update(f"{words.tables}_requests", request_id, closed_as=outcome, closed_at=svc.time, transaction_id=transaction_id)
+
+
+# -- days in the account's own time zone --------------------------------------------------------------------------
+def zone(svc: Service, words: Words) -> ZoneInfo:
+    """Return the time zone of the signed-in account."""
+    return ZoneInfo(svc.db.rows(f"{words.tables}_profile")[0]["timezone"])
+
+
+def local_day(moment: int, where: ZoneInfo) -> date:
+    """Return the calendar day of a moment (epoch seconds)."""
+    return datetime.fromtimestamp(moment, where).date()
+
+
+def day_start(day: date, where: ZoneInfo, hour: int = 0) -> str:
+    """Return the UTC moment (ISO) at which a day, or an hour of it, begins."""
+    return iso(int(datetime(day.year, day.month, day.day, hour, tzinfo=where).astimezone(UTC).timestamp()))
+
+
+def next_day(day: date) -> date:
+    """Return the following day."""
+    return day + timedelta(days=1)

@@ -1,0 +1,1 @@
+"""Venmo: a wallet, friends, requests, group payments, a debit card and cash-out."""

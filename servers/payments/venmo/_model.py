@@ -1,0 +1,152 @@
+"""Venmo's tables, its words, the wallet, and the one way in which a payment is made."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.control import make_id
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import dollars, iso, round_cents
+from servers.payments import _rules as rules
+
+TABLES = {
+    "venmo_profile": Table("id:str name:str username:str email:str phone:str timezone:str", identity=True),
+    "venmo_settings": Table("id:str default_visibility:str"),
+    "venmo_wallet": Table("id:str opening:int"),
+    "venmo_contacts": rules.CONTACTS,
+    "venmo_sources": rules.SOURCES,
+    # source_id is what paid (null: the wallet) or, in a bank transfer, what the money goes to.
+    "venmo_transactions": Table(
+        "id:str type:str contact_id:str? amount:int fee:int note:str visibility:str source_id:str? request_id:str? "
+        "created_at:str settles_at:str cancelled_at:str? failure:str? idempotency_key:str?",
+        index=("contact_id", "created_at", "idempotency_key"),
+    ),
+    "venmo_requests": Table(
+        "id:str direction:str contact_id:str amount:int note:str visibility:str created_at:str expires_at:str "
+        "closed_as:str? closed_at:str? transaction_id:str? reminded_at:str? group_id:str?",
+        index=("group_id",),
+    ),
+    "venmo_groups": Table("id:str description:str total:int own_share:int created_at:str settled_at:str?"),
+    "venmo_card": Table("id:str last4:str enabled:bool daily_limit:int reward_category:str"),
+    "venmo_card_purchases": Table("id:str merchant:str category:str amount:int at:str", index=("at",)),
+}
+WORDS = rules.Words(
+    tables="venmo",
+    transactions="venmo_transactions",
+    contact_id="vct",
+    source_id="vfs",
+    request_id="vrq",
+    list_contacts="list_friends",
+    list_sources="list_funding_sources",
+    link_source="add_funding_source",
+    activate_source="activate_funding_source",
+    list_transactions="list_transactions",
+    list_requests="list_requests",
+)
+BANK_SETTLES = rules.DAY
+"""Seconds after which a payment drawn on a bank account is complete."""
+
+Visibility = Annotated[
+    Literal["public", "friends", "private"], Field(description="Who sees the payment; the account's default when left out.")
+]
+PayFrom = Annotated[
+    str,
+    Field(
+        description="source_id of a linked bank account or card to charge. Left out: the balance if it covers all, else the default source."
+    ),
+]
+
+
+def seeded(prefix: str, key: str) -> str:
+    """Return the id of a row of the default world, for examples."""
+    return make_id(prefix, "maya", key)
+
+
+def wallet(svc: Service) -> int:
+    """Return the balance in cents: what it opened with, plus all that came and went until now."""
+    return svc.db.sql(
+        "SELECT (SELECT coalesce(sum(opening),0) FROM venmo_wallet)"
+        " - (SELECT coalesce(sum(amount),0) FROM venmo_card_purchases WHERE at<=?1)"
+        " + (SELECT coalesce(sum(CASE WHEN type='payment_received' THEN amount*(settles_at<=?1) WHEN type='bank_transfer' THEN -amount"
+        " WHEN source_id IS NULL THEN -amount ELSE 0 END),0)"
+        " FROM venmo_transactions WHERE cancelled_at IS NULL AND failure IS NULL)",
+        svc.time,
+    )[0][0]
+
+
+def default_visibility(svc: Service) -> str:
+    """Return who sees payments by default."""
+    return svc.db.rows("venmo_settings")[0]["default_visibility"]
+
+
+def pay(
+    svc: Service,
+    contact_id: str,
+    amount: int,
+    note: str,
+    *,
+    source_id: str | None,
+    visibility: str | None,
+    request_id: str | None = None,
+    key: str | None = None,
+) -> dict[str, Any]:
+    """Pay a contact and return the transaction's row: a named source, else the wallet if it covers all, else the default source."""
+    rules.find_contact(svc, WORDS, contact_id)
+    fee, source = 0, None
+    if source_id is not None or wallet(svc) < amount:
+        source = rules.active_source(svc, WORDS, source_id)
+        fee = round_cents(Decimal(amount) * 3 / 100) if source["type"] == "credit_card" else 0
+        rules.cover(svc, WORDS, source, amount + fee)
+    wait = BANK_SETTLES if source is not None and source["type"] == "bank_account" else rules.SETTLES
+    made = {
+        "id": svc.new_id("vtx"),
+        "type": "payment_sent",
+        "contact_id": contact_id,
+        "amount": amount,
+        "fee": fee,
+        "note": note,
+        "visibility": visibility or default_visibility(svc),
+        "source_id": source["id"] if source else None,
+        "request_id": request_id,
+        "created_at": svc.time,
+        "settles_at": iso(svc.now + wait),
+        "idempotency_key": key,
+    }
+    if source is not None:
+        rules.post(svc, source["account_id"], -(amount + fee), made["id"], "venmo payment")
+    return svc.db.insert("venmo_transactions", made)
+
+
+def transaction_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a transaction for the agent; every kind has the same fields."""
+    source = None
+    if row["source_id"] is not None:
+        source = rules.source_ref(svc, WORDS, row["source_id"])
+    elif row["type"] == "payment_sent":
+        source = {"source_id": None, "name": "Venmo balance", "last4": None}
+    return {
+        "transaction_id": row["id"],
+        "type": row["type"],
+        "status": rules.status(row, svc.time),
+        "amount": dollars(row["amount"]),
+        "fee": dollars(row["fee"]),
+        "note": row["note"],
+        "visibility": row["visibility"],
+        "contact": rules.party(svc, WORDS, row["contact_id"]) if row["contact_id"] else None,
+        "source": source,
+        "request_id": row["request_id"],
+        "created_at": row["created_at"],
+        "settles_at": row["settles_at"],
+        "cancelled_at": row["cancelled_at"],
+        "failure": row["failure"],
+    }
+
+
+def request_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a request for the agent, with Venmo's own fields."""
+    own = {"visibility": row["visibility"], "group_payment_id": row["group_id"], "reminded_at": row["reminded_at"]}
+    return rules.request_json(svc, WORDS, row) | own

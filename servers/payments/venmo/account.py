@@ -1,0 +1,126 @@
+"""The account: profile, balance, friends, funding sources and cash-out."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, round_cents
+from servers.payments import _rules as rules
+from servers.payments._rules import ContactId, Email, Key, Last4, Name, Phone, SourceId, Username
+from servers.payments.venmo._model import WORDS, default_visibility, seeded, transaction_json, wallet
+
+NewVisibility = Annotated[Literal["public", "friends", "private"], Field(description="Who sees new payments unless they say otherwise.")]
+SourceType = Annotated[Literal["bank_account", "debit_card", "credit_card"], Field(description="What kind of source it is.")]
+Speed = Annotated[
+    Literal["standard", "instant"], Field(description="standard: free, two days; instant: at once for 1.75 % (at least 0.25, at most 25).")
+]
+SAVINGS = seeded("vfs", "savings")
+CHECKING = seeded("vfs", "checking")
+
+
+class Account(Service):
+    """Profile, friends, sources and the way of money to the bank."""
+
+    @reads()
+    def get_account_summary(self) -> dict[str, Any]:
+        """Return the signed-in account: name, username, email, phone, default visibility, linked bank accounts and cards, balance."""
+        me = self.db.rows("venmo_profile")[0]
+        linked = rules.sources(self, WORDS)
+        return {
+            **{k: me[k] for k in ("name", "username", "email", "phone")},
+            "default_visibility": default_visibility(self),
+            "linked_bank_accounts": [rules.source_json(self, r) for r in linked if r["type"] == "bank_account"],
+            "linked_cards": [rules.source_json(self, r) for r in linked if r["type"] != "bank_account"],
+            "balance": dollars(wallet(self)),
+        }
+
+    @reads()
+    def get_balance(self) -> dict[str, Any]:
+        """Return the money in the Venmo balance, in dollars. Pending payments from the balance are already taken off."""
+        return {"balance": dollars(wallet(self))}
+
+    @writes(example={"visibility": "friends"}, idempotent=True)
+    def update_default_visibility(self, visibility: NewVisibility) -> dict[str, Any]:
+        """Set who sees future payments and requests by default. Past ones keep theirs."""
+        row = self.db.rows("venmo_settings")[0]
+        if row["default_visibility"] != visibility:
+            self.db.update("venmo_settings", row["id"], default_visibility=visibility)
+        return {"default_visibility": visibility, "status": "updated"}
+
+    @reads()
+    def list_friends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the friends one can pay or ask, by name: contact_id, name, username, email, phone. Beware of namesakes."""
+        return page([rules.contact_json(r) for r in rules.contacts(self, WORDS)], "friends", limit, cursor)
+
+    @reads(example={"contact_id": seeded("vct", "priya_nair")})
+    def get_contact(self, contact_id: ContactId) -> dict[str, Any]:
+        """Return one friend: contact_id, name, username, email, phone."""
+        return rules.contact_json(rules.find_contact(self, WORDS, contact_id))
+
+    @writes(example={"name": "Elena Petrova", "username": "elena-p", "email": "elena.petrova@denverdental.com"})
+    def add_friend(self, name: Name, username: Username, email: Email | None = None, phone: Phone | None = None) -> dict[str, Any]:
+        """Add a friend and return the contact. A username, email or phone that another friend has is refused."""
+        return rules.contact_json(rules.add_contact(self, WORDS, name, username, email, phone))
+
+    @writes(example={"contact_id": seeded("vct", "kai_tanaka")}, destructive=True)
+    def remove_contact(self, contact_id: ContactId) -> dict[str, Any]:
+        """Remove a friend. Past payments and open requests stay; adding the person again gives a new contact_id."""
+        return rules.remove_contact(self, WORDS, contact_id)
+
+    @reads()
+    def list_funding_sources(self) -> dict[str, Any]:
+        """Return linked bank accounts and cards, oldest first; the first active one is the default. A credit card shows free credit."""
+        return {"sources": [rules.source_json(self, r) for r in rules.sources(self, WORDS)]}
+
+    @writes(example={"type": "bank_account", "name": "Rose City Bank Business", "last4": "3310"})
+    def add_funding_source(self, type: SourceType, name: Name, last4: Last4) -> dict[str, Any]:
+        """Link an account or card of your own, active at once. The bank confirms it and tells the balance; an unknown one is refused."""
+        return rules.link_source(self, WORDS, type, name, last4)
+
+    @writes(example={"source_id": SAVINGS}, idempotent=True)
+    def activate_funding_source(self, source_id: SourceId) -> dict[str, Any]:
+        """Make a linked source usable."""
+        return rules.set_active(self, WORDS, source_id, True)
+
+    @writes(example={"source_id": CHECKING}, idempotent=True)
+    def deactivate_funding_source(self, source_id: SourceId) -> dict[str, Any]:
+        """Stop a source from being charged; it stays linked and can be activated again."""
+        return rules.set_active(self, WORDS, source_id, False)
+
+    @writes(
+        example={"amount": 25, "source_id": "${linked.sources.0.source_id}"},
+        setup=(Setup("list_funding_sources", {}, "linked"),),
+    )
+    def transfer_to_bank(
+        self, amount: Dollars, source_id: SourceId, transfer_type: Speed = "standard", idempotency_key: Key | None = None
+    ) -> dict[str, Any]:
+        """Move money from the balance to a linked bank account or debit card. The fee of an instant transfer is taken out of the amount."""
+        fee = min(max(round_cents(Decimal(amount) * 175 / 10_000), 25), 2_500) if transfer_type == "instant" else 0
+        said = {"type": "bank_transfer", "amount": amount, "source_id": source_id}
+        row = rules.repeated(self, WORDS, idempotency_key, **said)
+        if row is None:
+            source = rules.active_source(self, WORDS, source_id)
+            if source["type"] == "credit_card":
+                hint = "Choose a bank account or debit card from list_funding_sources."
+                self.fail("UNSUPPORTED_DESTINATION", "Money cannot be moved to a credit card.", hint, source_id=source_id)
+            held = wallet(self)
+            if held < amount:
+                message = f"The Venmo balance is ${dollars(held):,.2f}."
+                hint = "Transfer no more than get_balance shows."
+                self.fail("INSUFFICIENT_BALANCE", message, hint, available=dollars(held), required=dollars(amount))
+            if amount <= fee:
+                self.fail("AMOUNT_TOO_SMALL", f"The fee is ${dollars(fee):.2f}.", "Transfer more than the fee.", fee=dollars(fee))
+            arrives = iso(self.now + (0 if transfer_type == "instant" else 2 * rules.DAY))
+            made = said | {"id": self.new_id("vtx"), "fee": fee, "note": f"{transfer_type.title()} transfer", "visibility": "private"}
+            row = self.db.insert(
+                "venmo_transactions", made | {"created_at": self.time, "settles_at": arrives, "idempotency_key": idempotency_key}
+            )
+            rules.post(self, source["account_id"], amount - fee, row["id"], "venmo cash-out", arrives)
+        shown = transaction_json(self, row)
+        kept = {k: shown[k] for k in ("transaction_id", "amount", "fee", "status", "source")}
+        received = dollars(row["amount"] - row["fee"])
+        return kept | {"transfer_type": row["note"].split()[0].lower(), "received_amount": received, "arrives_at": row["settles_at"]}

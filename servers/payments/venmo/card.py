@@ -1,0 +1,69 @@
+"""The Venmo debit card, which spends the balance."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from servers.kit.service import Service, reads, writes
+from servers.kit.values import Cursor, Limit, cents, dollars, page
+from servers.payments import _rules as rules
+from servers.payments.venmo._model import WORDS
+
+Enabled = Annotated[bool, Field(description="true turns the card on, false off.")]
+DailyLimit = Annotated[
+    float, Field(ge=0, le=3000, description="Most that the card spends in a day, in dollars (0 to 3000)."), AfterValidator(cents)
+]
+
+
+class Card(Service):
+    """The debit card and its purchases."""
+
+    def _card(self) -> dict[str, Any]:
+        return self.db.rows("venmo_card")[0]
+
+    def _card_json(self) -> dict[str, Any]:
+        card, where = self._card(), rules.zone(self, WORDS)
+        today = rules.day_start(rules.local_day(self.now, where), where)
+        spent = self.db.sql("SELECT coalesce(sum(amount),0) FROM venmo_card_purchases WHERE at>=? AND at<=?", today, self.time)[0][0]
+        return {
+            "last4": card["last4"],
+            "status": "active" if card["enabled"] else "paused",
+            "enabled": card["enabled"],
+            "daily_limit": dollars(card["daily_limit"]),
+            "current_daily_spent": dollars(spent),
+            "reward_category": card["reward_category"],
+        }
+
+    @reads()
+    def get_debit_card_info(self) -> dict[str, Any]:
+        """Return the debit card: last4, status, daily limit, what was spent today, reward category."""
+        return self._card_json()
+
+    @reads(example={"limit": 5})
+    def get_debit_card_transactions(self, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return purchases made with the debit card, newest first."""
+        rows = self.db.rows("venmo_card_purchases", "at<=?", self.time, order="at DESC, rowid DESC")
+        shown = [
+            {"purchase_id": r["id"], "merchant": r["merchant"], "category": r["category"], "amount": dollars(r["amount"]), "at": r["at"]}
+            for r in rows
+        ]
+        return page(shown, "purchases", limit, cursor)
+
+    @writes(example={"enabled": False}, idempotent=True)
+    def toggle_debit_card(self, enabled: Enabled) -> dict[str, Any]:
+        """Turn the debit card on or off."""
+        card = self._card()
+        if card["enabled"] != enabled:
+            self.db.update("venmo_card", card["id"], enabled=enabled)
+        return {"enabled": enabled, "status": "active" if enabled else "paused"}
+
+    @writes(example={"daily_limit": 250}, idempotent=True)
+    def set_debit_card_spending_limit(self, daily_limit: DailyLimit) -> dict[str, Any]:
+        """Set the most that the card spends in a day; 0 blocks purchases."""
+        limit = round(daily_limit)
+        card = self._card()
+        if card["daily_limit"] != limit:
+            self.db.update("venmo_card", card["id"], daily_limit=limit)
+        return {"daily_limit": dollars(limit), "status": "updated"}

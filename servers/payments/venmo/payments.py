@@ -1,0 +1,119 @@
+"""Payments and requests between friends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Dollars, Limit, dollars, page
+from servers.payments import _rules as rules
+from servers.payments._rules import Answer, ContactId, Direction, Key, Note, RequestId, RequestStatus, Status, TransactionId
+from servers.payments.venmo._model import WORDS, PayFrom, Visibility, default_visibility, pay, request_json, seeded, transaction_json
+
+PRIYA = seeded("vct", "priya_nair")
+CABIN = seeded("vrq", "priya-cabin")
+
+
+class Payments(Service):
+    """Sending, asking, answering, cancelling."""
+
+    @writes(example={"contact_id": PRIYA, "amount": 12.5, "note": "Coffee and pastries"})
+    def send_money(
+        self,
+        contact_id: ContactId,
+        amount: Dollars,
+        note: Note,
+        funding_source_id: PayFrom | None = None,
+        visibility: Visibility | None = None,
+        idempotency_key: Key | None = None,
+    ) -> dict[str, Any]:
+        """Pay a friend and return the transaction, pending at first. A payment draws on one source alone; a credit card costs 3 % on top.
+
+        Paying an open request this way does not close it: use respond_to_request.
+        """
+        row = rules.repeated(self, WORDS, idempotency_key, contact_id=contact_id, amount=amount, note=note)
+        if row is None:
+            row = pay(self, contact_id, amount, note, source_id=funding_source_id, visibility=visibility, key=idempotency_key)
+        return transaction_json(self, row)
+
+    @writes(example={"contact_id": seeded("vct", "jordan_park"), "amount": 18, "note": "Half of the gym snacks"})
+    def request_money(self, contact_id: ContactId, amount: Dollars, note: Note, visibility: Visibility | None = None) -> dict[str, Any]:
+        """Ask a friend for money and return the pending request; it expires after 30 days."""
+        return request_json(
+            self, rules.new_request(self, WORDS, contact_id, amount, note, visibility=visibility or default_visibility(self))
+        )
+
+    @writes(example={"request_id": CABIN, "action": "decline"}, destructive=True)
+    def respond_to_request(self, request_id: RequestId, action: Answer, funding_source_id: PayFrom | None = None) -> dict[str, Any]:
+        """Pay or decline a pending incoming request. Returns its status and, when paid, the transaction_id."""
+        asked = rules.open_request(self, WORDS, request_id, "incoming")
+        if action == "decline":
+            rules.close_request(self, WORDS, request_id, "declined")
+            return {"request_id": request_id, "status": "declined", "transaction_id": None}
+        row = pay(
+            self,
+            asked["contact_id"],
+            asked["amount"],
+            asked["note"],
+            source_id=funding_source_id,
+            visibility=asked["visibility"],
+            request_id=request_id,
+        )
+        rules.close_request(self, WORDS, request_id, "paid", row["id"])
+        paid = transaction_json(self, row)
+        return {"request_id": request_id, "status": "paid", "transaction_id": row["id"], "transaction": paid}
+
+    @writes(example={"request_id": seeded("vrq", "ana-dog-food")}, destructive=True)
+    def cancel_request(self, request_id: RequestId) -> dict[str, Any]:
+        """Withdraw a pending request that you made. Incoming ones are declined with respond_to_request."""
+        rules.open_request(self, WORDS, request_id, "outgoing")
+        rules.close_request(self, WORDS, request_id, "cancelled")
+        return {"request_id": request_id, "status": "cancelled"}
+
+    @reads(example={"request_id": CABIN})
+    def get_request(self, request_id: RequestId) -> dict[str, Any]:
+        """Return one request: direction, status, amount, note, contact, dates, and the transaction that paid it."""
+        return request_json(self, rules.find_request(self, WORDS, request_id))
+
+    @reads(example={"direction": "incoming", "status": "pending"})
+    def list_requests(
+        self,
+        direction: Direction | None = None,
+        status: RequestStatus | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return requests, newest first. Those of a group payment carry its group_payment_id."""
+        found = rules.requests(self, WORDS, direction, status)
+        return page([request_json(self, r) for r in found], "requests", limit, cursor)
+
+    @reads(example={"transaction_id": seeded("vtx", "rosa-tuneup")})
+    def get_transaction(self, transaction_id: TransactionId) -> dict[str, Any]:
+        """Return one payment or bank transfer with its status now."""
+        return transaction_json(self, rules.find_transaction(self, WORDS, transaction_id))
+
+    @reads(example={"limit": 10})
+    def list_transactions(
+        self,
+        status: Status | None = None,
+        contact_id: ContactId | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return payments sent and received and bank transfers, newest first. Debit card purchases have a list of their own."""
+        wanted = "contact_id=?" if contact_id is not None else "?1 IS NULL"
+        rows = self.db.rows("venmo_transactions", wanted, contact_id, order="created_at DESC, rowid DESC")
+        kept = [r for r in rows if status is None or rules.status(r, self.time) == status]
+        shown = page(kept, "transactions", limit, cursor)
+        return shown | {"transactions": [transaction_json(self, r) for r in shown["transactions"]]}
+
+    @writes(
+        example={"transaction_id": "${sent.transaction_id}"},
+        setup=(Setup("send_money", {"contact_id": PRIYA, "amount": 5, "note": "Sent by mistake"}, "sent"),),
+        destructive=True,
+    )
+    def cancel_transaction(self, transaction_id: TransactionId) -> dict[str, Any]:
+        """Cancel a pending payment or bank transfer of your own; the money, fee included, comes back and a request it paid reopens."""
+        row = rules.cancel_transaction(self, WORDS, transaction_id)
+        back = row["amount"] + (row["fee"] if row["type"] == "payment_sent" else 0)
+        return {"transaction_id": transaction_id, "status": "cancelled", "refunded_amount": dollars(back)}

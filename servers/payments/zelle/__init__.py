@@ -1,0 +1,1 @@
+"""Zelle: bank-to-bank transfers with limits, scheduled payments, categories and search."""

@@ -1,0 +1,172 @@
+"""Zelle's tables, its words, its limits, and the one way in which a transfer is made."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.control import make_id
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import dollars, iso
+from servers.payments import _rules as rules
+
+TABLES = {
+    "zelle_profile": Table("id:str name:str username:str email:str phone:str timezone:str", identity=True),
+    "zelle_contacts": rules.CONTACTS,
+    "zelle_sources": rules.SOURCES,
+    # Emails (lower case) and phone numbers (digits) that are enrolled with Zelle somewhere.
+    "zelle_directory": Table("token:str"),
+    # claim_by is set where the recipient was not enrolled; source_id is the account that paid or received.
+    "zelle_transfers": Table(
+        "id:str type:str contact_id:str party:str amount:int note:str? source_id:str request_id:str? scheduled_id:str? category:str? "
+        "created_at:str settles_at:str claim_by:str? cancelled_at:str? failure:str? idempotency_key:str?",
+        search=("note", "party"),
+        index=("contact_id", "created_at", "idempotency_key", "scheduled_id"),
+    ),
+    "zelle_requests": Table(
+        "id:str direction:str contact_id:str amount:int note:str? created_at:str expires_at:str "
+        "closed_as:str? closed_at:str? transaction_id:str?"
+    ),
+    "zelle_scheduled": Table(
+        "id:str contact_id:str amount:int note:str? source_id:str? scheduled_date:str recurring:bool created_at:str "
+        "next_at:str? cancelled_at:str?",
+        index=("next_at",),
+    ),
+}
+WORDS = rules.Words(
+    tables="zelle",
+    transactions="zelle_transfers",
+    contact_id="zrc",
+    source_id="zbk",
+    request_id="zrq",
+    list_contacts="list_recipients",
+    list_sources="list_enrolled_banks",
+    link_source="link_bank_account",
+    activate_source="enroll_bank_account",
+    list_transactions="list_transfers",
+    list_requests="list_transfer_requests",
+)
+DAILY_LIMIT, MONTHLY_LIMIT = 250_000, 2_000_000
+CLAIM = 14 * rules.DAY
+"""Seconds that someone who is not enrolled has to claim a transfer."""
+
+BankId = Annotated[str, Field(description="source_id of an enrolled bank account; the default one (longest linked) when left out.")]
+Category = Annotated[
+    Literal["rent", "utilities", "food", "entertainment", "travel", "healthcare", "other"], Field(description="Spending category.")
+]
+CATEGORIES = ("rent", "utilities", "food", "entertainment", "travel", "healthcare", "other")
+
+
+def seeded(prefix: str, key: str) -> str:
+    """Return the id of a row of the default world, for examples."""
+    return make_id(prefix, "maya", key)
+
+
+def enrolled(svc: Service, contact: dict[str, Any]) -> bool:
+    """Return whether the recipient's email or phone is enrolled with Zelle."""
+    tokens = [(contact["email"] or "").lower(), rules.digits(contact["phone"] or "")]
+    return any(svc.db.get("zelle_directory", token) is not None for token in tokens if token)
+
+
+def contact_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a recipient for the agent."""
+    return rules.contact_json(row) | {"enrolled": enrolled(svc, row)}
+
+
+def spent(svc: Service, start: str, end: str) -> int:
+    """Return the cents sent in a span that count against the limits: whatever did not fail and was not given back."""
+    rows = svc.db.rows("zelle_transfers", "type='transfer_sent' AND created_at>=? AND created_at<?", start, end)
+    return sum(r["amount"] for r in rows if rules.status(r, svc.time) in ("pending", "completed"))
+
+
+def limit(svc: Service, period: str, moment: int) -> tuple[int, int, str]:
+    """Return the limit, what was spent of it, and when it begins anew, for the `day` or `month` of a moment."""
+    where = rules.zone(svc, WORDS)
+    today = rules.local_day(moment, where)
+    if period == "day":
+        first, after, most = today, rules.next_day(today), DAILY_LIMIT
+    else:
+        first, after, most = today.replace(day=1), months_later(today.replace(day=1), 1), MONTHLY_LIMIT
+    end = rules.day_start(after, where)
+    return most, spent(svc, rules.day_start(first, where), end), end
+
+
+def months_later(day: date, months: int) -> date:
+    """Return the same day of a later month, or that month's last day."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    for last in (day.day, 30, 29, 28):
+        try:
+            return date(year, month + 1, min(last, day.day))
+        except ValueError:
+            continue
+    raise AssertionError("every month has 28 days")
+
+
+def transfer(
+    svc: Service,
+    contact_id: str,
+    amount: int,
+    note: str | None,
+    *,
+    source_id: str | None,
+    moment: int | None = None,
+    **extra: Any,
+) -> dict[str, Any]:
+    """Send money and return the transfer's row. `moment` (now unless given) is when a scheduled one was due."""
+    contact = rules.find_contact(svc, WORDS, contact_id)
+    moment = svc.now if moment is None else moment
+    for period, code in (("day", "DAILY_LIMIT_EXCEEDED"), ("month", "MONTHLY_LIMIT_EXCEEDED")):
+        most, used, anew = limit(svc, period, moment)
+        if used + amount > most:
+            message = f"${dollars(amount):,.2f} would exceed the limit of ${dollars(most):,.2f} a {period}."
+            hint = f"Send at most the remaining amount, or wait until {anew}."
+            left = dollars(max(0, most - used))
+            svc.fail(code, message, hint, limit=dollars(most), spent=dollars(used), remaining=left, resets_at=anew)
+    source = rules.active_source(svc, WORDS, source_id)
+    rules.cover(svc, WORDS, source, amount)
+    claim_by = None if enrolled(svc, contact) else iso(moment + CLAIM)
+    row = _insert(svc, contact, amount, note, source["id"], moment, claim_by=claim_by, **extra)
+    rules.post(svc, source["account_id"], -amount, row["id"], "zelle transfer", row["created_at"])
+    if claim_by is not None:
+        rules.post(svc, source["account_id"], amount, row["id"], "zelle transfer not claimed", claim_by)
+    return row
+
+
+def failed_transfer(
+    svc: Service, contact_id: str, amount: int, note: str | None, source_id: str, moment: int, failure: str, **extra: Any
+) -> None:
+    """Record a scheduled transfer that could not be made."""
+    contact = svc.db.get("zelle_contacts", contact_id) or {}
+    _insert(svc, contact, amount, note, source_id, moment, failure=failure, **extra)
+
+
+def _insert(
+    svc: Service, contact: dict[str, Any], amount: int, note: str | None, source_id: str, moment: int, **extra: Any
+) -> dict[str, Any]:
+    made = {"id": svc.new_id("ztx"), "type": "transfer_sent", "contact_id": contact["id"], "party": contact["name"], "amount": amount}
+    dates = {"created_at": iso(moment), "settles_at": iso(moment + rules.SETTLES)}
+    return svc.db.insert("zelle_transfers", made | {"note": note, "source_id": source_id} | dates | extra)
+
+
+def transfer_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a transfer for the agent; sent and received ones have the same fields."""
+    return {
+        "transaction_id": row["id"],
+        "type": row["type"],
+        "status": rules.status(row, svc.time),
+        "amount": dollars(row["amount"]),
+        "note": row["note"],
+        "category": row["category"],
+        "contact": rules.party(svc, WORDS, row["contact_id"]),
+        "bank": rules.source_ref(svc, WORDS, row["source_id"]),
+        "request_id": row["request_id"],
+        "scheduled_payment_id": row["scheduled_id"],
+        "created_at": row["created_at"],
+        "settles_at": None if row["claim_by"] else row["settles_at"],
+        "claim_by": row["claim_by"],
+        "cancelled_at": row["cancelled_at"],
+        "failure": row["failure"],
+    }

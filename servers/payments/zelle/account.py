@@ -1,0 +1,99 @@
+"""The account: profile, recipients, banks and sending limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, dollars, page
+from servers.payments import _rules as rules
+from servers.payments._rules import ContactId, Email, Last4, Name, Phone, SourceId, Username
+from servers.payments.zelle._model import WORDS, contact_json, limit, seeded
+
+STUDIO = seeded("zbk", "studio")
+
+
+class Account(Service):
+    """Profile, recipients, banks, limits."""
+
+    @reads()
+    def get_account_profile(self) -> dict[str, Any]:
+        """Return the signed-in account: name, username, email, phone, linked banks, and the balance of the default bank account.
+
+        Zelle holds no money of its own and links no cards, so linked_cards is always empty.
+        """
+        me = self.db.rows("zelle_profile")[0]
+        linked = rules.sources(self, WORDS)
+        first = next((r for r in linked if r["active"]), None)
+        return {
+            **{k: me[k] for k in ("name", "username", "email", "phone")},
+            "linked_bank_accounts": [rules.source_json(self, r) for r in linked],
+            "linked_cards": [],
+            "balance": dollars(rules.balance(self, first["account_id"])) if first else None,
+        }
+
+    @reads()
+    def list_recipients(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the recipients one can pay or ask, by name: contact_id, name, username, email, phone, enrolled. Beware of namesakes."""
+        return page([contact_json(self, r) for r in rules.contacts(self, WORDS)], "recipients", limit, cursor)
+
+    @reads(example={"contact_id": seeded("zrc", "ana_reyes")})
+    def get_recipient(self, contact_id: ContactId) -> dict[str, Any]:
+        """Return one recipient. `enrolled` says whether Zelle delivers at once or the money has to be claimed."""
+        return contact_json(self, rules.find_contact(self, WORDS, contact_id))
+
+    @writes(example={"name": "Kai Tanaka", "username": "kai.tanaka", "email": "kai.tanaka@gmail.com"})
+    def add_recipient(self, name: Name, username: Username, email: Email | None = None, phone: Phone | None = None) -> dict[str, Any]:
+        """Add a recipient by email or phone (at least one) and return the contact with whether it is enrolled with Zelle."""
+        if email is None and phone is None:
+            self.fail("CONTACT_METHOD_REQUIRED", "Neither email nor phone was given.", "Give the one that the recipient uses with Zelle.")
+        return contact_json(self, rules.add_contact(self, WORDS, name, username, email, phone))
+
+    @writes(example={"contact_id": seeded("zrc", "sam_oduya")}, destructive=True)
+    def remove_recipient(self, contact_id: ContactId) -> dict[str, Any]:
+        """Remove a recipient. Past transfers stay; one with scheduled payments to come is refused."""
+        rules.find_contact(self, WORDS, contact_id)
+        waiting = self.db.rows("zelle_scheduled", "contact_id=? AND next_at IS NOT NULL", contact_id)
+        if waiting:
+            hint = "Cancel them first with cancel_scheduled_payment."
+            ids = [r["id"] for r in waiting]
+            self.fail("CONTACT_IN_USE", "Payments to this recipient are scheduled.", hint, scheduled_payment_ids=ids)
+        return rules.remove_contact(self, WORDS, contact_id)
+
+    @reads()
+    def list_enrolled_banks(self) -> dict[str, Any]:
+        """Return linked bank accounts, oldest first, with balance; `active` ones are enrolled, the first of them is the default."""
+        return {"banks": [rules.source_json(self, r) for r in rules.sources(self, WORDS)]}
+
+    @writes(example={"name": "Cascade Credit Union Savings", "last4": "9087"})
+    def link_bank_account(self, name: Name, last4: Last4) -> dict[str, Any]:
+        """Link and enroll a bank account of your own. The bank confirms it and tells the balance; an unknown one is refused."""
+        return rules.link_source(self, WORDS, "bank_account", name, last4)
+
+    @writes(
+        example={"source_id": STUDIO},
+        setup=(Setup("unenroll_bank_account", {"source_id": STUDIO}),),
+        idempotent=True,
+    )
+    def enroll_bank_account(self, source_id: SourceId) -> dict[str, Any]:
+        """Enroll a linked bank account again, so that transfers can use it."""
+        return rules.set_active(self, WORDS, source_id, True)
+
+    @writes(example={"source_id": STUDIO}, idempotent=True)
+    def unenroll_bank_account(self, source_id: SourceId) -> dict[str, Any]:
+        """Stop transfers from using a bank account; it stays linked. Scheduled payments that name it will fail."""
+        return rules.set_active(self, WORDS, source_id, False)
+
+    @reads()
+    def get_daily_limit(self) -> dict[str, Any]:
+        """Return the daily sending limit, what was sent today and what remains, in dollars; days are those of the account's time zone."""
+        most, used, anew = limit(self, "day", self.now)
+        left = dollars(max(0, most - used))
+        return {"daily_limit": dollars(most), "daily_spent": dollars(used), "daily_remaining": left, "resets_at": anew}
+
+    @reads()
+    def get_monthly_limit(self) -> dict[str, Any]:
+        """Return the monthly sending limit, what was sent this month and what remains, in dollars."""
+        most, used, anew = limit(self, "month", self.now)
+        left = dollars(max(0, most - used))
+        return {"monthly_limit": dollars(most), "monthly_spent": dollars(used), "monthly_remaining": left, "resets_at": anew}

@@ -1,0 +1,135 @@
+"""Payments made by Zelle itself on a day to come, once or every month."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.errors import ServiceError
+from servers.kit.service import Service, reads, writes
+from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page, parse_time
+from servers.payments import _rules as rules
+from servers.payments._rules import ContactId, Note
+from servers.payments.zelle._model import WORDS, BankId, failed_transfer, months_later, seeded, transfer
+
+Recurring = Annotated[bool, Field(description="true repeats the payment every month on the same day, until cancelled.")]
+ScheduledId = Annotated[str, Field(description="scheduled_payment_id, from list_scheduled_payments.")]
+ScheduledStatus = Annotated[
+    Literal["scheduled", "completed", "failed", "cancelled"], Field(description="Only scheduled payments in this status.")
+]
+HOUR = 6
+"""Local hour at which scheduled payments are made."""
+
+
+class Scheduled(Service):
+    """Scheduled and recurring payments."""
+
+    @writes(example={"contact_id": seeded("zrc", "ana_reyes"), "amount": 920, "scheduled_date": "2026-04-01", "note": "April rent"})
+    def schedule_payment(
+        self,
+        contact_id: ContactId,
+        amount: Dollars,
+        scheduled_date: Date,
+        note: Note | None = None,
+        funding_source_id: BankId | None = None,
+        recurring: Recurring = False,
+    ) -> dict[str, Any]:
+        """Have a transfer made at 6 in the morning of a day to come, and return the plan. Funds and limits are checked on that day."""
+        rules.find_contact(self, WORDS, contact_id)
+        if funding_source_id is not None:
+            rules.active_source(self, WORDS, funding_source_id)
+        where = rules.zone(self, WORDS)
+        today = rules.local_day(self.now, where).isoformat()
+        if scheduled_date <= today:
+            hint = "Choose a later day, or send it now with send_transfer."
+            self.fail("INVALID_SCHEDULED_DATE", f"{scheduled_date} is not after today, {today}.", hint, today=today)
+        row = {
+            "id": self.new_id("zsp"),
+            "contact_id": contact_id,
+            "amount": amount,
+            "note": note,
+            "source_id": funding_source_id,
+            "scheduled_date": scheduled_date,
+            "recurring": recurring,
+            "created_at": self.time,
+            "next_at": rules.day_start(date.fromisoformat(scheduled_date), where, HOUR),
+        }
+        return self._json(self.db.insert("zelle_scheduled", row))
+
+    @reads(example={"status": "scheduled"})
+    def list_scheduled_payments(
+        self, status: ScheduledStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
+        """Return scheduled payments by their first date, with status, next date, and the transaction_ids of payments made so far."""
+        shown = [self._json(r) for r in self.db.rows("zelle_scheduled", order="scheduled_date, rowid")]
+        return page([s for s in shown if status in (None, s["status"])], "scheduled_payments", limit, cursor)
+
+    @writes(example={"scheduled_payment_id": seeded("zsp", "mum-phone")}, destructive=True)
+    def cancel_scheduled_payment(self, scheduled_payment_id: ScheduledId) -> dict[str, Any]:
+        """Cancel a scheduled payment and all its repeats to come. Transfers already made stay."""
+        row = self.db.get("zelle_scheduled", scheduled_payment_id)
+        if row is None:
+            hint = "Take a scheduled_payment_id from list_scheduled_payments."
+            message = f"There is no scheduled payment {scheduled_payment_id!r}."
+            self.fail("SCHEDULED_PAYMENT_NOT_FOUND", message, hint, scheduled_payment_id=scheduled_payment_id)
+        if row["next_at"] is None:
+            state = self._json(row)["status"]
+            hint = (
+                "Cancel its transfer with cancel_transfer while that is pending." if state == "completed" else "There is nothing to cancel."
+            )
+            self.fail("SCHEDULED_PAYMENT_NOT_CANCELLABLE", f"The scheduled payment is {state}.", hint, status=state)
+        self.db.update("zelle_scheduled", scheduled_payment_id, next_at=None, cancelled_at=self.time)
+        return {"scheduled_payment_id": scheduled_payment_id, "status": "cancelled"}
+
+    def due(self) -> bool:
+        """Whether a scheduled payment should have been made by now."""
+        return bool(self.db.sql("SELECT 1 FROM zelle_scheduled WHERE next_at<=? LIMIT 1", self.time))
+
+    def tick(self) -> None:
+        """Make the payments that are due, in their order; one that cannot be made leaves a failed transfer."""
+        while rows := self.db.rows("zelle_scheduled", "next_at<=?", self.time, order="next_at, rowid", limit=1):
+            row = rows[0]
+            self._pay(row, parse_time(row["next_at"]))
+            self.db.update("zelle_scheduled", row["id"], next_at=self._next(row))
+
+    def _pay(self, row: dict[str, Any], moment: int) -> None:
+        try:
+            transfer(self, row["contact_id"], row["amount"], row["note"], source_id=row["source_id"], moment=moment, scheduled_id=row["id"])
+        except ServiceError as refusal:
+            bank = row["source_id"] or self._any_bank()
+            failed_transfer(self, row["contact_id"], row["amount"], row["note"], bank, moment, refusal.code, scheduled_id=row["id"])
+
+    def _any_bank(self) -> str:
+        linked = rules.sources(self, WORDS)
+        return next((r["id"] for r in linked if r["active"]), linked[0]["id"])
+
+    def _next(self, row: dict[str, Any]) -> str | None:
+        if not row["recurring"]:
+            return None
+        runs = self.db.sql("SELECT count(*) FROM zelle_transfers WHERE scheduled_id=?", row["id"])[0][0]
+        return rules.day_start(months_later(date.fromisoformat(row["scheduled_date"]), runs), rules.zone(self, WORDS), HOUR)
+
+    def _json(self, row: dict[str, Any]) -> dict[str, Any]:
+        made = self.db.rows("zelle_transfers", "scheduled_id=?", row["id"], order="created_at, rowid")
+        if row["cancelled_at"] is not None:
+            state = "cancelled"
+        elif row["next_at"] is not None:
+            state = "scheduled"
+        else:
+            state = "failed" if made and rules.status(made[-1], self.time) == "failed" else "completed"
+        where = rules.zone(self, WORDS)
+        upcoming = rules.local_day(parse_time(row["next_at"]), where).isoformat() if row["next_at"] else None
+        return {
+            "scheduled_payment_id": row["id"],
+            "status": state,
+            "contact": rules.party(self, WORDS, row["contact_id"]),
+            "amount": dollars(row["amount"]),
+            "note": row["note"],
+            "bank": rules.source_ref(self, WORDS, row["source_id"]) if row["source_id"] else None,
+            "scheduled_date": row["scheduled_date"],
+            "recurring": row["recurring"],
+            "next_date": upcoming,
+            "transaction_ids": [m["id"] for m in made],
+        }
