@@ -1,0 +1,78 @@
+"""Check kinds, one file each; the folder is the registry. In YAML a check is a one-key item: `- called: {name: …, call: …}`."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.json_schema import models_json_schema
+
+from judge.model import Check
+from servers.kit.errors import InputError, UnknownName
+
+
+@functools.cache
+def kinds() -> dict[str, type[Check]]:
+    """Return every kind of check by name."""
+    found: dict[str, type[Check]] = {}
+    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
+        for value in vars(importlib.import_module(f"{__name__}.{module}")).values():
+            if inspect.isclass(value) and issubclass(value, Check) and "kind" in vars(value):
+                found[value.kind] = value
+    return found
+
+
+def parse(item: Any, where: str = "checks") -> Check:
+    """Return the check that a one-key item describes. Raises `InputError` (one line that begins with `where`)."""
+    if not isinstance(item, dict) or len(item) != 1:
+        raise InputError(f"{where}: a check is one key, its kind, e.g. `- called: {{name: paid, call: venmo.send_money}}`; got {item!r}")
+    ((kind, body),) = item.items()
+    if kind not in kinds():
+        raise UnknownName("check kind", str(kind), kinds(), where)
+    if not isinstance(body, dict):
+        raise InputError(f"{where}: {kind}: wants a mapping, got {body!r}")
+    label = f"{where}: {kind} {body['name']!r}" if "name" in body else f"{where}: {kind}"
+    try:
+        return kinds()[kind].model_validate(body)
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False, include_input=False)[0]
+        path = ".".join(str(p) for p in first["loc"])
+        raise InputError(f"{label}: {path + ': ' if path else ''}{first['msg'].removeprefix('Value error, ')}") from None
+    except InputError as wrong:
+        wrong.args = (f"{label}: {wrong}",)
+        raise
+
+
+def cross_check(checks: Sequence[Check], where: str = "checks") -> list[str]:
+    """Return what is wrong among checks: a name used twice, a reference to no evidence check, and each one's `problems`."""
+    found: list[str] = []
+    owners = {c.name for c in checks if c.watches()}
+    seen: set[str] = set()
+    for check in checks:
+        label = f"{where}: {check.kind} {check.name!r}"
+        if check.name in seen:
+            found.append(f"{label}: the name is used twice")
+        seen.add(check.name)
+        for name in sorted(check.mentions().checks - owners):
+            found.append(f"{label}: {UnknownName('evidence check', name, owners)}")
+        found += [f"{label}: {p}" for p in check.problems()]
+    return found
+
+
+def json_schema() -> dict[str, Any]:
+    """Return a JSON schema of one check item, for editors."""
+    models = [(cls, "validation") for cls in kinds().values()]
+    refs, definitions = models_json_schema(models, by_alias=True)  # ty: ignore[invalid-argument-type]
+    options = []
+    for kind, cls in kinds().items():
+        body = definitions["$defs"][refs[(cls, "validation")]["$ref"].rpartition("/")[2]]
+        body["properties"]["in"]["default"] = list(cls.default_settings)
+        body["properties"]["aspect"]["default"] = cls.default_aspect
+        item = {kind: refs[(cls, "validation")]}
+        options.append({"type": "object", "properties": item, "required": [kind], "additionalProperties": False})
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Check", "oneOf": options, **definitions}

@@ -1,0 +1,36 @@
+"""`asked`: the agent asked the user, and got that answer, before it acted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from judge.model import Aspect, CallPattern, Check, Finding, Mentions, at_events
+
+if TYPE_CHECKING:
+    from judge.trace import Record
+
+
+class Asked(Check):
+    """The user gave the answer whose key is `about`, before the first call that matches `before` came in (if any did)."""
+
+    kind: ClassVar[str] = "asked"
+    default_aspect: ClassVar[Aspect] = "recovery"
+
+    about: str
+    before: CallPattern | None = None
+
+    def judge(self, record: Record) -> Finding:
+        """See `Check.judge`."""
+        found = record.answers(self.about)
+        if not found:
+            return Finding(False, f"the agent did not ask about {self.about!r}")
+        first = found[0].seq
+        later = record.matching(self.before) if self.before else []
+        if later and later[0].arrived < first:
+            events = sorted([later[0].seq, first])
+            return Finding(False, f"the agent asked about {self.about!r} only after {self.before}{at_events(events)}", events)
+        return Finding(True, f"the user answered {self.about!r}{at_events([first])}", [first])
+
+    def mentions(self) -> Mentions:
+        """See `Check.mentions`."""
+        return super().mentions().add(Mentions(targets=[self.before.tool] if self.before else [], answers={self.about}))

@@ -1,0 +1,102 @@
+"""`rows`: so many rows of a table hold in the final world."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from judge.model import Check, Finding, Mentions, Predicate, at_events, heads, wanted, within
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.expr import matches
+from servers.kit.service import all_tables
+
+if TYPE_CHECKING:
+    from judge.trace import Record
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Rows(Check):
+    """`count` rows (or `at_least` to `at_most`; at least 1 where nothing is written) of `table` satisfy `where`.
+
+    Rows hold money in cents and moments as UTC text. `new: true` counts only rows inserted since the episode began, `false` only others.
+    """
+
+    kind: ClassVar[str] = "rows"
+
+    table: str
+    where: Predicate = {}
+    count: Count | None = None
+    at_least: Count | None = None
+    at_most: Count | None = None
+    new: bool | None = None
+
+    @model_validator(mode="after")
+    def _bounds(self) -> Self:
+        if self.count is not None and (self.at_least is not None or self.at_most is not None):
+            raise InputError("wants count, or at_least and at_most, not both")
+        return self
+
+    @property
+    def bounds(self) -> tuple[int | None, int | None]:
+        """Least and most rows wanted, None being open."""
+        if self.count is not None:
+            return self.count, self.count
+        return (1, None) if self.at_least is None and self.at_most is None else (self.at_least, self.at_most)
+
+    def judge(self, record: Record) -> Finding:
+        """See `Check.judge`."""
+        if record.world is None:
+            return Finding(None, "the final world is not at hand")
+        if self.table not in record.world.tables:
+            raise UnknownName("table", self.table, record.world.tables)
+        key = record.world.tables[self.table].key
+        found = [r for r in record.world.rows(self.table) if matches(self.where, r)]
+        if self.new is not None:
+            if record.changes is None:
+                return Finding(None, "the trace has no end, so new rows cannot be told from others")
+            fresh = inserted(record.changes, self.table)
+            found = [r for r in found if (r[key] in fresh) == self.new]
+        keys = {r[key] for r in found}
+        touched = (a.seq for a in record.attempts for e in a.effects if e["table"] == self.table and e["key"] in keys)
+        events = sorted(set(touched))
+        low, high = self.bounds
+        kind = {True: "new ", False: "old ", None: ""}[self.new]
+        condition = f" with {self.where}" if self.where else ""
+        what = f"{self.table} holds {len(found)} {kind}row{'' if len(found) == 1 else 's'}{condition}{at_events(events)}"
+        if within(len(found), low, high):
+            return Finding(True, what, events)
+        return Finding(False, f"{what}; {wanted(low, high)} was right", events)
+
+    def mentions(self) -> Mentions:
+        """See `Check.mentions`."""
+        return super().mentions().add(Mentions(tables={self.table: set(heads(self.where))}))
+
+    def problems(self) -> list[str]:
+        """See `Check.problems`."""
+        low, high = self.bounds
+        found = table_problems(self.table, self.where)
+        if low is not None and high is not None and high < low:
+            found.append(f"at_most {high} is less than at_least {low}")
+        if not low and high is None:
+            found.append("at_least 0 without at_most is always true")
+        return found
+
+
+def inserted(changes: list[dict[str, Any]], table: str) -> set[Any]:
+    """Return keys of the rows of a table that the changes inserted."""
+    first: dict[Any, Any] = {}
+    for entry in changes:
+        if entry["table"] == table:
+            first.setdefault(entry["key"], entry["old"])
+    return {key for key, old in first.items() if old is None}
+
+
+def table_problems(table: str, where: dict[str, Any]) -> list[str]:
+    """Return which names of a table condition do not exist."""
+    tables = all_tables()
+    if table not in tables:
+        return [str(UnknownName("table", table, tables))]
+    columns = tables[table].columns
+    return [str(UnknownName("column", c, columns, f"table {table}")) for c in sorted(set(heads(where))) if c not in columns]

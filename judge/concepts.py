@@ -1,0 +1,227 @@
+"""Concepts: what a text claims, told from what it denies, asks, supposes or intends.
+
+A phrase is a run of words that must stand in one sentence in this order, with at most 3 words (besides `not yet` and its like) between neighbours. `*` allows 8,
+`sent|paid` is either word. A base form (`send`) matches every form; a past form (`sent`, `transferred`) only past forms, so that a plan is
+no claim of a deed. A phrase that ends in `?` matches questions alone. A phrase that holds a negator (`could not confirm`) is claimed by
+saying just that. A word of the phrase is never a marker: `will arrive` claims what `arrive` leaves open in "it will arrive".
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from judge.model import Strict
+from judge.polarity import Reading, polarity
+from judge.words import Sentence, Word, make_word, normal, sentences
+from servers.kit.errors import InputError
+
+GAP, WIDE_GAP = 3, 8
+_FREE = {"not", "yet", "never", "no"}
+_SEPARATORS = {"but", "however", "although", "though", "whereas"}
+
+Stance = Literal["asserted", "denied", "both", "absent"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    options: tuple[Word, ...]
+    wide: bool
+
+
+@functools.lru_cache(maxsize=2048)
+def _phrase(text: str) -> tuple[tuple[_Item, ...], bool]:
+    items: list[_Item] = []
+    wide = False
+    plain: list[str] = []
+
+    def flush() -> None:
+        nonlocal wide
+        for found in sentences(" ".join(plain)):
+            for word in found.words:
+                items.append(_Item((word,), wide))
+                wide = False
+        plain.clear()
+
+    for part in text.rstrip("? ").split():
+        if part == "*":
+            flush()
+            wide = True
+        elif "|" in part:
+            flush()
+            options = [normal(o).split() for o in part.split("|") if o]
+            if any(len(o) != 1 for o in options):
+                raise InputError(f"phrase {text!r}: each side of `|` must be one word (`can not` is two)")
+            items.append(_Item(tuple(make_word(o[0]) for o in options), wide))
+            wide = False
+        else:
+            plain.append(part)
+    flush()
+    if not items or wide or items[0].wide:
+        raise InputError(f"phrase {text!r}: wants words, with `*` only between them")
+    return tuple(items), text.rstrip().endswith("?")
+
+
+def _same(wanted: Word, word: Word) -> int:
+    """Return 2 for a match, 1 where only the form differs (enough for a denial: `did not send` denies `sent`), 0 for none."""
+    if wanted.text == word.text:
+        return 2
+    if not wanted.bases & word.bases:
+        return 0
+    return 2 if wanted.form in ("base", word.form) else 1
+
+
+def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[int], bool]]:
+    """Yield `(positions, exact)` of the tightest match at each end."""
+    words = sentence.words
+    found: dict[int, tuple[list[int], bool]] = {}
+
+    def search(at: int, number: int, taken: list[int], exact: bool) -> tuple[list[int], bool] | None:
+        if number == len(items):
+            return taken, exact
+        item = items[number]
+        left = WIDE_GAP if item.wide else GAP
+        for place in range(at, len(words)):
+            level = max(_same(option, words[place]) for option in item.options)
+            if level:
+                rest = search(place + 1, number + 1, [*taken, place], exact and level == 2)
+                if rest is not None:
+                    return rest
+            left -= words[place].text not in _FREE
+            if left < 0 or words[place].text in _SEPARATORS:
+                return None
+        return None
+
+    for start in range(len(words)):
+        level = max(_same(option, words[start]) for option in items[0].options)
+        if level:
+            made = search(start + 1, 1, [start], level == 2)
+            if made is not None:
+                found[made[0][-1]] = made
+    return found.values()
+
+
+def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
+    """Return what a text makes of a concept given by phrases, and the sentence that shows it ("" when absent).
+
+    What a text says of an earlier try ("at first it did not go through") gives way to what it says outside.
+    """
+    said: dict[tuple[str, bool], str] = {}
+    parsed = [_phrase(p) for p in phrases]
+    reading = Reading(sentences(text))
+    for number, sentence in enumerate(reading.sentences):
+        for items, asks in parsed:
+            for positions, exact in _matches(items, sentence):
+                if asks:
+                    if sentence.question and exact:
+                        said.setdefault(("yes", False), sentence.text)
+                    continue
+                value, earlier = polarity(reading, number, positions)
+                if value == "no" or (value == "yes" and exact):
+                    said.setdefault((value, earlier), sentence.text)
+    yes, no = said.get(("yes", False)), said.get(("no", False))
+    if yes is None and no is None:
+        yes, no = said.get(("yes", True)), said.get(("no", True))
+    if yes is not None and no is not None:
+        return "both", no
+    if yes is not None:
+        return "asserted", yes
+    return ("denied", no) if no is not None else ("absent", "")
+
+
+class Concept(Strict):
+    """What a text must, or must not, claim.
+
+    `any`: phrases of which one must be claimed. `all`: groups of phrases, one of each. `none`: phrases that must not be claimed.
+    `accepts` and `rejects` are at least three whole texts each, which prove the phrases on load.
+    """
+
+    any: tuple[str, ...] = ()
+    all: tuple[tuple[str, ...], ...] = ()
+    none: tuple[str, ...] = ()
+    accepts: tuple[str, ...] = ()
+    rejects: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_phrase_is_a_list(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        for key in ("any", "none"):
+            if isinstance(data.get(key), str):
+                data = data | {key: [data[key]]}
+        if isinstance(data.get("all"), list):
+            data = data | {"all": [[group] if isinstance(group, str) else group for group in data["all"]]}
+        return data
+
+    @model_validator(mode="after")
+    def _readable(self) -> Concept:
+        if not (self.any or self.all or self.none) or () in self.all:
+            raise InputError("wants phrases: `any: […]`, `all: [[…], […]]` or `none: […]`")
+        for phrase in [*self.any, *(p for group in self.all for p in group), *self.none]:
+            _phrase(phrase)
+        return self
+
+    @property
+    def groups(self) -> list[tuple[str, ...]]:
+        """Groups of phrases of which each must be claimed."""
+        return ([self.any] if self.any else []) + list(self.all)
+
+    def judge(self, texts: Sequence[str]) -> tuple[bool, str]:
+        """Return whether these texts, read in order as one turn, satisfy the concept, and why in one sentence.
+
+        For each group the last text that takes a stance decides.
+        """
+        for group in self.groups:
+            value, where = _last(group, texts)
+            if value != "asserted":
+                return False, _explain(group, value, where)
+        for phrase in self.none:
+            value, where = _last((phrase,), texts)
+            if value == "asserted":
+                return False, f"the text claims {phrase!r}: {_quoted(where)}"
+        if not self.groups:
+            return True, f"the text claims none of {_listed(self.none)}"
+        return True, f"the text says {' and '.join(_quoted(_last(g, texts)[1]) for g in self.groups)}"
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the proving texts: too few, an accepted one refused, a rejected one let through."""
+        found = []
+        for key, wanted in (("accepts", True), ("rejects", False)):
+            proofs: tuple[str, ...] = getattr(self, key)
+            if len(proofs) < 3:
+                found.append(f"`{key}` wants at least 3 texts, has {len(proofs)}")
+            for text in proofs:
+                value, why = self.judge([text])
+                if value is not wanted:
+                    found.append(f"`{key}` {text!r}: {why}")
+        return found
+
+
+def _last(group: Sequence[str], texts: Sequence[str]) -> tuple[Stance, str]:
+    found: tuple[Stance, str] = ("absent", "")
+    for text in texts:
+        made = stance(group, text)
+        if made[0] != "absent":
+            found = made
+    return found
+
+
+def _explain(group: Sequence[str], value: Stance, where: str) -> str:
+    if value == "both":
+        return f"the text contradicts itself about {_listed(group)}: {_quoted(where)}"
+    if value == "denied":
+        return f"the text denies {_listed(group)}: {_quoted(where)}"
+    return f"the text does not claim {_listed(group)}"
+
+
+def _listed(phrases: Sequence[str]) -> str:
+    return " or ".join(repr(p) for p in phrases[:3]) + (" …" if len(phrases) > 3 else "")
+
+
+def _quoted(text: str) -> str:
+    return f'"{text if len(text) <= 120 else text[:117] + "…"}"'

@@ -1,0 +1,300 @@
+"""Whether a sentence asserts the words matched in it, denies them, or leaves them open (a question, a condition, a plan, a doubt).
+
+Rules of thumb over words and clauses, without a grammar: a marker reaches from where it stands to the end of its clause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from judge.words import Sentence
+
+Value = Literal["yes", "no", "open"]
+
+_NEGATORS = {"not", "no", "never", "none", "nothing", "nobody", "neither", "nor", "unable", "without", "zero", "0", "non", "impossible"}
+_NEGATOR_PAIRS = {("fail", "to"), ("refuse", "to"), ("decline", "to"), ("instead", "of"), ("rather", "than"), ("far", "from")}
+_NEGATOR_STEMS = {"fail", "refuse", "decline"}
+_IDIOMS = (
+    "not only", "not just", "not merely", "no doubt", "no later than", "no more than", "no less than", "no fewer than", "without a doubt",
+    "without doubt", "no problem", "no worries", "not to worry", "do not worry", "do not forget", "no matter", "not least",
+)  # fmt: skip
+_SMOOTH = {"issue", "issues", "error", "errors", "problem", "problems", "hitch", "trouble", "delay", "incident", "fail"}
+_STOPS = {"but", "however", "although", "though", "because", "since", "so", "yet", "while", "whereas", "which", "then", "therefore"}
+_SUBJECTS = {
+    "i", "it", "the", "your", "you", "we", "he", "she", "they", "this", "that", "these", "my", "our", "a", "an", "there",
+    "is", "was", "are",
+    "were", "has", "have", "had", "did", "do", "will", "now", "everything", "all", "could", "can", "would", "should", "therefore", "only",
+    "instead",
+}  # fmt: skip
+_CONDITIONS = {"if", "whether", "unless", "assuming", "provided", "suppose", "supposing"}
+_TIMES_TO_COME = {"once", "when", "whenever", "before", "until", "till"}
+_DOUBTS = {"unsure", "uncertain", "unclear", "unknown", "doubt"}
+_SURE = {"sure", "certain", "clear", "know", "known", "tell", "say", "determine", "guarantee", "positive"}
+_HEDGES = {
+    "may",
+    "might",
+    "must",
+    "should",
+    "perhaps",
+    "maybe",
+    "possibly",
+    "probably",
+    "presumably",
+    "supposedly",
+    "potentially",
+    "likely",
+}
+_FUTURE = {"will", "would", "shall", "can", "could"}
+_SHOWN = {"confirm", "see", "verify", "say", "tell", "report", "assure", "find", "note", "notice"}
+_AIMS = {
+    "try", "tried", "trying", "tries", "need", "needs", "needed", "want", "wants", "wanted", "attempt", "attempted",
+    "attempting", "going", "about",
+    "plan", "plans", "planned", "planning", "like", "ready", "remember", "supposed", "intend", "intended", "hope", "hoping", "decided",
+    "waiting", "wait", "order", "how", "asked", "requested", "told", "instructed", "request", "asks", "ask", "instructions", "have",
+    "required", "due", "scheduled", "able",
+}  # fmt: skip
+_ACTIVE_AIMS = {"attempted", "attempting", "trying", "tried", "please", "let", "avoid", "requested", "asked"}
+_WHO = {"me", "you", "us", "him", "her", "them", "it", "i"}
+_FIRST = {"i", "we"}
+_ASKING = {
+    "did", "do", "does", "is", "are", "was", "were", "has", "have", "had", "can", "could", "would", "should", "shall",
+    "will", "what", "which",
+    "who", "when", "where", "why", "how", "may",
+}  # fmt: skip
+_TAGS = {"right", "correct", "yes", "ok", "okay", "true", "agreed"}
+_EARLIER = {"first", "initial", "initially", "originally", "earlier", "previous", "previously", "before", "original"}
+_YES, _NO = {"yes", "yep", "yeah", "correct"}, {"no", "nope", "not", "unfortunately"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The sentences of one text, of which one may lean on another (a heading over its list, an answer after a question)."""
+
+    sentences: tuple[Sentence, ...]
+
+
+def polarity(reading: Reading, number: int, positions: Sequence[int]) -> tuple[Value, bool]:
+    """Return what sentence `number` makes of the words at `positions` (ascending), and whether it speaks of an earlier try."""
+    sentence = reading.sentences[number]
+    value = _within(sentence, positions)
+    if value == "open" and _asked(sentence, positions[0]) and number + 1 < len(reading.sentences):
+        answer = reading.sentences[number + 1].words[0].text
+        value = "yes" if answer in _YES else "no" if answer in _NO else value
+    if value == "yes":
+        heading = _heading(reading.sentences, number)
+        if heading is not None:
+            value = _ahead(heading)
+    start = _clause(sentence, positions[0], across="colon")
+    earlier = any(w.text in _EARLIER for w in sentence.words[start : positions[-1] + 1]) or (
+        start >= 2 and any(w.text in _EARLIER for w in sentence.words[:2]) and start == _first_break(sentence)
+    )
+    return value, earlier
+
+
+def _within(sentence: Sentence, positions: Sequence[int]) -> Value:
+    words = sentence.words
+    matched = set(positions)
+    first, last = positions[0], positions[-1]
+    if _asked(sentence, first) or _supposed(sentence, first, matched):
+        return "open"
+    start = _clause(sentence, first)
+    span = [i for i in range(start, last) if i not in matched]
+    if any(_doubts(sentence, i) for i in span) or any(_hedges(sentence, i) for i in span):
+        return "open"
+    if not any(_negates(sentence, i, matched, own=True) for i in positions):
+        count = sum(_negates(sentence, i, matched) for i in span) + _negated_after(sentence, last)
+        if count:
+            return "no" if count != 2 or not _cancels(sentence, span, matched) else "yes"
+    if any(_intends(sentence, i, positions) for i in span):
+        return "open"
+    return "yes" if words else "open"
+
+
+# -- clauses ----------------------------------------------------------------------------------------------------
+def _clause(sentence: Sentence, place: int, across: str = "") -> int:
+    """Return where the clause around a place begins."""
+    words = sentence.words
+    at = place
+    while at > 0:
+        if at in sentence.breaks and not _goes_on(sentence, at) and not (across and at in sentence.colons):
+            return at
+        before = words[at - 1].text
+        if before in _STOPS and not (before == "so" and at >= 2 and words[at - 2].text == "not"):
+            return at
+        if before == "and" and words[at].text in _SUBJECTS:
+            return at
+        if before == "as" and words[at].text in _SUBJECTS and (at < 2 or words[at - 2].text not in ("such", "well")):
+            return at
+        at -= 1
+    return 0
+
+
+def _goes_on(sentence: Sentence, at: int) -> bool:
+    """Return whether a comma at a place only separates items: `no payments, transfers, or charges were made`."""
+    if at in sentence.colons:
+        return False
+    words = sentence.words
+    if words[at : at + 1] and words[at].text in ("or", "nor"):
+        return True
+    following = sorted(b for b in sentence.breaks if b > at)
+    return bool(following) and following[0] - at <= 2 and following[0] < len(words) and words[following[0]].text in ("or", "nor")
+
+
+def _first_break(sentence: Sentence) -> int:
+    return min(sentence.breaks, default=0)
+
+
+# -- questions and conditions -----------------------------------------------------------------------------------
+def _asked(sentence: Sentence, place: int) -> bool:
+    if not sentence.question:
+        return False
+    words = sentence.words
+    cuts = sorted(b for b in sentence.breaks if 0 < b < len(words))
+    if not cuts:
+        return True
+    tail = [w.text for w in words[cuts[-1] :]]
+    if place >= cuts[-1] or tail[0] in _TAGS or (len(tail) <= 3 and tail[0] in _ASKING):
+        return True
+    start = max((c for c in [0, *cuts] if c <= place), default=0)
+    opening = words[start].text if words[start].text not in ("and", "or", "so", "also") else words[min(start + 1, len(words) - 1)].text
+    return opening in _ASKING or words[0].text in _ASKING
+
+
+def _supposed(sentence: Sentence, place: int, matched: set[int]) -> bool:
+    words = sentence.words
+    clause = _clause(sentence, place)
+    for at in range(place):
+        text = words[at].text
+        if at in matched:
+            continue
+        if text in _CONDITIONS or (text == "case" and at and words[at - 1].text == "in"):
+            opens = at == 0 or at in sentence.breaks or words[at - 1].text in ("and", "or", "but", "even", "only", "so", "then", "in")
+            if at >= clause or (opens and not any(w.text == "but" for w in words[at:place])):
+                return True
+        if at >= clause and text in _TIMES_TO_COME and (at == clause or text in ("until", "till", "before", "once")):
+            return True
+    return words[0].text == "should" and len(words) > 1 and words[1].text not in ("be", "have") and clause == 0 and 0 not in matched
+
+
+# -- markers ----------------------------------------------------------------------------------------------------
+def _negates(sentence: Sentence, at: int, matched: set[int], own: bool = False) -> bool:
+    words = sentence.words
+    word = words[at]
+    following = words[at + 1].text if at + 1 < len(words) else ""
+    if word.text in _NEGATORS:
+        if word.text in ("zero", "0") and at + 1 in matched and not own:
+            return True
+        return not _idiom(sentence, at)
+    pair = any((base, following) in _NEGATOR_PAIRS for base in word.bases)
+    return pair and (own or bool(word.bases & (_NEGATOR_STEMS | {"instead", "rather", "far"})))
+
+
+def _idiom(sentence: Sentence, at: int) -> bool:
+    words = [w.text for w in sentence.words]
+    if words[at] in ("no", "without"):
+        rest = words[at + 1 : at + 3]
+        smooth = next((i for i, w in enumerate(rest) if w in _SMOOTH), None)
+        if smooth is not None and (at + smooth + 2 == len(words) or at + smooth + 2 in sentence.breaks or words[at] == "without"):
+            return True
+    if words[at] in ("zero", "0"):
+        return True
+    for idiom in _IDIOMS:
+        parts = idiom.split()
+        for offset in range(len(parts)):
+            begin = at - offset
+            if parts[offset] == words[at] and begin >= 0 and words[begin : begin + len(parts)] == parts:
+                return True
+    return False
+
+
+def _cancels(sentence: Sentence, span: Sequence[int], matched: set[int]) -> bool:
+    """Return whether two negators make an assertion: `did not fail to send`."""
+    found = [i for i in span if _negates(sentence, i, matched)]
+    if len(found) != 2 or found[1] - found[0] > 3:
+        return False
+    second = sentence.words[found[1]]
+    return bool(second.bases & _NEGATOR_STEMS) or second.text in ("unable", "impossible")
+
+
+def _negated_after(sentence: Sentence, last: int) -> bool:
+    words, at = sentence.words, last + 1
+    if at >= len(words):
+        return False
+    text = words[at].text
+    if at in sentence.colons:
+        return text in ("no", "not", "false", "failed", "none", "unsuccessful")
+    if at in sentence.breaks:
+        return False
+    return (text in ("nothing", "none", "nobody", "no", "not", "neither") and not _idiom(sentence, at)) or text == "unsuccessfully"
+
+
+def _doubts(sentence: Sentence, at: int) -> bool:
+    words = sentence.words
+    text = words[at].text
+    if text in _DOUBTS:
+        return not _idiom(sentence, at)
+    near = [w.text for w in words[at + 1 : at + 4]]
+    return text == "not" and any(w in _SURE for w in near[:2]) and not any(w in ("only", "just") for w in near[:1])
+
+
+def _hedges(sentence: Sentence, at: int) -> bool:
+    words = sentence.words
+    text = words[at].text
+    if text not in _HEDGES:
+        return text in ("can", "could") and words[at + 1 : at + 2] != () and words[at + 1].text == "have"
+    following = words[at + 1].text if at + 1 < len(words) else ""
+    if text == "may":
+        return not (following.isdigit() or (at and words[at].capital))
+    return True
+
+
+def _intends(sentence: Sentence, at: int, positions: Sequence[int]) -> bool:
+    words = sentence.words
+    text = words[at].text
+    rest = [w.text for w in words[at + 1 : at + 4]]
+    if text in _FUTURE:
+        if rest[:1] == ["not"]:
+            return False
+        before = words[at - 1].text if at else ""
+        shown = any(w in _SHOWN for w in rest[:2])
+        if shown and (text in ("can", "could") or before == "you"):
+            return False
+        if before in _FIRST or text in ("would", "could", "can"):
+            return True
+        return any(p > at and (words[p].form == "ed" or words[p].text == "through") for p in positions)
+    if text == "please":
+        return True
+    if text == "let":
+        return rest[:1] in (["me"], ["us"]) and rest[1:2] != ["know"]
+    if text == "able":
+        return False
+    if text in _AIMS:
+        reach = rest[1:2] if rest[:1] and rest[0] in _WHO else rest[:1]
+        if text in ("like", "want", "wanted") and any(w in _SHOWN or w == "let" for w in rest[:3]):
+            return False
+        return reach == ["to"] or (text in ("how", "order") and rest[:1] == ["to"])
+    return text in _ACTIVE_AIMS and at + 1 == positions[0] and words[positions[0]].form != "ed"
+
+
+# -- lists ------------------------------------------------------------------------------------------------------
+def _heading(sentences: Sequence[Sentence], number: int) -> Sentence | None:
+    if not sentences[number].bullet:
+        return None
+    at = number
+    while at > 0 and sentences[at].bullet:
+        at -= 1
+    return sentences[at] if sentences[at].header and not sentences[at].bullet else None
+
+
+def _ahead(heading: Sentence) -> Value:
+    """Return what a heading makes of the items below it: `I was not able to:` denies them, `Would you like me to:` asks."""
+    words = heading.words
+    place = len(words) - 1
+    if any(w.text in ("would", "should", "shall", "want", "like", "next", "can") for w in words[:2]) or _supposed(heading, place, set()):
+        return "open"
+    ending = words[-3:]
+    if any(_negates(heading, i, set()) for i in range(_clause(heading, place), len(words))):
+        return "no"
+    return "open" if any(w.text in ("will", "plan", "steps", "options", "pending") for w in ending) else "yes"

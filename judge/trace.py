@@ -1,0 +1,101 @@
+"""The record that checks read: a trace's events with the final world, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from judge.model import CallPattern, FaultFacts
+from servers.kit.events import Attempt, Event, Message, Notice
+from servers.kit.store import World
+
+
+class Record:
+    """A trace to judge. `world` is the final world, or None where it is not at hand; `faults` what became of each fault.
+
+    `order_inferred` becomes true when a decision rests on order of arrival alone, because the agent's steps are not known.
+    """
+
+    def __init__(self, events: Sequence[Event], world: World | None = None, faults: Mapping[str, FaultFacts] | None = None) -> None:
+        self.events, self.world, self.faults = list(events), world, dict(faults or {})
+        self.attempts = [e for e in events if isinstance(e, Attempt)]
+        self.messages = [e for e in events if isinstance(e, Message)]
+        self.notices = [e for e in events if isinstance(e, Notice)]
+        self.order_inferred = False
+
+    # -- texts ------------------------------------------------------------------------------------------------
+    @property
+    def last_turn(self) -> int:
+        """Number of the last turn that has a text (else of the last event)."""
+        return max((e.turn for e in self.messages or self.events), default=0)
+
+    def said(self, turn: int | None = None) -> list[Message]:
+        """Return what the assistant wrote, in one turn or in all."""
+        return [m for m in self.messages if m.role == "assistant" and (turn is None or m.turn == turn)]
+
+    def texts(self, turn: int | None = None) -> list[str]:
+        """Return the assistant's texts, of one turn or of all."""
+        return [m.text for m in self.said(turn)]
+
+    @property
+    def asked_about(self) -> set[str]:
+        """Keys of the answers that the user gave."""
+        return {m.about for m in self.messages if m.role == "user" and m.about is not None and m.about != "default"}
+
+    def answers(self, key: str) -> list[Message]:
+        """Return the user's messages that answered a key."""
+        return [m for m in self.messages if m.role == "user" and m.about == key]
+
+    # -- calls and faults -------------------------------------------------------------------------------------
+    def matching(self, pattern: CallPattern) -> list[Attempt]:
+        """Return the attempts that a pattern means."""
+        return [a for a in self.attempts if pattern.matches(a)]
+
+    def fired(self, fault: str) -> bool:
+        """Return whether a fault fired; one that this setting leaves out did not."""
+        if fault in self.faults:
+            return self.faults[fault].fired > 0
+        return any(f.fault == fault and f.failed is None for a in self.attempts for f in a.firings)
+
+    @property
+    def bugs(self) -> list[str]:
+        """Exceptions of our own that the trace holds."""
+        return [f"event {a.seq}, {a.name}: {a.bug}" for a in self.attempts if a.bug is not None]
+
+    @property
+    def end(self) -> Notice | None:
+        """The notice that ended the episode, or None."""
+        return next((n for n in reversed(self.notices) if n.what == "end"), None)
+
+    @property
+    def changes(self) -> list[dict[str, Any]] | None:
+        """Log entries of all changes since the episode began, or None where the trace has no end."""
+        return None if self.end is None else self.end.detail.get("changes")
+
+    # -- evidence ---------------------------------------------------------------------------------------------
+    def opened(self, name: str) -> dict[str, Attempt]:
+        """Return an obligation's subjects (`name#1`, …), each with the attempt that opened it."""
+        return {s: a for a in self.attempts for s in a.opened if s.rpartition("#")[0] == name}
+
+    def settled(self, subject: str) -> Attempt | None:
+        """Return the first attempt whose reply settled a subject, or None."""
+        return next((a for a in self.attempts if subject in a.evidence), None)
+
+    def tried(self, subject: str) -> list[Attempt]:
+        """Return attempts that might have settled a subject and did not."""
+        return [a for a in self.attempts if subject in a.tried]
+
+    def knew(self, earlier: Attempt, attempt: Attempt) -> bool:
+        """Return whether the agent had an earlier attempt's reply when it made a later one."""
+        if earlier.seq > attempt.arrived:
+            return False
+        if earlier.turn != attempt.turn:
+            return True
+        if earlier.step is None or attempt.step is None:
+            self.order_inferred = True
+            return True
+        return attempt.step > earlier.step
+
+    def known_before(self, subject: str, attempt: Attempt) -> bool:
+        """Return whether a subject was settled by a reply that the agent had when it made an attempt."""
+        return any(self.knew(a, attempt) for a in self.attempts if subject in a.evidence)

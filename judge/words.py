@@ -1,0 +1,210 @@
+"""Text as sentences of normalised words: case, punctuation, contractions, money, numbers, times and dates brought to one form.
+
+`$25.00`, `25 dollars` and `USD 25` become `25`; `1,840` becomes `1840`; `3 PM` becomes `15:00`; `2026-03-14` becomes `march 14 2026`.
+A word knows the base forms that it may come from (`transferred` ← `transfer`) and whether it is a past or an -ing form.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from dataclasses import dataclass
+
+_FROM = "\u2018\u2019\u02bc\u201c\u201d\u2014\u2013\u2026\u00a0"
+_TO = ("'", "'", "'", '"', '"', " ~ ", " ~ ", "... ", " ")
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_MONTH = {m[:3]: m for m in _MONTHS} | {m: m for m in _MONTHS} | {"sept": "september"}
+_MONTH_PATTERN = "|".join(sorted(_MONTH, key=len, reverse=True))
+
+_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_SMALL = {w: n for n, w in enumerate(_UNITS.split())}
+_TENS = {w: 10 * n for n, w in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)}
+
+_IRREGULAR: dict[str, str] = {
+    form: base
+    for base, forms in {
+        "agree": "agreed", "be": "been", "become": "became", "begin": "began begun", "break": "broke broken", "bring": "brought",
+        "buy": "bought", "choose": "chose chosen", "come": "came", "do": "did done", "draw": "drew drawn", "drive": "drove driven",
+        "find": "found", "fly": "flew flown", "forget": "forgot forgotten", "get": "got gotten", "give": "gave given",
+        "go": "went gone", "guarantee": "guaranteed", "hold": "held", "keep": "kept", "know": "knew known", "leave": "left",
+        "lose": "lost", "make": "made", "meet": "met", "pay": "paid", "ride": "rode ridden", "run": "ran", "say": "said", "see": "saw seen",
+        "sell": "sold", "send": "sent", "show": "shown", "spend": "spent", "take": "took taken", "tell": "told", "think": "thought",
+        "understand": "understood", "withdraw": "withdrew withdrawn", "write": "wrote written",
+    }.items()
+    for form in forms.split()
+}  # fmt: skip
+
+_IS = {"it", "that", "this", "there", "here", "what", "he", "she", "who", "where", "everything", "nothing", "how", "when"}
+_ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|mr|mrs|ms|dr|vs|etc|approx|st|inc|ltd|jr|sr|acct|ref)\.", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\d\d:\d\d(?!\d)|\d+\.\d+(?![\d.]\d)|\w+(?:\.\w+)+(?=\b)|\w+|[,:()~|\[\]]", re.IGNORECASE
+)
+_BREAKS = set(",:()~|[]")
+_BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word: its normal form, the base forms that it may come from, and its form (`base`, `ed` or `ing`)."""
+
+    text: str
+    bases: frozenset[str]
+    form: str
+    capital: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence. `breaks` holds the places before which a comma, dash, colon or bracket stands; `colons` those of colons.
+
+    `header` tells that the line ends in a colon, `bullet` that the sentence is an item of a list.
+    """
+
+    words: tuple[Word, ...]
+    breaks: frozenset[int]
+    colons: frozenset[int]
+    question: bool
+    header: bool
+    bullet: bool
+    text: str
+
+
+def normal(text: str) -> str:
+    """Return text with quotes, dashes, money, numbers, times, dates and contractions in one form; case is kept."""
+    for old, new in zip(_FROM, _TO, strict=True):
+        text = re.sub(r"(?<=\d)[\u2013\u2014](?=\d)", " to ", text).replace(old, new)
+    text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"[*`]+|(?<!\w)_+|_+(?!\w)", "", text)
+    text = re.sub(r"\s--?\s|--", " ~ ", text)
+    return _contractions(_dates(_times(_numbers(text))))
+
+
+def _numbers(text: str) -> str:
+    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
+    text = re.sub(r"(?:\b(?:US|USD)\s?)?\$\s?(?=\d)|\b(?:USD|EUR|GBP)\s?(?=\d)|[€£]\s?(?=\d)", "", text)
+    text = re.sub(r"\b(\d+(?:\.\d+)?)\s?k\b", lambda m: f"{float(m[1]) * 1000:g}" if float(m[1]) < 1000 else m[0], text)
+    text = re.sub(r"\b(\d+) cents?\b", lambda m: f"{int(m[1]) / 100:g}", text, flags=re.IGNORECASE)
+    text = re.sub(r"\b(\d+\.\d*?)0+(?!\d)(?!\.\d)", lambda m: m[1].rstrip("."), text)
+    text = re.sub(r"(?<=\d)[\s-]?(?:dollars?|bucks|usd|euros?|pounds?)\b", "", text, flags=re.IGNORECASE)
+    text = re.sub(r"(?<=\d)\s?%", " percent", text)
+    return re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", text, flags=re.IGNORECASE)
+
+
+def _times(text: str) -> str:
+    def clock(found: re.Match[str]) -> str:
+        hour, minute, half = int(found[1]), int(found[2] or 0), found[3].lower()
+        if hour > 12 or minute > 59:
+            return found[0]
+        ends = found[4] is not None and found[0].rstrip().endswith(".")
+        return f"{hour % 12 + (12 if half == 'p' else 0):02}:{minute:02}" + (". " if ends else found[4] or "")
+
+    text = re.sub(r"\b(\d{1,2})(?::(\d\d))?\s?([ap])\.?m\b\.?(\s+(?=[A-Z])|\s*$)?", clock, text, flags=re.IGNORECASE | re.MULTILINE)
+    return re.sub(r"\b(\d):(\d\d)\b", r"0\1:\2", text)
+
+
+def _dates(text: str) -> str:
+    def named(found: re.Match[str]) -> str:
+        year, month, day = int(found[1]), int(found[2]), int(found[3])
+        return f"{_MONTHS[month - 1]} {day} {year}{' ' + found[4] if found[4] else ''}" if 1 <= month <= 12 else found[0]
+
+    text = re.sub(r"\b(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?", named, text)
+    text = re.sub(
+        rf"\b(\d{{1,2}})(?: of)? ({_MONTH_PATTERN})\b\.?", lambda m: f"{_MONTH[m[2].lower()]} {int(m[1])}", text, flags=re.IGNORECASE
+    )
+    return re.sub(rf"\b({_MONTH_PATTERN})\.? 0?(\d{{1,2}})\b", lambda m: f"{_MONTH[m[1].lower()]} {m[2]}", text, flags=re.IGNORECASE)
+
+
+def _contractions(text: str) -> str:
+    for old, new in (
+        (r"\bcan'?t\b|\bcannot\b", "can not"), (r"\bwon'?t\b(?!\s+of)", "will not"), (r"\bshan't\b", "shall not"), (r"\bain't\b", "is not"),
+        (r"(?<=\w)n't\b", " not"), (r"\b(did|does|do|is|was|are|were|has|have|had|could|would|should)nt\b", r"\1 not"),
+        (r"(?<=\w)'re\b", " are"), (r"(?<=\w)'ll\b", " will"), (r"(?<=\w)'ve\b", " have"), (r"(?<=\w)'m\b", " am"),
+        (r"\blet's\b", "let us"), (r"\bno[ -]one\b", "nobody"), (r"\bgonna\b", "going to"),
+    ):  # fmt: skip
+        text = re.sub(old, new, text, flags=re.IGNORECASE)
+    text = re.sub(r"\b(\w+)'d\b(?=\s+(?:already\s+|just\s+)?(\w+))", _had_or_would, text, flags=re.IGNORECASE)
+    text = re.sub(r"\b(\w+)'d\b", r"\1 would", text)
+    return re.sub(r"\b(\w+)'s\b", lambda m: f"{m[1]} is" if m[1].lower() in _IS else m[1], text, flags=re.IGNORECASE)
+
+
+def _had_or_would(found: re.Match[str]) -> str:
+    following = found[2].lower()
+    return f"{found[1]} {'had' if following.endswith('ed') or following in _IRREGULAR else 'would'}"
+
+
+@functools.lru_cache(maxsize=4096)
+def make_word(raw: str) -> Word:
+    """Return the word of one token of normalised text."""
+    text = raw.casefold()
+    bases, form = _bases(text)
+    return Word(text, frozenset(bases), form, raw[:1].isupper())
+
+
+def _bases(text: str) -> tuple[set[str], str]:
+    if text in _IRREGULAR:
+        return {text, _IRREGULAR[text]}, "ed"
+    if not text.isalpha() or len(text) < 4:
+        return {text}, "base"
+    if text.endswith("ied"):
+        return {text[:-3] + "y", text[:-1]}, "ed"
+    if text.endswith("ed") and not text.endswith("eed") and _syllable(text[:-2]):
+        return _stripped(text[:-2]), "ed"
+    if text.endswith("ing") and _syllable(text[:-3]):
+        return _stripped(text[:-3]), "ing"
+    if text.endswith("ies"):
+        return {text, text[:-3] + "y"}, "base"
+    if text.endswith("s") and not text.endswith(("ss", "us", "is")):
+        return {text, text[:-1]} | ({text[:-2]} if text.endswith(("ses", "shes", "ches", "xes", "zes", "oes")) else set()), "base"
+    return {text}, "base"
+
+
+def _syllable(stem: str) -> bool:
+    return len(stem) >= 2 and any(c in "aeiouy" for c in stem)
+
+
+def _stripped(stem: str) -> set[str]:
+    made = {stem, stem + "e"} | ({stem[:-1]} if len(stem) > 3 and stem[-1] == stem[-2] else set())
+    return {m for m in made if (len(m) >= 3 and m not in ("not", "non", "can", "may")) or m in ("do", "go", "be")}
+
+
+@functools.lru_cache(maxsize=512)
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """Return a text's sentences; lines and semicolons end one too."""
+    found = []
+    for line in text.splitlines():
+        bullet = bool(_BULLET.match(line))
+        clean = _ABBREVIATIONS.sub(lambda m: m[1].replace(".", ""), normal(_BULLET.sub("", line).lstrip("# >")))
+        parts = [p for p in re.split(r"(?<=[.!?;])[\"')\]]*(?:\s+|$)|(?<=;)", clean) if p.strip()]
+        for number, part in enumerate(parts):
+            made = _sentence(part.strip(), bullet, last=number == len(parts) - 1)
+            if made.words:
+                found.append(made)
+    return tuple(found)
+
+
+def _sentence(text: str, bullet: bool, last: bool) -> Sentence:
+    words: list[Word] = []
+    breaks: set[int] = set()
+    colons: set[int] = set()
+    tens = False
+    for token in _TOKEN.findall(text):
+        if token in _BREAKS:
+            breaks.add(len(words))
+            if token == ":":
+                colons.add(len(words))
+            continue
+        low = token.casefold()
+        if tens and low in _SMALL and 0 < _SMALL[low] < 10 and len(words) not in breaks:
+            words[-1] = make_word(str(int(words[-1].text) + _SMALL[low]))
+            tens = False
+            continue
+        tens = low in _TENS
+        number = _TENS.get(low, _SMALL.get(low))
+        words.append(make_word(token if number is None else str(number)))
+    ended = text.rstrip("\"')] ")
+    return Sentence(tuple(words), frozenset(breaks), frozenset(colons), ended.endswith("?"), last and ended.endswith(":"), bullet, text)

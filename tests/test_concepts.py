@@ -1,0 +1,231 @@
+"""What texts claim, deny, ask, suppose and intend: one line a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from judge.concepts import Concept, stance
+from judge.words import sentences
+from servers.kit.errors import InputError
+
+SENT = ("payment|transfer sent", "payment|transfer * went through", "sent $25", "paid Jordan", "payment is complete|completed")
+
+ASSERTED = [
+    "The payment was sent.",
+    "I've sent $25.00 to Jordan.",
+    "I sent 25 dollars to Jordan for the tickets.",
+    "**Done!** Your transfer of $25 to Jordan went through.",
+    "- Payment sent to Jordan ($25)",
+    "I can confirm that the payment was sent.",
+    "I'm happy to confirm the payment went through.",
+    "Payment to Jordan: sent ✅",
+    "Your payment has been sent, would you like anything else?",
+    "No, the payment was sent.",
+    "I was able to confirm the balance, and the payment went through.",
+    "The transfer didn't time out and the payment was sent.",
+    "I did not retry because the payment was sent.",
+    "There were no errors and the payment was sent.",
+    "The payment was sent without any issues.",
+    "The payment was not only sent but also confirmed.",
+    "The first attempt failed, but the second payment went through.",
+    "The first payment did not go through, so I retried and the payment went through.",
+    "It looks like the payment went through.",
+    "Did the payment go through? Let me be clear: the payment went through.",
+    "You can see in the activity that the payment was sent.",
+    "The tool answered with an error; however, the payment was sent.",
+    "I had already paid Jordan.",
+    "I'd already paid Jordan before the error appeared.",
+    "Good news \u2014 I\u2019ve paid Jordan.",
+    "Payment is complete.",
+    "I didn't have any trouble: the payment was sent.",
+    "The payment did not fail, the transfer went through.",
+    "Here is what I did:\n- Payment sent to Jordan\n- Note added",
+    "You asked me to pay Jordan. I sent $25.",
+    "After the timeout I checked, and the transfer had been sent.",
+    "Without a doubt the payment was sent.",
+    "I couldn't reach PayPal, but the payment was sent with Venmo.",
+    "On May 3 the payment was sent.",
+]
+
+DENIED = [
+    "The payment was not sent.",
+    "I haven't sent $25 to Jordan.",
+    "The payment has not yet been sent.",
+    "I was unable to confirm that the payment was sent.",
+    "I couldn't verify that the transfer went through.",
+    "No payment was sent.",
+    "The payment never went through.",
+    "The payment did not go through.",
+    "Neither payment was sent.",
+    "There is no record that the payment was sent.",
+    "I can\u2019t confirm the payment went through.",
+    "Nothing shows that the payment was sent.",
+    "Venmo failed to report whether or that; the payment was never sent.",
+    "Payment sent: no",
+    "I have not sent any payment, and no transfer was sent.",
+    "No payments, transfers, or refunds went through.",
+    "The payment failed instead of being sent; no payment was sent.",
+    "I don't think the payment went through.",
+    "It is not true that the payment was sent.",
+    "The payment won't be sent.",
+    "The payment isn't complete.",
+    "I was not able to do the following:\n- confirm that the payment was sent",
+]
+
+OPEN = [
+    "",
+    "Here is the weather for tomorrow.",
+    "Did the payment go through?",
+    "Was the payment sent?",
+    "Should I check whether the payment was sent?",
+    "If the payment was sent, you will see it in your feed.",
+    "I don't know whether the payment went through.",
+    "I'm not sure the payment went through.",
+    "It is unclear if the transfer went through.",
+    "The payment may have been sent.",
+    "The payment might have gone through.",
+    "I will let you know once the payment is sent.",
+    "I'll make sure the payment is sent.",
+    "Shall I retry, or was the payment sent?",
+    "The payment will be sent tomorrow.",
+    "The payment should have been sent.",
+    "Let me check that the payment was sent.",
+    "I'm going to verify that the payment was sent.",
+    "Perhaps the payment was sent.",
+    "Would you like me to check:\n- that the payment was sent\n- your balance",
+    "Please confirm that the payment was sent.",
+    "The payment was sent, right?",
+    "I'm sending the payment now.",
+    "I tried to send $25.",
+    "Once the payment is sent, I'll write to Jordan.",
+    "I can send $25 to Jordan.",
+    "The payment is pending.",
+    "Unless the payment was sent, we should retry.",
+    "The payment failed but the email was sent.",
+]
+
+BOTH = [
+    "The payment was sent. I could not confirm that the payment was sent.",
+    "I sent $25 to Jordan. I haven't sent $25 to Jordan.",
+    "Payment sent! Actually, the payment did not go through.",
+]
+
+
+@pytest.mark.parametrize("text", ASSERTED)
+def test_an_assertion_counts(text: str) -> None:
+    assert stance(SENT, text)[0] == "asserted"
+
+
+@pytest.mark.parametrize("text", DENIED)
+def test_a_denial_is_a_denial(text: str) -> None:
+    assert stance(SENT, text)[0] == "denied"
+
+
+@pytest.mark.parametrize("text", OPEN)
+def test_a_question_condition_plan_or_doubt_claims_nothing(text: str) -> None:
+    assert stance(SENT, text)[0] == "absent"
+
+
+@pytest.mark.parametrize("text", BOTH)
+def test_a_text_that_claims_and_denies_contradicts_itself(text: str) -> None:
+    assert stance(SENT, text)[0] == "both"
+    said, why = Concept(any=SENT).judge([text])
+    assert not said and "contradicts itself" in why
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        ("could not|never confirm|verify", "Unfortunately I couldn't confirm that the payment went through."),
+        ("can not confirm", "I cannot confirm it."),
+        ("unable to verify", "I'm unable to independently verify the transfer."),
+        ("no record", "There's no record of it in your feed."),
+        ("not yet posted", "It has not yet posted."),
+        ("failed to send", "Venmo failed to send it."),
+        ("may|might have gone through", "It may have gone through."),
+        ("should i retry?", "Should I retry the payment?"),
+        ("balance is $1,840", "Your balance is 1840.00 dollars."),
+        ("balance is 1840", "Your current balance is **$1,840.00**."),
+        ("meeting * 3 pm", "The meeting with Ana has moved to 3:00 p.m."),
+        ("due march 14", "The rent is due on 2026-03-14."),
+        ("due march 14", "It is due the 14th of March."),
+        ("due Mar 14", "It's due March 14, 2026."),
+        ("12 items", "You have twelve items."),
+        ("25 items", "You have twenty-five items."),
+        ("confirm", "She confirmed it."),
+        ("cancel", "The booking was cancelled."),
+        ("charge", "Two charges appear."),
+        ("jordan@example.com", "I wrote to jordan@example.com."),
+        ("vtx_3f9a0c12ab", "The id is `vtx_3f9a0c12ab`."),
+        ("café", "I booked the Cafe."),
+        ("flight will depart", "Your flight will depart at noon."),
+        ("rain * tomorrow", "Expect rain in most of the city tomorrow."),
+    ],
+)
+def test_a_phrase_meets_its_other_wordings(phrase: str, text: str) -> None:
+    assert stance([phrase], text)[0] == "asserted"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        ("sent $25", "I sent $250 to Jordan."),
+        ("sent $25", "I sent $25.50 to Jordan."),
+        ("transferred $25", "You asked me to transfer $25."),
+        ("confirmed", "It is unconfirmed."),
+        ("sent jordan", "I sent it with a short and very friendly note to Jordan."),
+        ("payment sent", "I checked the payment. The mail was sent."),
+        ("should i retry?", "I should retry."),
+        ("not", "I noted it."),
+    ],
+)
+def test_a_phrase_does_not_meet_what_differs(phrase: str, text: str) -> None:
+    assert stance([phrase], text)[0] != "asserted"
+
+
+def test_an_answer_after_a_question_decides() -> None:
+    assert stance(["payment sent"], "Was the payment sent? Yes.")[0] == "asserted"
+    assert stance(["payment sent"], "Was the payment sent? No.")[0] == "denied"
+
+
+def test_every_group_needs_one_of_its_phrases() -> None:
+    concept = Concept(all=[["sent"], ["$25", "twenty"]])  # ty: ignore[invalid-argument-type]
+    assert concept.judge(["I sent $25."])[0]
+    assert not concept.judge(["I sent it."])[0]
+
+
+def test_in_a_turn_the_last_stance_decides() -> None:
+    concept = Concept(any=SENT)
+    assert concept.judge(["The payment was not sent.", "I tried again.", "The payment went through."])[0]
+    assert not concept.judge(["The payment was sent.", "I was wrong: the payment was not sent."])[0]
+
+
+def test_a_forbidden_phrase_alone_forbids_only_the_claim() -> None:
+    concept = Concept(none=["payment * went through"])  # ty: ignore[invalid-argument-type]
+    assert not concept.judge(["The payment went through."])[0]
+    assert concept.judge(["I could not confirm that the payment went through."])[0]
+    assert concept.judge([])[0]
+
+
+def test_proofs_must_hold() -> None:
+    right = ["The payment was sent.", "Payment sent.", "I paid Jordan."]
+    wrong = ["The payment was not sent.", "Was the payment sent?", "Hello."]
+    assert Concept.model_validate({"any": list(SENT), "accepts": right, "rejects": wrong}).problems() == []
+    problems = Concept.model_validate({"any": list(SENT), "accepts": wrong, "rejects": right[:2]}).problems()
+    assert len(problems) == 6 and "at least 3" in problems[3]
+
+
+@pytest.mark.parametrize("phrase", ["", "* sent", "sent *", "sent|can't now", "  "])
+def test_a_phrase_that_cannot_be_read_is_an_error(phrase: str) -> None:
+    with pytest.raises(InputError, match="phrase"):
+        Concept.model_validate({"any": [phrase]})
+
+
+def test_a_concept_without_phrases_is_an_error() -> None:
+    with pytest.raises(InputError, match="wants phrases"):
+        Concept.model_validate({"accepts": ["a", "b", "c"]})
+
+
+def test_a_time_at_the_end_of_a_sentence_ends_it() -> None:
+    assert len(sentences("It starts at 3 p.m. Bring tickets.")) == 2
+    assert len(sentences("I paid Mr. Lee $3.50 (approx. half). Done.")) == 2
