@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import socket
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -15,12 +14,17 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from scenarios.worlds.build import shared
 from servers.kit.app import Episodes, make_app, run_app
+from servers.kit.control import Control
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.mcp import STEP_HEADER, reply_of
+from servers.kit.service import all_tables
 from servers.kit.session import Session
-from tests.support import START, new_session
+from servers.kit.store import World
+from servers.kit.values import iso
+from tests.support import START
 
 pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "auto"]
@@ -29,6 +33,11 @@ ERAS = ["legacy", "auto"]
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def bare(*names: str, **options: Any) -> Session:
+    """A session on a world without rows, for what the host does by itself."""
+    return Session(names, World.empty(all_tables()), Control(START), **options)
 
 
 @contextlib.asynccontextmanager
@@ -77,7 +86,7 @@ def listing(era: str) -> tuple[dict[str, Any], dict[str, str]]:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_service_and_the_combined_server_answer(era: str) -> None:
-    async with serving(one=new_session("clock")) as base, http() as plain:
+    async with serving(one=bare("clock")) as base, http() as plain:
         async with connected(f"{base}/one/clock/mcp", plain, mode=era) as client:
             assert client.protocol_version == ("2025-11-25" if era == "legacy" else "2026-07-28")
             assert {t.name for t in (await client.list_tools()).tools} == {"get_time", "wait"}
@@ -89,7 +98,7 @@ async def test_a_service_and_the_combined_server_answer(era: str) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_malformed_call_is_answered_in_band_and_recorded(era: str) -> None:
-    session = new_session("clock")
+    session = bare("clock")
     async with serving(one=session) as base, http() as plain, connected(f"{base}/one/clock/mcp", plain, mode=era) as client:
         for tool, args in (("wait", {"secs": 1}), ("wait", {"seconds": "1"}), ("nap", {})):
             data, is_error = reply_of(await client.call_tool(tool, args))
@@ -97,30 +106,43 @@ async def test_a_malformed_call_is_answered_in_band_and_recorded(era: str) -> No
     assert [a.tool for a in attempts(session)] == ["wait", "wait", "nap"] and not session.bugs
 
 
+def small_world() -> World:
+    """The default world with nothing but who is signed in, so that 200 copies of it are cheap."""
+    world = World.empty(all_tables())
+    for name, table in world.tables.items():
+        if table.identity:
+            for row in shared("maya").rows(name):
+                world.insert(name, row)
+    world.commit()
+    return World.open(world.image(), world.tables)
+
+
 async def test_200_episodes_in_one_process_do_not_cross() -> None:
-    sessions = {f"e{n}": new_session("clock", seed=n) for n in range(200)}
+    world = small_world()
+    sessions = {f"e{n}": Session(["clock", "gmail"], world.share(), Control(START, seed=n)) for n in range(200)}
     seen: dict[str, tuple[Any, Any]] = {}
 
     async def play(base: str, name: str, era: str, plain: httpx2.AsyncClient) -> None:
         seconds = int(name[1:]) * 100 + 50
-        async with connected(f"{base}/{name}/clock/mcp", plain, mode=era) as client:
-            await ask(client, "wait", seconds=seconds)
-            now = (await ask(client, "get_time"))["now"]
-        seen[name] = now, seconds
+        async with connected(f"{base}/{name}/all/mcp", plain, mode=era) as client:
+            await ask(client, "gmail__create_label", label=f"mine {name}")
+            await ask(client, "clock__wait", seconds=seconds)
+            labels = (await ask(client, "gmail__list_labels"))["labels"]
+            seen[name] = [x["name"] for x in labels if x["type"] == "user"], (await ask(client, "clock__get_time"))["now"]
 
     async with serving(**sessions) as base, http() as plain, anyio.create_task_group() as tasks:
         for place, name in enumerate(sessions):
             tasks.start_soon(play, base, name, ERAS[place % 20 > 0], plain)
-    for name, (now, seconds) in seen.items():
-        control = sessions[name].control
-        assert control.now == START + seconds + 1, name
-        assert json.loads(control.trace()[-1])["seen"] == {"now": now}
-    assert len({now for now, _ in seen.values()}) == 200
+    assert seen == {name: ([f"mine {name}"], iso(START + int(name[1:]) * 100 + 50 + 3)) for name in sessions}
+    assert world.rows("gmail_labels") == []
+    for name, session in sessions.items():
+        assert session.control.now == START + int(name[1:]) * 100 + 50 + 3
+        assert [a.tool for a in attempts(session)] == ["create_label", "wait", "list_labels", "get_time"] and not session.bugs
 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_parallel_calls_on_one_episode_follow_one_another(era: str) -> None:
-    session = new_session("clock")
+    session = bare("clock")
     async with serving(one=session) as base, http() as plain, connected(f"{base}/one/clock/mcp", plain, mode=era) as client:
         await client.list_tools()
         async with anyio.create_task_group() as tasks:
@@ -135,8 +157,8 @@ async def test_parallel_calls_on_one_episode_follow_one_another(era: str) -> Non
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_wrong_or_missing_token_is_refused(era: str) -> None:
     episodes = Episodes()
-    episodes.add("one", new_session("clock"), token="tok-1")
-    episodes.add("two", new_session("clock"), token="tok-2")
+    episodes.add("one", bare("clock"), token="tok-1")
+    episodes.add("two", bare("clock"), token="tok-2")
     body, headers = listing(era)
     async with run_app(make_app(episodes)) as port, http() as plain:
         url = f"http://127.0.0.1:{port}/one/clock/mcp"
@@ -152,7 +174,7 @@ async def test_a_wrong_or_missing_token_is_refused(era: str) -> None:
 @pytest.mark.parametrize("era", ERAS)
 async def test_what_is_not_there_is_404_with_a_suggestion(era: str) -> None:
     body, headers = listing(era)
-    async with serving(one=new_session("clock")) as base, http() as plain:
+    async with serving(one=bare("clock")) as base, http() as plain:
         for path, text in (
             ("/one/clok/mcp", "did you mean 'clock'?"),
             ("/two/clock/mcp", "no episode 'two'"),
@@ -168,7 +190,7 @@ async def test_what_is_not_there_is_404_with_a_suggestion(era: str) -> None:
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_foreign_host_or_origin_is_refused(era: str) -> None:
     body, headers = listing(era)
-    async with serving(one=new_session("clock")) as base, http() as plain:
+    async with serving(one=bare("clock")) as base, http() as plain:
         url = f"{base}/one/clock/mcp"
         assert (await plain.post(url, json=body, headers=headers | {"host": "evil.example"})).status_code == 421
         assert (await plain.post(url, json=body, headers=headers | {"origin": "http://evil.example"})).status_code == 403
@@ -176,7 +198,7 @@ async def test_a_foreign_host_or_origin_is_refused(era: str) -> None:
 
 
 async def test_the_step_header_numbers_the_agents_steps() -> None:
-    session = new_session("clock")
+    session = bare("clock")
     async with serving(one=session) as base:
         for step in ("7", "soon"):
             async with http(**{STEP_HEADER: step}) as plain, connected(f"{base}/one/clock/mcp", plain) as client:
@@ -186,7 +208,7 @@ async def test_the_step_header_numbers_the_agents_steps() -> None:
 
 def disclosing(held: str = "clock") -> Session:
     """A session whose first refused call discloses the held-back service."""
-    session = new_session("venmo", held, hidden=[held])
+    session = bare("venmo", held, hidden=[held])
     session.hold = 0.2
 
     def disclose(attempt: Any) -> None:
@@ -251,7 +273,7 @@ async def test_a_port_in_use_is_one_clear_line() -> None:
 
 
 async def test_open_streams_do_not_hold_up_the_end() -> None:
-    session = new_session("clock")
+    session = bare("clock")
     async with contextlib.AsyncExitStack() as clients:
         with anyio.fail_after(2.5):  # the web server would cut them off after 3 s
             async with serving(one=session) as base:
@@ -268,7 +290,7 @@ async def test_open_streams_do_not_hold_up_the_end() -> None:
 async def test_an_episode_in_memory_and_over_http_gives_the_same_trace() -> None:
     from servers.kit.mcp import session_server
 
-    near, far = new_session("clock"), new_session("clock")
+    near, far = bare("clock"), bare("clock")
     async with Client(session_server(near)) as client:
         await ask(client, "clock__wait", seconds=9)
     async with serving(one=far) as base, http() as plain, connected(f"{base}/one/all/mcp", plain) as client:
