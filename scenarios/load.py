@@ -10,7 +10,6 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from fault_profiles.model import check_together
@@ -21,6 +20,7 @@ from scenarios.script import check_names, flat
 from scenarios.worlds import build
 from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.service import service
+from servers.kit.yaml import read
 
 SUITES = Path(__file__).parent / "suites"
 HAYSTACK = Path(__file__).parent / "haystack"
@@ -38,7 +38,7 @@ def suites() -> dict[str, list[str]]:
     for name in index():
         found.setdefault(name.partition("/")[0], []).append(name)
     for path in sorted(SUITES.glob("_*.yaml")):
-        listed = _yaml(path)
+        listed = read(path)
         if not isinstance(listed, list):
             raise InputError(f"{path}: a suite is a list of scenario ids or folders")
         found[path.stem.removeprefix("_")] = [n for item in listed for n in _members(str(item), path)]
@@ -82,7 +82,7 @@ def load(name: str | Path) -> Scenario:
     if isinstance(name, str) and name not in index():
         raise UnknownName("scenario", name, index())
     path = index()[name] if isinstance(name, str) else name
-    return parse(_yaml(path), name if isinstance(name, str) else path.stem, str(path))
+    return parse(read(path), name if isinstance(name, str) else path.stem, str(path))
 
 
 def parse(raw: Any, name: str, where: str) -> Scenario:
@@ -171,15 +171,6 @@ def _check_violations(made: Scenario) -> None:
     unnamed = gates - {v.fails for v in made.violations}
     if unnamed:
         raise InputError(f"no violation names the gate {sorted(unnamed)[0]!r}; every gate needs one that fails it alone")
-
-
-def _yaml(path: Path) -> Any:
-    try:
-        return yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
-    except OSError as wrong:
-        raise InputError(f"{path}: {wrong.strerror}") from None
-    except yaml.YAMLError as wrong:
-        raise InputError(f"{path}: not YAML: {' '.join(str(wrong).split())}") from None
 
 
 def fingerprint(made: Scenario) -> str:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from scenarios.worlds import build
@@ -25,6 +24,7 @@ from servers.kit.service import all_tables, service, tool
 from servers.kit.session import Session
 from servers.kit.store import World
 from servers.kit.values import iso, parse_time
+from servers.kit.yaml import read
 
 HERE = Path(__file__).parent
 
@@ -80,7 +80,7 @@ def live(name: str) -> Lived:
     """Execute a history against its world. Raises `InputError` where it cannot be read or a call of it is refused unexpectedly."""
     path = HERE / f"{name}.yaml"
     try:
-        written = HistoryFile.model_validate(yaml.load(path.read_text(), Loader=yaml.CSafeLoader))
+        written = HistoryFile.model_validate(read(path))
     except ValidationError as wrong:
         raise InputError(f"{path}: {explain(wrong, HistoryFile)}") from None
     except InputError as wrong:

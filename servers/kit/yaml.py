@@ -1,0 +1,37 @@
+"""YAML as people mean it: `on`, `off`, `yes` and `no` are words (a fault's key is `on`), and a date is its text, as in JSON."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from servers.kit.errors import InputError
+
+_BOOL, _TIME = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
+
+
+class Loader(yaml.CSafeLoader):
+    """The C loader with YAML 1.2's booleans and without timestamps."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, form) for tag, form in forms if tag not in (_BOOL, _TIME)]
+        for first, forms in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+Loader.add_implicit_resolver(_BOOL, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+
+
+def read_yaml(path: Path) -> Any:
+    """Return what a file holds. Raises `InputError` with one line where it cannot be read."""
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=Loader)
+    except OSError as wrong:
+        raise InputError(f"{path}: {wrong.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not text in UTF-8") from None
+    except (yaml.YAMLError, ValueError) as wrong:
+        raise InputError(f"{path}: not YAML: {' '.join(str(wrong).split())}") from None
