@@ -25,7 +25,7 @@ class Loader(yaml.CSafeLoader):
 Loader.add_implicit_resolver(_BOOL, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 
 
-def read_yaml(path: Path) -> Any:
+def read(path: Path) -> Any:
     """Return what a file holds. Raises `InputError` with one line where it cannot be read."""
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=Loader)
