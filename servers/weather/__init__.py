@@ -1,0 +1,1 @@
+"""Weather: The Weather Channel and Yahoo Weather over one truth."""

@@ -1,0 +1,106 @@
+"""The weather as it is: a function of city and hour, from the city's climate and the events of its region.
+
+Stored hours (`weather_hours`) were written with it; an hour that is not stored has the value that it gives, so time may run on past them.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from statistics import NormalDist
+from time import gmtime
+from typing import Any, NamedTuple
+
+from servers.kit.values import parse_time
+
+HOUR = 3600
+DAY = 86_400
+_RAMP = 3 * HOUR
+_WET_SPREAD = 0.36  # standard deviation of the mixed noise below
+
+
+class Hour(NamedTuple):
+    """One hour in metric units: °C, %, m/s, degrees, hPa, %, mm, µg/m³. `at` is its start in epoch seconds."""
+
+    at: int
+    temp: float
+    humidity: int
+    wind: float
+    wind_deg: int
+    pressure: float
+    cloud: int
+    rain: float
+    pm25: float
+
+
+@functools.lru_cache(8192)
+def draws(*key: Any) -> tuple[float, ...]:
+    """Return eight numbers in [-1, 1) that depend on the key alone."""
+    digest = hashlib.blake2b(repr(key).encode(), digest_size=32).digest()
+    return tuple(int.from_bytes(digest[i : i + 4]) / 2**31 - 1 for i in range(0, 32, 4))
+
+
+def smooth(key: str, at: int, step: int) -> tuple[float, ...]:
+    """Return eight slowly changing numbers: `draws` every `step` seconds, eased in between."""
+    knot, rest = divmod(at, step)
+    share = rest / step
+    share = share * share * (3 - 2 * share)
+    return tuple(a + (b - a) * share for a, b in zip(draws(key, knot), draws(key, knot + 1), strict=True))
+
+
+def monthly(values: list[float], at: int) -> float:
+    """Return twelve monthly normals read at a moment, each taken to hold at the middle of its month."""
+    month, share = divmod((gmtime(at).tm_yday - 15.5) / 30.44, 1)
+    first = values[int(month) % 12]
+    return first + (values[int(month + 1) % 12] - first) * share
+
+
+def _diurnal(lon: float, at: int) -> float:
+    return math.cos(((at / HOUR + lon / 15) % 24 - 15) / 24 * 2 * math.pi)
+
+
+def normal_temp(city: Mapping[str, Any], at: int) -> float:
+    """Return the temperature (°C) that is usual in a city at this time of the year and of the day."""
+    high, low = monthly(city["climate"]["high"], at), monthly(city["climate"]["low"], at)
+    return (high + low) / 2 + (high - low) / 2 * _diurnal(city["lon"], at)
+
+
+def truth(city: Mapping[str, Any], events: Iterable[Mapping[str, Any]], at: int) -> Hour:
+    """Return the hour that begins at `at`. `city` is a row of `weather_cities`, `events` are rows of `weather_events` of that city."""
+    climate = city["climate"]
+    wide, local = smooth(climate["region"], at, 18 * HOUR), smooth(city["id"], at, 9 * HOUR)
+    wet, warm, breeze, turn, haze = (0.65 * w + 0.35 * n for w, n in zip(wide[:5], local[:5], strict=True))
+    high, low, wet_days = (monthly(climate[n], at) for n in ("high", "low", "wet_days"))
+    share = min(0.6, max(0.005, wet_days / 30 * 0.45))
+    over = wet - NormalDist(0, _WET_SPREAD).inv_cdf(1 - share)
+    rain = monthly(climate["rain"], at) / (720 * share) * over / 0.13 if over > 0 else 0.0
+    cloud = min(100.0, max(0.0, 62 + 130 * over + 12 * local[5]))
+    swing = _diurnal(city["lon"], at)
+    temp = (high + low) / 2 + 4.5 * warm + (high - low) / 2 * (1.1 - 0.5 * cloud / 100) * swing
+    wind = climate["wind"] * (1 + 0.7 * breeze + 0.35 * max(0.0, wet) + 0.15 * swing)
+    pm25 = climate["pm25"] * (1 + 0.6 * haze) * (0.6 if rain > 0.2 else 1.0)
+    for event in events:
+        weight = _weight(event, at)
+        if weight > 0:
+            temp, rain = temp + event["temp"] * weight, rain + event["rain"] * weight
+            wind, pm25 = wind + event["wind"] * weight, pm25 + event["pm25"] * weight
+            cloud = max(cloud, event["cloud"] * weight)
+    humidity = monthly(climate["humidity"], at) + 14 * wet - 13 * swing + (8 if rain > 0.2 else 0)
+    return Hour(
+        at,
+        round(temp, 1) + 0.0,
+        int(min(100, max(8, humidity))),
+        round(max(0.3, wind), 1),
+        int(climate["wind_deg"] + 80 * turn) % 360,
+        round(1017 - 14 * wet - (6 if rain > 1 else 0) + 2 * warm, 1),
+        int(cloud),
+        round(rain, 1) if rain >= 0.1 else 0.0,
+        round(max(0.5, pm25), 1),
+    )
+
+
+def _weight(event: Mapping[str, Any], at: int) -> float:
+    since, left = at - parse_time(event["starts"]), parse_time(event["ends"]) - at
+    return 0.0 if since < 0 or left <= 0 else max(0.3, min(1.0, (since + HOUR) / _RAMP, left / _RAMP))

@@ -1,0 +1,48 @@
+"""Units of a reader's choice: exact conversion from metric, rounded once."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from servers.weather import _derived as d
+
+
+@dataclass(slots=True, frozen=True)
+class Units:
+    """Converts metric values exactly, then rounds: temperature and wind to `places`, rain to 0.01 in or 0.1 mm, the rest to 0.1.
+
+    Units are F or C; mph, kmh, ms or knots; in or mm; mi or km. Each provider has words of its own for them.
+    """
+
+    temperature: str
+    wind: str
+    precipitation: str
+    distance: str
+    places: int = 1
+
+    def temp(self, celsius: float) -> float:
+        """Return a temperature."""
+        return round(d.fahrenheit(celsius) if self.temperature == "F" else celsius, self.places) + 0.0
+
+    def difference(self, celsius: float) -> float:
+        """Return a difference of temperatures."""
+        return round(celsius * 9 / 5 if self.temperature == "F" else celsius, 1) + 0.0
+
+    def speed(self, ms: float) -> float:
+        """Return a wind speed."""
+        return round(d.wind_in(ms, self.wind), 1 if self.wind == "ms" else self.places)
+
+    def rain(self, mm: float) -> float:
+        """Return an amount of precipitation."""
+        return round(d.inches(mm), 2) if self.precipitation == "in" else round(mm, 1)
+
+    def far(self, km: float) -> float:
+        """Return a distance."""
+        return round(d.miles(km) if self.distance == "mi" else km, 1)
+
+
+@functools.lru_cache(256)
+def units(temperature: str, wind: str, precipitation: str, distance: str, places: int) -> Units:
+    """Return the converter of a choice of units."""
+    return Units(temperature, wind, precipitation, distance, places)

@@ -1,0 +1,100 @@
+"""The Weather Channel: air quality, UV and pollen."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from servers.kit.service import reads
+from servers.weather import _derived as d
+from servers.weather import _rules as rules
+from servers.weather._physics import HOUR, monthly, smooth
+from servers.weather._rules import Location
+from servers.weather.weather_com.base import Base, named
+
+AIR_HOURS = 72
+_ADVICE = {
+    "Good": "Air quality is satisfactory; enjoy the outdoors.",
+    "Moderate": "Unusually sensitive people should shorten long or heavy exertion outdoors.",
+    "Unhealthy for Sensitive Groups": "Children, older adults and people with heart or lung disease should reduce exertion outdoors.",
+    "Unhealthy": "Everyone should reduce exertion outdoors; sensitive groups should avoid it.",
+    "Very Unhealthy": "Everyone should avoid exertion outdoors; sensitive groups should stay indoors.",
+    "Hazardous": "Everyone should stay indoors and keep windows closed.",
+}
+_SUN = {
+    "Low": ["No protection needed; sunglasses on bright days."],
+    "Moderate": ["Seek shade around midday.", "Wear a hat and sunscreen SPF 30+."],
+    "High": ["Reduce time in the sun between 10 and 16.", "Wear a shirt, hat, sunglasses and sunscreen SPF 30+."],
+    "Very High": ["Avoid the midday sun.", "Shirt, hat, sunglasses and sunscreen SPF 50 are a must."],
+    "Extreme": ["Stay indoors around midday.", "Unprotected skin burns within minutes: cover up and use SPF 50+."],
+}
+_RISK = ("none", "low", "moderate", "high", "very high")
+
+AirHours = Annotated[int, Field(description="How many hours, 1 to 72.", json_schema_extra={"minimum": 1, "maximum": AIR_HOURS})]
+
+
+class AirAndSun(Base):
+    """What is in the air, and how strong the sun is."""
+
+    @reads(example={"location": "Phoenix"})
+    def get_uv_index(self, location: Location) -> dict[str, Any]:
+        """Return the UV index now and today's peak, its WHO category, and minutes in which fair skin burns (null when it does not)."""
+        place = self.place(location)
+        hour = rules.observe(self.db, place, self.now)
+        index = d.uv_index(place.elevation(self.now), hour.cloud)
+        category = d.uv_category(index)
+        begin, end = place.day(place.local(self.now).date())
+        day = rules.forecast(self.db, self.name, place, rules.issued(self.now), begin // HOUR * HOUR, (end - begin) // HOUR)
+        return {
+            "location": named(place),
+            "uv_index": round(index),
+            "category": category,
+            "peak_today": round(max(d.uv_index(place.elevation(o.hour.at), o.hour.cloud) for o in day)),
+            "safe_exposure_minutes": d.burn_minutes(index),
+            "recommendations": list(_SUN[category]),
+        }
+
+    @reads(example={"location": "Phoenix"})
+    def get_air_quality(self, location: Location) -> dict[str, Any]:
+        """Return the US EPA air quality index (0 to 500) of the last hour and its pollutants: pm25, pm10 (µg/m³), ozone, no2 (ppb)."""
+        place = self.place(location)
+        hour = rules.observe(self.db, place, self.now)
+        air = d.air(hour.pm25, place.elevation(hour.at), hour.cloud, hour.wind)
+        return {
+            "location": named(place),
+            "observed_at": place.stamp(hour.at),
+            "aqi": air.aqi,
+            "category": air.category,
+            "primary_pollutant": air.primary,
+            "pm25": round(air.pm25, 1),
+            "pm10": air.pm10,
+            "ozone": air.ozone,
+            "no2": air.no2,
+            "health_advice": _ADVICE[air.category],
+        }
+
+    @reads(example={"location": "Phoenix", "hours": 12})
+    def get_air_quality_forecast(self, location: Location, hours: AirHours = 24) -> dict[str, Any]:
+        """Return the expected US EPA air quality index for each of the next hours (at most 72; local times)."""
+        self.count("INVALID_HOURS", "hours", hours, AIR_HOURS)
+        place, issue, rows = self.place(location), rules.issued(self.now), []
+        for hour, _ in rules.forecast(self.db, self.name, place, issue, (self.now // HOUR + 1) * HOUR, hours):
+            air = d.air(hour.pm25, place.elevation(hour.at), hour.cloud, hour.wind)
+            rows.append({"time": place.stamp(hour.at), "aqi": air.aqi, "category": air.category, "primary_pollutant": air.primary})
+        return {"location": named(place), "issued_at": place.stamp(issue), "hours": rows}
+
+    @reads(example={"location": "Portland, Oregon"})
+    def get_pollen_count(self, location: Location) -> dict[str, Any]:
+        """Return today's tree, grass and ragweed pollen: grains per m³ and the National Allergy Bureau's level, with the overall risk."""
+        place = self.place(location)
+        noon = sum(place.day(place.local(self.now).date())) // 2
+        usual = (self.db.get("weather_cities", place.city) or {})["climate"]["pollen"]
+        wet, noise = rules.observe(self.db, place, self.now).rain >= 0.1, smooth("pollen:" + place.city, noon, 36 * HOUR)
+        reply: dict[str, Any] = {"location": named(place), "date": place.local(self.now).date().isoformat()}
+        levels = []
+        for number, kind in enumerate(d.POLLEN_SCALES):
+            grains = int(monthly(usual[kind], noon) * (1 + 0.5 * noise[number]) * (0.4 if wet else 1))
+            levels.append(d.pollen_level(kind, grains))
+            reply[f"{kind}_pollen"] = {"grains": grains, "level": levels[-1]}
+        return reply | {"overall_risk": max(levels, key=_RISK.index)}

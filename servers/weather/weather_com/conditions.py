@@ -1,0 +1,133 @@
+"""The Weather Channel: places, current weather, history, alerts and radar."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from servers.kit.control import make_id
+from servers.kit.service import reads
+from servers.kit.values import Date, parse_time
+from servers.weather import _rules as rules
+from servers.weather._rules import Location, Place
+from servers.weather.weather_com.base import ALERTS, PLACES, WORDS, Base, named
+
+HISTORY_DAYS = 40
+_RADAR = (
+    (0.1, "No precipitation"),
+    (0.5, "Very light precipitation"),
+    (2.0, "Light precipitation"),
+    (5.0, "Moderate precipitation"),
+    (10.0, "Heavy precipitation"),
+    (float("inf"), "Extreme precipitation"),
+)
+
+Query = Annotated[str, Field(min_length=1, max_length=100, description="Part of a city's, state's or country's name, e.g. Portland.")]
+Several = Annotated[list[Location], Field(min_length=1, max_length=5, description="One to five locations.")]
+AlertId = Annotated[str, Field(description="alert_id as get_alerts gives it.")]
+
+
+class Conditions(Base):
+    """Places and what the weather is or was there."""
+
+    @reads(example={"query": "Portland"})
+    def search_location(self, query: Query) -> dict[str, Any]:
+        """Find locations by name. Returns all matches (maybe none) with location_id, state and coordinates, larger cities first."""
+        found = [self._location(p) for p in rules.search(self.db, PLACES, query)]
+        return {"locations": found, "total": len(found)}
+
+    @reads(example={"location_name": "Portland, Oregon"})
+    def get_location(self, location_name: Location) -> dict[str, Any]:
+        """Return one location's id, numeric index, state, country, coordinates and time zone. A name that several share is refused."""
+        place = self.place(location_name)
+        number = self.db.sql(f"SELECT number FROM {PLACES} WHERE id=?", place.id)[0][0]
+        return self._location(place) | {"numeric_index": number, "timezone": place.timezone}
+
+    def _location(self, place: Place) -> dict[str, Any]:
+        return named(place) | {"country": place.country, "lat": place.lat, "lon": place.lon}
+
+    @reads(example={"location": "Portland, Oregon"})
+    def get_current_weather(self, location: Location) -> dict[str, Any]:
+        """Return the latest hourly observation (observed_at, local time) in the account's units, named in the reply; humidity in %."""
+        return self.current(self.place(location))
+
+    @reads(example={"locations": ["Portland, Oregon", "Hood River"]})
+    def compare_locations(self, locations: Several) -> dict[str, Any]:
+        """Return the latest observation of one to five locations, in the order asked and in the account's units."""
+        return {"locations": [self.current(self.place(text)) for text in locations]}
+
+    @reads(example={"location": "Portland, Oregon", "date": "2026-03-10"})
+    def get_historical_weather(self, location: Location, date: Date) -> dict[str, Any]:
+        """Return a past day's high, low, precipitation, mean humidity (percent) and mean wind; yesterday back to 40 days ago."""
+        place = self.place(location)
+        when = self._past(place, date)
+        day, words = rules.past_day(self.db, place, when), self.unit_words()
+        to = self.converter(words)
+        return {
+            "location": named(place),
+            "date": day.date,
+            "condition": WORDS[day.sky_day],
+            "temp_high": to.temp(day.high),
+            "temp_low": to.temp(day.low),
+            "precipitation": to.rain(day.rain),
+            "humidity": day.humidity,
+            "wind": to.speed(day.wind),
+            "units": words,
+        }
+
+    def _past(self, place: Place, text: str) -> date:
+        when, today = date.fromisoformat(text), place.local(self.now).date()
+        first, last = today - timedelta(days=HISTORY_DAYS), today - timedelta(days=1)
+        if not first <= when <= last:
+            ahead = " For today and later call get_daily_forecast." if when > last else ""
+            self.fail(
+                "DATE_NOT_FOUND",
+                f"There is no record of {text} for {place.name}.",
+                f"Ask for a date from {first} to {last}.{ahead}",
+                earliest=first.isoformat(),
+                latest=last.isoformat(),
+            )
+        return when
+
+    @reads(example={"location": "Chicago"})
+    def get_alerts(self, location: Location) -> dict[str, Any]:
+        """Return official weather alerts that are active or upcoming at a location, by start time (local); often none."""
+        place = self.place(location)
+        found = [self._alert(place, a) for a in rules.alerts(self.db, ALERTS, place.city, self.time)]
+        return {"location": named(place), "alerts": found, "total": len(found)}
+
+    @reads(example={"location": "Chicago", "alert_id": make_id("alert", "maya", "chicago_storm")})
+    def get_alert_details(self, location: Location, alert_id: AlertId) -> dict[str, Any]:
+        """Return one active or upcoming alert of a location with its instructions and time of issue (local)."""
+        place = self.place(location)
+        for alert in rules.alerts(self.db, ALERTS, place.city, self.time):
+            if alert["id"] == alert_id:
+                extra = {"issued_at": place.stamp(parse_time(alert["issued"])), "instruction": alert["instruction"]}
+                return {"location": named(place), "alert": self._alert(place, alert) | extra}
+        self.fail("ALERT_NOT_FOUND", f"{place.name} has no alert '{alert_id}'.", "Call get_alerts for the alerts of this location.")
+
+    def _alert(self, place: Place, alert: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "alert_id": alert["id"],
+            "event": alert["event"],
+            "severity": alert["severity"],
+            "start_time": place.stamp(parse_time(alert["starts"])),
+            "end_time": place.stamp(parse_time(alert["ends"])),
+            "description": alert["description"],
+        }
+
+    @reads(example={"location": "Portland, Oregon"})
+    def get_precipitation_radar(self, location: Location) -> dict[str, Any]:
+        """Return the latest radar sweep (every 10 minutes, local time): intensity 0 (none) to 5 (extreme) and the area covered (%)."""
+        place = self.place(location)
+        hour = rules.observe(self.db, place, self.now)
+        level = sum(hour.rain >= end for end, _ in _RADAR[:-1])
+        return {
+            "location": named(place),
+            "timestamp": place.stamp(self.now // 600 * 600),
+            "radar_intensity": level,
+            "coverage_pct": min(100, round(25 + hour.rain * 30)) if level else 0,
+            "description": _RADAR[level][1],
+        }
