@@ -91,8 +91,8 @@ def test_search_finds_tokens_in_any_order_and_ranks_the_subject_first(desk: Desk
 @pytest.mark.parametrize(
     ("query", "key", "there"),
     [
-        ("from:ana.reyes has:attachment", "utilities_feb_1", True),
-        ("from:ana.reyes -has:attachment utilities", "utilities_feb_1", False),
+        ("from:ana.reyes has:attachment", "oil_1", True),
+        ("from:ana.reyes -has:attachment oil", "oil_1", False),
         ('"key box code"', "cabin_checkin", True),
         ('"code key box"', "cabin_checkin", False),
         ("is:unread label:cabin", "cabin_checkin", True),
@@ -326,5 +326,8 @@ def test_the_world_is_full_and_agrees_with_the_person() -> None:
     assert sum(counts.values()) >= 300 and len(counts) == 3 and min(counts.values()) >= 60
     cost, trip = world.get("gmail_emails", gmail("cabin_cost")), person("maya")["trips"]["cabin"]
     assert cost is not None and str(trip["cost_total"]) in cost["body"] and str(trip["each"]) in cost["body"]
+    rent = world.rows("gmail_emails", "subject='You sent $920.00 to Ana Reyes'")
+    paid = world.sql("SELECT count(*) FROM zelle_transfers WHERE party='Ana Reyes' AND amount=92000 AND created_at>='2025-07-14'")[0][0]
+    assert len(rent) == paid >= 7
     known = {a for (a,) in world.sql("SELECT address FROM email_accounts")}
     assert known == set(person("maya")["emails"].values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -25,12 +26,28 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     mail.accounts_and_directory()
     for name in seeds["messages"]:
         mail.written(_load(builder, name))
-    mail.generated(_load(builder, seeds["bulk"]))
+    bulk = _load(builder, seeds["bulk"])
+    mail.generated(bulk)
+    mail.notices(bulk["notices"])
     mail.keepings()
 
 
 def _load(builder: Builder, name: str) -> dict[str, Any]:
     return yaml.load((HERE / builder.name / f"{name}.yaml").read_text(), Loader=yaml.CSafeLoader)
+
+
+class _Ledger(Builder):
+    """Another category's fill, run for its rows alone, so that notices about them cannot disagree."""
+
+    def __init__(self, builder: Builder, category: str) -> None:
+        super().__init__(builder.name, builder.person)
+        self.rows: list[tuple[str, dict[str, Any]]] = []
+        fill = importlib.import_module(f"scenarios.worlds.fill_{category}").fill
+        fill(self, _load(builder, category))
+
+    def add(self, at: int | str, table: str, /, **row: Any) -> dict[str, Any]:
+        self.rows.append((table, row))
+        return super().add(at, table, **row)
 
 
 class _Mail:
@@ -185,6 +202,28 @@ class _Mail:
         old = age > 2 * _RECENT and draw.random() < 0.6 and "spam" not in sender.get("labels", [])
         common["labels"] = [*sender.get("labels", []), *(["archive"] if old else [])]
         self.message(sender["account"], key, common, mail, reply=False)
+
+    # -- notices ----------------------------------------------------------------------------------------------
+    def notices(self, seeds: dict[str, Any]) -> None:
+        """Add what Zelle and Venmo write about each payment sent and each request got since the first mail."""
+        if not (HERE / self.builder.name / "payments.yaml").exists():
+            return
+        names = {self.builder.id(kind, key): p["name"] for key, p in self.people.items() for kind in ("vct", "zrc")}
+        for table, row in _Ledger(self.builder, "payments").rows:
+            provider = table.partition("_")[0]
+            sent = row.get("type") in ("payment_sent", "transfer_sent")
+            if not (sent or row.get("direction") == "incoming") or parse_time(row["created_at"]) < self.dawn:
+                continue
+            event = "failed" if row.get("failure") else "unclaimed" if row.get("claim_by") else "sent" if sent else "asked"
+            known = {"name": names[row["contact_id"]], "amount": f"{row['amount'] / 100:.2f}", "note": row["note"] or "none"}
+            words = {part: text.format(**known) for part, text in seeds[provider][event].items()}
+            account = "studio" if row.get("source_id") == self.builder.id("zbk", "studio") else "personal"
+            key, at = f"notice {row['id']}", min(parse_time(row["created_at"]) + 20, self.builder.start)
+            mail = {"key": key, "at": at, "from": seeds[provider]["from"], "body": words["body"]}
+            mail["unread"] = self.builder.chance("unread", key).random() < 0.12
+            old = self.builder.start - at > _RECENT
+            common = {"subject": words["subject"], "labels": ["receipts", *(["archive"] if old and event == "sent" else [])]}
+            self.message(account, key, common, mail, reply=False)
 
     # -- what else accounts hold ------------------------------------------------------------------------------
     def keepings(self) -> None:

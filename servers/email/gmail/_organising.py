@@ -34,7 +34,7 @@ class Organising(Mailbox):
         self.db.update("gmail_emails", email_id, **{column: value})
         return {"email_id": email_id, column: value}
 
-    @writes(example=_MAIL, idempotent=True)
+    @writes(example={"email_id": seeded("cabin_checkin")}, idempotent=True)
     def mark_as_read(self, email_id: EmailId) -> dict[str, Any]:
         """Mark a message as read."""
         return self._flag(email_id, "read", True)
@@ -49,7 +49,7 @@ class Organising(Mailbox):
         """Star a message."""
         return self._flag(email_id, "starred", True)
 
-    @writes(example=_MAIL, idempotent=True)
+    @writes(example={"email_id": seeded("cabin_address")}, idempotent=True)
     def unstar_email(self, email_id: EmailId) -> dict[str, Any]:
         """Take the star off a message."""
         return self._flag(email_id, "starred", False)

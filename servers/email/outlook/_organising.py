@@ -13,7 +13,7 @@ from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
 _MAIL = {"email_id": seeded("chicago_agenda_1")}
-_CATEGORISED = _MAIL | {"category_name": "Acme"}
+_CATEGORISED = _MAIL | {"category_name": "Admin"}
 
 Color = Annotated[Literal["red", "orange", "yellow", "green", "blue", "purple"], Field(description="Colour of the category.")]
 
@@ -27,7 +27,7 @@ class Organising(Mailbox):
         self.db.update("outlook_emails", email_id, **{column: value})
         return {"email_id": email_id, column: value}
 
-    @writes(example=_MAIL, idempotent=True)
+    @writes(example={"email_id": seeded("expenses_4")}, idempotent=True)
     def set_as_read(self, email_id: EmailId) -> dict[str, Any]:
         """Set a mail item as read."""
         return self.mark(email_id, "read", True)
@@ -37,7 +37,7 @@ class Organising(Mailbox):
         """Set a mail item as unread."""
         return self.mark(email_id, "read", False)
 
-    @writes(example=_MAIL, idempotent=True)
+    @writes(example={"email_id": seeded("award_1")}, idempotent=True)
     def flag_email(self, email_id: EmailId) -> dict[str, Any]:
         """Flag a mail item for follow-up; it then shows as starred."""
         return self.mark(email_id, "starred", True)
@@ -52,7 +52,7 @@ class Organising(Mailbox):
         """Mark a mail item as of high importance."""
         return self.mark(email_id, "important", True)
 
-    @writes(example=_MAIL, idempotent=True)
+    @writes(example={"email_id": seeded("chicago_agenda_4")}, idempotent=True)
     def mark_as_not_important(self, email_id: EmailId) -> dict[str, Any]:
         """Mark a mail item as of normal importance."""
         return self.mark(email_id, "important", False)
@@ -62,7 +62,7 @@ class Organising(Mailbox):
         """Pin a mail item so that list_pinned_emails shows it."""
         return self.mark(email_id, "pinned", True) | {"status": "pinned"}
 
-    @writes(example=_MAIL, idempotent=True)
+    @writes(example=_MAIL, setup=(Setup("pin_email", _MAIL),), idempotent=True)
     def unpin_email(self, email_id: EmailId) -> dict[str, Any]:
         """Take the pin off a mail item."""
         return self.mark(email_id, "pinned", False) | {"status": "unpinned"}
