@@ -1,0 +1,182 @@
+"""The results of a run: one SQLite file beside the traces, one row a trial, committed as the trial ends.
+
+A trial is `(scenario, agent, trial, setting)`, its setting `faulted` (judged base and relaxed) or `clean`. Its trace is written first,
+so a run killed at any moment has lost nothing that its rows speak of, and repeats at most what has no row.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlite_utils import Database
+
+from servers.kit.errors import InputError
+
+NAME = "results.db"
+KEY = ("scenario", "agent", "trial", "setting")
+Setting = Literal["faulted", "clean"]
+JUDGED: dict[str, tuple[str, ...]] = {"faulted": ("base", "relaxed"), "clean": ("clean",)}
+"""What each setting of a trial is judged in."""
+
+
+@dataclass
+class Trial:
+    """One row. `verdicts` maps base, relaxed or clean to `{value, score, why, findings}`; `needless` are calls beyond the oracle's.
+
+    `status` is done, limit or error as the agent ended, or crash where our machinery or a provider did; `reason` then says how.
+    `seconds` are simulated; `tries` is 2 where the first try was unknown; `trace` is relative to the run's folder.
+    """
+
+    scenario: str
+    agent: str
+    trial: int
+    setting: Setting
+    seed: int
+    status: str
+    verdicts: dict[str, dict[str, Any]]
+    exposed: bool
+    order_inferred: bool
+    calls: int
+    oracle_calls: int | None
+    needless: int | None
+    seconds: int
+    usage: dict[str, float]
+    trace: str
+    disclosure: str
+    failure: str
+    temporary: bool
+    twin: bool
+    tries: int = 1
+    reason: str | None = None
+    fingerprints: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        """The primary key."""
+        return self.scenario, self.agent, self.trial, self.setting
+
+    @property
+    def unknown(self) -> bool:
+        """Whether a verdict is unknown."""
+        return any(v["value"] == "unknown" for v in self.verdicts.values())
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the columns: those of the verdicts stand side by side, so that SQL can read them."""
+        row = asdict(self)
+        verdicts = row.pop("verdicts")
+        for name in ("base", "relaxed", "clean"):
+            for part in ("value", "score", "why"):
+                row[name if part == "value" else f"{name}_{part}"] = verdicts.get(name, {}).get(part)
+        row["findings"] = json.dumps({n: v["findings"] for n, v in verdicts.items()}, ensure_ascii=False)
+        return row | {n: json.dumps(row[n], sort_keys=True) for n in ("usage", "fingerprints")}
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> Trial:
+        """Return the trial of a row."""
+        found = json.loads(row["findings"])
+        row["verdicts"] = {
+            n: {"value": row[n], "score": row[f"{n}_score"], "why": row[f"{n}_why"], "findings": f} for n, f in found.items()
+        }
+        row |= {n: json.loads(row[n]) for n in ("usage", "fingerprints")}
+        row |= {n: bool(row[n]) for n in ("exposed", "order_inferred", "temporary", "twin")}
+        return cls(**{f.name: row[f.name] for f in fields(cls)})
+
+
+_TEXT = ("scenario", "agent", "setting", "status", "trace", "disclosure", "failure", "reason", "usage", "fingerprints", "findings")
+_WHOLE = ("trial", "seed", "exposed", "order_inferred", "calls", "oracle_calls", "needless", "seconds", "temporary", "twin", "tries")
+
+
+class Results:
+    """The results in a folder. `settings` and `fingerprints` are what the run was asked for and what it ran."""
+
+    def __init__(self, home: Path, db: Database) -> None:
+        self.home, self._db = home, db
+        about = {row["key"]: json.loads(row["value"]) for row in db.table("run").rows}
+        self.settings: dict[str, Any] = about["settings"]
+        self.fingerprints: dict[str, str] = about["fingerprints"]
+
+    @classmethod
+    def create(cls, home: Path, settings: dict[str, Any], fingerprints: dict[str, str]) -> Results:
+        """Begin the results of a run in a folder, which is made. Raises `InputError` where a run is in it already."""
+        path = home / NAME
+        if path.exists():
+            raise InputError(f"{home} holds a run already; `client_harness resume {home}` finishes it, another --out begins anew")
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            part.unlink(missing_ok=True)
+            db = _database(part)
+            db.table("trials").create(
+                dict.fromkeys(_TEXT, str)
+                | dict.fromkeys(_WHOLE, int)
+                | {n: str for s in ("base", "relaxed", "clean") for n in (s, f"{s}_why")}
+                | {f"{s}_score": float for s in ("base", "relaxed", "clean")},
+                pk=KEY,
+                not_null=set(KEY),
+            )
+            db.table("run").create({"key": str, "value": str}, pk="key")
+            about = {"settings": settings, "fingerprints": fingerprints}
+            db.table("run").insert_all({"key": k, "value": json.dumps(v)} for k, v in about.items())
+            db.close()
+            part.rename(path)  # whole or not at all
+        except (OSError, sqlite3.Error) as wrong:
+            raise InputError(f"{home}: {wrong}") from None
+        return cls.open(home)
+
+    @classmethod
+    def open(cls, home: Path) -> Results:
+        """Return the results in a run's folder (or of its `results.db`). Raises `InputError`; a broken file is left alone."""
+        home = home.parent if home.name == NAME else home
+        path = home / NAME
+        if not path.is_file():
+            raise InputError(f"{home} holds no run: there is no {NAME} in it")
+        try:
+            return cls(home, _database(path))
+        except (sqlite3.Error, KeyError, ValueError) as broken:
+            raise InputError(f"{path} is not a results database ({broken}); it was left as it is, the traces beside it are whole") from None
+
+    def close(self) -> None:
+        """Release the file."""
+        self._db.close()
+
+    def add(self, trial: Trial) -> None:
+        """Store a trial that ended and commit. One that is there already stays."""
+        self._db.table("trials").insert(trial.as_row(), ignore=True)
+
+    def replace(self, trial: Trial) -> None:
+        """Store a trial anew."""
+        self._db.table("trials").upsert(trial.as_row(), pk=KEY)
+
+    def done(self) -> set[tuple[str, str, int, str]]:
+        """Return the keys of the trials that ended."""
+        return {tuple(row) for row in self._db.execute(f"SELECT {', '.join(KEY)} FROM trials").fetchall()}  # ty: ignore
+
+    def trials(self) -> list[Trial]:
+        """Return the trials that ended, in order of their keys. Raises `InputError` where the file is broken."""
+        try:
+            return [Trial.from_row(row) for row in self._db.table("trials").rows_where(order_by=", ".join(KEY))]
+        except (sqlite3.Error, KeyError, ValueError) as broken:
+            path = self.home / NAME
+            raise InputError(f"{path} is broken ({broken}); it was left as it is, the traces beside it are whole") from None
+
+    def refingerprint(self, **parts: str) -> None:
+        """Change parts of the run's fingerprints."""
+        self.fingerprints |= parts
+        self._db.table("run").upsert({"key": "fingerprints", "value": json.dumps(self.fingerprints)}, pk="key")
+
+    def write_trace(self, trace: Path, lines: list[str]) -> None:
+        """Write a trace under a temporary name and move it into place."""
+        trace.parent.mkdir(parents=True, exist_ok=True)
+        part = trace.with_name(trace.name + ".part")
+        part.write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="\n")
+        part.replace(trace)
+
+
+def _database(path: Path) -> Database:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA synchronous=NORMAL")
+    return Database(connection)

@@ -1,0 +1,42 @@
+"""Fault profiles: lists of faults under a name, which stand in place of a scenario's own or plague a world that one plays with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fault_profiles.model import Fault, check_together, parse
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.yaml import read
+
+HERE = Path(__file__).parent / "profiles"
+
+
+def profiles() -> tuple[str, ...]:
+    """Return the names of the shipped profiles; a new file in `profiles/` adds one."""
+    return tuple(sorted(p.stem for p in HERE.glob("*.yaml")))
+
+
+def locate(name: str) -> Path:
+    """Return the file of a profile, given by name or as a path ending in `.yaml`. Raises `InputError`."""
+    if name in profiles():
+        return HERE / f"{name}.yaml"
+    path = Path(name)
+    if path.suffix not in (".yaml", ".yml"):
+        raise UnknownName("profile", name, profiles())
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    return path.resolve()
+
+
+def profile(name: str) -> list[Fault]:
+    """Return the faults of a profile. Raises `InputError`."""
+    path = locate(name)
+    listed = read(path)
+    if not isinstance(listed, list):
+        raise InputError(f"{path}: a profile is a list of faults, e.g. `- outage: {{on: 'venmo.*'}}`")
+    faults = [parse(item, f"{path}: [{i}]") for i, item in enumerate(listed)]
+    try:
+        check_together(faults)
+    except InputError as wrong:
+        raise InputError(f"{path}: {wrong}") from None
+    return faults
