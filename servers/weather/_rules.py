@@ -225,7 +225,7 @@ def _expected(provider: str, place: Place, issue: int, hour: Hour) -> Outlook:
     early, late = draws(provider, place.city, issue, day), draws(provider, place.city, issue, day + 1)
     warm, damp, windy, grey = (a + (b - a) * share for a, b in zip(early[:4], late[:4], strict=True))
     chance = wet + (30 - wet) * min(0.6, lead * 0.06) + 5 * damp
-    rain = hour.rain * (1 + damp * (0.1 + 0.04 * lead))
+    rain = hour.rain * (1 + damp * (0.08 + 0.025 * lead))
     seen = Hour(
         hour.at,
         hour.temp + warm * (0.2 + 0.16 * lead),
