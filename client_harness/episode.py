@@ -39,8 +39,7 @@ class Episode:
         faults: list[Fault] | None = None,
     ) -> None:
         self.scenario, self.disclose_mode = scenario, disclose
-        base = history.shared(scenario.history) if scenario.history else build.shared(scenario.world)
-        self.world = base.share()
+        self.world = _beginning(scenario)
         self.control = Control(parse_time(build.person(scenario.world)["start"]), scenario.seed if seed is None else seed)
         self.control.put("start", self.control.now)
         self.faults = ordered(scenario.faults if faults is None else faults) if faulted else []
@@ -128,11 +127,15 @@ def record(events: list[Event], world: World | None) -> Record:
 
 def final_world(scenario: Scenario, events: list[Event]) -> World:
     """Rebuild the final world of a recorded trace: the world as it began, with the recorded changes made again."""
-    base = history.shared(scenario.history) if scenario.history else build.shared(scenario.world)
-    world = base.share()
+    world = _beginning(scenario)
     end = next(e for e in reversed(events) if isinstance(e, Notice) and e.what == "end")
     world.redo(end.detail["changes"])
     return world
+
+
+def _beginning(scenario: Scenario) -> World:
+    used = tuple(sorted(scenario.services))
+    return (history.shared(scenario.history, used) if scenario.history else build.shared(scenario.world, used)).share()
 
 
 def _counts(control: Control, fault: Fault) -> dict[str, int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+
 from client_harness.agents import Agent, Assignment, agent
 from client_harness.agents._script import ScriptAgent, playing
 from client_harness.episode import Episode

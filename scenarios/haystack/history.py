@@ -20,7 +20,7 @@ from scenarios.worlds import build
 from servers.kit.control import Control
 from servers.kit.errors import InputError, explain
 from servers.kit.expr import render
-from servers.kit.service import all_tables, service, tool
+from servers.kit.service import all_tables, service, tables_of, tool
 from servers.kit.session import Session
 from servers.kit.store import World
 from servers.kit.values import iso, parse_time
@@ -138,6 +138,7 @@ def _image(world: World) -> bytes:
 
 
 @functools.cache
-def shared(name: str) -> World:
-    """Return the world after a history, to be shared until an episode writes."""
-    return World.open(live(name).image, all_tables())
+def shared(name: str, services: tuple[str, ...]) -> World:
+    """Return what these services need of the world after a history, to be shared until an episode writes."""
+    tables = tables_of(services)
+    return World.open(World.open(live(name).image, all_tables()).subset(tables), tables)

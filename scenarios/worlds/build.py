@@ -20,7 +20,7 @@ import yaml
 
 from servers.kit.control import make_id
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.service import all_tables
+from servers.kit.service import all_tables, tables_of
 from servers.kit.store import WORLD, World
 from servers.kit.values import iso, parse_time
 
@@ -130,6 +130,10 @@ def image(name: str) -> bytes:
 
 
 @functools.cache
-def shared(name: str) -> World:
-    """Return the world that episodes of this process share until they write."""
-    return World.open(image(name), all_tables())
+def shared(name: str, services: tuple[str, ...] | None = None) -> World:
+    """Return the world that episodes of this process share until they write: all of it, or what these services need."""
+    whole = World.open(image(name), all_tables())
+    if services is None:
+        return whole
+    tables = tables_of(services)
+    return World.open(whole.subset(tables), tables)

@@ -86,10 +86,9 @@ class Evidence:
     async def _opposite(self, call: Call, old: World, changed: bool, perform: Perform) -> World | None:
         if changed:
             return old
-        world = old.scratch()
-        before = world.changes
-        await perform(self._shadow(call, world))
-        return world if world.changes > before else None
+        before = old.last_change()
+        await perform(self._shadow(call, old))
+        return old if old.last_change() > before else None
 
     async def _compare(self, item: _Open, call: Call, attempt: Attempt, seen: str, run: Perform) -> None:
         named = item.watch.exposed_by is not None and item.watch.exposed_by(call.service, call.tool, call.args)

@@ -9,7 +9,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NoReturn
 
@@ -269,3 +269,9 @@ def tool(name: str) -> tuple[type[Service], ToolSpec]:
 def all_tables() -> dict[str, Table]:
     """Return the tables of every service."""
     return {n: t for cls in services().values() for n, t in (cls.shared_tables | cls.tables).items()}
+
+
+def tables_of(names: Iterable[str]) -> dict[str, Table]:
+    """Return the tables of these services and of their counterparts, with which they may share rules."""
+    categories = {service(n).category for n in names}
+    return {n: t for cls in services().values() if cls.category in categories for n, t in (cls.shared_tables | cls.tables).items()}

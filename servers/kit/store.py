@@ -167,8 +167,21 @@ class World:
         return self._db.serialize()
 
     def scratch(self) -> World:
-        """Return a private copy, which may be changed and dropped."""
-        return World(_copy(self._db), self.tables, shared=False)
+        """Return a copy, which may be changed and dropped. One of a shared world is copied only when it is written."""
+        return self.share() if self.shared else World(_copy(self._db), self.tables, shared=False)
+
+    def subset(self, names: Iterable[str]) -> bytes:
+        """Return an image that holds only these tables and their log; small worlds are quick to copy."""
+        kept = set(names)
+        db = _copy(self._db)
+        for table in self.tables:
+            if table not in kept:
+                if self.tables[table].search:
+                    db.execute(f"DROP TABLE {table}_fts")
+                db.execute(f"DROP TABLE {table}")
+        db.execute(f"DELETE FROM _log WHERE tbl NOT IN ({','.join('?' * len(kept))})", sorted(kept))
+        db.execute("VACUUM")
+        return db.serialize()
 
     def close(self) -> None:
         """Release a private database."""
