@@ -323,11 +323,19 @@ def test_the_world_is_full_and_agrees_with_the_person() -> None:
             "SELECT account, count(*) FROM (SELECT account FROM gmail_emails UNION ALL SELECT account FROM outlook_emails) GROUP BY 1"
         )
     )
-    assert sum(counts.values()) >= 300 and len(counts) == 3 and min(counts.values()) >= 60
+    assert sum(counts.values()) >= 300 and len(counts) == 4
     cost, trip = world.get("gmail_emails", gmail("cabin_cost")), person("maya")["trips"]["cabin"]
     assert cost is not None and str(trip["cost_total"]) in cost["body"] and str(trip["each"]) in cost["body"]
     rent = world.rows("gmail_emails", "subject='You sent $920.00 to Ana Reyes'")
     paid = world.sql("SELECT count(*) FROM zelle_transfers WHERE party='Ana Reyes' AND amount=92000 AND created_at>='2025-07-14'")[0][0]
     assert len(rent) == paid >= 7
     known = {a for (a,) in world.sql("SELECT address FROM email_accounts")}
-    assert known == set(person("maya")["emails"].values())
+    assert known > set(person("maya")["emails"].values())
+
+
+def test_outlook_has_a_shared_mailbox_beside_the_own_one(desk: Desk) -> None:
+    assert [a["username"] for a in desk.ok("outlook.list_profiles")["accounts"]] == ["hello", "maya.lindqvist"]
+    desk.ok("outlook.send_mail_item", to=["hello@fernhill.design"], subject="Clinic", body="Shall I call them?")
+    assert desk.ok("outlook.set_active_user", username="hello")["name"] == "Fernhill Hello"
+    assert desk.ids("outlook.list_mail_items")[1:] and desk.ok("outlook.list_mail_items", max_results=1)["emails"][0]["subject"] == "Clinic"
+    assert desk.error("outlook.get_mail_item", email_id=outlook("award_1"))["code"] == "ITEM_NOT_FOUND"

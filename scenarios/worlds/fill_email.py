@@ -56,11 +56,12 @@ class _Mail:
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
         self.builder, self.seeds = builder, seeds
         self.people: dict[str, dict[str, Any]] = builder.person["people"]
-        self.addresses: dict[str, str] = builder.person["emails"]
-        self.accounts = {a["key"]: a | {"address": self.addresses[a["key"]]} for a in seeds["accounts"]}
+        known = {a["key"]: a["address"] for a in seeds["accounts"] if "address" in a}
+        self.addresses: dict[str, str] = builder.person["emails"] | known
+        self.accounts = {a["key"]: {"name": builder.person["name"]} | a | {"address": self.addresses[a["key"]]} for a in seeds["accounts"]}
         self.dawn = parse_time(_load(builder, seeds["bulk"])["from"])
         self.snoozed = {s["key"]: s for s in seeds["snoozed"]}
-        self.names = {p["email"]: p["name"] for p in self.people.values()} | dict.fromkeys(self.addresses.values(), builder.person["name"])
+        self.names = {p["email"]: p["name"] for p in self.people.values()} | {a["address"]: a["name"] for a in self.accounts.values()}
         self.names |= {d["address"]: d["name"] for d in seeds["directory"]}
 
     def resolve(self, who: str, account: str) -> tuple[str, str]:
@@ -68,7 +69,7 @@ class _Mail:
         if who == "me":
             who = account
         if who in self.addresses:
-            return self.builder.person["name"], self.addresses[who]
+            return self.accounts[who]["name"], self.addresses[who]
         if who in self.people:
             return self.people[who]["name"], self.people[who]["email"]
         name, address = parseaddr(who)
@@ -79,7 +80,7 @@ class _Mail:
     def accounts_and_directory(self) -> None:
         """Add accounts and who exists."""
         for a in self.accounts.values():
-            row = {"provider": a["provider"], "username": a["username"], "name": self.builder.person["name"], "active": a["active"]}
+            row = {"provider": a["provider"], "username": a["username"], "name": a["name"], "active": a["active"]}
             self.builder.add(self.dawn, "email_accounts", address=a["address"], **row)
         for address, name in self.names.items():
             organisation = self.seeds["organisations"].get(address.rpartition("@")[2])

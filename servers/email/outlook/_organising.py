@@ -146,7 +146,7 @@ class Organising(Mailbox):
         rows = self.db.rows("outlook_people", "account=?", self.own, order="name, email_address")
         return page([{"name": r["name"], "email_address": r["email_address"]} for r in rows], "people", max_results, cursor)
 
-    @writes(example={"username": "maya.lindqvist"}, idempotent=True)
+    @writes(example={"username": "hello"}, idempotent=True)
     def set_active_user(
         self, username: Annotated[str, Field(description="username or email_address of an account, as list_profiles gives it.")]
     ) -> dict[str, Any]:
