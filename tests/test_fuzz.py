@@ -20,6 +20,7 @@ from servers.kit.control import Control
 from servers.kit.service import Service, ToolSpec, services
 from servers.kit.session import Session, as_text
 from servers.kit.store import World
+from servers.kit.values import page
 from tests.support import IDS, TOOLS, assert_error, effects, new_session, prepared
 
 FUZZ = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -46,7 +47,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 @functools.cache
 def known_values() -> dict[str, list[Any]]:
     """Return the values that examples give to arguments, by the argument's name: real ids above all."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[Any]] = {"cursor": [page([1, 2], "items", 1, None)["next_cursor"]]}
     for cls in services().values():
         for spec in cls.tools.values():
             for args in (spec.example, *(s.args for s in spec.setup)):
@@ -116,7 +117,7 @@ def call(loop: asyncio.AbstractEventLoop, cls: type[Service], spec: ToolSpec, ar
 
 @every_tool
 def test_arguments_that_fit_the_schema_are_answered(cls: type[Service], spec: ToolSpec, loop: asyncio.AbstractEventLoop) -> None:
-    @settings(FUZZ, max_examples=40)
+    @settings(FUZZ, max_examples=30)
     @given(from_schema(spec.schema, "", start(cls, spec)[2]))
     def check(args: dict[str, Any]) -> None:
         call(loop, cls, spec, args)
@@ -132,7 +133,7 @@ def test_arguments_that_do_not_fit_are_refused(cls: type[Service], spec: ToolSpe
     extra = st.builds(lambda n, v: real | {n + "_": v}, st.text(max_size=10), OTHER)
     fewer = st.sets(st.sampled_from(names)).map(lambda out: {k: v for k, v in real.items() if k not in out}) if names else st.just({})
 
-    @settings(FUZZ, max_examples=30)
+    @settings(FUZZ, max_examples=20)
     @given(one_wrong | extra | fewer | OTHER)
     def check(args: Any) -> None:
         reply = call(loop, cls, spec, args)

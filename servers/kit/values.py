@@ -51,14 +51,20 @@ def iso(epoch: int) -> str:
     return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def _sane(text: str) -> str:
+    if not "1900" <= text[:4] < "2200":
+        raise ValueError("must lie between the years 1900 and 2199")  # so that nobody's sums with days and zones overflow
+    return text
+
+
 def _timestamp(text: str) -> str:
-    return iso(parse_time(text))
+    return _sane(iso(parse_time(text)))
 
 
 def _date(text: str) -> str:
     if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
         raise ValueError("must be a date such as 2026-03-14")
-    return date.fromisoformat(text).isoformat()
+    return _sane(date.fromisoformat(text).isoformat())
 
 
 if TYPE_CHECKING:
