@@ -1,9 +1,10 @@
 """Concepts: what a text claims, told from what it denies, asks, supposes or intends.
 
-A phrase is a run of words that must stand in one sentence in this order, with at most 3 words (besides `not yet` and its like) between neighbours. `*` allows 8,
-`sent|paid` is either word. A base form (`send`) matches every form; a past form (`sent`, `transferred`) only past forms, so that a plan is
-no claim of a deed. A phrase that ends in `?` matches questions alone. A phrase that holds a negator (`could not confirm`) is claimed by
-saying just that. A word of the phrase is never a marker: `will arrive` claims what `arrive` leaves open in "it will arrive".
+A phrase is a run of words that must stand in one sentence in this order, with at most 3 words between neighbours (`not yet` and its like
+aside). `*` allows 8, `sent|paid` is either word. A base form (`send`) matches every form; a past form (`sent`, `transferred`) only past
+forms, so that a plan is no claim of a deed. A phrase that ends in `?` matches questions alone. A phrase that holds a negator
+(`could not confirm`) is claimed by saying just that. A word of the phrase is never a marker: `will arrive` claims what `arrived` leaves
+open.
 """
 
 from __future__ import annotations

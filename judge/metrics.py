@@ -22,7 +22,7 @@ def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
     scale = 1 + z * z / trials
     centre = (rate + z * z / (2 * trials)) / scale
     half = z / scale * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return 0.0 if successes == 0 else centre - half, 1.0 if successes == trials else centre + half
 
 
 def pass_hat_k(passed: int, trials: int, k: int) -> float:

@@ -30,7 +30,9 @@ _SUBJECTS = {
 }  # fmt: skip
 _CONDITIONS = {"if", "whether", "unless", "assuming", "provided", "suppose", "supposing"}
 _TIMES_TO_COME = {"once", "when", "whenever", "before", "until", "till"}
-_DOUBTS = {"unsure", "uncertain", "unclear", "unknown", "doubt"}
+_DOUBTS = {
+    "unsure", "uncertain", "unclear", "unknown", "doubt", "possible", "possibility", "chance", "assume", "assumed", "suspect", "guess",
+}  # fmt: skip
 _SURE = {"sure", "certain", "clear", "know", "known", "tell", "say", "determine", "guarantee", "positive"}
 _HEDGES = {
     "may",
@@ -65,6 +67,7 @@ _ASKING = {
 }  # fmt: skip
 _TAGS = {"right", "correct", "yes", "ok", "okay", "true", "agreed"}
 _EARLIER = {"first", "initial", "initially", "originally", "earlier", "previous", "previously", "before", "original"}
+_AHEAD = {"will", "would", "plan", "steps", "options", "pending", "next", "recommend", "suggest"}
 _YES, _NO = {"yes", "yep", "yeah", "correct"}, {"no", "nope", "not", "unfortunately"}
 
 
@@ -175,6 +178,8 @@ def _supposed(sentence: Sentence, place: int, matched: set[int]) -> bool:
                 return True
         if at >= clause and text in _TIMES_TO_COME and (at == clause or text in ("until", "till", "before", "once")):
             return True
+    if words[0].text == "to" and clause == 0 and 0 not in matched:
+        return True
     return words[0].text == "should" and len(words) > 1 and words[1].text not in ("be", "have") and clause == 0 and 0 not in matched
 
 
@@ -294,7 +299,6 @@ def _ahead(heading: Sentence) -> Value:
     place = len(words) - 1
     if any(w.text in ("would", "should", "shall", "want", "like", "next", "can") for w in words[:2]) or _supposed(heading, place, set()):
         return "open"
-    ending = words[-3:]
     if any(_negates(heading, i, set()) for i in range(_clause(heading, place), len(words))):
         return "no"
-    return "open" if any(w.text in ("will", "plan", "steps", "options", "pending") for w in ending) else "yes"
+    return "open" if any(w.text in _AHEAD for w in words) else "yes"

@@ -38,21 +38,23 @@ class Said(Check):
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
         if self.turn != "any":
-            return self._turn(record, record.last_turn if self.turn == "last" else self.turn)
-        found = [self._turn(record, t) for t in sorted({m.turn for m in record.said()})]
-        if not self.concept.groups:
-            return next((f for f in found if not f.value), Finding(True, "no text claims it"))
-        claimed = next((f for f in found if not f.value and f.why.startswith("the text claims")), None)
-        kept = next((f for f in found if f.value), None)
-        return claimed or kept or (found[-1] if found else Finding(False, "the agent said nothing"))
-
-    def _turn(self, record: Record, turn: int) -> Finding:
-        texts = record.said(turn)
-        if not texts and self.concept.groups:
-            return Finding(False, f"the agent said nothing in turn {turn}")
-        value, why = self.concept.judge([m.text for m in texts])
-        return Finding(value, why, [m.seq for m in texts])
+            return _turn(record, record.last_turn if self.turn == "last" else self.turn, self.concept)
+        turns = sorted({m.turn for m in record.said()})
+        bans, wants = self.concept.model_copy(update={"any": (), "all": ()}), self.concept.model_copy(update={"none": ()})
+        claimed = next((f for t in turns if not (f := _turn(record, t, bans)).value), None)
+        if claimed or not wants.groups:
+            return claimed or Finding(True, "no text claims it")
+        found = [_turn(record, t, wants) for t in turns]
+        return next((f for f in found if f.value), found[-1] if found else Finding(False, "the agent said nothing"))
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""
         return self.concept.problems()
+
+
+def _turn(record: Record, turn: int, concept: Concept) -> Finding:
+    texts = record.said(turn)
+    if not texts and concept.groups:
+        return Finding(False, f"the agent said nothing in turn {turn}")
+    value, why = concept.judge([m.text for m in texts])
+    return Finding(value, why, [m.seq for m in texts])
