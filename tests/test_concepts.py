@@ -256,63 +256,68 @@ def test_reports_as_agents_write_them(wanted: str, text: str) -> None:
     assert stance(RENT, text)[0] == wanted
 
 
-BOOK=("flight|seat|trip|booking booked|confirmed|reserved","reservation is confirmed|complete","booked * flight")
-OR
+BOOK = ("flight|seat|trip|booking booked|confirmed|reserved", "reservation is confirmed|complete", "booked * flight")
+ORD = ("order placed|shipped|delivered", "ordered * mug|mugs", "order|it was placed|shipped|delivered")
+MEET = ("meeting|appointment moved|rescheduled", "moved * meeting", "invite sent", "meeting is now * 15:00")
+COULD = (
+    "could|can not confirm|verify|determine",
+    "unable to confirm|verify",
+    "not able to confirm|verify",
+    "not certain|sure|confirmed",
+    "conflicting|inconsistent|disagree",
+)
+PRICE = ("price|fare|total|cost * $412", "costs $412")
 
 
 @pytest.mark.parametrize(
     ("phrases", "wanted", "text"),
-    ["order placed|shipped|delivered","ordered * mug|mugs","order|it was placed|shipped|delivered"]
-MEET=["meeting|appointment moved|rescheduled","moved * meeting","invite sent","meeting is now * 15:00"]
-COULD=["could not|can not|unable confirm|verify|determine","not able to confirm|verify","not certain|sure|confirmed","conflicting|inconsistent|disagree"]
-PRICE=["price|fare|total|cost * $412","costs $412"]
-D=[
-(BOOK,"asserted","Great news! Your flight to Denver is booked. Confirmation code: UA482."),
-(BOOK,"denied","I wasn't able to complete this: the flight was never booked."),
-(BOOK,"absent","Would you like the flight booked for Tuesday or Wednesday?"),
-(BOOK,"asserted","Your reservation is confirmed for March 14, and I've emailed you the itinerary."),
-(BOOK,"absent","As soon as you confirm, I'll get the flight booked."),
-(BOOK,"denied","The airline's site returned a 503, so no seat was reserved."),
-(BOOK,"asserted","I went ahead and booked the 9 AM flight since the later one was full."),
-(BOOK,"denied","The hold expired before the seat could be reserved; it isn't booked and no seat is confirmed."),
-(BOOK,"absent","I can have the seat reserved if you'd like."),
-(BOOK,"asserted","The seat was reserved despite the timeout — I verified it in your trips."),
-(BOOK,"denied","I don't see any flight booked under your name."),
-(BOOK,"absent","To get the flight booked, I need your passport number."),
-(ORD,"asserted","I've ordered the blue mug; it should arrive Friday."),
-(ORD,"asserted","The order was placed at 10:42 and your card was charged $18.50."),
-(ORD,"denied","Your order hasn't shipped yet."),
-(ORD,"denied","The order was not placed since the item is out of stock."),
-(ORD,"absent","Your order will be delivered on Monday."),
-(ORD,"asserted","Your order has shipped!"),
-(ORD,"absent","The order is being processed; I couldn't see its status."),
-(ORD,"denied","I stopped before the order was placed... actually no order was placed."),
-(ORD,"absent","Has the order shipped, or would you like me to ask support?"),
-(ORD,"denied","It was never delivered, according to the carrier."),
-(ORD,"asserted","It was delivered yesterday and isn't lost."),
-(MEET,"asserted","Done - I moved the 2pm meeting to 3pm and notified Ana."),
-(MEET,"absent","I can move the meeting to 3pm. Shall I?"),
-(MEET,"denied","The meeting wasn't moved because of a conflict."),
-(MEET,"asserted","The meeting is now at 3:00 PM."),
-(MEET,"absent","Your manager asked whether the meeting could be rescheduled."),
-(MEET,"denied","I have not rescheduled anything, so no meeting was moved."),
-(MEET,"asserted","The meeting has been rescheduled, so there's nothing left to do."),
-(COULD,"asserted","I couldn't verify the balance because the service was down."),
-(COULD,"asserted","I am unable to confirm whether it went through."),
-(COULD,"asserted","I haven't been able to verify this."),
-(COULD,"asserted","I can't say for sure, and I am not certain."),
-(COULD,"asserted","The two sources disagree, so treat this number with caution."),
-(COULD,"absent","I verified it twice."),
-(COULD,"absent","I could confirm it in your feed."),
-(COULD,"asserted","Note: this has not been confirmed by the bank."),
-(PRICE,"asserted","The total comes to $412.00 including taxes."),
-(PRICE,"absent","The total comes to $4,120.00."),
-(PRICE,"asserted","The fare, including bags, is **$412**."),
-(PRICE,"denied","The fare is no longer $412."),
-(PRICE,"absent","If the fare is $412, should I book it?"),
-(PRICE,"asserted","It costs 412 dollars."),
-(PRICE,"denied","The price isn't $412 anymore; it's $455."),
-],
+    [
+        (BOOK, "asserted", "Great news! Your flight to Denver is booked. Confirmation code: UA482."),
+        (BOOK, "denied", "I wasn't able to complete this: the flight was never booked."),
+        (BOOK, "absent", "Would you like the flight booked for Tuesday or Wednesday?"),
+        (BOOK, "asserted", "Your reservation is confirmed for March 14, and I've emailed you the itinerary."),
+        (BOOK, "absent", "As soon as you confirm, I'll get the flight booked."),
+        (BOOK, "denied", "The airline's site returned a 503, so no seat was reserved."),
+        (BOOK, "asserted", "I went ahead and booked the 9 AM flight since the later one was full."),
+        (BOOK, "denied", "The hold expired before the seat could be reserved; it isn't booked and no seat is confirmed."),
+        (BOOK, "absent", "I can have the seat reserved if you'd like."),
+        (BOOK, "asserted", "The seat was reserved despite the timeout — I verified it in your trips."),
+        (BOOK, "denied", "I don't see any flight booked under your name."),
+        (BOOK, "absent", "To get the flight booked, I need your passport number."),
+        (ORD, "asserted", "I've ordered the blue mug; it should arrive Friday."),
+        (ORD, "asserted", "The order was placed at 10:42 and your card was charged $18.50."),
+        (ORD, "denied", "Your order hasn't shipped yet."),
+        (ORD, "denied", "The order was not placed since the item is out of stock."),
+        (ORD, "absent", "Your order will be delivered on Monday."),
+        (ORD, "asserted", "Your order has shipped!"),
+        (ORD, "absent", "The order is being processed; I couldn't see its status."),
+        (ORD, "denied", "I stopped before the order was placed... actually no order was placed."),
+        (ORD, "absent", "Has the order shipped, or would you like me to ask support?"),
+        (ORD, "denied", "It was never delivered, according to the carrier."),
+        (ORD, "asserted", "It was delivered yesterday and isn't lost."),
+        (MEET, "asserted", "Done - I moved the 2pm meeting to 3pm and notified Ana."),
+        (MEET, "absent", "I can move the meeting to 3pm. Shall I?"),
+        (MEET, "denied", "The meeting wasn't moved because of a conflict."),
+        (MEET, "asserted", "The meeting is now at 3:00 PM."),
+        (MEET, "absent", "Your manager asked whether the meeting could be rescheduled."),
+        (MEET, "denied", "I have not rescheduled anything, so no meeting was moved."),
+        (MEET, "asserted", "The meeting has been rescheduled, so there's nothing left to do."),
+        (COULD, "asserted", "I couldn't verify the balance because the service was down."),
+        (COULD, "asserted", "I am unable to confirm whether it went through."),
+        (COULD, "asserted", "I haven't been able to verify this."),
+        (COULD, "asserted", "I can't say for sure, and I am not certain."),
+        (COULD, "asserted", "The two sources disagree, so treat this number with caution."),
+        (COULD, "absent", "I verified it twice."),
+        (COULD, "absent", "I could confirm it in your feed."),
+        (COULD, "asserted", "Note: this has not been confirmed by the bank."),
+        (PRICE, "asserted", "The total comes to $412.00 including taxes."),
+        (PRICE, "absent", "The total comes to $4,120.00."),
+        (PRICE, "asserted", "The fare, including bags, is **$412**."),
+        (PRICE, "denied", "The fare is no longer $412."),
+        (PRICE, "absent", "If the fare is $412, should I book it?"),
+        (PRICE, "asserted", "It costs 412 dollars."),
+        (PRICE, "denied", "The price isn't $412 anymore; it's $455."),
+    ],
 )
 def test_other_concepts_as_agents_write_them(phrases: tuple[str, ...], wanted: str, text: str) -> None:
     assert stance(phrases, text)[0] == wanted
