@@ -68,14 +68,14 @@ ANA, SAMIRA = at("zrc", "ana_reyes"), at("zrc", "samira_oduya")
 
 
 async def test_nine_months_of_payments_are_there(session: Session) -> None:
-    sent = (await venmo(session, "list_transactions"))["total"] + (await zelle(session, "list_transfers"))["total"]
+    sent = session.world.sql("SELECT (SELECT count(*) FROM venmo_transactions) + (SELECT count(*) FROM zelle_transfers)")[0][0]
     assert sent >= 150
     rent = await zelle(session, "search_transactions", query="rent reyes", category="rent")
-    assert rent["total"] == 9 and {t["amount"] for t in rent["transactions"]} == {920.0}
+    assert len(rent["transactions"]) == 9 and {t["amount"] for t in rent["transactions"]} == {920.0}
     for status in ("pending", "completed", "cancelled", "failed"):
-        assert (await venmo(session, "list_transactions", status=status))["total"]
-        assert (await zelle(session, "list_transfers", status=status))["total"]
-    assert (await zelle(session, "list_transfers", status="expired"))["total"] == 1
+        assert (await venmo(session, "list_transactions", status=status))["transactions"]
+        assert (await zelle(session, "list_transfers", status=status))["transactions"]
+    assert len((await zelle(session, "list_transfers", status="expired"))["transactions"]) == 1
 
 
 async def test_pages_hold_every_transaction_once(session: Session) -> None:
@@ -86,7 +86,7 @@ async def test_pages_hold_every_transaction_once(session: Session) -> None:
         cursor = found["next_cursor"]
         if cursor is None:
             break
-    assert len(seen) == len(set(seen)) == found["total"]
+    assert len(seen) == len(set(seen)) == session.world.sql("SELECT count(*) FROM venmo_transactions")[0][0]
 
 
 # -- balances and the charge rule -----------------------------------------------------------------------------------

@@ -7,8 +7,10 @@ Tools speak decimal dollars (as the providers do) and convert exactly, refusing 
 from __future__ import annotations
 
 import base64
-import binascii
+import hashlib
+import json
 import re
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Annotated, Any
@@ -91,32 +93,28 @@ Limit = Annotated[int, Field(ge=1, le=100, description="How many items a page ho
 Cursor = Annotated[str, Field(description="next_cursor of the previous page; leave out for the first page.")]
 
 
-def page(items: list[Any], name: str, limit: int, cursor: str | None) -> dict[str, Any]:
-    """Return `{name: items of this page, "total": n, "next_cursor": str | None}`.
+def page(items: Sequence[Any], name: str, limit: int, cursor: str | None, show: Callable[[Any], Any] | None = None) -> dict[str, Any]:
+    """Return `{name: items of this page, "next_cursor": str | None}`; `show` makes the JSON of an item, of this page's items only.
 
-    The cursor is opaque; one that this function did not make raises `ServiceError` INVALID_CURSOR.
+    The cursor is opaque and holds the last item of its page, so that rows added before it shift nothing and a later page looks the same. One
+    that names no item of the list raises `ServiceError` INVALID_CURSOR.
     """
     start = 0
     if cursor is not None:
-        try:
-            start = int(
-                base64.urlsafe_b64decode(
-                    cursor.encode(),
-                )
-                .decode()
-                .removeprefix("p")
-            )
-        except (binascii.Error, ValueError):
-            start = -1
-        if not 0 <= start <= len(items) or cursor != _cursor(start):
+        start = next((n for n, item in enumerate(items, 1) if _cursor(item) == cursor), 0)
+        if start == 0:
             raise ServiceError(
                 "INVALID_CURSOR",
                 "The cursor is not valid for this list.",
                 "Pass next_cursor of the previous page unchanged, or leave it out for the first page.",
             )
-    end = start + limit
-    return {name: items[start:end], "total": len(items), "next_cursor": _cursor(end) if end < len(items) else None}
+    shown = items[start : start + limit]
+    more = start + limit < len(items)
+    return {name: [show(i) for i in shown] if show else list(shown), "next_cursor": _cursor(shown[-1]) if more else None}
 
 
-def _cursor(offset: int) -> str:
-    return base64.urlsafe_b64encode(f"p{offset}".encode()).decode()
+def _cursor(item: Any) -> str:
+    first = next(iter(item), "") if isinstance(item, dict) else ""
+    identity = item[first] if first.endswith("id") else item
+    digest = hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=9).digest()
+    return base64.urlsafe_b64encode(digest).decode()

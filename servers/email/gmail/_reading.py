@@ -22,7 +22,7 @@ class Reading(Mailbox):
         snoozed, archive, spam, trash, all, and your own (see list_labels).
         """
         label = self.label(folder)
-        return page([self.view(r) for r in self.arrived() if self.holds(label, r)], "emails", max_results, cursor)
+        return page([r for r in self.arrived() if self.holds(label, r)], "emails", max_results, cursor, self.view)
 
     @reads(example={"email_id": seeded("rent_march_1")})
     def get_email(self, email_id: EmailId) -> dict[str, Any]:
@@ -76,13 +76,13 @@ class Reading(Mailbox):
         own = self.own
         known = search.operators(own, flags) | {"label": label, "in": label}
         rows = search.find(self, "gmail_emails", own, query, known, lambda r: self.holds("all", r) or bool({"spam", "trash"} & set(named)))
-        return page([self.view(r) for r in rows], "emails", max_results, cursor)
+        return page(rows, "emails", max_results, cursor, self.view)
 
     @reads()
     def list_snoozed_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List snoozed messages with the moment at which each returns to the inbox, the next one first."""
         rows = sorted((r for r in self.arrived("snooze_until IS NOT NULL") if self.holds("snoozed", r)), key=lambda r: r["snooze_until"])
-        return page([self.view(r) for r in rows], "emails", max_results, cursor)
+        return page(rows, "emails", max_results, cursor, self.view)
 
     @reads()
     def list_labels(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:

@@ -127,7 +127,7 @@ class Organising(Mailbox):
     def get_emails_by_category(self, category_name: CategoryName, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List the mail items of a category whatever their folder, newest first."""
         name = self.category_name(category_name)
-        return page([self.view(r) for r in self.arrived() if name in r["categories"]], "emails", limit, cursor)
+        return page([r for r in self.arrived() if name in r["categories"]], "emails", limit, cursor, self.view)
 
     # -- people -----------------------------------------------------------------------------------------------
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})

@@ -21,7 +21,7 @@ class Reading(Mailbox):
         """List the mail items of a folder, newest first: inbox, sent, archive, junk, deleted, or a folder
         of your own (see list_folders).
         """
-        return page([self.view(r) for r in self.arrived("folder=?", self.folder(folder))], "emails", max_results, cursor)
+        return page(self.arrived("folder=?", self.folder(folder)), "emails", max_results, cursor, self.view)
 
     @reads(example={"email_id": seeded("chicago_agenda_1")})
     def get_mail_item(self, email_id: EmailId) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Reading(Mailbox):
         known = search.operators(own, flags) | {"folder": in_folder, "category": in_category}
         scope: search.Test = in_folder(folder) if folder is not None else (lambda row: True)
         rows = search.find(self, "outlook_emails", own, query, known, scope)
-        return page([self.view(r) for r in rows], "emails", max_results, cursor)
+        return page(rows, "emails", max_results, cursor, self.view)
 
     @reads()
     def list_folders(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Reading(Mailbox):
     def list_pinned_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List pinned mail items, newest first; deleted ones are not among them."""
         rows = [r for r in self.arrived("pinned=1") if r["folder"] != "deleted"]
-        return page([self.view(r) for r in rows], "emails", max_results, cursor)
+        return page(rows, "emails", max_results, cursor, self.view)
 
     @reads()
     def list_profiles(self) -> dict[str, Any]:

@@ -103,4 +103,4 @@ class Sending(Mailbox):
     def list_composed_drafts(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List drafts, the newest first."""
         rows = self.db.rows("outlook_drafts", "account=?", self.own, order="created_at DESC, id")
-        return page([rules.shown_draft(r) for r in rows], "drafts", max_results, cursor)
+        return page(rows, "drafts", max_results, cursor, rules.shown_draft)

@@ -54,7 +54,7 @@ class Account(Service):
     @reads()
     def list_friends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the friends one can pay or ask, by name: contact_id, name, username, email, phone. Beware of namesakes."""
-        return page([rules.contact_json(r) for r in rules.contacts(self, WORDS)], "friends", limit, cursor)
+        return page(rules.contacts(self, WORDS), "friends", limit, cursor, rules.contact_json)
 
     @reads(example={"contact_id": seeded("vct", "priya_nair")})
     def get_contact(self, contact_id: ContactId) -> dict[str, Any]:

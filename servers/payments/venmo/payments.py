@@ -85,7 +85,7 @@ class Payments(Service):
     ) -> dict[str, Any]:
         """Return requests, newest first. Those of a group payment carry its group_payment_id."""
         found = rules.requests(self, WORDS, direction, status)
-        return page([request_json(self, r) for r in found], "requests", limit, cursor)
+        return page(found, "requests", limit, cursor, lambda r: request_json(self, r))
 
     @reads(example={"transaction_id": seeded("vtx", "rosa-tuneup")})
     def get_transaction(self, transaction_id: TransactionId) -> dict[str, Any]:
@@ -104,8 +104,7 @@ class Payments(Service):
         wanted = "contact_id=?" if contact_id is not None else "?1 IS NULL"
         rows = self.db.rows("venmo_transactions", wanted, contact_id, order="created_at DESC, rowid DESC")
         kept = [r for r in rows if status is None or rules.status(r, self.time) == status]
-        shown = page(kept, "transactions", limit, cursor)
-        return shown | {"transactions": [transaction_json(self, r) for r in shown["transactions"]]}
+        return page(kept, "transactions", limit, cursor, lambda r: transaction_json(self, r))
 
     @writes(
         example={"transaction_id": "${sent.transaction_id}"},

@@ -35,7 +35,7 @@ class Account(Service):
     @reads()
     def list_recipients(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the recipients one can pay or ask, by name: contact_id, name, username, email, phone, enrolled. Beware of namesakes."""
-        return page([contact_json(self, r) for r in rules.contacts(self, WORDS)], "recipients", limit, cursor)
+        return page(rules.contacts(self, WORDS), "recipients", limit, cursor, lambda r: contact_json(self, r))
 
     @reads(example={"contact_id": seeded("zrc", "ana_reyes")})
     def get_recipient(self, contact_id: ContactId) -> dict[str, Any]:

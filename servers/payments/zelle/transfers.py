@@ -138,8 +138,7 @@ class Transfers(Service):
         return {"summary": summary, "total": dollars(sum(sums.values())), "uncategorized": dollars(sums[None])}
 
     def _page(self, rows: list[dict[str, Any]], limit: int, cursor: str | None) -> dict[str, Any]:
-        shown = page(rows, "transactions", limit, cursor)
-        return shown | {"transactions": [transfer_json(self, r) for r in shown["transactions"]]}
+        return page(rows, "transactions", limit, cursor, lambda r: transfer_json(self, r))
 
     def _span(self, date_from: str | None, date_to: str | None) -> tuple[str, str]:
         if date_from is not None and date_to is not None and date_from > date_to:
