@@ -6,6 +6,7 @@ import json
 import sys
 
 import anyio
+
 from benchmarks import calls, starts, trials
 
 

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
+
 from benchmarks.timing import Row, interleaved, ms
 from scenarios.worlds import build
 from servers.kit.control import Control
@@ -35,11 +36,12 @@ def _noop() -> Any:
 async def measure() -> list[Row]:
     """Return the rows for calls in memory and over HTTP."""
     from mcp import Client
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+
     from servers.kit.app import Episodes, make_app, run_app
     from servers.kit.mcp import session_server
     from servers.kit.service import tool
-    from starlette.applications import Starlette
-    from starlette.routing import Mount
 
     args = tool("venmo.get_transaction")[1].example
     rows = []

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import anyio
+
 from benchmarks.timing import Row
 
 COMMAND = str(Path(sys.executable).with_name("client_harness"))

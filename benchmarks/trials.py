@@ -50,6 +50,12 @@ async def measure() -> list[Row]:
         resets.append(time.perf_counter() - begun)
     rate = statistics.median(rates)
     return [
-        Row(f"trials a second, oracle, {made[0]} calls, faults and judge on", f"{rate:.0f}/s", f"aim 150/s on {CALLS} calls", f"{rate / 150:.2f}", "≥ 1"),
+        Row(
+            f"trials a second, oracle, {made[0]} calls, faults and judge on",
+            f"{rate:.0f}/s",
+            f"aim 150/s on {CALLS} calls",
+            f"{rate / 150:.2f}",
+            "≥ 1",
+        ),
         Row("episode reset", ms(statistics.median(resets)), "2 ms", f"{statistics.median(resets) / 0.002:.2f}", "< 1"),
     ]

@@ -55,7 +55,7 @@ class Episode:
             call_limit=scenario.limits.calls,
         )
         self.session.on_attempt.append(self._heard)
-        self._waiting = {d.service: [d.after, 0] for d in scenario.disclose}
+        self._heard_of = dict.fromkeys((d.service for d in scenario.disclose), 0)
         self.user = User(scenario.answers, scenario.default_answer, scenario.limits.questions)
         self.status = "running"
         self.usage: dict[str, float] = {}
@@ -68,13 +68,16 @@ class Episode:
     def _heard(self, attempt: Attempt) -> None:
         for fault in self.faults:
             fault.hear(self.session, attempt)
-        for service, waiting in list(self._waiting.items()):
-            moment = waiting[0]
-            waiting[1] += int(moment.hears(attempt)) + sum(f.fault == moment.fired and f.failed is None for f in attempt.firings)
+        for disclosure in self.scenario.disclose:
+            service, moment = disclosure.service, disclosure.after
+            if service not in self._heard_of:
+                continue
+            times = int(moment.hears(attempt)) + sum(f.fault == moment.fired and f.failed is None for f in attempt.firings)
+            self._heard_of[service] += times
             calls = moment.calls is not None and attempt.seq >= moment.calls
             elapsed = moment.seconds is not None and self.control.now - self.control.get("start") >= moment.seconds
-            if calls or elapsed or waiting[1] >= moment.times:
-                del self._waiting[service]
+            if calls or elapsed or self._heard_of[service] >= moment.times:
+                del self._heard_of[service]
                 self.session.disclose(service)
 
     async def converse(self, agent: Agent) -> str:

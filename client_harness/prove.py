@@ -1,4 +1,7 @@
-"""Every scenario proves itself: that the oracle passes, that trust fails, that each gate is needed, that doing nothing and stock mistakes fail."""
+"""Every scenario proves itself.
+
+The oracle passes, trust fails, each gate is needed, and doing nothing and stock mistakes fail.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a fault is: an envelope that every kind shares, and one method that the kind adds.
 
-A kind is a subclass in `kinds/<kind>.py` with its own fields and `act`. The envelope decides whether it acts on a call; `act` does it. State
-(counters, captured values) lives in the episode's control record, so a fault object is a constant.
+A kind is a subclass in `kinds/<kind>.py` with its own fields and `act`. The envelope decides whether it acts on a call; `act` does it.
+State (counters, captured values) lives in the episode's control record, so a fault object is a constant.
 """
 
 from __future__ import annotations
@@ -82,15 +82,17 @@ class Acting:
 class Fault(Schedule):
     """The envelope. In YAML a fault is a one-key item, `- <kind>: {on: venmo.send_money, …}`.
 
-    `on` which tools; `where` which arguments; `stored` which rows must exist; `per` what the due calls are counted by (`fault`, `tool`, `service`, or a
-    path into the arguments); `after` and `until` arm and clear it (`rearm` lets it arm again after clearing); `priority` orders faults on one tool (higher stands
-    outside); `tell` how strongly the lie shows; `capture` values kept at a firing for others (`faults.<name>.<value>`); `exposed_by` readings that
-    could expose it; `repairable` whether the task can still be done; `required` whether it must fire for a run to count as exposed.
+    `on` which tools; `where` which arguments; `stored` which rows must exist; `per` what the due calls are counted by (`fault`, `tool`,
+    `service`, or a path into the arguments); `after` and `until` arm and clear it (`rearm` lets it arm again after clearing);
+    `priority` orders faults on one tool (higher stands outside); `tell` how strongly the lie shows; `capture` values kept at a firing
+    for others (`faults.<name>.<value>`); `exposed_by` readings that could expose it; `required` whether it must fire for a run to
+    count as exposed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     kind: ClassVar[str]
     effects: ClassVar[tuple[str, ...]] = ("read", "write")
+    tells: ClassVar[tuple[str, ...]] = ("none",)
 
     name: str = ""
     on: Target
@@ -104,12 +106,13 @@ class Fault(Schedule):
     tell: Literal["none", "indirect", "explicit"] = "none"
     capture: dict[str, str] = {}
     exposed_by: list[Reading] = []
-    repairable: bool = True
     required: bool = True
 
     @model_validator(mode="after")
     def _sound(self) -> Fault:
         check_predicate(self.where, "where")
+        if self.tell not in self.tells:
+            raise InputError(f"tell: {self.kind} knows {', '.join(self.tells)}; got {self.tell}")
         tools = [(service(n.partition(".")[0]), n.partition(".")[2]) for n in sorted(self.on.tools)]
         if not any(self.handles(cls, cls.tools[tool]) for cls, tool in tools):
             does = " and ".join(e + "s" for e in self.effects)

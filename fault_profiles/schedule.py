@@ -17,9 +17,9 @@ Count = Annotated[int, Field(ge=1)]
 class Moment(BaseModel):
     """An event that arms or clears a fault; the first of its parts to come true counts.
 
-    `calls`: that many due calls have come (for `after`: before it arms; for `until`: that it acted on). `seconds`: simulated seconds since the
-    start, or since the first firing. `called`: a tool was called (`where` over its arguments, `ok` whether it succeeded, `times`).
-    `fired`: another fault fired, `times` times. Whatever `seconds` clears, `calls` clears too where both are given.
+    `calls`: that many due calls have come (for `after`: before it arms; for `until`: that it acted on). `seconds`: simulated seconds
+    since the start, or since the first firing. `called`: a tool was called (`where` over its arguments, `ok` whether it succeeded,
+    `times`). `fired`: another fault fired, `times` times. Whatever `seconds` clears, `calls` clears too where both are given.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
+
 from fault_profiles.model import Fault, parse
 from judge.checks import parse as parse_check
 from judge.trace import Record

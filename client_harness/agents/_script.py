@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -66,6 +66,6 @@ class ScriptAgent:
 
 
 @asynccontextmanager
-async def playing(agent: ScriptAgent) -> AsyncIterator[ScriptAgent]:
+async def playing(agent: ScriptAgent) -> AsyncGenerator[ScriptAgent]:
     """A script's life needs nothing around it."""
     yield agent

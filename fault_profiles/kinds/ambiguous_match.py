@@ -16,8 +16,9 @@ from servers.kit.service import service
 class AmbiguousMatch(Fault):
     """Disambiguation: before the call runs, a twin of the row of `table` that fits `like` is stored, with `change` over it.
 
-    The twin is real: every reader sees it and calls on it work, so acting on the wrong one has consequences. It is made once, at the first firing;
-    its key is a new id of the kind `id` (or what `change` sets). With `top_of` (a field of the reply) the twin stands first in that list.
+    The twin is real: every reader sees it and calls on it work, so acting on the wrong one has consequences. It is made once, at the
+    first firing; its key is a new id of the kind `id` (or what `change` sets). With `top_of` (a field of the reply) the twin stands
+    first in that list.
     """
 
     kind: ClassVar[str] = "ambiguous_match"

@@ -12,7 +12,10 @@ from servers.kit.call import Call, Next, Reply
 
 
 class Latency(Fault):
-    """`seconds` of simulated time pass besides the call's own. `real_seconds` keeps the caller waiting as well (for clients under test over HTTP)."""
+    """`seconds` of simulated time pass besides the call's own.
+
+    `real_seconds` keeps the caller waiting as well, for clients under test over HTTP.
+    """
 
     kind: ClassVar[str] = "latency"
     seconds: Count = 20

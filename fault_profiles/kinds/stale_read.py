@@ -17,11 +17,13 @@ from servers.kit.service import service
 class StaleRead(Fault):
     """Data staleness: a read answers from `age` simulated seconds ago, so its timestamps are old of themselves.
 
-    `tables` go back (default: all of the provider's, but never who is signed in); `keep_own` leaves what the agent itself wrote. `fresh_times` are paths of
-    the reply whose timestamps are forged to now (`tell: none` in the strict sense). With `tell: explicit` the reply says that it is cached.
+    `tables` go back (default: all of the provider's, but never who is signed in); `keep_own` leaves what the agent itself wrote.
+    `fresh_times` are paths of the reply whose timestamps are forged to now (`tell: none` in the strict sense). With `tell: explicit`
+    the reply says that it is cached.
     """
 
     kind: ClassVar[str] = "stale_read"
+    tells: ClassVar[tuple[str, ...]] = ("none", "explicit")
     effects: ClassVar[tuple[str, ...]] = ("read",)
     age: Count = 86_400
     tables: list[str] | None = None

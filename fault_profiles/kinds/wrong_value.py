@@ -32,6 +32,7 @@ class WrongValue(Fault):
     """
 
     kind: ClassVar[str] = "wrong_value"
+    tells: ClassVar[tuple[str, ...]] = ("none", "explicit")
     reply: list[dict[str, Any]] = []
     row: Row | None = None
 

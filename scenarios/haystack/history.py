@@ -1,8 +1,8 @@
 """Histories of past sessions whose calls are really executed, so that the world agrees with what was said.
 
-A file `haystack/<name>.yaml` holds `world` and `sessions`; a session has a date and turns: `user: text`,
-`assistant: text`, or a call (`call: zelle.send_transfer`, `args`, `save`). To execute it, the world is taken back to the first session, and the services' own events are
-replayed between sessions, so a reply of February knows nothing of March.
+A file `haystack/<name>.yaml` holds `world` and `sessions`; a session has a date and turns: `user: text`, `assistant: text`, or a call
+(`call: zelle.send_transfer`, `args`, `save`). To execute it, the world is taken back to the first session, and the services' own events
+are replayed between sessions, so a reply of February knows nothing of March.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def live(name: str) -> Lived:
     except InputError as wrong:
         raise InputError(f"{path}: {wrong}") from None
     with ThreadPoolExecutor(1) as aside:  # the caller may stand in an event loop of its own
-        return aside.submit(anyio.run, _live, name, written).result()
+        return aside.submit(lambda: anyio.run(_live, name, written)).result()
 
 
 async def _live(name: str, written: HistoryFile) -> Lived:

@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ class Control:
         self._db.close()
 
     @contextlib.contextmanager
-    def order(self) -> Iterator[None]:
+    def order(self) -> Generator[None]:
         """Hold the episode for one call. In a file this waits for other processes."""
         if not self._file:
             yield

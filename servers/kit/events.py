@@ -24,10 +24,10 @@ class Firing:
 class Attempt:
     """One call as it was: what was true, what the agent saw, what it changed, and what it could learn from it.
 
-    `arrived` is the last event whose reply was out when the call came in; `step` is the agent's step, or None where its adapter does not
-    say. `at` and `until` are simulated moments (ISO). `truth` is the honest reply, None where the call was never performed. `effects` are
-    log entries. `opened` names the obligations that this call opens, `evidence` those that its reply could settle, `tried` those that it might have.
-    `bug` holds the text of an exception of ours; such a trace is judged unknown.
+    `arrived` is the last event whose reply was out when the call came in; `step` is the agent's step, or None where its adapter does
+    not say. `at` and `until` are simulated moments (ISO). `truth` is the honest reply, None where the call was never performed.
+    `effects` are log entries. `opened` names the obligations that this call opens, `evidence` those that its reply could settle,
+    `tried` those that it might have. `bug` holds the text of an exception of ours; such a trace is judged unknown.
     """
 
     seq: int

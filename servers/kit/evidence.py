@@ -1,8 +1,8 @@
 """Evidence is what could have looked different.
 
-For each write or stored lie under obligation the session keeps the *other world*, in which it went the other way. Later calls run there too, under
-the same faults, at the same moment, with the same ids. A reply that differs there is evidence: the agent could have told the two worlds apart.
-Lies in replies alone have no other world; they count as exposed by the readings that the watch declares.
+For each write or stored lie under obligation the session keeps the *other world*, in which it went the other way. Later calls run there
+too, under the same faults, at the same moment, with the same ids. A reply that differs there is evidence: the agent could have told the
+two worlds apart. Lies in replies alone have no other world; they count as exposed by the readings that the watch declares.
 """
 
 from __future__ import annotations

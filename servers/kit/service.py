@@ -11,6 +11,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, ClassVar, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -151,8 +152,8 @@ def writes(
 def _mark(
     effect: Literal["read", "write"], example: dict[str, Any] | None, setup: tuple[Setup, ...], cost: int, **flags: bool
 ) -> Callable[..., Any]:
-    def mark(method: Callable[..., Any]) -> Callable[..., Any]:
-        method.__tool__ = ToolSpec(method.__name__, method, effect, example or {}, setup, cost=cost, **flags)
+    def mark(method: FunctionType) -> FunctionType:
+        setattr(method, "__tool__", ToolSpec(method.__name__, method, effect, example or {}, setup, cost=cost, **flags))  # noqa: B010
         return method
 
     return mark
@@ -189,8 +190,9 @@ class Ids:
 class Service:
     """A provider. Subclasses set the class attributes and add tools; `tick` is optional (see `due`).
 
-    Attributes: `db` the world, `now` the moment in epoch seconds, `elapsed` simulated seconds that the call lets pass after it. `domain` and `category` group services; `tables` are this
-    provider's own, `shared_tables` those of its category's rules; `codes` its error codes.
+    Attributes: `db` the world, `now` the moment in epoch seconds, `elapsed` simulated seconds that the call lets pass after it.
+    `domain` and `category` group services; `tables` are this provider's own, `shared_tables` those of its category's rules; `codes` its
+    error codes.
     """
 
     name: ClassVar[str]

@@ -28,7 +28,10 @@ SEPARATOR = "__"
 class Fault(Protocol):
     """What a session asks of a fault; it is otherwise opaque here."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Its name in the episode."""
+        ...
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether it stands in the chain of this tool."""
@@ -46,8 +49,8 @@ class Fault(Protocol):
 class Session:
     """Calls of one episode over one world and control record.
 
-    `services` are names; `faults` stand outermost first; `watches` are obligations to come. `hidden` services answer as unknown, or, when `locked`,
-    as not available yet. `on_attempt` hears of each recorded attempt. `bugs` collects exceptions of ours.
+    `services` are names; `faults` stand outermost first; `watches` are obligations to come. `hidden` services answer as unknown, or,
+    when `locked`, as not available yet. `on_attempt` hears of each recorded attempt. `bugs` collects exceptions of ours.
     """
 
     def __init__(

@@ -96,8 +96,8 @@ Cursor = Annotated[str, Field(description="next_cursor of the previous page; lea
 def page(items: Sequence[Any], name: str, limit: int, cursor: str | None, show: Callable[[Any], Any] | None = None) -> dict[str, Any]:
     """Return `{name: items of this page, "next_cursor": str | None}`; `show` makes the JSON of an item, of this page's items only.
 
-    The cursor is opaque and holds the last item of its page, so that rows added before it shift nothing and a later page looks the same. One
-    that names no item of the list raises `ServiceError` INVALID_CURSOR.
+    The cursor is opaque and holds the last item of its page, so that rows added before it shift nothing and a later page looks the
+    same. One that names no item of the list raises `ServiceError` INVALID_CURSOR.
     """
     start = 0
     if cursor is not None:

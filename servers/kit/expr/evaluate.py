@@ -195,7 +195,7 @@ def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:
         case ast.Call():
             arguments = [_value(a, scope) for a in node.args]
             keywords = {k.arg: _value(k.value, scope) for k in node.keywords if k.arg}
-            return FUNCTIONS[node.func.id](*arguments, **keywords)  # ty: ignore[unresolved-attribute]
+            return FUNCTIONS[node.func.id](*arguments, **keywords)  # ty: ignore[missing-attribute]
     raise ExpressionError(f"expression: {type(node).__name__} is not part of the language")
 
 

@@ -67,8 +67,13 @@ def _nest(data: Any, spec: Any, scope: Scope) -> int:
 
 
 _RETYPE: dict[str, Callable[[Any], Any]] = {
-    "string": str, "integer": lambda v: int(float(v)), "number": float, "boolean": bool, "list": lambda v: [v], "minor_units": lambda v: round(v * 100),
-}  # fmt: skip
+    "string": str,
+    "integer": lambda v: int(float(v)),
+    "number": float,
+    "boolean": bool,
+    "list": lambda v: [v],
+    "minor_units": lambda v: round(v * 100),
+}
 
 
 def _retype(data: Any, spec: Any, scope: Scope) -> int:
