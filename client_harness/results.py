@@ -19,7 +19,7 @@ from servers.kit.errors import InputError
 NAME = "results.db"
 KEY = ("scenario", "agent", "trial", "setting")
 Setting = Literal["faulted", "clean"]
-JUDGED: dict[str, tuple[str, ...]] = {"faulted": ("base", "relaxed"), "clean": ("clean",)}
+JUDGED: dict[Setting, tuple[Literal["base", "relaxed", "clean"], ...]] = {"faulted": ("base", "relaxed"), "clean": ("clean",)}
 """What each setting of a trial is judged in."""
 
 
@@ -41,8 +41,6 @@ class Trial:
     exposed: bool
     order_inferred: bool
     calls: int
-    oracle_calls: int | None
-    needless: int | None
     seconds: int
     usage: dict[str, float]
     trace: str
@@ -50,6 +48,8 @@ class Trial:
     failure: str
     temporary: bool
     twin: bool
+    oracle_calls: int | None = None
+    needless: int | None = None
     tries: int = 1
     reason: str | None = None
     fingerprints: dict[str, str] = field(default_factory=dict)
@@ -153,7 +153,7 @@ class Results:
 
     def done(self) -> set[tuple[str, str, int, str]]:
         """Return the keys of the trials that ended."""
-        return {tuple(row) for row in self._db.execute(f"SELECT {', '.join(KEY)} FROM trials").fetchall()}  # ty: ignore
+        return {tuple(row) for row in self._db.execute(f"SELECT {', '.join(KEY)} FROM trials").fetchall()}
 
     def trials(self) -> list[Trial]:
         """Return the trials that ended, in order of their keys. Raises `InputError` where the file is broken."""

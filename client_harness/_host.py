@@ -1,0 +1,74 @@
+"""The HTTP host of a run: started when the first external agent asks for its servers, it serves every live episode of this process."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from servers.kit.session import Session
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from servers.kit.app import Episodes
+
+Servers = Callable[[], Awaitable[list[dict[str, Any]]]]
+"""Starts the host where it is not up and returns `[{name, url, headers}]`, one server a service."""
+
+
+class Host:
+    """Serves episodes under numbers that say nothing of their scenarios, each with a token of its own."""
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self._tasks, self._starting, self._closing = tasks, anyio.Lock(), anyio.Event()
+        self._numbers = count(1)
+        self._port: int | None = None
+        self._episodes: Episodes | None = None
+
+    @contextmanager
+    def offers(self, session: Session) -> Generator[Servers]:
+        """Yield what an episode's agent calls for its servers; they are gone afterwards."""
+        name, token = f"e{next(self._numbers)}", secrets.token_urlsafe(24)
+
+        served = False
+
+        async def servers() -> list[dict[str, Any]]:
+            nonlocal served
+            episodes, port = await self._up()
+            if not served:
+                served = True
+                episodes.add(name, session, token)
+            headers = {"Authorization": f"Bearer {token}"}
+            return [{"name": s, "url": f"http://127.0.0.1:{port}/{name}/{s}/mcp", "headers": headers} for s in session.classes]
+
+        try:
+            yield servers
+        finally:
+            if self._episodes is not None:
+                self._episodes.remove(name)
+
+    async def _up(self) -> tuple[Episodes, int]:
+        async with self._starting:
+            if self._episodes is None or self._port is None:
+                from servers.kit.app import Episodes, make_app
+
+                self._episodes = Episodes()
+                self._port = await self._tasks.start(self._keep, make_app(self._episodes))
+            return self._episodes, self._port
+
+    async def _keep(self, app: Starlette, *, task_status: TaskStatus[int]) -> None:
+        from servers.kit.app import run_app
+
+        async with run_app(app) as port:
+            task_status.started(port)
+            await self._closing.wait()
+
+    def close(self) -> None:
+        """End the host."""
+        self._closing.set()

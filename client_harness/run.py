@@ -1,0 +1,316 @@
+"""Runs: every trial of some agents over some scenarios, each stored as it ends, resumable at any moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import anyio
+
+from client_harness import fingerprints
+from client_harness._host import Host
+from client_harness.agents import Assignment, resolve
+from client_harness.episode import Disclose, Episode, final_world, record, traces_folder
+from client_harness.results import JUDGED, Results, Setting, Trial
+from client_harness.tools import in_memory
+from fault_profiles.profiles import locate, profile
+from judge.metrics import needless_calls
+from judge.trace import Record
+from judge.verdict import judge
+from scenarios import load
+from scenarios.model import Scenario
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt, from_json, to_json
+
+Tell = Callable[[int, int, Trial | None], None]
+"""Hears how many trials of how many are stored, and the last of them."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run was asked for, kept in its results so that `resume` needs nothing else.
+
+    `scenarios` are ids or absolute paths; trial k of a scenario has the seed `scenario.seed + seed + k - 1`; `faults` names a profile in
+    place of the scenarios' own faults; `options` go to the agents. Never put a secret there: they are stored.
+    """
+
+    scenarios: list[str]
+    agents: list[str]
+    faulted: bool = True
+    clean: bool = False
+    trials: int = 1
+    seed: int = 0
+    jobs: int = 1
+    disclosure: Disclose = "notify"
+    faults: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def settings(self) -> tuple[Setting, ...]:
+        """Return the settings in which each trial runs."""
+        chosen: tuple[tuple[Setting, bool], ...] = (("faulted", self.faulted), ("clean", self.clean))
+        return tuple(name for name, wanted in chosen if wanted)
+
+
+class Job(NamedTuple):
+    """The key of a trial to run."""
+
+    scenario: str
+    agent: str
+    trial: int
+    setting: Setting
+
+
+def start(settings: Settings, home: Path) -> Run:
+    """Return a new run in a folder. Raises `InputError` where a name is wrong or the folder holds a run."""
+    settings = _absolute(settings)
+    scenarios = _scenarios(settings)
+    for name in settings.agents:
+        resolve(name)
+    made = fingerprints.fingerprints(scenarios.values(), settings.disclosure, settings.faults)
+    return Run(Results.create(home, asdict(settings), made), settings, scenarios)
+
+
+def reopen(home: Path) -> Run:
+    """Return a run that was begun, to be finished. Raises `InputError` where what it ran has changed since."""
+    results = Results.open(home)
+    settings = Settings(**results.settings)
+    scenarios = _scenarios(settings)
+    now = fingerprints.fingerprints(scenarios.values(), settings.disclosure, settings.faults)
+    changed = [part for part, value in now.items() if results.fingerprints.get(part) != value]
+    if changed:
+        raise InputError(f"{home}: {' and '.join(changed)} changed since the run began; its trials would not compare, begin a new run")
+    return Run(results, settings, scenarios)
+
+
+def new_home(parent: Path = Path("runs")) -> Path:
+    """Make the next numbered folder and return it."""
+    parent.mkdir(parents=True, exist_ok=True)
+    number = max((int(p.name) for p in parent.iterdir() if p.name.isdigit()), default=0)
+    while True:
+        number += 1
+        home = parent / f"{number:04}"
+        try:
+            home.mkdir()
+        except FileExistsError:
+            continue  # another run took the number
+        return home
+
+
+def _absolute(settings: Settings) -> Settings:
+    names = [n if isinstance(n, str) else str(n.resolve()) for n in load.resolve(settings.scenarios)]
+    for what, chosen in (("scenario", names), ("agent", settings.agents), ("setting", settings.settings())):
+        if not chosen:
+            raise InputError(f"there is no {what} to run")
+    if min(settings.trials, settings.jobs) < 1:
+        raise InputError("--trials and --jobs are at least 1")
+    for option in settings.options:
+        if option.lower().endswith(("key", "secret", "password")):
+            raise InputError(f"option {option}: options are stored with the results; give secrets in the environment")
+    faults = settings.faults
+    if faults is not None:
+        path = locate(faults)
+        faults = faults if path.stem == faults else str(path)
+    return replace(settings, scenarios=names, agents=list(dict.fromkeys(settings.agents)), faults=faults)
+
+
+def _scenarios(settings: Settings) -> dict[str, Scenario]:
+    found: dict[str, Scenario] = {}
+    for name in settings.scenarios:
+        made = load.load(Path(name) if Path(name).is_absolute() else name)
+        if made.id in found:
+            raise InputError(f"two scenarios are called {made.id!r}; rename one of the files")
+        found[made.id] = made
+    return found
+
+
+class Run:
+    """A run: its results so far, and the means to finish or judge it."""
+
+    def __init__(self, results: Results, settings: Settings, scenarios: dict[str, Scenario]) -> None:
+        self.results, self.settings, self.scenarios = results, settings, scenarios
+        self.faults = profile(settings.faults) if settings.faults is not None else None
+        self.jobs = [
+            Job(scenario, agent, number, setting)
+            for scenario in scenarios
+            for number in range(1, settings.trials + 1)
+            for agent in settings.agents
+            for setting in settings.settings()
+        ]
+        self._oracle: dict[tuple[str, Setting], Counter[str] | None] = {}
+
+    def finish(self, tell: Tell = lambda done, total, trial: None) -> None:
+        """Run what has no row yet, `settings.jobs` trials at once. Raises `InputError` for a person's mistake that only an agent met."""
+        try:
+            anyio.run(self._finish, tell)
+        except BaseExceptionGroup as group:
+            if isinstance(leaf(group), InputError | KeyboardInterrupt):
+                raise leaf(group) from None
+            raise
+
+    async def _finish(self, tell: Tell) -> None:
+        done = self.results.done()
+        todo = [job for job in self.jobs if job not in done]
+        stored = len(self.jobs) - len(todo)
+        tell(stored, len(self.jobs), None)
+        places = anyio.CapacityLimiter(self.settings.jobs)
+
+        async def one(job: Job) -> None:
+            nonlocal stored
+            try:
+                made = await self._trial(job, host)
+            finally:
+                places.release_on_behalf_of(job)
+            stored += 1
+            tell(stored, len(self.jobs), made)
+
+        async with anyio.create_task_group() as around:
+            host = Host(around)
+            async with anyio.create_task_group() as trials:
+                for job in todo:
+                    await places.acquire_on_behalf_of(job)
+                    trials.start_soon(one, job)
+            host.close()
+
+    async def _trial(self, job: Job, host: Host) -> Trial:
+        for tries in (1, 2):
+            made, lines = await self._once(job, host)
+            made.tries = tries
+            if not made.unknown:
+                break
+        self.results.write_trace(self.results.home / made.trace, lines)
+        self.results.add(made)
+        return made
+
+    async def _once(self, job: Job, host: Host) -> tuple[Trial, list[str]]:
+        scenario = self.scenarios[job.scenario]
+        seed = scenario.seed + self.settings.seed + job.trial - 1
+        episode = self._episode(scenario, job.setting, seed)
+        try:
+            crash = await self._converse(episode, job.agent, host)
+            if crash is not None:
+                episode.finish("crash")
+            events = episode.session.trace()
+            made = Trial(
+                **job._asdict(),
+                seed=seed,
+                status=episode.status if crash is None else "crash",
+                reason=crash if crash is not None else (episode.session.bugs or [None])[0],
+                seconds=episode.control.now - episode.control.get("start"),
+                usage=episode.usage,
+                trace=traces_folder(Path(), job.scenario, job.agent, f"{'clean-' * (job.setting == 'clean')}{job.trial}").as_posix(),
+                disclosure=self.settings.disclosure,
+                failure=scenario.failure,
+                temporary=scenario.temporary,
+                twin=scenario.twin,
+                calls=sum(isinstance(e, Attempt) for e in events),
+                fingerprints=self.results.fingerprints,
+                **_unjudged(job.setting, crash or ""),
+            )
+            if crash is None:
+                _judge(made, scenario, episode.record())
+        finally:
+            episode.close()
+        needed = await self._oracle_calls(scenario, job.setting, host)
+        if needed is not None:
+            made.oracle_calls, made.needless = needed.total(), needless_calls(_by_tool(events), needed)
+        return made, [to_json(e) for e in events]
+
+    def _episode(self, scenario: Scenario, setting: Setting, seed: int) -> Episode:
+        faulted = setting == "faulted"
+        return Episode(scenario, seed=seed, faulted=faulted, disclose=self.settings.disclosure, faults=self.faults)
+
+    async def _converse(self, episode: Episode, agent: str, host: Host) -> str | None:
+        """Play an episode. Returns how our machinery, or a model's provider, gave out, None where the episode came to its end."""
+        crash: BaseException | None = None
+        ended = False
+        try:
+            with host.offers(episode.session) as servers:
+                async with in_memory(episode.session) as tools:
+                    given = Assignment(tools, episode.sessions, episode.scenario, self.settings.options, servers)
+                    try:
+                        async with resolve(agent).agent(given) as playing:
+                            await episode.converse(playing)
+                            ended = True
+                    except Exception as problem:  # kept, for the client's task group would wrap it on its way out
+                        crash = problem
+        except Exception as problem:
+            crash = crash or problem
+        if crash is not None and isinstance(leaf(crash), InputError):
+            raise leaf(crash)
+        if crash is None or ended:
+            return None
+        return f"{type(leaf(crash)).__name__}: {leaf(crash)}"
+
+    async def _oracle_calls(self, scenario: Scenario, setting: Setting, host: Host) -> Counter[str] | None:
+        key = scenario.id, setting
+        if key not in self._oracle:
+            episode = self._episode(scenario, setting, scenario.seed + self.settings.seed)
+            try:
+                crash = await self._converse(episode, "oracle", host)
+                self._oracle[key] = None if crash is not None else _by_tool(episode.session.trace())
+            finally:
+                episode.close()
+        return self._oracle[key]
+
+
+def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results:
+    """Judge the recorded traces of a run again with the checks of now, store the verdicts and return the results.
+
+    Runs nothing: the final worlds are rebuilt from the traces. Raises `InputError` where a trace is missing or the world has changed.
+    """
+    results = Results.open(home)
+    scenarios = _scenarios(Settings(**results.settings))
+    if results.fingerprints["world"] != fingerprints.world(scenarios.values()):
+        raise InputError(f"{home}: its world has changed since; the final worlds of its traces cannot be rebuilt, run it anew")
+    trials = results.trials()
+    for number, made in enumerate(trials, 1):
+        if made.status != "crash":
+            scenario, path = scenarios[made.scenario], results.home / made.trace
+            try:
+                events = [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
+                world = final_world(scenario, events)
+            except (OSError, UnicodeDecodeError) as wrong:
+                raise InputError(f"{path}: {wrong}") from None
+            except (InputError, StopIteration) as wrong:
+                raise InputError(f"{path}: not a whole trace ({wrong})") from None
+            made.__dict__ |= _unjudged(made.setting, "")
+            _judge(made, scenario, record(events, world))
+            world.close()
+            made.fingerprints |= {"judge": fingerprints.judging(scenarios.values())}
+            results.replace(made)
+        tell(number, len(trials), made)
+    results.refingerprint(judge=fingerprints.judging(scenarios.values()))
+    return results
+
+
+def _unjudged(setting: Setting, why: str) -> dict[str, Any]:
+    unknown = {"value": "unknown", "score": None, "why": why, "findings": []}
+    return {
+        "verdicts": {name: dict(unknown) for name in JUDGED[setting]},
+        "exposed": True,
+        "order_inferred": False,
+    }
+
+
+def _judge(made: Trial, scenario: Scenario, kept: Record) -> None:
+    for name in JUDGED[made.setting]:
+        verdict = judge(scenario.checks, kept, name)
+        found = verdict.as_json()
+        made.verdicts[name] = {part: found[part] for part in ("value", "score", "why", "findings")}
+        made.exposed = made.exposed and verdict.exposed
+        made.order_inferred = made.order_inferred or verdict.order_inferred
+
+
+def _by_tool(events: list[Any]) -> Counter[str]:
+    return Counter(e.name for e in events if isinstance(e, Attempt))
+
+
+def leaf(problem: BaseException) -> BaseException:
+    """Return the exception inside groups of them: a person's mistake where there is one, else the first."""
+    while isinstance(problem, BaseExceptionGroup):
+        inner = [leaf(e) for e in problem.exceptions]
+        problem = next((e for e in inner if isinstance(e, InputError)), inner[0])
+    return problem
