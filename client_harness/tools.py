@@ -49,6 +49,13 @@ class Tools:
 
         return reply_of(await self._client.call_tool(name, args))
 
+    async def call_malformed(self, name: str, args: Any) -> tuple[Any, bool]:
+        """Make a call whose arguments are no JSON object: it goes to the session, which records and refuses it."""
+        from servers.kit.mcp import split
+
+        reply = await self._session.call(*split(name), args)
+        return reply.data, reply.is_error
+
 
 @asynccontextmanager
 async def in_memory(session: Session) -> AsyncIterator[Tools]:

@@ -1,0 +1,82 @@
+"""Adapters: agents built with other frameworks, run in processes and environments of their own. One folder an adapter.
+
+A folder holds `adapter.yaml` (`about`, `command`) and what the command runs; in the command `{here}` is the folder and `{python}` the
+interpreter of the adapter's environment, made from its `requirements.lock` (see `install`), or ours where it has none.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from servers.kit.errors import InputError, UnknownName
+
+if TYPE_CHECKING:
+    from client_harness.agents import Agent, Assignment
+
+HERE = Path(__file__).parent
+
+
+@dataclass
+class Adapter:
+    """An adapter as an agent: the process agent with this folder's command."""
+
+    name: str
+    ABOUT: str
+    parts: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where the adapter's files are."""
+        return HERE / self.name
+
+    async def command(self) -> list[str]:
+        """Return the command to start; makes the adapter's environment where it is missing or stale."""
+        from sys import executable
+
+        import anyio.to_thread
+
+        python = executable
+        if (self.folder / "requirements.lock").exists() and any("{python}" in p for p in self.parts):
+            from client_harness.adapters.install import ensure
+
+            python = str(await anyio.to_thread.run_sync(ensure, self.name))
+        return [p.replace("{here}", str(self.folder)).replace("{python}", python) for p in self.parts]
+
+    def agent(self, given: Assignment) -> AbstractAsyncContextManager[Agent]:
+        """Converse with the adapter's agent."""
+        return self._life(given)
+
+    @asynccontextmanager
+    async def _life(self, given: Assignment) -> AsyncGenerator[Agent]:
+        from client_harness.agents import process
+
+        options = {**given.options, "command": await self.command()}
+        async with process.agent(replace(given, options=options)) as agent:
+            yield agent
+
+
+@functools.cache
+def adapters() -> tuple[str, ...]:
+    """Return the names of the adapters."""
+    return tuple(sorted(p.parent.name for p in HERE.glob("*/adapter.yaml")))
+
+
+def adapter(name: str) -> Adapter:
+    """Return an adapter by name. Raises `UnknownName`, and `InputError` for an `adapter.yaml` that says something else than it should."""
+    import yaml
+
+    if name not in adapters():
+        raise UnknownName("adapter", name, adapters())
+    path = HERE / name / "adapter.yaml"
+    try:
+        written = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    except yaml.YAMLError as wrong:
+        raise InputError(f"{path}: {' '.join(str(wrong).split())}") from None
+    if not isinstance(written, dict) or set(written) != {"about", "command"} or not isinstance(written["command"], list):
+        raise InputError(f"{path}: holds about (a line) and command (a list), nothing else")
+    return Adapter(name, str(written["about"]), tuple(map(str, written["command"])))

@@ -1,0 +1,70 @@
+"""Environments of adapters, apart from ours, so that their pins and ours need not agree.
+
+`python -m client_harness.adapters.install pydantic_ai` makes one ahead of its first use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from client_harness.adapters import HERE, adapter, adapters
+from servers.kit.errors import InputError
+
+HOME = HERE.parent.parent / ".venv" / "adapters"
+"""Where the environments are: beside our own."""
+
+
+def ensure(name: str) -> Path:
+    """Return the Python of an adapter's environment; makes it where it is missing or was made from another lock.
+
+    Raises `UnknownName`, and `InputError` where it cannot be made.
+    """
+    lock = adapter(name).folder / "requirements.lock"
+    wanted = hashlib.sha256(lock.read_bytes()).hexdigest() + f" {sys.version_info[0]}.{sys.version_info[1]}"
+    folder = HOME / name
+    python, stamp = folder / "bin" / "python", folder / "lock.sha256"
+    with _alone(HOME / f"{name}.lock"):
+        if not (python.exists() and stamp.exists() and stamp.read_text() == wanted):
+            _make(folder, lock)
+            stamp.write_text(wanted)
+    return python
+
+
+def _make(folder: Path, lock: Path) -> None:
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
+    for command in ([sys.executable, "-m", "venv", "--clear", str(folder)], [*pip, "-r", str(lock)]):
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            why = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
+            raise InputError(f"the environment of the adapter {folder.name} could not be made: {' '.join(why[-3:])[-600:]}")
+
+
+@contextmanager
+def _alone(path: Path) -> Generator[None]:
+    """Hold a lock over processes and threads, so that trials at once make one environment once."""
+    import fcntl
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def main(names: list[str]) -> int:
+    """Make environments: of the named adapters, of all where none is named."""
+    for name in names or adapters():
+        try:
+            print(f"{name}: {ensure(name)}")
+        except InputError as wrong:
+            print(f"error: {wrong}", file=sys.stderr)
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

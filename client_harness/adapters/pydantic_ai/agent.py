@@ -1,0 +1,168 @@
+"""A Pydantic AI agent behind Haywire's process contract. It runs in an environment of its own and imports nothing of Haywire."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+import httpx2
+from pydantic_ai import Agent  # ty: ignore[import-not-found]
+from pydantic_ai.exceptions import (  # ty: ignore[import-not-found]
+    AgentRunError,
+    ModelAPIError,
+    ModelContextWindowExceededError,
+    UsageLimitExceeded,
+)
+from pydantic_ai.mcp import MCPToolset  # ty: ignore[import-not-found]
+from pydantic_ai.messages import (  # ty: ignore[import-not-found]
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.openai import OpenAIChatModel  # ty: ignore[import-not-found]
+from pydantic_ai.providers.openai import OpenAIProvider  # ty: ignore[import-not-found]
+from pydantic_ai.usage import RunUsage, UsageLimits  # ty: ignore[import-not-found]
+
+INSTRUCTIONS = (Path(__file__).parent / "instructions.md").read_text(encoding="utf-8").strip()
+STEP_HEADER = "x-agent-step"
+
+
+def model_of(env: Any) -> Any:
+    """Return the model that the environment names: of an OpenAI-compatible endpoint, else whatever Pydantic AI makes of the name."""
+    name, base = env.get("HAYWIRE_MODEL"), env.get("HAYWIRE_API_BASE")
+    if not name:
+        raise ValueError("name a model, as in --model openai/gpt-5")
+    if base is None:
+        return name.replace("/", ":", 1) if ":" not in name else name
+    key = env.get("OPENAI_API_KEY", "none")
+    return OpenAIChatModel(name.removeprefix("openai/").removeprefix("openai:"), provider=OpenAIProvider(base_url=base, api_key=key))
+
+
+class Conversation:
+    """One conversation: the agent, its connections, and its messages over all turns."""
+
+    def __init__(self, agent: Agent, now: str, history: list[dict[str, Any]]) -> None:
+        self.agent = agent
+        self.messages = native(history)
+        self.opening = f"[Conversation of {now}]\n" if history else ""
+        self.step = 0
+        self.left = int(os.environ.get("HAYWIRE_MAX_TOKENS", 1_000_000))
+
+    async def turn(self, text: str) -> dict[str, Any]:
+        """Run the agent on a text of the user."""
+        usage, said = RunUsage(), ""
+        limits = UsageLimits(request_limit=int(os.environ.get("HAYWIRE_MAX_STEPS", 30)), total_tokens_limit=max(1, self.left))
+        status, detail = "done", ""
+        try:
+            async with asyncio.timeout(float(os.environ.get("HAYWIRE_MAX_SECONDS", 300))):
+                result = await self.agent.run(self.opening + text, message_history=self.messages, usage=usage, usage_limits=limits)
+            self.messages, said = result.all_messages(), result.output
+        except (UsageLimitExceeded, ModelContextWindowExceededError, TimeoutError) as reached:
+            status, detail = "limit", f"{type(reached).__name__}: {reached}"
+        except ModelAPIError as unreached:
+            status, detail = "outage", f"{type(unreached).__name__}: {unreached}"
+        except AgentRunError as failed:
+            status, detail = "error", f"{type(failed).__name__}: {failed}"
+        self.opening = ""
+        self.left -= usage.input_tokens + usage.output_tokens
+        spent = {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens, "requests": usage.requests}
+        return {"status": status, "text": said, "usage": spent, "detail": detail}
+
+
+def native(sessions: list[dict[str, Any]]) -> list[Any]:
+    """Return canonical sessions as Pydantic AI's messages, a dated header before the first text of each."""
+    found: list[Any] = []
+    for session in sessions:
+        opening = f"[Conversation of {session['at']}]"
+        for message in session["messages"]:
+            if message["role"] == "user":
+                found.append(ModelRequest(parts=[UserPromptPart(content="\n".join(filter(None, (opening, message["text"]))))]))
+                opening = ""
+                continue
+            if opening:
+                found.append(ModelRequest(parts=[UserPromptPart(content=opening)]))
+                opening = ""
+            if "calls" not in message:
+                found.append(ModelResponse(parts=[TextPart(content=message["text"])]))
+                continue
+            ids = [f"past_{len(found)}_{number}" for number, _ in enumerate(message["calls"])]
+            calls = [(i, f"{c['server']}__{c['tool']}", c) for i, c in zip(ids, message["calls"], strict=True)]
+            found.append(ModelResponse(parts=[ToolCallPart(name, c["args"], tool_call_id=i) for i, name, c in calls]))
+            found.append(ModelRequest(parts=[ToolReturnPart(name, c["reply"], tool_call_id=i) for i, name, c in calls]))
+    return found
+
+
+async def start(params: dict[str, Any], stack: contextlib.AsyncExitStack) -> Conversation:
+    """Connect to the servers, each with its name before its tools' names, and begin a conversation."""
+    made: list[Conversation] = []
+    clients: dict[str, httpx2.AsyncClient] = {}
+
+    async def number(request: httpx2.Request) -> None:
+        if made and made[0].step:
+            request.headers[STEP_HEADER] = str(made[0].step)
+
+    async def call(ctx: Any, perform: Any, name: str, args: dict[str, Any]) -> Any:
+        made[0].step = ctx.run_step
+        return await perform(name, args)
+
+    toolsets = []
+    for server in params["mcp_servers"]:
+        headers = server.get("headers") or {}
+        key = json.dumps(headers, sort_keys=True)
+        if key not in clients:
+            timeout = httpx2.Timeout(30, read=300)
+            client = httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks={"request": [number]}, follow_redirects=True)
+            clients[key] = await stack.enter_async_context(client)
+        tools = MCPToolset(
+            server["url"],
+            id=server["name"],
+            http_client=clients[key],
+            process_tool_call=call,
+            cache_tools=False,  # so that what appears during a conversation is seen under either era of the protocol
+            tool_error_behavior="failed",  # an error is for the model to read; the default ends the run at the second one
+        )
+        toolsets.append(tools.prefixed(server["name"] + "_"))
+    agent = Agent(model_of(os.environ), instructions=INSTRUCTIONS, toolsets=toolsets)
+    await stack.enter_async_context(agent)
+    made.append(Conversation(agent, params["now"], params["history"]))
+    return made[0]
+
+
+async def serve(out: TextIO) -> None:
+    """Answer requests until stdin closes or `close` is asked."""
+    conversation: Conversation | None = None
+    async with contextlib.AsyncExitStack() as stack:
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            request = json.loads(line)
+            method, params = request["method"], request.get("params") or {}
+            answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request.get("id")}
+            try:
+                if method == "initialize":
+                    answer["result"] = {"agent": "pydantic_ai", "history": "native", "tool_refresh": "call"}
+                elif method == "session/start":
+                    conversation = await start(params, stack)
+                    answer["result"] = {}
+                elif method == "turn" and conversation is not None:
+                    answer["result"] = await conversation.turn(params["text"])
+                elif method == "close":
+                    answer["result"] = {}
+                else:
+                    answer["error"] = {"code": -32601, "message": f"no method {method!r} here and now"}
+            except Exception as wrong:
+                answer["error"] = {"code": -32000, "message": f"{type(wrong).__name__}: {wrong}"}
+            print(json.dumps(answer), file=out, flush=True)
+            if method == "close":
+                return
+
+
+if __name__ == "__main__":
+    answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
+    asyncio.run(serve(answers))

@@ -1,0 +1,121 @@
+"""JSON-RPC 2.0 with a process, a line a message on its stdin and stdout. Whatever it does, a request ends in an answer or an error."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import tempfile
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import IO, Any
+
+import anyio
+import anyio.abc
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+LONGEST = 16 * 1024 * 1024
+"""Bytes of one line, at most."""
+TAIL = 2000
+"""Characters of its stderr that an error quotes, at most."""
+GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
+
+
+class PeerError(Exception):
+    """The process failed: it died, did not answer in time, printed something else than an answer, or answered with an error."""
+
+
+class Peer:
+    """A process that answers requests one at a time. After a `PeerError` other than an answered one it is of no more use."""
+
+    def __init__(self, process: anyio.abc.Process, name: str, stderr: IO[bytes]) -> None:
+        assert process.stdin is not None and process.stdout is not None
+        self.process, self._name, self._stderr, self._number = process, name, stderr, 0
+        self._in, self._out = process.stdin, BufferedByteReceiveStream(process.stdout)
+        self.lost = False
+
+    async def request(self, method: str, params: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Send a request and return its result, an object. Raises `PeerError`."""
+        self._number += 1
+        line = json.dumps({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}) + "\n"
+        try:
+            with anyio.fail_after(seconds):
+                with contextlib.suppress(*GONE):  # it may have answered, or said why, before it went
+                    await self._in.send(line.encode())
+                while True:
+                    answer = await self._answer(method)
+                    if "id" in answer or "method" not in answer:
+                        break
+        except TimeoutError:
+            raise await self._failed(f"did not answer {method} within {seconds:g} s") from None
+        if answer.get("id") != self._number:
+            raise await self._failed(f"answered {method} under the id {answer.get('id')!r} in place of {self._number}")
+        if (wrong := answer.get("error")) is not None:
+            said = wrong.get("message") if isinstance(wrong, dict) else wrong
+            raise PeerError(f"{self._name} answered {method} with an error: {_short(str(said))}")
+        if not isinstance(answer.get("result"), dict):
+            raise await self._failed(f"answered {method} with no object as its result: {_short(json.dumps(answer))}")
+        return answer["result"]
+
+    async def _answer(self, method: str) -> dict[str, Any]:
+        try:
+            line = await self._out.receive_until(b"\n", LONGEST)
+        except anyio.DelimiterNotFound:
+            raise await self._failed(f"printed a line of more than {LONGEST} bytes in answer to {method}") from None
+        except (anyio.IncompleteRead, anyio.EndOfStream, *GONE):
+            raise await self._failed(f"ended before it answered {method}", ended=True) from None
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise await self._failed(f"printed something else than JSON-RPC in answer to {method}: {_short(line.decode(errors='replace'))}")
+        return answer
+
+    async def _failed(self, what: str, ended: bool = False) -> PeerError:
+        self.lost = True
+        if ended:
+            with anyio.move_on_after(2):
+                what += f" (exit code {await self.process.wait()})"
+        self._stderr.seek(max(0, self._stderr.seek(0, io.SEEK_END) - 4 * TAIL))
+        tail = " ".join(self._stderr.read().decode(errors="replace").split())[-TAIL:]
+        return PeerError(f"{self._name} {what}{'; its stderr ends: ' + tail if tail else ''}")
+
+    async def end(self, seconds: float = 3.0) -> None:
+        """End the process: close its stdin and wait, terminate, kill. Its children, of its own process group, go with it."""
+        with contextlib.suppress(*GONE):
+            await self._in.aclose()
+        for sign in (None, signal.SIGTERM, signal.SIGKILL):
+            if sign is not None:
+                self._signal(sign)
+            with anyio.move_on_after(seconds if not (self.lost and sign is None) else 0.05):
+                await self.process.wait()
+                break
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, sign: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, sign)
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 300 else text[:300] + "…"
+
+
+@contextlib.asynccontextmanager
+async def peer(command: Sequence[str], env: Mapping[str, str], name: str) -> AsyncGenerator[Peer]:
+    """Start a process in a group of its own and yield it; it is ended on the way out. Raises `PeerError` where it cannot be started."""
+    with tempfile.TemporaryFile() as stderr:
+        try:
+            process = await anyio.open_process(command, env=env, stderr=stderr, start_new_session=True)
+        except OSError as wrong:
+            raise PeerError(f"{name} cannot be started: {wrong.strerror or wrong}: {command[0]}") from None
+        made = Peer(process, name, stderr)
+        try:
+            yield made
+        finally:
+            with anyio.CancelScope(shield=True):
+                await made.end()
+                await process.aclose()

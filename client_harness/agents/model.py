@@ -1,0 +1,173 @@
+"""Any language model that litellm reaches, as an agent in this process: a plain loop of completions and tool calls."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from client_harness._litellm import ContextExceeded, Endpoint, Recording
+from client_harness.agents import Assignment, TurnResult, _history
+from servers.kit.errors import InputError, did_you_mean
+from servers.kit.values import iso
+
+ABOUT = "a language model through litellm (--model, --api-base; --record and --replay)"
+PROMPT = Path(__file__).parent / "prompts" / "system.md"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can be set. Limits give the status `limit`: `max_steps` requests or `max_seconds` of real time a turn, `max_tokens` in all.
+
+    `refresh` says when tools are listed again: before each request (call), each turn, or never. `record` and `replay` are folders.
+    """
+
+    model: str
+    api_base: str | None = None
+    record: str | None = None
+    replay: str | None = None
+    max_steps: int = 30
+    max_seconds: float = 300.0
+    max_tokens: int = 1_000_000
+    answer_tokens: int | None = None
+    temperature: float | None = None
+    refresh: str = "call"
+    retries: int = 2
+
+    @classmethod
+    def read(cls, given: dict[str, Any]) -> Options:
+        """Return options from the command line's. Raises `InputError`."""
+        numbers = {"max_steps": int, "max_tokens": int, "answer_tokens": int, "retries": int, "max_seconds": float, "temperature": float}
+        known = [f.name for f in fields(cls)]
+        found: dict[str, Any] = {}
+        for name, value in given.items():
+            if value is None or name in ("command", "turn_seconds"):
+                continue
+            if name not in known:
+                raise InputError(f"agent model: unknown option {name!r}{did_you_mean(name, known)}")
+            try:
+                found[name] = numbers.get(name, str)(value)
+            except (TypeError, ValueError):
+                raise InputError(f"agent model: {name} is a number, not {value!r}") from None
+        if not found.get("model"):
+            raise InputError("agent model: name a model, as in --model openai/gpt-5")
+        if found.get("record") and found.get("replay"):
+            raise InputError("agent model: --record and --replay exclude each other")
+        if found.get("refresh", "call") not in ("call", "turn", "never"):
+            raise InputError(f"agent model: refresh is call, turn or never, not {found['refresh']!r}")
+        return cls(**found)
+
+
+class ModelAgent:
+    """A conversation with a model. Messages are kept over all turns, after the history's."""
+
+    def __init__(self, given: Assignment, options: Options) -> None:
+        self._tools, self._options = given.tools, options
+        self._messages = [{"role": "system", "content": PROMPT.read_text(encoding="utf-8").strip()}, *_history.chat(given.history)]
+        self._opening = f"{_history.header(iso(given.tools.now))}\n" if given.history else ""
+        endpoint = Endpoint(options.api_base, options.retries)
+        self._source: Endpoint | Recording = endpoint
+        if options.replay is not None:
+            self._source = Recording(Path(options.replay), given.trial)
+        elif options.record is not None:
+            self._source = Recording(Path(options.record), given.trial, endpoint)
+        self._listed: list[dict[str, Any]] | None = None
+        self._tokens = 0
+
+    async def turn(self, text: str) -> TurnResult:
+        """Ask the model, make its calls and ask again, until it answers in words or a limit is reached."""
+        self._messages.append({"role": "user", "content": self._opening + text})
+        self._opening = ""
+        if self._options.refresh == "turn":
+            self._listed = None
+        result, deadline = TurnResult(""), time.monotonic() + self._options.max_seconds
+        for _ in range(self._options.max_steps):
+            if self._tokens >= self._options.max_tokens:
+                return self._limit(result, f"{self._options.max_tokens} tokens were used")
+            request = await self._request()
+            response = None
+            with anyio.move_on_after(max(0.0, deadline - time.monotonic())):
+                try:
+                    response = await self._source.complete(request)
+                except ContextExceeded as full:
+                    return self._limit(result, str(full))
+            if response is None:
+                return self._limit(result, f"the turn took more than {self._options.max_seconds:g} s")
+            self._count(result, response)
+            message = response["message"]
+            result.text = str(message.get("content") or "")
+            calls = message.get("tool_calls") or []
+            if not calls:
+                self._messages.append({"role": "assistant", "content": result.text})
+                return result
+            await self._act(result.text, calls)
+        return self._limit(result, f"{self._options.max_steps} requests did not end the turn")
+
+    def _limit(self, result: TurnResult, why: str) -> TurnResult:
+        result.status, result.detail = "limit", why
+        return result
+
+    async def _request(self) -> dict[str, Any]:
+        if self._listed is None or self._options.refresh == "call":
+            self._listed = [
+                {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.schema}}
+                for t in await self._tools.list()
+            ]
+        request: dict[str, Any] = {"model": self._options.model, "messages": list(self._messages)}
+        if self._listed:
+            request["tools"] = self._listed
+        if self._options.temperature is not None:
+            request["temperature"] = self._options.temperature
+        if self._options.answer_tokens is not None:
+            request["max_tokens"] = self._options.answer_tokens
+        return request
+
+    def _count(self, result: TurnResult, response: dict[str, Any]) -> None:
+        spent = {n: response["usage"].get(n) or 0 for n in ("prompt_tokens", "completion_tokens")}
+        self._tokens += sum(spent.values())
+        amounts = {**spent, "requests": 1, **({"cost": response["cost"]} if response["cost"] is not None else {})}
+        for name, amount in amounts.items():
+            result.usage[name] = result.usage.get(name, 0) + amount
+
+    async def _act(self, said: str, calls: list[dict[str, Any]]) -> None:
+        """Make the calls of one message, one step, in the order in which they were emitted."""
+        made, results = [], []
+        self._tools.step()
+        for number, call in enumerate(calls, 1):
+            function = call.get("function") or {}
+            name, written = str(function.get("name") or ""), function.get("arguments")
+            args = _parsed(written)
+            if isinstance(args, dict):
+                data, _ = await self._tools.call_named(name, args)
+            else:
+                data, _ = await self._tools.call_malformed(name, args)
+                written = json.dumps({"_": args})  # providers parse what a conversation repeats
+            key = str(call.get("id") or f"call_{len(self._messages)}_{number}")
+            text = written if isinstance(written, str) and written.strip() else json.dumps(args)
+            made.append({"id": key, "type": "function", "function": {"name": name, "arguments": text}})
+            results.append({"role": "tool", "tool_call_id": key, "content": json.dumps(data, ensure_ascii=False, separators=(",", ":"))})
+        self._messages += [{"role": "assistant", "content": said or None, "tool_calls": made}, *results]
+
+
+def _parsed(written: Any) -> Any:
+    """Return a call's arguments; text that is no JSON stays text, and none at all is an empty object."""
+    if not isinstance(written, str):
+        return {} if written is None else written
+    if not written.strip():
+        return {}
+    try:
+        return json.loads(written)
+    except ValueError:
+        return written
+
+
+@asynccontextmanager
+async def agent(given: Assignment) -> AsyncGenerator[ModelAgent]:
+    """Converse with a model."""
+    yield ModelAgent(given, Options.read(given.options))

@@ -1,0 +1,114 @@
+"""Any agent in a process of its own: a command that speaks JSON-RPC on stdin and stdout and MCP over HTTP with the episode's services.
+
+    → initialize {protocol}                        ← {agent, history: messages|native|text, tool_refresh}
+    → session/start {history, mcp_servers, now}    ← {}
+    → turn {text}                                  ← {status: done|limit|error|outage, text, usage, detail?}
+    → close                                        ← {}
+
+`outage` says that the agent's model could not be reached: the trial is unknown. An agent that knows its steps numbers them, from 1 each
+turn, in the header `x-agent-step` of its MCP requests. Tool use is scored from the services' trace alone.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from client_harness.agents import Assignment, ProviderOutage, TurnResult, _history
+from client_harness.agents._rpc import Peer, PeerError, peer
+from servers.kit.errors import InputError
+from servers.kit.values import iso
+
+ABOUT = "any agent in a process of its own, speaking JSON-RPC (--command 'python agent.py')"
+PROTOCOL = 1
+STATUSES = ("done", "limit", "error", "outage")
+REFRESHES = ("call", "notify", "turn", "process", "never")
+SETTINGS = ("model", "api_base", "max_steps", "max_seconds", "max_tokens", "temperature", "refresh")
+"""Options that reach the process as `HAYWIRE_MODEL` and so on."""
+
+
+class ProcessAgent:
+    """A conversation with a started process."""
+
+    def __init__(self, peer: Peer, seconds: float) -> None:
+        self._peer, self._seconds = peer, seconds
+
+    async def turn(self, text: str) -> TurnResult:
+        """Ask the process. One that fails here has failed as an agent: the turn is an error, and judged."""
+        if self._peer.lost:
+            return TurnResult("", "error", detail="the process is gone")
+        try:
+            answer = await self._peer.request("turn", {"text": text}, self._seconds)
+            return _result(answer)
+        except PeerError as failure:
+            return TurnResult("", "error", detail=str(failure))
+
+
+def _result(answer: dict[str, Any]) -> TurnResult:
+    status, said, usage, detail = (answer.get(k, d) for k, d in (("status", "done"), ("text", ""), ("usage", {}), ("detail", "")))
+    if status not in STATUSES or not isinstance(said, str) or not isinstance(usage, dict):
+        raise PeerError(f"a turn's answer is {{status: {'|'.join(STATUSES)}, text, usage}}, not {str(answer)[:300]}")
+    if status == "outage":
+        raise ProviderOutage(str(detail) or "the agent says that its model cannot be reached")
+    amounts = {str(n): a for n, a in usage.items() if isinstance(a, int | float) and not isinstance(a, bool)}
+    return TurnResult(said, status, amounts, str(detail))
+
+
+def _command(given: Any) -> list[str]:
+    try:
+        parts = shlex.split(given) if isinstance(given, str) else list(given or [])
+    except ValueError as wrong:
+        raise InputError(f"agent process: {given!r} is no command: {wrong}") from None
+    if not parts:
+        raise InputError("agent process: say what to start, as in --command 'python my_agent.py'")
+    return [str(p) for p in parts]
+
+
+def _seconds(given: Any) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise InputError(f"agent process: turn_seconds is a number, not {given!r}") from None
+
+
+@asynccontextmanager
+async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
+    """Start the command, hand it the history and the servers, and end it afterwards.
+
+    Raises `ProviderOutage` where it does not come as far as its first turn, `InputError` for options that cannot be.
+    """
+    command, seconds = _command(given.options.get("command")), _seconds(given.options.get("turn_seconds") or 300)
+    if given.servers is None:
+        raise InputError("agent process: there is no HTTP host in this run for it to connect to")
+    env = {**os.environ, **{f"HAYWIRE_{n.upper()}": str(v) for n in SETTINGS if (v := given.options.get(n)) is not None}}
+    name = f"the agent's process ({command[0].rpartition('/')[2]})"
+    async with _started(command, env, name) as started:
+        yield await _begin(started, given, seconds)
+        if not started.lost:
+            with suppress(PeerError):
+                await started.request("close", {}, 5)
+
+
+@asynccontextmanager
+async def _started(command: list[str], env: dict[str, str], name: str) -> AsyncGenerator[Peer]:
+    try:
+        async with peer(command, env, name) as started:
+            yield started
+    except PeerError as failure:
+        raise ProviderOutage(str(failure)) from None
+
+
+async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAgent:
+    assert given.servers is not None
+    hello = await started.request("initialize", {"protocol": PROTOCOL}, seconds)
+    kind, refresh = hello.get("history", "messages"), hello.get("tool_refresh", "call")
+    if kind not in _history.KINDS or refresh not in REFRESHES:
+        wants = f"history is one of {', '.join(_history.KINDS)} and tool_refresh one of {', '.join(REFRESHES)}"
+        raise PeerError(f"the agent's process answered initialize wrongly: {wants}, not {kind!r} and {refresh!r}")
+    servers = await given.servers()
+    start = {"history": _history.rendered(given.history, kind), "mcp_servers": servers, "now": iso(given.tools.now)}
+    await started.request("session/start", start, seconds)
+    return ProcessAgent(started, seconds)
