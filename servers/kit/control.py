@@ -27,13 +27,16 @@ class Control:
 
     def __init__(self, start: int, seed: int = 0, path: Path | None = None) -> None:
         self._db = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
-        self._file = path is not None
-        if self._file:
+        self.shared = path is not None
+        if self.shared:
             self._db.execute("PRAGMA busy_timeout=10000")
         self._db.executescript(_SCHEMA)
         self._db.execute("INSERT OR IGNORE INTO state VALUES('now', ?)", (start,))
         self._db.execute("INSERT OR IGNORE INTO state VALUES('seed', ?)", (seed,))
         self.seed = int(self.get("seed"))
+        # What one process alone advances need not be read back; in a file, another process may have.
+        self._now: int = self.get("now")
+        self._last: int = self._db.execute("SELECT coalesce(max(seq),0) FROM trace").fetchone()[0]
 
     def close(self) -> None:
         """Release the record."""
@@ -41,10 +44,7 @@ class Control:
 
     @contextlib.contextmanager
     def order(self) -> Generator[None]:
-        """Hold the episode for one call. In a file this waits for other processes."""
-        if not self._file:
-            yield
-            return
+        """Hold a record in a file for one call; this waits for other processes."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -77,13 +77,15 @@ class Control:
     @property
     def now(self) -> int:
         """The simulated moment, epoch seconds."""
-        return self._db.execute("SELECT value FROM state WHERE key='now'").fetchone()[0]
+        return self.get("now") if self.shared else self._now
 
     def advance(self, seconds: int) -> int:
         """Move the clock on and return the new moment. Time never goes back."""
         if seconds < 0:
             raise ValueError("time never goes back")
-        return self._db.execute("UPDATE state SET value=value+? WHERE key='now' RETURNING value", (seconds,)).fetchone()[0]
+        found = self._db.execute("UPDATE state SET value=value+? WHERE key='now' RETURNING value", (seconds,)).fetchone()
+        self._now = found[0]
+        return self._now
 
     def count(self, name: str) -> int:
         """Return the next number (from 1) of a named counter."""
@@ -103,10 +105,13 @@ class Control:
     def record(self, seq: int, event: str) -> None:
         """Append a serialised event to the trace."""
         self._db.execute("INSERT INTO trace VALUES(?,?)", (seq, event))
+        self._last = seq
 
     def next_seq(self) -> int:
         """Return the number of the next event (from 1)."""
-        return self._db.execute("SELECT coalesce(max(seq),0)+1 FROM trace").fetchone()[0]
+        if self.shared:
+            self._last = self._db.execute("SELECT coalesce(max(seq),0) FROM trace").fetchone()[0]
+        return self._last + 1
 
     def trace(self, after: int = 0) -> list[str]:
         """Return the serialised events after a sequence number, in order."""

@@ -86,18 +86,26 @@ Event = Attempt | Message | Notice
 _KINDS: dict[str, type[Any]] = {"attempt": Attempt, "message": Message, "notice": Notice}
 
 
+encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""JSON data as compact text, the form of traces and of replies on the wire."""
+
+
 def to_json(event: Event) -> str:
     """Return the event as one line of canonical JSON."""
     fields = {name: getattr(event, name) for name in event.__slots__}  # asdict would copy every reply deeply
     if isinstance(event, Attempt):
         fields["firings"] = [asdict(f) for f in event.firings]
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+        if event.truth is event.seen:
+            del fields["truth"]  # most replies are the truth; writing them once halves a trace
+    return encode(fields)
 
 
 def from_json(line: str) -> Event:
     """Return the event that `to_json` wrote. Raises `InputError` where the line is not one."""
     try:
         fields = json.loads(line)
+        if fields["event"] == "attempt":
+            fields.setdefault("truth", fields["seen"])
         made = _KINDS[fields["event"]](**fields)
     except (ValueError, KeyError, TypeError) as broken:
         raise InputError(f"not an event of a trace: {line[:80]!r} ({broken})") from None

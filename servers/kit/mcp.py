@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import weakref
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -88,6 +88,16 @@ class Audience:
             await anyio.sleep(session.hold)
 
 
+class _Server(Server[Any]):
+    """The SDK's server, except that it says `tools.listChanged: true` to 2025-era clients, which ignore the notification otherwise."""
+
+    def get_capabilities(
+        self, notification_options: NotificationOptions | None = None, *args: Any, **kwargs: Any
+    ) -> types.ServerCapabilities:
+        """Return the capabilities to advertise."""
+        return super().get_capabilities(NotificationOptions(tools_changed=True), *args, **kwargs)
+
+
 def make_server(
     resolve: Resolve, name: str, only: str | None = None, *, audience: Audience | None = None, fixed: bool = False
 ) -> Server[Any]:
@@ -117,24 +127,13 @@ def make_server(
         return types.CallToolResult(content=[types.TextContent(type="text", text=as_text(reply))], is_error=reply.is_error)
 
     # without a schema lookup of its own the HTTP transport lists all tools before each call, to check headers that no tool of ours has
-    server: Server[Any] = Server(
-        name, version="0.1.0", on_list_tools=list_tools, on_call_tool=call_tool, get_tool_input_schema=lambda tool: None
-    )
+    server = _Server(name, version="0.1.0", on_list_tools=list_tools, on_call_tool=call_tool, get_tool_input_schema=lambda tool: None)
     server.middleware.clear()
-    server.middleware.append(_advertise_changes)
     return server
 
 
 def _modern(ctx: Any) -> bool:
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-
-
-async def _advertise_changes(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
-    """Say `tools.listChanged: true` to 2025-era clients, which ignore the notification otherwise."""
-    result = await call_next(ctx)
-    if ctx.method == "initialize":
-        result["capabilities"].setdefault("tools", {})["listChanged"] = True
-    return result
 
 
 def split(name: str) -> tuple[str, str]:

@@ -74,7 +74,7 @@ class Session:
         self.turn, self.step = 0, None
         self.bugs: list[str] = []
         self.on_attempt: list[Callable[[events.Attempt], None]] = []
-        self._lock = anyio.Lock()
+        self._lock = anyio.Lock(fast_acquire=True)
         self._chains: dict[tuple[str, str], tuple[Next, frozenset[str]]] = {}
         self.out = control.next_seq() - 1
         self.hold = 0.5 if self.hidden else 0.0
@@ -127,8 +127,11 @@ class Session:
         arrived = self.out if arrived is None else arrived
         service_name, tool, args = _encodable([service_name, tool, args])
         async with self._lock:
+            step = self.step if step is None else step
+            if not self.control.shared:
+                return await self._call(service_name, tool, args, step, arrived)
             with self.control.order():
-                return await self._call(service_name, tool, args, self.step if step is None else step, arrived)
+                return await self._call(service_name, tool, args, step, arrived)
 
     async def _call(self, service_name: str, tool: str, args: Any, step: int | None, arrived: int) -> Reply:
         cls = self.classes.get(service_name)
@@ -263,12 +266,12 @@ class Session:
 
 def as_text(reply: Reply) -> str:
     """Return a reply as the compact JSON text that goes over the wire."""
-    return json.dumps(reply.data, ensure_ascii=False, separators=(",", ":"))
+    return events.encode(reply.data)
 
 
 def _encodable(value: Any) -> Any:
     """Return a JSON value in which lone surrogates, which can be neither stored nor sent, are question marks."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = events.encode(value)
     try:
         text.encode()
     except UnicodeEncodeError:

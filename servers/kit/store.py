@@ -191,17 +191,17 @@ class World:
     # -- reading ----------------------------------------------------------------------------------------------
     def get(self, table: str, key: Any) -> dict[str, Any] | None:
         """Return the row with this primary key, or None."""
-        rows = self.rows(table, f"{self.tables[table].key}=?", key)
-        return rows[0] if rows else None
+        spec = self.tables[table]
+        row = self._db.execute(f"SELECT * FROM {table} WHERE {spec.key}=?", (key,)).fetchone()
+        return None if row is None else self._decode(table, [dict(zip(spec.columns, row, strict=True))])[0]
 
     def rows(self, table: str, where: str = "", *params: Any, order: str = "", limit: int | None = None) -> list[dict[str, Any]]:
         """Return rows as dicts, JSON and booleans decoded. `where` and `order` are SQL of ours, never an agent's."""
         sql = f"SELECT * FROM {table}" + (f" WHERE {where}" if where else "")
         sql += f" ORDER BY {order}" if order else ""
         sql += f" LIMIT {int(limit)}" if limit is not None else ""
-        cursor = self._db.execute(sql, params)
-        names = [d[0] for d in cursor.description]
-        return self._decode(table, [dict(zip(names, row, strict=True)) for row in cursor])
+        names = self.tables[table].columns
+        return self._decode(table, [dict(zip(names, row, strict=True)) for row in self._db.execute(sql, params)])
 
     def _decode(self, table: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for column, kind in self.tables[table].decoded:
@@ -227,12 +227,12 @@ class World:
                 terms.append('"' + " ".join(tokens) + '"' + ("*" if prefix and not phrase else ""))
         if not terms:
             return []
+        names = self.tables[table].columns
         cursor = self._db.execute(
             f"SELECT {table}.* FROM {table}_fts JOIN {table} ON {table}.rowid={table}_fts.rowid "
             f"WHERE {table}_fts MATCH ? ORDER BY {order}, {table}.{self.tables[table].key}",
             (" ".join(terms),),
         )
-        names = [d[0] for d in cursor.description]
         return self._decode(table, [dict(zip(names, row, strict=True)) for row in cursor])
 
     # -- writing ----------------------------------------------------------------------------------------------

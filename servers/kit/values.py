@@ -7,6 +7,7 @@ Tools speak decimal dollars (as the providers do) and convert exactly, refusing 
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 import re
@@ -48,6 +49,7 @@ def parse_time(text: str) -> int:
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 
+@functools.lru_cache(maxsize=4096)
 def iso(epoch: int) -> str:
     """Return epoch seconds as `YYYY-MM-DDTHH:MM:SSZ`."""
     return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

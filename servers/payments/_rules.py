@@ -104,9 +104,10 @@ def sources(svc: Service, words: Words, where: str = "1") -> list[dict[str, Any]
 
 def find_source(svc: Service, words: Words, source_id: str) -> dict[str, Any]:
     """Return a linked source, active or not, or refuse."""
-    for row in sources(svc, words):
-        if row["id"] == source_id:
-            return row
+    row = svc.db.get(f"{words.tables}_sources", source_id)
+    if row is not None:
+        account = svc.db.get("payments_accounts", row["account_id"]) or {}
+        return {"type": account["type"], "name": account["name"], "last4": account["last4"]} | row
     hint = f"Take a source_id from {words.list_sources}."
     svc.fail("FUNDING_SOURCE_NOT_FOUND", f"There is no funding source {source_id!r}.", hint, source_id=source_id)
 

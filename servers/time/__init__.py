@@ -1,0 +1,1 @@
+"""Time as a service."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from pydantic import Field
+
 from servers.kit.service import Service, reads
 from servers.kit.values import iso
 
