@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.lowlevel
 import mcp_types as types
 from mcp.server import Server
 from mcp.server.lowlevel import NotificationOptions
@@ -118,6 +119,8 @@ def make_server(
         session = resolve(ctx)
         hearers.hears(ctx, session, only)
         arrived, hidden = session.out, set(session.hidden)
+        if ctx.request is not None:
+            await anyio.lowlevel.checkpoint()  # let the calls of one batch all come in before the first is answered
         service_name, tool = (only, params.name) if only else split(params.name)
         args = params.arguments if params.arguments is not None else {}
         reply = await session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
