@@ -13,7 +13,7 @@ import anyio
 from client_harness import fingerprints
 from client_harness._host import Host
 from client_harness.agents import Assignment, resolve
-from client_harness.episode import Disclose, Episode, final_world, record, traces_folder
+from client_harness.episode import Disclose, Episode, final_world, record
 from client_harness.results import JUDGED, Results, Setting, Trial
 from client_harness.tools import in_memory
 from fault_profiles.profiles import locate, profile
@@ -189,7 +189,8 @@ class Run:
         seed = scenario.seed + self.settings.seed + job.trial - 1
         episode = self._episode(scenario, job.setting, seed)
         try:
-            crash = await self._converse(episode, job.agent, host)
+            name = f"{job.agent}-{'clean-' * (job.setting == 'clean')}{job.trial}"
+            crash = await self._converse(episode, job.agent, host, f"{job.scenario}/{name}")
             if crash is not None:
                 episode.finish("crash")
             events = episode.session.trace()
@@ -200,7 +201,7 @@ class Run:
                 reason=crash if crash is not None else (episode.session.bugs or [None])[0],
                 seconds=episode.control.now - episode.control.get("start"),
                 usage=episode.usage,
-                trace=traces_folder(Path(), job.scenario, job.agent, f"{'clean-' * (job.setting == 'clean')}{job.trial}").as_posix(),
+                trace=f"traces/{job.scenario}/{name}.jsonl",
                 disclosure=self.settings.disclosure,
                 failure=scenario.failure,
                 temporary=scenario.temporary,
@@ -222,14 +223,14 @@ class Run:
         faulted = setting == "faulted"
         return Episode(scenario, seed=seed, faulted=faulted, disclose=self.settings.disclosure, faults=self.faults)
 
-    async def _converse(self, episode: Episode, agent: str, host: Host) -> str | None:
+    async def _converse(self, episode: Episode, agent: str, host: Host, trial: str) -> str | None:
         """Play an episode. Returns how our machinery, or a model's provider, gave out, None where the episode came to its end."""
         crash: BaseException | None = None
         ended = False
         try:
             with host.offers(episode.session) as servers:
                 async with in_memory(episode.session) as tools:
-                    given = Assignment(tools, episode.sessions, episode.scenario, self.settings.options, servers)
+                    given = Assignment(tools, episode.sessions, episode.scenario, self.settings.options, servers, trial)
                     try:
                         async with resolve(agent).agent(given) as playing:
                             await episode.converse(playing)
@@ -249,7 +250,7 @@ class Run:
         if key not in self._oracle:
             episode = self._episode(scenario, setting, scenario.seed + self.settings.seed)
             try:
-                crash = await self._converse(episode, "oracle", host)
+                crash = await self._converse(episode, "oracle", host, "")
                 self._oracle[key] = None if crash is not None else _by_tool(episode.session.trace())
             finally:
                 episode.close()
