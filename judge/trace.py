@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge.model import CallPattern, FaultFacts
+from judge.model import CallPattern, FaultFacts, Finding
 from servers.kit.events import Attempt, Event, Message, Notice
 from servers.kit.store import World
 
@@ -22,6 +22,8 @@ class Record:
         self.messages = [e for e in events if isinstance(e, Message)]
         self.notices = [e for e in events if isinstance(e, Notice)]
         self.order_inferred = False
+        self.found: dict[int, Finding] = {}
+        """Findings so far by identity of the check: a check that counts in two settings is judged once."""
 
     # -- texts ------------------------------------------------------------------------------------------------
     @property

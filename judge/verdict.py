@@ -79,7 +79,9 @@ def _finding(check: Check, record: Record) -> NamedFinding:
     try:
         if check.when is not None and not check.when.holds(record):
             return named(Finding(None, f"not applicable: not {check.when}"), applies=False)
-        return named(check.judge(record))
+        if id(check) not in record.found:
+            record.found[id(check)] = check.judge(record)
+        return named(record.found[id(check)])
     except Exception as crash:  # a checker's error is ours, and never scored
         return named(Finding(None, f"the checker failed: {type(crash).__name__}: {crash}"), crashed=True)
 

@@ -47,6 +47,8 @@ def places(data: Any, path: str) -> Iterator[tuple[Any, str | int]]:
 
 def values(data: Any, path: str) -> list[Any]:
     """Return every value that exists at the path."""
+    if isinstance(data, dict) and path in data and "." not in path and "[" not in path:
+        return [data[path]]
     return list(_walk(data, parse(path)))
 
 
