@@ -243,7 +243,8 @@ class Session:
         return reply
 
     def _peek(self, prefix: str, ahead: int) -> str:
-        return make_id(prefix, self.control.seed, self.control.get("id:" + prefix, 0) + ahead)
+        # Never an id that the true world will spend: a retry is replayed in the other world, beside what was made there ahead of it.
+        return make_id(prefix, self.control.seed, "other", self.control.count("other:" + prefix), ahead)
 
     # -- time -------------------------------------------------------------------------------------------------
     def pass_time(self, seconds: int) -> None:
