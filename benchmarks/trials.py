@@ -12,6 +12,7 @@ from client_harness.episode import Episode
 from client_harness.tools import in_memory
 from judge.verdict import judge
 from scenarios.load import load
+from scenarios.model import Scenario
 from scenarios.script import Step
 
 SCENARIO = "recovery/silent_no_op/venmo_pay_dropped"
@@ -21,41 +22,39 @@ CALLS = 10
 async def measure() -> list[Row]:
     """Return the rows for trials and resets."""
     scenario = load(SCENARIO)
-    oracle = list(scenario.scripts.oracle)
-    plain = scenario.model_copy(update={"disclose": []})
-    filler = [Step.model_validate({"call": "venmo.get_balance"})]
+    ten = [Step.model_validate({"call": "venmo.get_balance"})] * 10
+    resets = []
+    for _ in range(200):
+        begun = time.perf_counter()
+        Episode(scenario).close()
+        resets.append(time.perf_counter() - begun)
+    reset = statistics.median(resets)
+    return [
+        _row("clean", *await _rate(scenario, [*ten[:7], *scenario.scripts.oracle], faulted=False)),
+        _row("a dropped payment, 2 obligations", *await _rate(scenario, [*ten[:5], *scenario.scripts.oracle], faulted=True)),
+        Row("episode reset", ms(reset), "2 ms", f"{reset / 0.002:.2f}", "< 1"),
+    ]
 
+
+def _row(what: str, rate: float, calls: int) -> Row:
+    return Row(f"trials a second: oracle, {calls} calls, judged; {what}", f"{rate:.0f}/s", "150/s", f"{rate / 150:.2f}", "≥ 1")
+
+
+async def _rate(scenario: Scenario, steps: list[Step], *, faulted: bool) -> tuple[float, int]:
     async def trial() -> int:
-        episode = Episode(plain)
+        episode = Episode(scenario, faulted=faulted)
         async with in_memory(episode.session) as tools:
-            agent = ScriptAgent(Assignment(tools, [], plain), [*filler * 5, *oracle])
-            await episode.converse(agent)
+            await episode.converse(ScriptAgent(Assignment(tools, [], scenario), steps))
         record = episode.record()
-        judge(plain.checks, record, "base")
-        calls = len(record.attempts)
+        judge(scenario.checks, record, "base" if faulted else "clean")
         episode.close()
-        return calls
+        return len(record.attempts)
 
-    made = [await trial() for _ in range(20)]
+    calls = [await trial() for _ in range(20)][0]
     rates = []
     for _ in range(7):
         begun = time.perf_counter()
         for _ in range(50):
             await trial()
         rates.append(50 / (time.perf_counter() - begun))
-    resets = []
-    for _ in range(200):
-        begun = time.perf_counter()
-        Episode(plain).close()
-        resets.append(time.perf_counter() - begun)
-    rate = statistics.median(rates)
-    return [
-        Row(
-            f"trials a second, oracle, {made[0]} calls, faults and judge on",
-            f"{rate:.0f}/s",
-            f"aim 150/s on {CALLS} calls",
-            f"{rate / 150:.2f}",
-            "≥ 1",
-        ),
-        Row("episode reset", ms(statistics.median(resets)), "2 ms", f"{statistics.median(resets) / 0.002:.2f}", "< 1"),
-    ]
+    return statistics.median(rates), calls

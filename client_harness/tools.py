@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +34,7 @@ class Tools:
         """The simulated moment, epoch seconds; for scripts that write dates."""
         return self._session.control.now
 
-    async def list(self) -> list[ToolInfo]:
+    async def list_tools(self) -> list[ToolInfo]:
         """Return the tools that the server lists now."""
         found = await self._client.list_tools(cache_mode="bypass")
         return [ToolInfo(t.name, t.description or "", t.input_schema) for t in found.tools]
@@ -45,9 +45,9 @@ class Tools:
 
     async def call_named(self, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
         """Call a tool by its listed name."""
-        from servers.kit.mcp import reply_of
+        from servers.kit.mcp import call_directly
 
-        return reply_of(await self._client.call_tool(name, args))
+        return await call_directly(self._client, name, args)
 
     async def call_malformed(self, name: str, args: Any) -> tuple[Any, bool]:
         """Make a call whose arguments are no JSON object: it goes to the session, which records and refuses it."""
@@ -58,7 +58,7 @@ class Tools:
 
 
 @asynccontextmanager
-async def in_memory(session: Session) -> AsyncIterator[Tools]:
+async def in_memory(session: Session) -> AsyncGenerator[Tools]:
     """Connect to a session's server in memory. Where services are held back, on the protocol that lets a tool list change."""
     from mcp import Client
 

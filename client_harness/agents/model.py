@@ -117,7 +117,7 @@ class ModelAgent:
         if self._listed is None or self._options.refresh == "call":
             self._listed = [
                 {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.schema}}
-                for t in await self._tools.list()
+                for t in await self._tools.list_tools()
             ]
         request: dict[str, Any] = {"model": self._options.model, "messages": list(self._messages)}
         if self._listed:

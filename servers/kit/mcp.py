@@ -177,9 +177,14 @@ async def serve_stdio(session: Session) -> None:
 
 
 def reply_of(result: Any) -> tuple[Any, bool]:
-    """Return data and error flag of a tool result, as an agent in this process reads it."""
-    text = "".join(getattr(block, "text", "") for block in result.content)
-    try:
-        return json.loads(text), bool(result.is_error)
-    except ValueError:
-        return text, bool(result.is_error)
+    """Return data and error flag of a tool result, as an agent reads it."""
+    return json.loads(result.content[0].text), bool(result.is_error)
+
+
+async def call_directly(client: Any, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
+    """Call a tool through a client and return its data and whether it is an error.
+
+    This is the protocol's own request without the client's hidden `tools/list`, which serves output schemas that no tool of ours declares.
+    """
+    params = types.CallToolRequestParams(name=name, arguments=args)
+    return reply_of(await client.session.send_request(types.CallToolRequest(params=params), types.CallToolResult))
