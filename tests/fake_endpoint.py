@@ -1,0 +1,115 @@
+"""A chat-completions endpoint on loopback that plays a script, in the wire format of real ones."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from servers.kit.app import run_app
+
+
+@dataclass(frozen=True)
+class Step:
+    """One answer: text, tool calls `(name, arguments)` (text arguments go out as they are), or an HTTP status that is no success."""
+
+    text: str | None = None
+    calls: tuple[tuple[str, Any], ...] = ()
+    status: int = 200
+    raw: str | None = None
+
+
+Script = Sequence[Step] | Callable[[dict[str, Any], int], Step]
+"""Steps in order, the last of them for ever; or a function of the request's body and its number, from 1."""
+
+
+def say(text: str) -> Step:
+    return Step(text)
+
+
+def call(name: str, **args: Any) -> Step:
+    return Step(calls=((name, args),))
+
+
+def calls(*made: tuple[str, Any]) -> Step:
+    return Step(calls=made)
+
+
+def fails(status: int) -> Step:
+    return Step(status=status)
+
+
+@dataclass
+class Endpoint:
+    """A running endpoint: its address, and the bodies that it was sent."""
+
+    url: str
+    script: Script
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+
+    def offered(self, number: int) -> set[str]:
+        """Return the names of the tools of a request, the first is 0."""
+        return {t["function"]["name"] for t in self.bodies[number].get("tools", [])}
+
+    def results(self) -> list[Any]:
+        """Return the tool results of the last request, parsed where they are JSON."""
+        return [_loose(m["content"]) for m in self.bodies[-1]["messages"] if m["role"] == "tool"]
+
+    async def answer(self, request: Request) -> Response:
+        """Answer one request."""
+        body = await request.json()
+        self.bodies.append(body)
+        number = len(self.bodies)
+        script = self.script
+        step = script[min(number, len(script)) - 1] if isinstance(script, Sequence) else script(body, number)
+        if step.status != 200:
+            wrong = {"message": f"scripted failure {step.status}", "type": "scripted", "code": None, "param": None}
+            return JSONResponse({"error": wrong}, step.status)
+        if step.raw is not None:
+            return Response(step.raw, media_type="application/json")
+        message: dict[str, Any] = {"role": "assistant", "content": step.text}
+        if step.calls:
+            message["tool_calls"] = [
+                {
+                    "id": f"call_{number}_{place}",
+                    "type": "function",
+                    "function": {"name": name, "arguments": args if isinstance(args, str) else json.dumps(args)},
+                }
+                for place, (name, args) in enumerate(step.calls)
+            ]
+        return JSONResponse(
+            {
+                "id": f"chatcmpl-{number}",
+                "object": "chat.completion",
+                "created": 1_772_000_000,
+                "model": body["model"],
+                "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if step.calls else "stop", "logprobs": None}],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+            }
+        )
+
+
+def _loose(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+@contextlib.asynccontextmanager
+async def playing(script: Script) -> AsyncGenerator[Endpoint]:
+    """Serve a script."""
+    endpoint = Endpoint("", script)
+    app = Starlette(routes=[Route("/v1/chat/completions", endpoint.answer, methods=["POST"])])
+    app.state.closing = anyio.Event()
+    async with run_app(app) as port:
+        endpoint.url = f"http://127.0.0.1:{port}/v1"
+        yield endpoint

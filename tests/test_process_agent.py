@@ -1,0 +1,227 @@
+"""The process agent: a well-behaved process, and each way in which one can misbehave."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import pytest
+
+from client_harness.agents import Assignment, ProviderOutage, agent
+from client_harness.tools import in_memory
+from servers.kit.errors import InputError
+from tests.support import new_session
+
+pytestmark = pytest.mark.anyio
+SERVERS = [{"name": "clock", "url": "http://127.0.0.1:1/e/clock/mcp", "headers": {}}]
+HISTORY = [
+    {
+        "at": "2026-02-03T09:00:00Z",
+        "messages": [
+            {"role": "user", "text": "How much is in my Venmo?"},
+            {
+                "role": "assistant",
+                "calls": [{"server": "venmo", "tool": "get_balance", "args": {}, "reply": {"balance": 5}, "is_error": False}],
+            },
+            {"role": "assistant", "text": "Five dollars."},
+        ],
+    }
+]
+LOOP = """
+import json, os, sys, time
+for line in sys.stdin:
+    request = json.loads(line)
+    method, params = request["method"], request["params"]
+    result = {}
+    if method == "initialize":
+        result = {"agent": "test", "history": "messages", "tool_refresh": "call"}
+    if method == "session/start":
+        started = params
+    if method == "turn":
+        result = {"status": "done", "text": params["text"].upper(), "usage": {"prompt_tokens": 7, "note": "x"}}
+    #HERE
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def written(folder: Path, here: str, body: str = LOOP) -> list[str]:
+    """Write a process whose loop does something more, and return its command."""
+    path = folder / "agent.py"
+    path.write_text(body.replace("#HERE", here.replace("\n", "\n    ")))
+    return [sys.executable, "-I", "-S", str(path)]
+
+
+async def nothing() -> list[dict[str, Any]]:
+    return SERVERS
+
+
+@contextlib.asynccontextmanager
+async def talking(command: Any, **options: Any) -> AsyncGenerator[Any]:
+    """Yield the process agent. What goes wrong at its start is raised as it is."""
+    problem: BaseException | None = None
+    async with in_memory(new_session("clock")) as tools:
+        given = Assignment(tools, HISTORY, cast(Any, None), {"command": command, "turn_seconds": 20, **options}, nothing)
+        try:
+            async with agent("process").agent(given) as made:
+                yield made
+        except (ProviderOutage, InputError, AssertionError) as found:
+            problem = found
+    if problem is not None:
+        raise problem
+
+
+async def test_a_good_process_answers_every_turn(tmp_path: Path) -> None:
+    async with talking(written(tmp_path, "")) as made:
+        first, second = await made.turn("hello"), await made.turn("more")
+    assert (first.text, first.status, first.usage, second.text) == ("HELLO", "done", {"prompt_tokens": 7}, "MORE")
+
+
+@pytest.mark.parametrize("kind", ["messages", "native", "text"])
+async def test_history_comes_as_the_agent_asked_for_it(tmp_path: Path, kind: str) -> None:
+    here = f'if method == "initialize": result["history"] = "{kind}"\nif method == "turn": result["text"] = json.dumps(started)'
+    async with talking(written(tmp_path, here)) as made:
+        text = (await made.turn("x")).text
+    started = json.loads(text)
+    assert started["mcp_servers"] == SERVERS and started["now"].startswith("2026-")
+    history = started["history"]
+    if kind == "native":
+        assert history == HISTORY
+    elif kind == "messages":
+        assert [m["role"] for m in history] == ["user", "assistant", "assistant"]
+        assert history[0]["text"] == "[Conversation of 2026-02-03T09:00:00Z]\nHow much is in my Venmo?"
+        assert 'venmo.get_balance {} and got {"balance": 5}' in history[1]["text"]
+    else:
+        assert history.splitlines()[:2] == ["[Conversation of 2026-02-03T09:00:00Z]", "User: How much is in my Venmo?"]
+
+
+async def test_settings_reach_the_process(tmp_path: Path) -> None:
+    here = 'if method == "turn": result["text"] = os.environ["HAYWIRE_MODEL"] + os.environ["HAYWIRE_MAX_STEPS"]'
+    async with talking(written(tmp_path, here), model="m", max_steps=3) as made:
+        assert (await made.turn("x")).text == "m3"
+
+
+DIES = 'if method == "METHOD": print("out of memory", file=sys.stderr); sys.exit(3)'
+HANGS = 'if method == "METHOD": print("thinking", file=sys.stderr, flush=True); sys.stdin.read()'
+RUBBISH = [
+    ('print("Loading model…", flush=True)', "something else than JSON-RPC"),
+    ('print("[]", flush=True)', "something else than JSON-RPC"),
+    ('request["id"] += 7', r"under the id \d+ in place of"),
+    ("result = 5", "no object as its result"),
+    ('sys.stdout.write("x" * 17_000_000); sys.stdout.flush()', "a line of more than"),
+    ("sys.stdout.buffer.write(b'\\xff\\xfe\\n'); sys.stdout.flush()", "something else than JSON-RPC"),
+    ("os.close(1); sys.stdin.read()", "ended before it answered"),
+]
+FAILURES = [
+    (DIES, r"ended before it answered METHOD \(exit code 3\); its stderr ends: out of memory"),
+    (HANGS, "did not answer METHOD within"),
+]
+FAILURES += [(f'if method == "METHOD": {code}', text) for code, text in RUBBISH]
+
+
+def limit(code: str, method: str) -> float:
+    """Seconds a request: few where it hangs, but enough for those that come before."""
+    return 20 if code is not HANGS else 0.2 if method == "initialize" else 2
+
+
+@pytest.mark.parametrize("method", ["initialize", "session/start"])
+@pytest.mark.parametrize(("code", "text"), FAILURES)
+async def test_a_process_that_fails_before_its_first_turn_is_an_outage(tmp_path: Path, method: str, code: str, text: str) -> None:
+    command = written(tmp_path, code.replace("METHOD", method))
+    with pytest.raises(ProviderOutage, match=text.replace("METHOD", method)):
+        async with talking(command, turn_seconds=limit(code, method)):
+            raise AssertionError("it must not come this far")
+
+
+@pytest.mark.parametrize(("code", "text"), FAILURES)
+async def test_a_process_that_fails_in_a_turn_ends_as_an_error(tmp_path: Path, code: str, text: str) -> None:
+    command = written(tmp_path, code.replace("METHOD", "turn"))
+    async with talking(command, turn_seconds=limit(code, "turn")) as made:
+        first, second = await made.turn("x"), await made.turn("y")
+    assert first.status == second.status == "error" and re.search(text.replace("METHOD", "turn"), first.detail), first.detail
+
+
+@pytest.mark.parametrize(
+    ("result", "status", "text"),
+    [
+        ('{"status": "limit", "text": "so far", "detail": "30 steps"}', "limit", "30 steps"),
+        ('{"status": "finished", "text": "x"}', "error", "status: done"),
+        ('{"status": "done", "text": 5}', "error", "status: done"),
+        ('{"text": "x"}', "done", ""),
+    ],
+)
+async def test_what_a_turn_may_answer(tmp_path: Path, result: str, status: str, text: str) -> None:
+    async with talking(written(tmp_path, f'if method == "turn": result = {result}')) as made:
+        got = await made.turn("x")
+    assert got.status == status and text in got.detail
+
+
+async def test_an_answered_error_is_the_agents_and_the_next_turn_works(tmp_path: Path) -> None:
+    here = """if method == "turn" and params["text"] == "bad":
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -1, "message": "cannot"}}), flush=True)
+    continue"""
+    async with talking(written(tmp_path, here)) as made:
+        bad, good = await made.turn("bad"), await made.turn("good")
+    assert (bad.status, good.status) == ("error", "done") and "cannot" in bad.detail
+
+
+async def test_an_agent_whose_model_is_away_is_an_outage(tmp_path: Path) -> None:
+    with pytest.raises(ProviderOutage, match="no route"):
+        async with talking(written(tmp_path, 'if method == "turn": result = {"status": "outage", "detail": "no route"}')) as made:
+            await made.turn("x")
+
+
+async def test_notifications_are_passed_over(tmp_path: Path) -> None:
+    async with talking(written(tmp_path, 'print(json.dumps({"jsonrpc": "2.0", "method": "log"}))')) as made:
+        assert (await made.turn("x")).text == "X"
+
+
+async def test_nothing_of_it_is_left(tmp_path: Path) -> None:
+    here = """if method == "turn":
+    import signal, subprocess
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    child = subprocess.Popen([sys.executable, "-S", "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    result["text"] = f"{os.getpid()} {child.pid}"
+if method == "close": time.sleep(1000)"""
+    with anyio.fail_after(30):
+        async with talking(written(tmp_path, here), turn_seconds=20) as made:
+            own, child = map(int, (await made.turn("x")).text.split())
+            await made.turn("x")
+            made._peer.lost = True  # as after a hang
+    for pid in (own, child):
+        assert not alive(pid)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that waits for its parent to notice its end does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+    return state not in "ZX"
+
+
+async def test_what_cannot_be_started_is_said() -> None:
+    for command, kind, text in (
+        (None, InputError, "say what to start"),
+        ("python 'agent", InputError, "no command"),
+        (["/no/such/agent"], ProviderOutage, "cannot be started: No such file"),
+    ):
+        with pytest.raises(kind, match=text):
+            async with talking(command):
+                raise AssertionError("it must not come this far")
