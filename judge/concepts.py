@@ -18,7 +18,7 @@ from pydantic import model_validator
 
 from judge.model import Strict
 from judge.polarity import Reading, polarity
-from judge.words import Sentence, Word, make_word, normal, sentences
+from judge.words import Sentence, Word, sentences
 from servers.kit.errors import InputError
 
 GAP, WIDE_GAP = 3, 8
@@ -54,10 +54,10 @@ def _phrase(text: str) -> tuple[tuple[_Item, ...], bool]:
             wide = True
         elif "|" in part:
             flush()
-            options = [normal(o).split() for o in part.split("|") if o]
+            options = [[w for found in sentences(o) for w in found.words] for o in part.split("|") if o]
             if any(len(o) != 1 for o in options):
                 raise InputError(f"phrase {text!r}: each side of `|` must be one word (`can not` is two)")
-            items.append(_Item(tuple(make_word(o[0]) for o in options), wide))
+            items.append(_Item(tuple(o[0] for o in options), wide))
             wide = False
         else:
             plain.append(part)
