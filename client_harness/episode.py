@@ -41,7 +41,6 @@ class Episode:
         self.scenario, self.disclose_mode = scenario, disclose
         self.world = _beginning(scenario)
         self.control = Control(parse_time(build.person(scenario.world)["start"]), scenario.seed if seed is None else seed)
-        self.control.put("start", self.control.now)
         self.faults = ordered(scenario.faults if faults is None else faults) if faulted else []
         self.mark = self.world.last_change()
         self.session = Session(
@@ -75,7 +74,7 @@ class Episode:
             times = int(moment.hears(attempt)) + sum(f.fault == moment.fired and f.failed is None for f in attempt.firings)
             self._heard_of[service] += times
             calls = moment.calls is not None and attempt.seq >= moment.calls
-            elapsed = moment.seconds is not None and self.control.now - self.control.get("start") >= moment.seconds
+            elapsed = moment.seconds is not None and self.control.now - self.control.start >= moment.seconds
             if calls or elapsed or self._heard_of[service] >= moment.times:
                 del self._heard_of[service]
                 self.session.disclose(service)

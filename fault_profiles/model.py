@@ -117,6 +117,8 @@ class Fault(Schedule):
         if not any(self.handles(cls, cls.tools[tool]) for cls, tool in tools):
             does = " and ".join(e + "s" for e in self.effects)
             raise InputError(f"{self.kind} acts on {does}; {', '.join(self.on.patterns)} names none")
+        if self.rearm and (self.after is None or self.until is None):
+            raise InputError("rearm: needs `after` and `until`, or the fault would never rest")
         exact = [p for p in self.on.patterns if "*" not in p]
         for cls, tool in tools:
             if f"{cls.name}.{tool}" in exact and not self.handles(cls, cls.tools[tool]):
@@ -254,7 +256,7 @@ class State:
         """Return the state of a fault, new where it has none."""
         kept = control.get_json("fault:" + name)
         if kept is None:
-            kept = {"start": control.get("start", control.now)}
+            kept = {"start": control.start}
         return cls(control, name, **kept)
 
     def save(self) -> None:

@@ -32,6 +32,7 @@ class Control:
             self._db.execute("PRAGMA busy_timeout=10000")
         self._db.executescript(_SCHEMA)
         self._db.execute("INSERT OR IGNORE INTO state VALUES('now', ?)", (start,))
+        self._db.execute("INSERT OR IGNORE INTO state VALUES('start', ?)", (start,))
         self._db.execute("INSERT OR IGNORE INTO state VALUES('seed', ?)", (seed,))
         self.seed = int(self.get("seed"))
         # What one process alone advances need not be read back; in a file, another process may have.
@@ -73,6 +74,11 @@ class Control:
         """Return the state's keys that begin with `prefix`, sorted."""
         rows = self._db.execute("SELECT key FROM state WHERE substr(key,1,?)=? ORDER BY key", (len(prefix), prefix))
         return [row[0] for row in rows]
+
+    @property
+    def start(self) -> int:
+        """The first moment, epoch seconds."""
+        return self.get("start")
 
     @property
     def now(self) -> int:
