@@ -160,11 +160,11 @@ def _listed(groups: dict[str, list[Trial]], value: Literal["fail", "unknown"]) -
 
 # -- as text --------------------------------------------------------------------------------------------------
 def shown_rate(block: dict[str, Any]) -> str:
-    """Return `17/24 71 % (51–85)`, or a dash where nothing ran."""
+    """Return `17/24 71%  (51–85)`, or a dash where nothing ran; two spaces are where a narrow table breaks."""
     if not block["of"]:
         return "–"
     low, high = block["interval"]
-    return f"{block['passed']}/{block['of']}  {block['rate']:.0%} ({low:.0%}–{high:.0%})"
+    return f"{block['passed']}/{block['of']} {block['rate']:.0%}  ({100 * low:.0f}–{100 * high:.0f})"
 
 
 def shown_difference(row: dict[str, Any]) -> str:
@@ -179,16 +179,17 @@ def tables(data: dict[str, Any]) -> list[dict[str, Any]]:
     ran = [s for s in SETTINGS if any(a[s]["of"] or a[s]["unknown"] for a in data["agents"])]
     hats = [a["pass_hat_k"][ran[0]] for a in data["agents"]]
     most = min((len(h) for h in hats), default=0)
+    pass_k = f"; pass^{most} of {ran[0]}" if most else ""
     made = [
         {
-            "title": f"Passed of {data['scenarios']} scenarios (95 % Wilson intervals)",
-            "columns": ["agent", *ran, *([f"pass^{most} ({ran[0]})"] if most else []), "needless calls", "unknown", "not exposed"],
+            "title": f"Trials passed, {data['scenarios']} scenario{'s' * (data['scenarios'] != 1)} (95 % Wilson interval{pass_k})",
+            "columns": ["agent", *ran, *([f"pass^{most}"] if most else []), "needless calls", "unknown", "not exposed"],
             "rows": [
                 [
                     a["agent"],
                     *(shown_rate(a[s]) for s in ran),
                     *([f"{h[str(most)]:.0%}"] if most else []),
-                    f"{a['calls']['needless']} in {a['calls']['needless_in']} trials" if a["calls"]["needless_in"] else "–",
+                    f"{a['calls']['needless']} in {a['calls']['needless_in']}" if a["calls"]["needless_in"] else "–",
                     str(a["unknown"]),
                     str(a["not_exposed"]),
                 ]
@@ -208,7 +209,10 @@ def tables(data: dict[str, Any]) -> list[dict[str, Any]]:
     ]
     made.append({"title": f"Passed by kind of failure ({ran[0]})", "columns": ["failure", *names], "rows": rows})
     for key, title in (("unknown", "Unknown trials (in no denominator)"), ("failed", "Failed trials")):
-        rows = [[t["agent"], t["scenario"], str(t["trial"]), ", ".join(t["in"]), t["why"]] for t in data[key]]
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for t in data[key]:
+            alike.setdefault((t["agent"], t["scenario"], ", ".join(t["in"]), t["why"]), []).append(str(t["trial"]))
+        rows = [[agent, scenario, ", ".join(numbers), settings, why] for (agent, scenario, settings, why), numbers in alike.items()]
         if rows:
             made.append({"title": title, "columns": ["agent", "scenario", "trial", "in", "why"], "rows": rows})
     return made
@@ -216,22 +220,27 @@ def tables(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 def to_terminal(data: dict[str, Any], console: Console, failures: int = 10) -> None:
     """Print a report; at most `failures` of the failed trials are listed."""
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
+    from rich.padding import Padding
     from rich.table import Table
+    from rich.text import Text
 
     for shown in tables(data):
-        rows = shown["rows"][:failures] if shown["title"] == "Failed trials" else shown["rows"]
-        if not rows:
-            continue
-        table = Table(title=shown["title"], title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-        for column in shown["columns"]:
-            table.add_column(column, overflow="fold")
-        for row in rows:
-            table.add_row(*(escape(cell) for cell in row))
-        console.print(table)
-        if len(rows) < len(shown["rows"]):
-            console.print(f"… and {len(shown['rows']) - len(rows)} more; --failures 1000 shows them", highlight=False)
+        rows = shown["rows"]
+        if shown["columns"][-1] == "why":
+            console.print(f"[bold]{shown['title']}[/bold]")
+            for agent, scenario, numbers, settings, why in rows[:failures] if shown["title"] == "Failed trials" else rows:
+                console.print(f"  {agent}: {scenario}, trial {numbers} ({settings})", highlight=False, markup=False, soft_wrap=True)
+                console.print(Padding(Text(why, style="dim"), (0, 0, 0, 4)))
+            if shown["title"] == "Failed trials" and len(rows) > failures:
+                console.print(f"  … and {len(rows) - failures} more; `client_harness report DIR --failures 1000` lists them", markup=False)
+        elif rows:
+            table = Table(title=shown["title"], title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+            for column in shown["columns"]:
+                table.add_column(column, header_style="dim", overflow="fold", no_wrap=column in SETTINGS)
+            for row in rows:
+                table.add_row(*(Text(cell.replace("  ", "\n")) for cell in row))
+            console.print(table)
+            console.print()
 
 
 def to_text(data: dict[str, Any], form: Literal["md", "html"]) -> str:

@@ -63,18 +63,21 @@ class Job(NamedTuple):
     setting: Setting
 
 
-def start(settings: Settings, home: Path) -> Run:
-    """Return a new run in a folder. Raises `InputError` where a name is wrong or the folder holds a run."""
+def start(settings: Settings, home: Path | Callable[[], Path]) -> Run:
+    """Return a new run in a folder, or in the one that is made once all names are known to be right.
+
+    Raises `InputError` where a name is wrong or the folder holds a run.
+    """
     settings = _absolute(settings)
     scenarios = _scenarios(settings)
     for name in settings.agents:
         resolve(name)
     made = fingerprints.fingerprints(scenarios.values(), settings.disclosure, settings.faults)
-    return Run(Results.create(home, asdict(settings), made), settings, scenarios)
+    return Run(Results.create(home if isinstance(home, Path) else home(), asdict(settings), made), settings, scenarios)
 
 
-def reopen(home: Path) -> Run:
-    """Return a run that was begun, to be finished. Raises `InputError` where what it ran has changed since."""
+def reopen(home: Path, jobs: int | None = None) -> Run:
+    """Return a run that was begun, to be finished (with other `jobs` at once). Raises `InputError` where what it ran has changed since."""
     results = Results.open(home)
     settings = Settings(**results.settings)
     scenarios = _scenarios(settings)
@@ -82,7 +85,7 @@ def reopen(home: Path) -> Run:
     changed = [part for part, value in now.items() if results.fingerprints.get(part) != value]
     if changed:
         raise InputError(f"{home}: {' and '.join(changed)} changed since the run began; its trials would not compare, begin a new run")
-    return Run(results, settings, scenarios)
+    return Run(results, settings if jobs is None else replace(settings, jobs=max(1, jobs)), scenarios)
 
 
 def new_home(parent: Path = Path("runs")) -> Path:

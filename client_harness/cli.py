@@ -1,0 +1,49 @@
+"""The command line. Only names stand here: each command imports what it needs when it runs, so that help is quick."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from client_harness.commands import catalogue, running, serving
+
+app = typer.Typer(
+    name="client_harness",
+    help="Haywire: simulated services, each a real MCP server, that fail the way production services fail.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+for command in (
+    catalogue.list_,
+    catalogue.show,
+    catalogue.check,
+    running.run,
+    running.resume,
+    running.judge,
+    running.report,
+    running.trace,
+    serving.serve,
+    serving.connect,
+):
+    app.command(command.__name__.rstrip("_"))(command)
+
+
+def main() -> None:
+    """Run a command. A person's mistake is one line on stderr and exit status 2; anything else is a bug and shows its traceback."""
+    try:
+        app()
+    except Exception as problem:
+        from servers.kit.errors import InputError
+
+        if not isinstance(problem, InputError):
+            raise
+        print("error: " + " ".join(str(problem).split()), file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The commands of `client_harness`, by what they are about."""

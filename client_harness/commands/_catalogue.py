@@ -1,0 +1,187 @@
+"""What `list` and `show` tell, as data. An entry is `{kind, name, about, …}`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from client_harness import connect
+from client_harness.adapters import adapters
+from client_harness.agents import agents, resolve
+from fault_profiles import model as faults
+from fault_profiles import profiles
+from judge import checks
+from scenarios import load
+from scenarios.haystack import history
+from scenarios.worlds import build
+from servers.kit import service
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.service import Service, ToolSpec
+from servers.kit.yaml import read
+
+Entry = dict[str, Any]
+
+
+def entries(what: str) -> list[Entry]:
+    """Return what there is of a kind (in the plural), sorted by name."""
+    return [{"name": name, **_LISTS[what][1](name)} for name in sorted(_LISTS[what][0]())]
+
+
+def find(name: str) -> Entry:
+    """Return all there is to tell about a name; `kind:name` where several things share it. Raises `UnknownName`."""
+    if "." in name and name.partition(".")[0] in service.services():
+        cls, spec = service.tool(name)
+        return {"kind": "tool", "name": name, **_tool(cls, spec)}
+    wanted, colon, short = name.rpartition(":")
+    shelves = {k: v for k, v in _SHELVES.items() if not colon or k == wanted}
+    if colon and not shelves:
+        raise UnknownName("kind", wanted, _SHELVES)
+    found = [kind for kind, (_, names, _) in shelves.items() if short in names()]
+    if not found:
+        raise UnknownName("name", short, {n for _, names, _ in shelves.values() for n in names()})
+    if len(found) > 1:
+        raise InputError(f"{name} is several things; say which: {' or '.join(f'{k}:{name}' for k in found)}")
+    return {"kind": found[0], "name": short, **shelves[found[0]][2](short)}
+
+
+# -- one line -------------------------------------------------------------------------------------------------
+def _line(text: str | None) -> str:
+    return " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
+
+
+def _service_line(name: str) -> Entry:
+    cls = service.service(name)
+    writes = sum(s.effect == "write" for s in cls.tools.values())
+    about = f"{cls.title}: {cls.category}, {len(cls.tools)} tools, {writes} of them write"
+    return {"about": about, "title": cls.title, "category": cls.category, "domain": cls.domain, "tools": len(cls.tools), "writes": writes}
+
+
+def _scenario_line(name: str) -> Entry:
+    try:
+        made = load.load(name)
+    except InputError as wrong:
+        return {"about": f"broken: {wrong}"}
+    kind = "honest twin" if made.twin else made.failure
+    return {"about": made.title, "failure": kind, "temporary": made.temporary, "services": made.services, "tags": made.tags}
+
+
+def _head(path: Path) -> Entry:
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return {"about": next((line.lstrip("# ").strip() for line in text.splitlines() if line.strip()), "")}
+
+
+_LISTS: dict[str, tuple[Callable[[], Any], Callable[[str], Entry]]] = {
+    "services": (service.services, _service_line),
+    "scenarios": (load.index, _scenario_line),
+    "suites": (load.suites, lambda n: {"about": f"{len(load.suites()[n])} scenarios", "scenarios": load.suites()[n]}),
+    "faults": (faults.kinds, lambda n: {"about": _line(faults.kinds()[n].__doc__), "effects": list(faults.kinds()[n].effects)}),
+    "checks": (checks.kinds, lambda n: {"about": _line(checks.kinds()[n].__doc__)}),
+    "agents": (lambda: [*agents(), *adapters()], lambda n: {"about": _line(resolve(n).ABOUT)}),
+    "adapters": (adapters, lambda n: {"about": _line(resolve(n).ABOUT)}),
+    "worlds": (build.names, lambda n: _head(build.HERE / n / "README.md")),
+    "histories": (lambda: [p.stem for p in history.HERE.glob("*.yaml")], lambda n: _head(history.HERE / f"{n}.yaml")),
+    "profiles": (profiles.profiles, lambda n: _head(profiles.locate(n))),
+    "clients": (connect.clients, lambda n: {"about": f"{connect.client(n).title}: {connect.client(n).path}"}),
+}
+
+
+# -- all there is to tell --------------------------------------------------------------------------------------
+def _tool(cls: type[Service], spec: ToolSpec) -> Entry:
+    return {
+        "about": _line(spec.description),
+        "effect": spec.effect,
+        "description": spec.description,
+        "seconds": spec.cost,
+        "idempotent": spec.idempotent,
+        "destructive": spec.destructive,
+        "schema": spec.schema,
+        "example": spec.example,
+        "setup": [vars(s) for s in spec.setup],
+    }
+
+
+def _service(name: str) -> Entry:
+    cls = service.service(name)
+    tools = [{"name": f"{name}.{s.name}", **_tool(cls, s)} for s in cls.tools.values()]
+    return {**_service_line(name), "description": inspect.cleandoc(cls.__doc__ or ""), "codes": vars(cls.codes), "tools": tools}
+
+
+def _fields(model: type[BaseModel]) -> Entry:
+    fields = []
+    for name, part in model.model_fields.items():
+        default: Any = None if part.is_required() else part.get_default(call_default_factory=True)
+        if isinstance(default, BaseModel):
+            default = default.model_dump(exclude_defaults=True, mode="json")
+        typed = re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", part.annotation.__name__ if inspect.isclass(part.annotation) else repr(part.annotation))
+        known = {"name": part.alias or name, "type": typed, "required": part.is_required(), "default": default}
+        fields.append(known | ({"about": part.description} if part.description else {}))
+    documented = [inspect.cleandoc(c.__doc__ or "") for c in model.__mro__ if issubclass(c, BaseModel) and c is not BaseModel and c.__doc__]
+    return {"about": _line(model.__doc__), "description": "\n\n".join(documented), "fields": fields, "schema": model.model_json_schema()}
+
+
+def _scenario(name: str) -> Entry:
+    path = load.index()[name]
+    return {**_scenario_line(name), "path": str(path), "scenario": read(path), "text": path.read_text(encoding="utf-8")}
+
+
+def _agent(name: str) -> Entry:
+    made = resolve(name)
+    module = made if inspect.ismodule(made) else sys.modules[type(made).__module__]
+    return {"about": _line(made.ABOUT), "description": inspect.cleandoc(module.__doc__ or "")}
+
+
+def _file(path: Path) -> Entry:
+    return {**_head(path), "path": str(path), "text": path.read_text(encoding="utf-8") if path.exists() else ""}
+
+
+_SHELVES: dict[str, tuple[str, Callable[[], Any], Callable[[str], Entry]]] = {
+    "service": ("services", service.services, _service),
+    "scenario": ("scenarios", load.index, _scenario),
+    "fault": ("faults", faults.kinds, lambda n: _fields(faults.kinds()[n])),
+    "check": ("checks", checks.kinds, lambda n: _fields(checks.kinds()[n])),
+    "agent": ("agents", lambda: [*agents(), *adapters()], _agent),
+    "suite": ("suites", load.suites, lambda n: {"about": f"{len(load.suites()[n])} scenarios", "scenarios": load.suites()[n]}),
+    "world": ("worlds", build.names, lambda n: _file(build.HERE / n / "README.md")),
+    "history": ("histories", _LISTS["histories"][0], lambda n: _file(history.HERE / f"{n}.yaml")),
+    "profile": ("profiles", profiles.profiles, lambda n: _file(profiles.locate(n))),
+}
+
+
+# -- as text --------------------------------------------------------------------------------------------------
+def as_text(entry: Entry) -> str:
+    """Return what `find` found as readable text."""
+    title = f"{entry['name']} ({entry['kind']}{', ' + entry['effect'] if 'effect' in entry else ''})"
+    parts = [title, "" if entry.get("description") else entry["about"], entry.get("description", "")]
+    if entry["kind"] == "tool":
+        parts += [_arguments(entry["schema"]), "Example: " + json.dumps(entry["example"], ensure_ascii=False)]
+        parts += [f"  after {s['tool']} {json.dumps(s['args'], ensure_ascii=False)}" for s in entry["setup"]]
+    if entry["kind"] == "service":
+        parts.append("\n".join(f"{t['name']} ({t['effect']})\n  {t['about']}\n{_arguments(t['schema'], '  ')}" for t in entry["tools"]))
+    if "fields" in entry:
+        parts.append("\n".join(f"{f['name']}: {f['type']}{_default(f)}" for f in entry["fields"]))
+    parts += ["\n".join(entry.get("scenarios", [])), entry.get("text", "").rstrip()]
+    return "\n\n".join(p for p in parts if p)
+
+
+def _default(field: Entry) -> str:
+    if field["required"]:
+        return ", required"
+    return "" if field["default"] in (None, PydanticUndefined) else f" = {field['default']!r}"
+
+
+def _arguments(schema: Entry, indent: str = "") -> str:
+    rows = []
+    for name, part in schema["properties"].items():
+        typed = part.get("type") or " or ".join(o.get("type", "any") for o in part.get("anyOf", [])) or "any"
+        choice = f" ({', '.join(map(str, part['enum']))})" if "enum" in part else ""
+        optional = "" if name in schema.get("required", ()) else ", optional"
+        rows.append(f"{indent}  {name}: {typed}{choice}{optional}{'. ' + part['description'] if 'description' in part else ''}")
+    return "\n".join(rows) or f"{indent}  (no arguments)"

@@ -1,0 +1,47 @@
+"""A trace as people read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt, Message, Notice, from_json
+
+
+def lines(path: Path, longest: int | None) -> Iterator[str]:
+    """Yield lines of text; replies longer than `longest` characters are cut. Raises `InputError`."""
+    try:
+        events = [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise InputError(f"{path}: {wrong}") from None
+    except InputError as wrong:
+        raise InputError(f"{path}: {wrong}") from None
+
+    def short(value: Any) -> str:
+        text = json.dumps(value, ensure_ascii=False)
+        return text if longest is None or len(text) <= longest else text[:longest] + f" … ({len(text)} characters)"
+
+    for event in events:
+        head = f"{event.seq:>3}  {event.at}  "
+        if isinstance(event, Message):
+            yield f"{head}{event.role}: {event.text}"
+        elif isinstance(event, Attempt):
+            yield f"{head}{event.name} {json.dumps(event.args, ensure_ascii=False)}"
+            yield f"       {'error' if event.is_error else 'saw'}: {short(event.seen)}"
+            for firing in event.firings:
+                why = f" could not act: {firing.failed}" if firing.failed else ""
+                yield f"       fault {firing.fault} ({firing.kind}, firing {firing.number}){why}"
+            if event.firings and event.truth is not None and event.truth != event.seen:
+                yield f"       true: {short(event.truth)}"
+            for change in event.effects:
+                what = "added" if change["old"] is None else "removed" if change["new"] is None else "changed"
+                yield f"       {what} {change['table']} {change['key']} ({change['cause']})"
+            if event.opened or event.evidence:
+                yield f"       opens {', '.join(event.opened) or '–'}; settles {', '.join(event.evidence) or '–'}"
+            if event.bug:
+                yield f"       our own bug: {event.bug}"
+        elif isinstance(event, Notice):
+            yield f"{head}{event.what} {short(event.detail)}"

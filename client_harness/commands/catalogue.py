@@ -1,0 +1,89 @@
+"""What there is: list, show, check."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from client_harness.commands import _print
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+
+
+class What(StrEnum):
+    """What can be listed."""
+
+    services = "services"
+    scenarios = "scenarios"
+    suites = "suites"
+    faults = "faults"
+    checks = "checks"
+    agents = "agents"
+    adapters = "adapters"
+    worlds = "worlds"
+    histories = "histories"
+    profiles = "profiles"
+    clients = "clients"
+
+
+def list_(what: Annotated[What, typer.Argument(help="What to list.")], json: Json = False) -> None:
+    """List services, scenarios, suites, fault kinds, check kinds, agents and more.
+
+    \b
+    Example: client_harness list faults
+    """
+    from client_harness.commands import _catalogue
+
+    entries = _catalogue.entries(what.value)
+    if json:
+        _print.as_json(entries)
+    else:
+        _print.columns([[e["name"], e["about"]] for e in entries])
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="A service, a tool (venmo.send_money), a scenario, a fault or check kind, an agent, …")],
+    json: Json = False,
+) -> None:
+    """Show one thing: a service with its tools, a tool, a scenario, or the fields of a fault or check kind.
+
+    A name that several things share takes its kind before it: fault:outage.
+
+    \b
+    Example: client_harness show venmo.send_money
+    """
+    from client_harness.commands import _catalogue
+
+    found = _catalogue.find(name)
+    if json:
+        _print.as_json(found)
+    else:
+        print(_catalogue.as_text(found))
+
+
+def check(
+    paths: Annotated[list[str] | None, typer.Argument(help="Scenarios, suites, folders or files; all that are shipped if none.")] = None,
+    json: Json = False,
+) -> None:
+    """Load, cross-check and prove scenarios. Exit status 1 where one has a problem.
+
+    \b
+    Example: client_harness check scenarios/suites/recovery
+    """
+    from client_harness import prove
+    from scenarios import load
+
+    names: list[str | Path] = load.resolve(paths) if paths else list(load.index())
+    problems = prove.check(names)
+    wrong = {p["scenario"] for p in problems}
+    if json:
+        _print.as_json({"scenarios": len(names), "proven": len(names) - len(wrong), "problems": problems})
+    else:
+        for problem in problems:
+            print(f"{problem['scenario']}: {problem['problem']}")
+        print(f"{len(names) - len(wrong)} of {len(names)} scenarios are proven.")
+    if problems:
+        raise typer.Exit(1)

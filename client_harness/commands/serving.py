@@ -1,0 +1,95 @@
+"""For people and other clients: serve, connect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from client_harness.commands import _print
+
+Services = Annotated[str | None, typer.Option(help="Only these services, separated by commas.", metavar="A,B")]
+Faults = Annotated[str | None, typer.Option(help="A fault profile: its name, or a YAML file.", metavar="PROFILE")]
+ScenarioName = Annotated[str | None, typer.Argument(help="A scenario, with its services, faults and disclosure; the world maya if none.")]
+
+
+def serve(
+    scenario: ScenarioName = None,
+    services: Services = None,
+    faults: Faults = None,
+    stdio: Annotated[bool, typer.Option("--stdio", help="Speak MCP on stdin and stdout, all services on one server.")] = False,
+    port: Annotated[int, typer.Option(help="Port of the HTTP host; 0 takes a free one.")] = 8765,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    token: Annotated[str | None, typer.Option(help="The token that clients must send; made up if none.", envvar="HAYWIRE_TOKEN")] = None,
+    db: Annotated[Path | None, typer.Option(help="Keep the world in this file; the next session goes on with it.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of ids and chance.")] = None,
+    locked: Annotated[bool, typer.Option("--locked", help="List held-back services, which refuse until they are disclosed.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the servers as JSON.")] = False,
+) -> None:
+    """Serve services to any MCP client, over HTTP or on stdio.
+
+    \b
+    Example: client_harness serve --services venmo,gmail --faults flaky --port 8765
+    """
+    from client_harness import serve as serving
+
+    chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
+    disclose = "locked" if locked else "notify"
+    session, made = serving.open_session(scenario, chosen, faults=faults, db=db, seed=seed, disclose=disclose)
+    if stdio:
+        serving.stdio(session)
+        return
+
+    def say(ways: dict[str, Any]) -> None:
+        if json:
+            _print.as_json(ways)
+        else:
+            _print.columns([[w["name"], w["url"]] for w in (*ways["servers"], ways["all"])])
+            print(f"Header: Authorization: {ways['all']['headers']['Authorization']}")
+            for turn in made.turns if made is not None else ():
+                print(f"Say to your agent: {turn.user}")
+            print("Ctrl-C ends it.")
+        import sys
+
+        sys.stdout.flush()
+
+    try:
+        serving.http(session, port, say, host=host, token=token)
+    except KeyboardInterrupt:
+        _print.note("stopped")
+
+
+def connect(
+    client: Annotated[str, typer.Argument(help="claude-desktop, claude-code, cursor or vscode.")],
+    scenario: ScenarioName = None,
+    services: Services = None,
+    faults: Faults = None,
+    write: Annotated[bool, typer.Option("--write", help="Write it into the client's configuration, keeping what is there.")] = False,
+    path: Annotated[Path | None, typer.Option(help="The configuration to write, if not the client's usual one.")] = None,
+    name: Annotated[str, typer.Option(help="Name of the server in the client.")] = "haywire",
+) -> None:
+    """Print or write the configuration with which an MCP client starts the servers.
+
+    \b
+    Example: client_harness connect claude-desktop --services venmo,zelle,gmail --write
+    """
+    from client_harness import connect as connecting
+    from client_harness.serve import open_session
+
+    target = connecting.client(client)
+    chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
+    session, made = open_session(scenario, chosen, faults=faults)  # so that a mistake is told here, not by the client
+    arguments = [] if scenario is None else [scenario if made is None or made.id == scenario else str(Path(scenario).resolve())]
+    arguments += ["--services", ",".join(chosen)] if chosen else []
+    if faults is not None:
+        arguments += ["--faults", str(Path(faults).resolve()) if Path(faults).is_file() else faults]
+    entry = connecting.entry(target, arguments)
+    tools = sum(len(c.tools) for c in session.classes.values())
+    if target.most_tools is not None and tools > target.most_tools:
+        _print.note(f"note: {target.title} takes about {target.most_tools} tools and this offers {tools}; choose some with --services")
+    if write:
+        print(f"wrote {connecting.write(target, entry, path, name)}; restart {target.title} to see {name}")
+    else:
+        _print.note(f"# for {path or target.path}; --write puts it there")
+        _print.as_json(connecting.configuration(target, entry, name))

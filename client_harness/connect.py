@@ -1,0 +1,97 @@
+"""Configurations of MCP clients: what to write where so that a client starts our servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from servers.kit.errors import InputError, UnknownName
+
+ROOT = Path(__file__).parent.parent
+NAME = "haywire"
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client: where its configuration lies, under which key its servers stand, and how many tools it takes (None: no known cap)."""
+
+    title: str
+    path: Path
+    key: str = "mcpServers"
+    typed: bool = False
+    most_tools: int | None = None
+
+
+def clients() -> dict[str, Client]:
+    """Return the clients by name. Those of a project keep their configuration in the current folder."""
+    return {
+        "claude-desktop": Client("Claude Desktop", _desktop()),
+        "claude-code": Client("Claude Code", Path(".mcp.json")),
+        "cursor": Client("Cursor", Path(".cursor/mcp.json"), most_tools=80),
+        "vscode": Client("VS Code", Path(".vscode/mcp.json"), key="servers", typed=True, most_tools=128),
+    }
+
+
+def client(name: str) -> Client:
+    """Return a client by name. Raises `UnknownName`."""
+    found = clients()
+    if name not in found:
+        raise UnknownName("client", name, found)
+    return found[name]
+
+
+def _desktop() -> Path:
+    if sys.platform == "darwin":
+        home = Path.home() / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        home = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    else:
+        home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return home / "Claude" / "claude_desktop_config.json"
+
+
+def entry(target: Client, arguments: Sequence[str]) -> dict[str, Any]:
+    """Return the server entry that starts `client_harness serve --stdio` with more arguments, whatever folder the client starts it in."""
+    script = Path(sys.executable).with_name("client_harness")
+    serve = ["serve", *arguments, "--stdio"]
+    if script.exists():
+        made: dict[str, Any] = {"command": str(script), "args": serve}
+    else:
+        made = {"command": sys.executable, "args": ["-m", "client_harness", *serve], "env": {"PYTHONPATH": str(ROOT)}}
+    return {"type": "stdio", **made} if target.typed else made
+
+
+def configuration(target: Client, made: dict[str, Any], name: str = NAME) -> dict[str, Any]:
+    """Return the whole configuration of a client that has none yet."""
+    return {target.key: {name: made}}
+
+
+def write(target: Client, made: dict[str, Any], path: Path | None = None, name: str = NAME) -> Path:
+    """Put the entry into a configuration, keep all else that is there, and return the file.
+
+    A file that is not a JSON object, or whose servers are not one, is left alone. Raises `InputError`.
+    """
+    place = path or target.path
+    known: Any = {}
+    try:
+        if place.exists():
+            text = place.read_text(encoding="utf-8")
+            known = json.loads(text) if text.strip() else {}
+        if not isinstance(known, dict) or not isinstance(known.setdefault(target.key, {}), dict):
+            raise InputError(f"{place} is no configuration with {target.key!r} in it; it was left as it is")
+        known[target.key][name] = made
+        place.parent.mkdir(parents=True, exist_ok=True)
+        whole = place.resolve()  # a link stays a link
+        part = whole.with_name(whole.name + ".part")
+        part.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        part.replace(whole)
+    except ValueError as broken:
+        raise InputError(f"{place} is not JSON ({broken}); it was left as it is, mend it or add the entry by hand") from None
+    except OSError as wrong:
+        raise InputError(f"{place}: {wrong.strerror}") from None
+    return place
