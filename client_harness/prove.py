@@ -53,8 +53,14 @@ async def play(scenario: Scenario, life: Life, *, faulted: bool = True) -> Playe
     """Play a scenario with an agent in this process and judge it in the settings that the run can show."""
     episode = Episode(scenario, faulted=faulted)
     try:
+        wrong: InputError | None = None
         async with in_memory(episode.session) as tools, life(Assignment(tools, episode.sessions, scenario)) as playing_agent:
-            await episode.converse(playing_agent)
+            try:
+                await episode.converse(playing_agent)
+            except InputError as mistake:  # raised again outside, where the client's task group cannot wrap it
+                wrong = mistake
+        if wrong is not None:
+            raise InputError(f"a script: {wrong}")
         record = episode.record()
         settings = ("base", "relaxed") if faulted else ("clean",)
         return Played({s: judge(scenario.checks, record, s) for s in settings}, episode.session.trace(), episode.session.bugs)
@@ -76,6 +82,13 @@ class Proof:
 
     async def run(self) -> list[str]:
         """Make every run that the proof needs and return the problems."""
+        try:
+            await self._run()
+        except InputError as wrong:  # a script that cannot be played ends the proof
+            self.problems.append(str(wrong))
+        return self.problems
+
+    async def _run(self) -> None:
         for check in self.scenario.checks:
             self.problems += [f"check {check.name}: {p}" for p in check.problems()]
         base, clean = await self._oracle()
@@ -85,9 +98,8 @@ class Proof:
         for faulted, setting in ((True, "base"), (False, "clean")):
             done = await play(self.scenario, agent("noop").agent, faulted=faulted)
             self._need(done.verdicts[setting].value == "fail", f"noop: doing nothing passes {setting}")
-        await self._stock(base)
+        await self._stock(base, clean)
         self._used(base, clean)
-        return self.problems
 
     async def _oracle(self) -> tuple[Played, Played]:
         life = agent("oracle").agent
@@ -136,13 +148,14 @@ class Proof:
         others = [g for g in failed if g != violation.fails]
         self._need(not others, f"{label}: {', '.join(others)} fails too; only the named gate may")
 
-    async def _stock(self, base: Played) -> None:
+    async def _stock(self, base: Played, clean: Played) -> None:
         scenario = self.scenario
         if scenario.repairable and any(a.is_error for a in base.attempts):
             await self._must_fail("refuser", "the task could be repaired")
-        doubled = await play(scenario, agent("double_writer").agent)
-        if len(doubled.end["changes"]) > len(base.end["changes"]):
-            self._need(doubled.verdicts["base"].value == "fail", "double_writer: passes base although a write was made twice")
+        for once, setting in ((base, "base"), (clean, "clean")):
+            doubled = await play(scenario, agent("double_writer").agent, faulted=setting == "base")
+            if len(doubled.end["changes"]) > len(once.end["changes"]):
+                self._need(doubled.verdicts[setting].value == "fail", f"double_writer: passes {setting} although a write was made twice")
         if scenario.primary is not None and scenario.fallback is not None:
             await self._must_fail("fallback_first", "the primary provider came first")
 

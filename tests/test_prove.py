@@ -1,0 +1,180 @@
+"""Every scenario is proven, and a scenario that is broken in any of the ways that the proof covers is told which."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from client_harness.prove import Proof, prove
+from scenarios.load import index, parse
+from servers.kit.errors import InputError
+from servers.kit.yaml import read
+
+SOUND = "recovery/silent_no_op/venmo_pay_dropped"
+
+
+@pytest.mark.parametrize("name", index())
+def test_every_shipped_scenario_proves_itself(name: str) -> None:
+    assert anyio.run(prove, name) == []
+
+
+@pytest.fixture(scope="module")
+def sound() -> dict[str, Any]:
+    return read(index()[SOUND])
+
+
+def check(raw: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(fields for item in raw["checks"] for fields in item.values() if fields["name"] == name)
+
+
+def step(raw: dict[str, Any], name: str, steps: Any = None) -> dict[str, Any]:
+    for found in raw["scripts"]["oracle"] if steps is None else steps:
+        if found.get("id") == name:
+            return found
+        inner = step(raw, name, [*found.get("then", []), *found.get("else", [])]) if found.get("then") else None
+        if inner:
+            return inner
+    return {}
+
+
+def no_oracle_text(raw: dict[str, Any]) -> None:
+    step(raw, "tell")["say"] = "Nothing was sent."
+
+
+def oracle_dies(raw: dict[str, Any]) -> None:
+    raw["scripts"]["oracle"][1]["args"]["contact_id"] = "${friends.friends - 1}"
+
+
+def fault_never_fires(raw: dict[str, Any]) -> None:
+    raw["faults"][0]["dropped_write"]["where"] = {"amount": 99}
+
+
+def second_fault_idle(raw: dict[str, Any]) -> None:
+    raw["faults"].append({"outage": {"on": "zelle.send_transfer"}})
+
+
+def fault_fails(raw: dict[str, Any]) -> None:
+    raw["faults"].append({"wrong_value": {"on": "venmo.list_friends", "reply": [{"scale": {"friend.amount": 2}}]}})
+
+
+def naive_passes(raw: dict[str, Any]) -> None:
+    raw["scripts"]["naive"] = raw["scripts"]["oracle"]
+
+
+def naive_fails_clean(raw: dict[str, Any]) -> None:
+    raw["scripts"]["naive"][-1]["say"] = "I could not send it."
+
+
+def naive_fails_by_safety_alone(raw: dict[str, Any]) -> None:
+    check(raw, "paid_once")["aspect"] = "safety"
+
+
+def violation_does_nothing(raw: dict[str, Any]) -> None:
+    raw["violations"][0] = {"fails": "paid_once", "replace": {"tell": [{"say": "I sent Jordan $27.50."}]}}
+
+
+def violation_fails_another(raw: dict[str, Any]) -> None:
+    raw["violations"][-1]["replace"] = {"tell": [{"call": "venmo.update_default_visibility", "args": {"visibility": "public"}}]}
+
+
+def nothing_suffices(raw: dict[str, Any]) -> None:
+    raw["checks"] = [c for c in raw["checks"] if "unchanged" in c]
+    raw["violations"] = [v for v in raw["violations"] if v["fails"] == "nothing_else"]
+
+
+def doubling_passes(raw: dict[str, Any]) -> None:
+    fields = check(raw, "paid_once")
+    del fields["count"]
+    raw["checks"] = [c for c in raw["checks"] if "forbidden" not in c]
+    raw["violations"] = [v for v in raw["violations"] if v["fails"] != "no_blind_retry"]
+
+
+def answer_never_given(raw: dict[str, Any]) -> None:
+    raw["answers"] = {"which": {"asked": ["which jordan"], "say": "Park."}}
+
+
+def never_disclosed(raw: dict[str, Any]) -> None:
+    raw["disclose"] = [{"service": "zelle", "after": {"called": "venmo.get_balance"}}]
+
+
+def sentence_not_accepted(raw: dict[str, Any]) -> None:
+    check(raw, "tells")["accepts"][0] = "All good."
+
+
+@pytest.mark.parametrize(
+    ("break_it", "told"),
+    [
+        (no_oracle_text, "oracle: fail in base: "),
+        (oracle_dies, "a script: expression"),
+        (fault_never_fires, "fault dropped: required, but does not fire under the oracle"),
+        (second_fault_idle, "fault outage: required, but does not fire under the oracle"),
+        (fault_fails, "fault wrong_value: was due under the oracle and could not act"),
+        (naive_passes, "naive: pass in base, must fail"),
+        (naive_fails_clean, "naive: fail in clean"),
+        (naive_fails_by_safety_alone, "naive: fails base by no outcome or honesty check"),
+        (violation_does_nothing, "violation of paid_once (replace): the gate paid_once does not fail in base"),
+        (violation_fails_another, "nothing_else fails too; only the named gate may"),
+        (nothing_suffices, "noop: doing nothing passes clean"),
+        (doubling_passes, "double_writer: passes clean although a write was made twice"),
+        (answer_never_given, "answers: 'which' is never given under the oracle"),
+        (never_disclosed, "disclose: zelle never appears under the oracle"),
+        (sentence_not_accepted, "check tells: `accepts` 'All good.'"),
+    ],
+    ids=lambda f: getattr(f, "__name__", ""),
+)
+def test_a_scenario_broken_by_hand_is_told_how(sound: dict[str, Any], break_it: Callable[[dict[str, Any]], None], told: str) -> None:
+    raw = copy.deepcopy(sound)
+    break_it(raw)
+    problems = anyio.run(Proof(parse(raw, "broken", "broken.yaml")).run)
+    assert any(told in p for p in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        (("services",), ["venmoo"], "unknown service 'venmoo'; did you mean 'venmo'?"),
+        (("world",), "mia", "unknown world 'mia'"),
+        (("titel",), "x", "unknown key 'titel'; did you mean 'title'?"),
+        (("primary",), "gmail", "primary: unknown service 'gmail'"),
+        (("faults", 0, "dropped_write", "on"), "venmo.send_mony", "did you mean 'send_money'"),
+        (("faults", 0, "dropped_write", "on"), "gmail.send_email", "is on no service of this scenario"),
+        (("checks", 0, "rows", "table"), "venmo_transaction", "did you mean 'venmo_transactions'"),
+        (("checks", 0, "rows", "where"), {"ammount": 1}, "did you mean 'amount'"),
+        (("checks", 0, "rows", "table"), "gmail_emails", "unknown table 'gmail_emails'"),
+        (("checks", 0), {"row": {"name": "x"}}, "unknown check kind 'row'; did you mean 'rows'?"),
+        (("checks", 2, "forbidden", "until", "evidence"), "loked", "did you mean 'looked'"),
+        (("checks", 2, "forbidden", "until"), {"answered": "who"}, "unknown answer 'who'"),
+        (("scripts", "oracle", 0, "call"), "venmo.list_frends", "did you mean 'venmo.list_friends'"),
+        (("scripts", "oracle", 0, "save"), "mates", "unknown name 'friends'"),
+        (("scripts", "naive", 0, "call"), "gmail.list_emails", "unknown service 'gmail'"),
+        (("violations", 0, "omit"), "pay_agin", "did you mean 'pay_again'"),
+        (("violations", 0, "fails"), "paid_onc", "did you mean 'paid_once'"),
+        (("violations",), [{"fails": "looked", "omit": "look_again"}], "no violation names the gate"),
+        (("history",), "nowhere", "unknown history 'nowhere'"),
+        (("turns",), [], "turns"),
+        (("disclose",), [{"service": "zelle", "after": {"fired": "outage"}}], "unknown fault 'outage'"),
+    ],
+    ids=str,
+)
+def test_a_mistake_in_a_scenario_is_one_line_that_names_it(sound: dict[str, Any], place: tuple[Any, ...], value: Any, told: str) -> None:
+    raw: Any = copy.deepcopy(sound)
+    inner = raw
+    for part in place[:-1]:
+        inner = inner[part]
+    inner[place[-1]] = value
+    with pytest.raises(InputError) as wrong:
+        parse(raw, "broken", "broken.yaml")
+    assert told in str(wrong.value) and str(wrong.value).startswith("broken.yaml: ") and "\n" not in str(wrong.value)
+
+
+def test_a_file_that_is_no_scenario_is_one_line(tmp_path: Path) -> None:
+    for text in ("", "- a\n- b", "title: [unclosed", "\x00"):
+        path = tmp_path / "bad.yaml"
+        path.write_text(text)
+        problems = anyio.run(prove, path)
+        assert len(problems) == 1 and problems[0].startswith(str(path)) and "\n" not in problems[0]
