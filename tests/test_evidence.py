@@ -173,6 +173,16 @@ def test_a_stored_lie_has_an_other_world_without_it() -> None:
     assert balance.evidence == [] and got.evidence == ["pay#1"] and got.seen["amount"] == 55.0
 
 
+@pytest.mark.parametrize("first", ["the lie", "the true reading"])
+def test_a_lie_in_replies_alone_is_settled_by_a_true_reading_before_or_after(first: str) -> None:
+    lie = {"wrong_value": {"name": "lie", "on": "venmo.get_balance", "reply": [{"add": {"balance": 100}}]}}
+    s = session(lie, watch=lambda call: True, fault="lie", exposed_by=lambda service, tool, args: tool == "get_account_summary")
+    asked, true = ("venmo.get_balance", {}), ("venmo.get_account_summary", {})
+    one, two, again = play(s, *((asked, true) if first == "the lie" else (true, asked)), ("venmo.list_friends", {}))
+    lying, settling = (one, two) if first == "the lie" else (two, two)
+    assert lying.opened == ["pay#1"] and settling.evidence == ["pay#1"] and again.evidence == []
+
+
 def _record(s: Session) -> Record:
     return Record(s.trace(), s.world, {})
 

@@ -49,6 +49,8 @@ class Evidence:
     watches: tuple[Watch, ...] = ()
     _open: list[_Open] = field(default_factory=list)
     _count: dict[str, int] = field(default_factory=dict)
+    _compared: set[str] = field(default_factory=set)
+    """Watches whose matter a true reading has shown already: an agent that compares first knows the lie when it meets it."""
 
     def before(self, call: Call, present: frozenset[str]) -> tuple[list[Watch], World | None]:
         """Return the watches that this call may open and, for a write, the world as it was. `present` names the faults in its chain."""
@@ -69,6 +71,8 @@ class Evidence:
         for item in self._open:
             await self._compare(item, call, attempt, seen, run)
         self._open = [i for i in self._open if not i.settled]
+        if not attempt.is_error and attempt.seen == attempt.truth:
+            self._compared |= {w.name for w in self.watches if self._exposes(w, call)}
         fired = {f.fault for f in attempt.firings if f.failed is None}
         for watch in found:
             if watch.fault is not None and watch.fault not in fired:
@@ -81,7 +85,10 @@ class Evidence:
             self._count[watch.name] = self._count.get(watch.name, 0) + 1
             subject = f"{watch.name}#{self._count[watch.name]}"
             attempt.opened.append(subject)
-            self._open.append(_Open(subject, watch, other))
+            if other is None and watch.name in self._compared:
+                attempt.evidence.append(subject)
+            else:
+                self._open.append(_Open(subject, watch, other))
 
     async def _opposite(self, call: Call, old: World, changed: bool, perform: Perform) -> World | None:
         if changed:
@@ -91,7 +98,7 @@ class Evidence:
         return old if old.last_change() > before else None
 
     async def _compare(self, item: _Open, call: Call, attempt: Attempt, seen: str, run: Perform) -> None:
-        named = item.watch.exposed_by is not None and item.watch.exposed_by(call.service, call.tool, call.args)
+        named = self._exposes(item.watch, call)
         if item.world is not None:
             other = await run(self._shadow(call, item.world))
             if json.dumps(other.data, sort_keys=True) != seen:
@@ -103,6 +110,10 @@ class Evidence:
             attempt.evidence.append(item.subject)
         elif named:
             attempt.tried.append(item.subject)
+
+    @staticmethod
+    def _exposes(watch: Watch, call: Call) -> bool:
+        return watch.exposed_by is not None and watch.exposed_by(call.service, call.tool, call.args)
 
     @staticmethod
     def _shadow(call: Call, world: World) -> Call:

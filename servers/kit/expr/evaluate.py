@@ -83,6 +83,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "shift": lambda moment, seconds: iso(parse_time(moment) + int(seconds)),
     "seconds_between": lambda a, b: parse_time(b) - parse_time(a),
     "days_between": lambda a, b: (parse_time(b[:10] + "T00:00:00Z") - parse_time(a[:10] + "T00:00:00Z")) // 86_400,
+    "money": lambda amount: f"{amount:,.2f}",
     "date": lambda moment: moment[:10],
 }
 """Functions that expressions may call. `where(items, name="Ana")` filters, `first(items, …)` takes the first match or None."""
@@ -138,8 +139,8 @@ def render(value: Any, scope: Mapping[str, Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.2f}" if round(value, 2) == value else str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return "" if value is None else str(value)
 
 
