@@ -54,7 +54,7 @@ def _comparable(runs: Sequence[Results]) -> None:
         parts = first.fingerprints.keys() | other.fingerprints.keys()
         changed = sorted(p for p in parts if first.fingerprints.get(p) != other.fingerprints.get(p))
         if changed:
-            raise InputError(f"{first.home} and {other.home} do not compare: {' and '.join(changed)} differ{'s' * (len(changed) == 1)}")
+            raise InputError(f"{first.home} and {other.home} do not compare: {', '.join(changed)} differ{'s' * (len(changed) == 1)}")
 
 
 def _groups(runs: Sequence[Results]) -> dict[str, list[Trial]]:

@@ -84,7 +84,7 @@ def reopen(home: Path, jobs: int | None = None) -> Run:
     now = fingerprints.fingerprints(scenarios.values(), settings.disclosure, settings.faults)
     changed = [part for part, value in now.items() if results.fingerprints.get(part) != value]
     if changed:
-        raise InputError(f"{home}: {' and '.join(changed)} changed since the run began; its trials would not compare, begin a new run")
+        raise InputError(f"{home}: {', '.join(changed)} changed since the run began; its trials would not compare, begin a new run")
     return Run(results, settings if jobs is None else replace(settings, jobs=max(1, jobs)), scenarios)
 
 

@@ -1,0 +1,253 @@
+"""Runs: the same command gives the same bytes, nothing is lost or counted twice, unknown is counted apart."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+
+from client_harness._host import Host
+from client_harness.report import report
+from client_harness.results import Results, Trial
+from client_harness.run import Settings, new_home, rejudge, reopen, start
+from scenarios import load
+from servers.kit.errors import InputError
+from tests.commands import PAY, RENT, command, files, process, refusal
+from tests.support import new_session
+
+SMALL = Settings([PAY, RENT], ["oracle", "naive", "noop"], clean=True)
+
+
+def ran(settings: Settings, home: Path) -> Results:
+    """Run to the end."""
+    run = start(settings, home)
+    run.finish()
+    return run.results
+
+
+def test_each_trial_is_judged_in_the_settings_it_can_show(tmp_path: Path) -> None:
+    results = ran(SMALL, tmp_path)
+    trials = {t.key: t for t in results.trials()}
+    assert len(trials) == 2 * 3 * 2
+    oracle, naive = trials[PAY, "oracle", 1, "faulted"], trials[PAY, "naive", 1, "faulted"]
+    assert {n: v["value"] for n, v in oracle.verdicts.items()} == {"base": "pass", "relaxed": "pass"}
+    assert {n: v["value"] for n, v in naive.verdicts.items()} == {"base": "fail", "relaxed": "fail"}
+    assert list(trials[PAY, "naive", 1, "clean"].verdicts) == ["clean"]
+    assert naive.verdicts["base"]["why"] and naive.verdicts["base"]["findings"]
+    assert not trials[PAY, "noop", 1, "faulted"].exposed
+    assert (oracle.calls, oracle.oracle_calls, oracle.needless) == (5, 5, 0)
+    assert sorted(files(tmp_path / "traces")) == sorted(t.trace.removeprefix("traces/") for t in trials.values())
+    assert (
+        oracle.trace == f"traces/{PAY}/oracle-1.jsonl" and trials[PAY, "oracle", 1, "clean"].trace == f"traces/{PAY}/oracle-clean-1.jsonl"
+    )
+
+
+def test_the_same_command_gives_the_same_traces_in_another_process(tmp_path: Path) -> None:
+    options = (PAY, RENT, "--agent", "oracle", "--agent", "naive", "--trials", "3", "--clean", "--json")
+    for name, jobs, env in (("one", 1, {"PYTHONHASHSEED": "1"}), ("two", 4, {"PYTHONHASHSEED": "2"})):
+        with process("run", *options, "--jobs", jobs, "--out", tmp_path / name, env=env) as done:
+            assert done.wait() == 0, done.communicate()
+    assert files(tmp_path / "one" / "traces") == files(tmp_path / "two" / "traces")
+    assert len(files(tmp_path / "one" / "traces")) == 24
+    assert Results.open(tmp_path / "one").trials() == Results.open(tmp_path / "two").trials()
+
+
+def test_trials_of_a_scenario_have_seeds_of_their_own(tmp_path: Path) -> None:
+    results = ran(Settings([PAY], ["oracle"], trials=2, seed=10), tmp_path)
+    assert [t.seed for t in results.trials()] == [load.load(PAY).seed + 10, load.load(PAY).seed + 11]
+    one, two = files(tmp_path / "traces").values()
+    assert one != two
+
+
+def go_on(home: Path) -> None:
+    """Finish a run; for a process that will be killed."""
+    reopen(home).finish()
+
+
+def test_a_run_killed_at_any_moment_loses_nothing_and_counts_nothing_twice(tmp_path: Path) -> None:
+    settings = replace(SMALL, trials=6, jobs=3)
+    whole = ran(settings, tmp_path / "whole")
+    start(settings, tmp_path / "killed").results.close()
+    chance, counts, fork = random.Random(11), [0], multiprocessing.get_context("fork")
+    for _ in range(10):
+        child = fork.Process(target=go_on, args=(tmp_path / "killed",))
+        child.start()
+        child.join(chance.uniform(0.0, 0.25))
+        child.kill()
+        child.join()
+        kept = Results.open(tmp_path / "killed")
+        counts.append(len(kept.trials()))
+        assert all((tmp_path / "killed" / t.trace).exists() for t in kept.trials())
+    assert counts == sorted(counts), counts
+    assert len(set(counts)) > 3, counts  # some kills fell in the midst of it
+    with process("resume", tmp_path / "killed", "--json") as last:
+        assert last.wait() == 0, last.communicate()
+    assert Results.open(tmp_path / "killed").trials() == whole.trials()
+    assert files(tmp_path / "killed" / "traces") == files(tmp_path / "whole" / "traces")
+
+
+def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
+    with process("run", PAY, "--agent", "oracle", "--trials", 2000, "--out", tmp_path) as running:
+        while not (tmp_path / "traces").exists():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                raise AssertionError((running.wait(0.05), running.communicate()))
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate()
+    assert running.returncode == 130 and err == f"stopped; `client_harness resume {tmp_path}` finishes it\n" and out == ""
+    assert 0 < len(Results.open(tmp_path).trials()) < 2000
+
+
+def test_an_agent_that_cannot_start_is_unknown_retried_once_and_in_no_denominator(tmp_path: Path) -> None:
+    results = ran(Settings([PAY], ["process"], options={"command": f"{sys.executable} -c 'raise SystemExit(3)'"}), tmp_path)
+    (trial,) = results.trials()
+    assert (trial.status, trial.tries, trial.unknown) == ("crash", 2, True) and trial.reason
+    (agent,) = report([results])["agents"]
+    assert (agent["trials"], agent["unknown"], agent["base"]["of"], agent["base"]["rate"]) == (1, 1, 0, None)
+    assert report([results])["unknown"][0]["why"] == trial.reason
+
+
+def test_judging_again_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
+    results = ran(SMALL, tmp_path)
+    before, traces = results.trials(), files(tmp_path / "traces")
+    for trial in before:
+        results.replace(replace(trial, verdicts={n: v | {"value": "unknown", "why": "?"} for n, v in trial.verdicts.items()}))
+    assert all(t.unknown for t in results.trials())
+    assert rejudge(tmp_path).trials() == before
+    assert files(tmp_path / "traces") == traces
+
+
+def copied(folder: Path) -> Path:
+    """Return a copy of a scenario that may be changed."""
+    folder.mkdir()
+    path = folder / "mine.yaml"
+    path.write_text(load.index()[PAY].read_text())
+    return path
+
+
+def test_judging_again_applies_the_checks_of_now(tmp_path: Path) -> None:
+    path = copied(tmp_path / "suite")
+    ran(Settings([str(path)], ["oracle"]), tmp_path / "run")
+    path.write_text(path.read_text().replace("count: 1", "count: 3"))
+    (trial,) = rejudge(tmp_path / "run").trials()
+    assert trial.verdicts["base"]["value"] == "fail" and "exactly 3" in trial.verdicts["base"]["why"]
+
+
+def test_a_run_whose_scenario_changed_is_not_resumed(tmp_path: Path) -> None:
+    path = copied(tmp_path / "suite")
+    start(Settings([str(path)], ["oracle"]), tmp_path / "run").results.close()
+    path.write_text(path.read_text().replace("first: 1", "first: 2"))
+    assert "suite changed since" in refusal(command("resume", tmp_path / "run"))
+
+
+def test_a_report_refuses_to_mix_and_says_what_differs(tmp_path: Path) -> None:
+    one = ran(Settings([PAY], ["noop"]), tmp_path / "one")
+    other = ran(Settings([RENT], ["noop"], disclosure="locked"), tmp_path / "other")
+    with pytest.raises(InputError, match="do not compare: disclosure, judge, suite differ$"):
+        report([one, other])
+    with pytest.raises(InputError, match="named twice"):
+        report([one, one])
+
+
+def test_a_report_of_two_runs_tells_their_agents_apart(tmp_path: Path) -> None:
+    runs = [ran(Settings([PAY, RENT], [agent, "noop"]), tmp_path / agent) for agent in ("oracle", "naive")]
+    data = report(runs)
+    assert [a["agent"] for a in data["agents"]] == ["oracle", "noop (oracle)", "naive", "noop (naive)"]
+    (pair,) = [d for d in data["differences"] if (d["first"], d["second"], d["setting"]) == ("oracle", "naive", "base")]
+    assert (pair["difference"], pair["better"], pair["worse"]) == (1.0, 2, 0)
+
+
+def test_denominators_intervals_and_pass_k_are_explicit(tmp_path: Path) -> None:
+    data = report([ran(replace(SMALL, trials=2), tmp_path)])
+    by_name = {a["agent"]: a for a in data["agents"]}
+    oracle, noop = by_name["oracle"], by_name["noop"]
+    assert (oracle["trials"], oracle["base"]["passed"], oracle["base"]["of"], oracle["base"]["rate"]) == (4, 4, 4, 1.0)
+    assert oracle["base"]["interval"] == [0.5101, 1.0] and oracle["pass_hat_k"]["base"] == {"1": 1.0, "2": 1.0}
+    assert (noop["not_exposed"], noop["base"]["of"], noop["base"]["passed"]) == (4, 4, 0)
+    assert by_name["naive"]["clean"]["rate"] == 1.0
+    assert {k["failure"] for k in data["failure_kinds"]} == {"silent_no_op", "availability"}
+
+
+def test_a_clean_only_run_counts_its_clean_trials(tmp_path: Path) -> None:
+    (agent,) = report([ran(Settings([PAY], ["oracle"], faulted=False, clean=True), tmp_path)])["agents"]
+    assert (agent["trials"], agent["clean"]["of"], agent["base"]["rate"]) == (1, 1, None)
+
+
+def test_a_profile_stands_in_place_of_the_scenarios_faults(tmp_path: Path) -> None:
+    calm = ran(Settings([PAY], ["naive"], faults="calm"), tmp_path / "calm")
+    own = ran(Settings([PAY], ["naive"]), tmp_path / "own")
+    assert [t.verdicts["relaxed"]["value"] for r in (calm, own) for t in r.trials()] == ["pass", "fail"]
+    with pytest.raises(InputError, match="suite"):
+        report([calm, own])
+
+
+@pytest.mark.parametrize("content", [b"this is no database, though long enough to be looked at" * 20, b""])
+def test_a_broken_results_database_is_named_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    ran(Settings([PAY], ["noop"]), tmp_path)
+    (tmp_path / "results.db").write_bytes(content)
+    before = files(tmp_path)
+    for name in ("resume", "judge", "report"):
+        assert "is not a results database" in refusal(command(name, tmp_path))
+    assert files(tmp_path) == before
+
+
+def test_a_foreign_database_is_no_run(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / "results.db").execute("CREATE TABLE mine(x)").connection.close()
+    assert "is not a results database" in refusal(command("report", tmp_path))
+
+
+def test_a_lost_trace_cannot_be_judged(tmp_path: Path) -> None:
+    ran(Settings([PAY], ["noop"]), tmp_path)
+    (tmp_path / "traces" / PAY / "noop-1.jsonl").write_text("{}\n")
+    assert "not a whole trace" in refusal(command("judge", tmp_path))
+
+
+def test_runs_get_numbers_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "runs" / "0007").mkdir(parents=True)
+    assert [new_home(tmp_path / "runs").name for _ in range(2)] == ["0008", "0009"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (Settings(["recovry"], ["oracle"]), "did you mean 'recovery'"),
+        (Settings([PAY], ["orcle"]), "did you mean 'oracle'"),
+        (Settings([PAY], ["oracle"], faults="flakey"), "did you mean 'flaky'"),
+        (Settings([PAY], ["oracle"], trials=0), "at least 1"),
+        (Settings([PAY], ["model"], options={"api_key": "x"}), "environment"),
+        (Settings([PAY], ["oracle"], faulted=False), "no setting to run"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_is_made(tmp_path: Path, settings: Settings, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        start(settings, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_external_agents_get_servers_of_their_episode_alone() -> None:
+    async def look() -> None:
+        async with anyio.create_task_group() as tasks:
+            host = Host(tasks)
+            first, second = new_session("venmo", "clock"), new_session("zelle")
+            async with httpx2.AsyncClient() as web:
+                with host.offers(first) as servers, host.offers(second) as others:
+                    mine, theirs = await servers(), await others()
+                    assert [s["name"] for s in mine] == ["venmo", "clock"] and await servers() == mine
+                    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+                    accept = {"Accept": "application/json, text/event-stream"}
+                    wrong = await web.post(mine[0]["url"], json=ping, headers=theirs[0]["headers"] | accept)
+                    assert wrong.status_code == 401
+                gone = await web.post(mine[0]["url"], json=ping, headers=mine[0]["headers"] | accept)
+                assert gone.status_code == 404
+            host.close()
+
+    anyio.run(look)
