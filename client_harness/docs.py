@@ -1,0 +1,120 @@
+"""Generated parts of the documentation: tables in README.md between markers, and docs/cli.md. `--write` renews them, else they are compared."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from servers.kit.errors import InputError
+
+ROOT = Path(__file__).parent.parent
+
+
+def services_table() -> str:
+    """Return the table of services."""
+    from servers.kit.service import services
+
+    rows = ["| service | category | tools | reads | writes |", "|---|---|---|---|---|"]
+    for cls in services().values():
+        reads = sum(t.effect == "read" for t in cls.tools.values())
+        rows.append(f"| `{cls.name}` | {cls.category} | {len(cls.tools)} | {reads} | {len(cls.tools) - reads} |")
+    return "\n".join(rows)
+
+
+def _kinds_table(found: dict[str, type], head: str) -> str:
+    rows = [f"| {head} | what it does |", "|---|---|"]
+    for name, cls in found.items():
+        rows.append(f"| `{name}` | {_first_sentence(cls.__doc__)} |")
+    return "\n".join(rows)
+
+
+def faults_table() -> str:
+    """Return the table of fault kinds."""
+    from fault_profiles.model import kinds
+
+    return _kinds_table(kinds(), "fault")
+
+
+def checks_table() -> str:
+    """Return the table of check kinds."""
+    from judge.checks import kinds
+
+    return _kinds_table(kinds(), "check")
+
+
+def agents_table() -> str:
+    """Return the table of agents."""
+    from client_harness.agents import agent, agents
+
+    rows = ["| agent | what it does |", "|---|---|"]
+    return "\n".join([*rows, *(f"| `{name}` | {agent(name).ABOUT} |" for name in agents())])
+
+
+def scenarios_table() -> str:
+    """Return the number of scenarios by failure."""
+    from scenarios.load import index, load
+
+    counted: dict[str, list[int]] = {}
+    for name in index():
+        made = load(name)
+        counts = counted.setdefault("honest twin" if made.twin else made.failure, [0, 0])
+        counts[int(made.temporary)] += 1
+    rows = ["| failure | lasting | temporary |", "|---|---|---|"]
+    return "\n".join([*rows, *(f"| {failure.replace('_', ' ')} | {a} | {b} |" for failure, (a, b) in sorted(counted.items()))])
+
+
+def _first_sentence(text: str | None) -> str:
+    flat = " ".join((text or "").split())
+    return re.split(r"(?<=[.:]) (?=[A-Z`])", flat)[0].removesuffix(":").replace("|", "\\|")
+
+
+TABLES = {"services": services_table, "faults": faults_table, "checks": checks_table, "agents": agents_table, "scenarios": scenarios_table}
+
+
+def readme(text: str) -> str:
+    """Return README's text with every generated table renewed."""
+
+    def renew(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in TABLES:
+            raise InputError(f"README.md: no generated table is called {name!r}")
+        return f"<!-- generated: {name} -->\n{TABLES[name]()}\n<!-- end -->"
+
+    return re.sub(r"<!-- generated: (\w+) -->.*?<!-- end -->", renew, text, flags=re.DOTALL)
+
+
+def cli() -> str:
+    """Return the command line reference: every command's help."""
+    from click import Context
+    from typer.main import get_command
+
+    from client_harness.cli import app
+
+    root = get_command(app)
+    parts = ["# Command line", "", "Generated from the commands' own help by `make docs`.", ""]
+    top = Context(root, info_name="client_harness", max_content_width=110, terminal_width=110)
+    for name in root.list_commands(top):
+        command = root.get_command(top, name)
+        assert command is not None
+        with Context(command, info_name=name, parent=top, max_content_width=110, terminal_width=110) as context:
+            parts += [f"## client_harness {name}", "", "```text", command.get_help(context), "```", ""]
+    return "\n".join(parts)
+
+
+def pages() -> dict[Path, str]:
+    """Return every generated page as it should be."""
+    return {ROOT / "README.md": readme((ROOT / "README.md").read_text()), ROOT / "docs" / "cli.md": cli()}
+
+
+def stale() -> list[str]:
+    """Return the names of pages that are not as they should be."""
+    return [str(p.relative_to(ROOT)) for p, text in pages().items() if not p.exists() or p.read_text() != text]
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        for path, content in pages().items():
+            path.write_text(content)
+    elif stale():
+        sys.exit(f"stale: {', '.join(stale())}; run `make docs`")
