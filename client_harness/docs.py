@@ -1,4 +1,7 @@
-"""Generated parts of the documentation: tables in README.md between markers, and docs/cli.md. `--write` renews them, else they are compared."""
+"""Generated parts of the documentation: tables in README.md between markers, and docs/cli.md.
+
+`--write` renews them, else they are compared.
+"""
 
 from __future__ import annotations
 
