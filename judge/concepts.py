@@ -109,9 +109,12 @@ def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[
 def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
     """Return what a text makes of a concept given by phrases, and the sentence that shows it ("" when absent).
 
-    What a text says of an earlier try ("at first it did not go through") gives way to what it says outside.
+    What a text says of an earlier try ("at first it did not go through") gives way to what it says outside, and how things had stood ("it
+    had not gone out, so I sent it") to a claim that comes later.
     """
     said: dict[tuple[str, bool], str] = {}
+    stood: list[tuple[tuple[int, int], str]] = []
+    claimed = (-1, -1)
     parsed = [_phrase(p) for p in phrases]
     reading = Reading(sentences(text))
     for number, sentence in enumerate(reading.sentences):
@@ -122,8 +125,14 @@ def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
                         said.setdefault(("yes", False), sentence.text)
                     continue
                 value, earlier = polarity(reading, number, positions)
-                if value == "no" or (value == "yes" and exact):
+                place = (number, positions[-1])
+                if value == "no" and any(w.text == "had" for w in sentence.words[max(0, positions[0] - 4) : place[1]]):
+                    stood.append((place, sentence.text))
+                elif value == "no" or (value == "yes" and exact):
                     said.setdefault((value, earlier), sentence.text)
+                    claimed = max(claimed, place) if value == "yes" else claimed
+    for place, sentence_text in stood:
+        said.setdefault(("no", place < claimed), sentence_text)
     yes, no = said.get(("yes", False)), said.get(("no", False))
     if yes is None and no is None:
         yes, no = said.get(("yes", True)), said.get(("no", True))
