@@ -6,7 +6,7 @@ import re
 
 from scenarios.model import Answer
 
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
+_SENTENCE = re.compile(r"(?:[^.!?\n]|\.(?=\w))+[.!?]?")  # a dot inside an address or an amount ends nothing
 _POLITE = re.compile(
     r"\b(anything else|something else|any(thing)? (other|more)|help (you )?with|let you know|sound good|questions)\b", re.IGNORECASE
 )
