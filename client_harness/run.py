@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,11 +12,11 @@ from typing import Any, NamedTuple
 import anyio
 
 from client_harness import fingerprints
-from client_harness._host import Host
+from client_harness._host import Host, Servers
 from client_harness.agents import Assignment, resolve
 from client_harness.episode import Disclose, Episode, final_world, record
 from client_harness.results import JUDGED, Results, Setting, Trial
-from client_harness.tools import in_memory
+from client_harness.tools import Tools, Transport, in_memory, over_http
 from fault_profiles.profiles import locate, profile
 from judge.metrics import needless_calls
 from judge.trace import Record
@@ -23,7 +24,7 @@ from judge.verdict import judge
 from scenarios import load
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt, from_json, to_json
+from servers.kit.events import Attempt, Notice, from_json, to_json
 
 Tell = Callable[[int, int, Trial | None], None]
 """Hears how many trials of how many are stored, and the last of them."""
@@ -33,8 +34,9 @@ Tell = Callable[[int, int, Trial | None], None]
 class Settings:
     """What a run was asked for, kept in its results so that `resume` needs nothing else.
 
-    `scenarios` are ids or absolute paths; trial k of a scenario has the seed `scenario.seed + seed + k - 1`; `faults` names a profile in
-    place of the scenarios' own faults; `options` go to the agents. Never put a secret there: they are stored.
+    `scenarios` are ids or absolute paths; trial k of a scenario has the seed `scenario.seed + seed + k - 1`; `faults` names a profile
+    in place of the scenarios' own faults; `transport` is how agents of this process reach their tools; `options` go to the agents.
+    Never put a secret there: they are stored.
     """
 
     scenarios: list[str]
@@ -46,6 +48,7 @@ class Settings:
     jobs: int = 1
     disclosure: Disclose = "notify"
     faults: str | None = None
+    transport: Transport = "memory"
     options: dict[str, Any] = field(default_factory=dict)
 
     def settings(self) -> tuple[Setting, ...]:
@@ -201,7 +204,7 @@ class Run:
                 **job._asdict(),
                 seed=seed,
                 status=episode.status if crash is None else "crash",
-                reason=crash if crash is not None else (episode.session.bugs or [None])[0],
+                reason=crash if crash is not None else _reason(episode, events),
                 seconds=episode.control.now - episode.control.get("start"),
                 usage=episode.usage,
                 trace=f"traces/{job.scenario}/{name}.jsonl",
@@ -232,7 +235,7 @@ class Run:
         ended = False
         try:
             with host.offers(episode.session) as servers:
-                async with in_memory(episode.session) as tools:
+                async with await self._tools(episode, servers) as tools:
                     given = Assignment(tools, episode.sessions, episode.scenario, self.settings.options, servers, trial)
                     try:
                         async with resolve(agent).agent(given) as playing:
@@ -247,6 +250,12 @@ class Run:
         if crash is None or ended:
             return None
         return f"{type(leaf(crash)).__name__}: {leaf(crash)}"
+
+    async def _tools(self, episode: Episode, servers: Servers) -> AbstractAsyncContextManager[Tools]:
+        if self.settings.transport == "memory":
+            return in_memory(episode.session)
+        one = (await servers())[0]
+        return over_http(episode.session, one | {"url": one["url"].replace(f"/{one['name']}/mcp", f"/{ALL}/mcp")})
 
     async def _oracle_calls(self, scenario: Scenario, setting: Setting, host: Host) -> Counter[str] | None:
         key = scenario.id, setting
@@ -306,6 +315,12 @@ def _judge(made: Trial, scenario: Scenario, kept: Record) -> None:
         made.verdicts[name] = {part: found[part] for part in ("value", "score", "why", "findings")}
         made.exposed = made.exposed and verdict.exposed
         made.order_inferred = made.order_inferred or verdict.order_inferred
+
+
+def _reason(episode: Episode, events: list[Any]) -> str | None:
+    """Return why an episode did not end as done: a bug of ours, or what its end says."""
+    said = [e.detail.get("reason") for e in events if isinstance(e, Notice) and e.what == "end"]
+    return next((r for r in (*episode.session.bugs, *said) if r), None)
 
 
 def _by_tool(events: list[Any]) -> Counter[str]:

@@ -18,7 +18,7 @@ import pytest
 
 from client_harness._host import Host
 from client_harness.report import report
-from client_harness.results import Results, Trial
+from client_harness.results import Results
 from client_harness.run import Settings, new_home, rejudge, reopen, start
 from scenarios import load
 from servers.kit.errors import InputError
@@ -152,7 +152,7 @@ def test_a_run_whose_scenario_changed_is_not_resumed(tmp_path: Path) -> None:
 def test_a_report_refuses_to_mix_and_says_what_differs(tmp_path: Path) -> None:
     one = ran(Settings([PAY], ["noop"]), tmp_path / "one")
     other = ran(Settings([RENT], ["noop"], disclosure="locked"), tmp_path / "other")
-    with pytest.raises(InputError, match="do not compare: disclosure, judge, suite differ$"):
+    with pytest.raises(InputError, match=r"do not compare: disclosure, judge, suite differ$"):
         report([one, other])
     with pytest.raises(InputError, match="named twice"):
         report([one, one])

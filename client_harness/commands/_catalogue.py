@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
-import re
 import sys
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -118,13 +120,31 @@ def _fields(model: type[BaseModel]) -> Entry:
     fields = []
     for name, part in model.model_fields.items():
         default: Any = None if part.is_required() else part.get_default(call_default_factory=True)
+        default = getattr(model, f"default_{name}", default)  # a check kind has its own
         if isinstance(default, BaseModel):
             default = default.model_dump(exclude_defaults=True, mode="json")
-        typed = re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", part.annotation.__name__ if inspect.isclass(part.annotation) else repr(part.annotation))
-        known = {"name": part.alias or name, "type": typed, "required": part.is_required(), "default": default}
+        known = {"name": part.alias or name, "type": _typed(part.annotation), "required": part.is_required(), "default": default}
         fields.append(known | ({"about": part.description} if part.description else {}))
     documented = [inspect.cleandoc(c.__doc__ or "") for c in model.__mro__ if issubclass(c, BaseModel) and c is not BaseModel and c.__doc__]
     return {"about": _line(model.__doc__), "description": "\n\n".join(documented), "fields": fields, "schema": model.model_json_schema()}
+
+
+def _typed(annotation: Any) -> str:
+    """Return a type as people say it."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _typed(inner[0])
+    if origin in (Union, UnionType):
+        return " or ".join(_typed(t) for t in inner if t is not NoneType)
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
+    if origin is list or (origin is tuple and inner[-1] is Ellipsis):
+        return f"list of {_typed(inner[0])}"
+    if origin is dict:
+        return "mapping"
+    if origin is tuple:
+        return f"[{', '.join(_typed(t) for t in inner)}]"
+    return annotation.__name__ if inspect.isclass(annotation) else str(annotation).rpartition(".")[2]
 
 
 def _scenario(name: str) -> Entry:
@@ -135,7 +155,16 @@ def _scenario(name: str) -> Entry:
 def _agent(name: str) -> Entry:
     made = resolve(name)
     module = made if inspect.ismodule(made) else sys.modules[type(made).__module__]
-    return {"about": _line(made.ABOUT), "description": inspect.cleandoc(module.__doc__ or "")}
+    told = {"about": _line(made.ABOUT), "description": f"{_line(made.ABOUT)}\n\n{inspect.cleandoc(module.__doc__ or '')}"}
+    options = getattr(module, "Options", None)
+    if not is_dataclass(options):
+        return told
+    hints, none = get_type_hints(options), dataclasses.MISSING
+    listed = [
+        {"name": f.name, "type": _typed(hints[f.name]), "required": f.default is none, "default": None if f.default is none else f.default}
+        for f in dataclasses.fields(options)
+    ]
+    return told | {"description": f"{told['description']}\n\n{inspect.cleandoc(options.__doc__ or '')}", "fields": listed}
 
 
 def _file(path: Path) -> Entry:
@@ -174,7 +203,9 @@ def as_text(entry: Entry) -> str:
 def _default(field: Entry) -> str:
     if field["required"]:
         return ", required"
-    return "" if field["default"] in (None, PydanticUndefined) else f" = {field['default']!r}"
+    if field["default"] is None or field["default"] is PydanticUndefined:
+        return ", optional"
+    return f" = {json.dumps(field['default'], ensure_ascii=False)}"
 
 
 def _arguments(schema: Entry, indent: str = "") -> str:

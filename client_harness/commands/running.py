@@ -46,6 +46,7 @@ def run(
     replay: Annotated[Path | None, typer.Option(help="Take the model's answers from this folder.", metavar="DIR")] = None,
     command: Annotated[str | None, typer.Option(help="What the agent `process` starts.", metavar="'PROGRAM …'")] = None,
     option: Annotated[list[str] | None, typer.Option(help="An option of the agent; repeatable.", metavar="KEY=VALUE")] = None,
+    http: Annotated[bool, typer.Option("--http", help="Agents of this process reach their tools over HTTP, not in memory.")] = False,
     json: Json = False,
 ) -> None:
     """Run agents over scenarios, unattended, and report.
@@ -66,6 +67,7 @@ def run(
         jobs=jobs,
         disclosure=disclose.value,
         faults=faults,
+        transport="http" if http else "memory",
         options={k: v for k, v in given.items() if v is not None} | _options(option or []),
     )
     _go(start(settings, out or new_home), json)

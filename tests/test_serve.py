@@ -1,0 +1,199 @@
+"""Serving: what a client sees over stdio and HTTP, worlds that are kept, and configurations that clients start from."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from client_harness import connect
+from client_harness.serve import open_session
+from scenarios import load
+from servers.kit.errors import InputError
+from servers.kit.mcp import reply_of
+from servers.kit.service import services
+from tests.commands import PAY, ROOT, command, process, refusal
+
+
+def clock_tool() -> str:
+    """Return the clock's reading tool."""
+    return next(t.name for t in services()["clock"].tools.values() if t.effect == "read")
+
+
+def started(**entry: Any) -> StdioServerParameters:
+    """Return the server of a client's entry."""
+    return StdioServerParameters(command=entry["command"], args=entry["args"], env=entry.get("env"), cwd="/")
+
+
+async def listed(server: Any) -> set[str]:
+    """Return the names of a server's tools after one call that works."""
+    async with Client(server) as client:
+        names = {t.name for t in (await client.list_tools()).tools}
+        timely = next(n for n in sorted(names) if n.endswith(clock_tool()))
+        _, wrong = reply_of(await client.call_tool(timely, {}))
+        assert not wrong
+        return names
+
+
+def test_stdio_serves_all_services_with_prefixed_tools() -> None:
+    entry = connect.entry(connect.client("claude-code"), ["--services", "clock,venmo"])
+    names = anyio.run(listed, started(**entry))
+    assert names == {f"{s}__{t}" for s in ("clock", "venmo") for t in services()[s].tools}
+
+
+def test_http_serves_each_service_at_its_own_url() -> None:
+    async def look(ways: dict[str, Any]) -> None:
+        by_name = {w["name"]: w for w in ways["servers"]}
+        assert set(by_name) == {"clock", "venmo"}
+        async with httpx2.AsyncClient(headers=by_name["clock"]["headers"]) as web:
+            assert await listed(streamable_http_client(by_name["clock"]["url"], http_client=web)) == set(services()["clock"].tools)
+            assert len(await listed(streamable_http_client(ways["all"]["url"], http_client=web))) > 20
+        async with httpx2.AsyncClient() as stranger:
+            assert (await stranger.post(by_name["clock"]["url"], json={})).status_code == 401
+
+    with process("serve", "--services", "clock,venmo", "--port", 0, "--json") as host:
+        assert host.stdout is not None
+        text = ""
+        while not text.endswith("}\n") or text.count("{") != text.count("}"):
+            line = host.stdout.readline()
+            assert line, host.communicate()
+            text += line
+        anyio.run(look, json.loads(text))
+        host.send_signal(signal.SIGINT)
+        _, err = host.communicate()
+    assert (host.returncode, err) == (0, "stopped\n")
+
+
+def test_people_read_urls_the_header_and_what_to_say() -> None:
+    with process("serve", PAY, "--port", 0, "--token", "open-sesame") as host:
+        assert host.stdout is not None
+        lines = [host.stdout.readline() for _ in range(6)]
+        host.send_signal(signal.SIGINT)
+        host.communicate()
+    assert [line.split()[0] for line in lines[:3]] == ["venmo", "zelle", "all"] and "/play/venmo/mcp" in lines[0]
+    assert lines[3] == "Header: Authorization: Bearer open-sesame\n" and lines[4].startswith("Say to your agent: Jordan Park")
+
+
+def test_a_port_in_use_is_one_line() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert f"cannot listen on 127.0.0.1:{port}" in refusal(command("serve", "--services", "clock", "--port", port))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("serve --services venmoo", "did you mean 'venmo'"),
+        (f"serve {PAY} --services gmail", "unknown service 'gmail'"),
+        ("serve --faults flakey", "did you mean 'flaky'"),
+        ("serve recovery/silent_no_op", "scenarios; serve one of them"),
+        (f"serve {PAY} --db x.db", "begins afresh"),
+        ("connect claude", "did you mean 'claude-code' or 'claude-desktop'"),
+        ("connect cursor no_such_scenario", "unknown suite or scenario"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_is_served(line: str, said: str) -> None:
+    assert said in refusal(command(*line.split()))
+
+
+def test_a_scenario_is_served_with_its_faults() -> None:
+    async def play() -> None:
+        session, made = open_session(PAY)
+        assert made is not None and set(session.classes) == set(made.services)
+        friends = (await session.call("venmo", "list_friends", {})).data["friends"]
+        jordan = next(f for f in friends if f["name"] == "Jordan Park")
+        paid = await session.call("venmo", "send_money", {"contact_id": jordan["contact_id"], "amount": 27.5, "note": "day pass"})
+        assert not paid.is_error
+        seen = await session.call("venmo", "get_transaction", {"transaction_id": paid.data["transaction_id"]})
+        assert seen.is_error
+
+    anyio.run(play)
+
+
+def test_a_world_to_play_with_may_be_plagued_by_a_profile() -> None:
+    async def play() -> None:
+        session, _ = open_session(None, ["venmo"], faults="flaky", seed=3)
+        replies = [(await session.call("venmo", "list_friends", {})).is_error for _ in range(60)]
+        assert 2 <= sum(replies) <= 20
+
+    anyio.run(play)
+
+
+def test_a_kept_world_goes_on_where_it_was(tmp_path: Path) -> None:
+    async def wait(db: Path) -> tuple[str, int]:
+        session, _ = open_session(None, ["venmo"], db=db)
+        before = session.control.now
+        friends = (await session.call("venmo", "list_friends", {})).data["friends"]
+        paid = await session.call("venmo", "send_money", {"contact_id": friends[0]["contact_id"], "amount": 1.0, "note": "tea"})
+        session.world.close()
+        session.control.close()
+        return paid.data["transaction_id"], before
+
+    first, then = anyio.run(wait, tmp_path / "mine.db"), anyio.run(wait, tmp_path / "mine.db")
+    assert first[0] != then[0] and then[1] > first[1]
+    session, _ = open_session(None, ["venmo"], db=tmp_path / "mine.db")
+    assert {first[0], then[0]} <= {r["id"] for r in session.world.rows("venmo_transactions")}
+
+
+def test_a_file_that_is_no_world_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Ana,\n" * 100)
+    assert "is not a world database" in refusal(command("serve", "--stdio", "--db", tmp_path / "letter.txt"))
+    assert (tmp_path / "letter.txt").read_text() == "Dear Ana,\n" * 100
+    assert "cannot hold a world" in refusal(command("serve", "--stdio", "--db", tmp_path))
+
+
+@pytest.mark.parametrize(("name", "key"), [("claude-desktop", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")])
+def test_connect_prints_a_configuration(name: str, key: str) -> None:
+    done = command("connect", name, PAY)
+    entry = done.json[key]["haywire"]
+    assert Path(entry["command"]).is_absolute() and entry["args"][-3:] == ["serve", PAY, "--stdio"]
+    assert done.err.startswith("# for ")
+
+
+def test_connect_warns_of_more_tools_than_a_client_takes() -> None:
+    assert "choose some with --services" in command("connect", "cursor").err
+    assert "choose some" not in command("connect", "cursor", "--services", "venmo").err
+
+
+def test_connect_keeps_what_is_there_and_is_started_from_what_it_wrote(tmp_path: Path) -> None:
+    place = tmp_path / "deep" / "mcp.json"
+    place.parent.mkdir()
+    place.write_text('{"theme": "dark", "mcpServers": {"other": {"command": "x"}}}')
+    for _ in range(2):
+        assert command("connect", "claude-code", "--services", "clock", "--write", "--path", place).status == 0
+    known = json.loads(place.read_text())
+    assert known["theme"] == "dark" and known["mcpServers"]["other"] == {"command": "x"}
+    assert list(place.parent.iterdir()) == [place]
+    assert anyio.run(listed, started(**known["mcpServers"]["haywire"])) == {f"clock__{t}" for t in services()["clock"].tools}
+
+
+@pytest.mark.parametrize("text", ['{"mcpServers": {', "[]", '{"mcpServers": []}', "// mine\n{}"])
+def test_a_broken_configuration_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
+    place = tmp_path / "mcp.json"
+    place.write_text(text)
+    assert "it was left as it is" in refusal(command("connect", "claude-code", "--write", "--path", place))
+    assert place.read_text() == text
+
+
+def test_stdio_prints_nothing_but_protocol() -> None:
+    with process("serve", PAY, "--stdio", stdin=subprocess.PIPE, cwd=ROOT) as host:
+        out, err = host.communicate(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n")
+    assert [json.loads(line)["id"] for line in out.splitlines()] == [1] and err == "" and host.returncode == 0
+
+
+def test_a_scenario_may_be_served_in_part() -> None:
+    session, made = open_session(PAY, ["venmo"])
+    assert list(session.classes) == ["venmo"] and made is not None and load.load(PAY).services == ["venmo", "zelle"]
+    with pytest.raises(InputError, match="unknown service"):
+        open_session(PAY, ["gmail"])
