@@ -13,7 +13,8 @@ import anyio
 
 from client_harness import fingerprints
 from client_harness._host import Host, Servers
-from client_harness.agents import Assignment, resolve
+from client_harness.agents import Agent, Assignment, resolve
+from client_harness.agents._script import ScriptAgent
 from client_harness.episode import Disclose, Episode, final_world, record
 from client_harness.results import JUDGED, Results, Setting, Trial
 from client_harness.tools import Tools, Transport, in_memory, over_http
@@ -25,6 +26,7 @@ from scenarios import load
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Notice, from_json, to_json
+from servers.kit.session import ALL
 
 Tell = Callable[[int, int, Trial | None], None]
 """Hears how many trials of how many are stored, and the last of them."""
@@ -239,7 +241,7 @@ class Run:
                     given = Assignment(tools, episode.sessions, episode.scenario, self.settings.options, servers, trial)
                     try:
                         async with resolve(agent).agent(given) as playing:
-                            await episode.converse(playing)
+                            await _play(episode, playing)
                             ended = True
                     except Exception as problem:  # kept, for the client's task group would wrap it on its way out
                         crash = problem
@@ -297,6 +299,16 @@ def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results
         tell(number, len(trials), made)
     results.refingerprint(judge=fingerprints.judging(scenarios.values()))
     return results
+
+
+async def _play(episode: Episode, agent: Agent) -> None:
+    try:
+        await episode.converse(agent)
+    except InputError as stuck:
+        if not isinstance(agent, ScriptAgent):
+            raise
+        episode.status = "error"  # a script may meet what its scenario never shows it, under a profile of faults; that is its failure
+        episode.finish("error", reason=f"the script cannot go on: {stuck}")
 
 
 def _unjudged(setting: Setting, why: str) -> dict[str, Any]:

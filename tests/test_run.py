@@ -190,6 +190,15 @@ def test_a_profile_stands_in_place_of_the_scenarios_faults(tmp_path: Path) -> No
         report([calm, own])
 
 
+def test_a_script_that_meets_the_unforeseen_has_failed_and_the_run_goes_on(tmp_path: Path) -> None:
+    path = copied(tmp_path / "suite")
+    path.write_text(path.read_text().replace("- if: seen.error", "- if: seen.amount > 0"))
+    results = ran(Settings([str(path)], ["oracle", "noop"]), tmp_path / "run")
+    oracle = next(t for t in results.trials() if t.agent == "oracle")
+    assert (oracle.status, oracle.tries, oracle.verdicts["base"]["value"]) == ("error", 1, "fail")
+    assert oracle.reason is not None and oracle.reason.startswith("the script cannot go on: ")
+
+
 @pytest.mark.parametrize("content", [b"this is no database, though long enough to be looked at" * 20, b""])
 def test_a_broken_results_database_is_named_and_left_alone(tmp_path: Path, content: bytes) -> None:
     ran(Settings([PAY], ["noop"]), tmp_path)
