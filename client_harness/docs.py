@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from servers.kit.errors import InputError
 
@@ -25,7 +27,7 @@ def services_table() -> str:
     return "\n".join(rows)
 
 
-def _kinds_table(found: dict[str, type], head: str) -> str:
+def _kinds_table(found: Mapping[str, type], head: str) -> str:
     rows = [f"| {head} | what it does |", "|---|---|"]
     for name, cls in found.items():
         rows.append(f"| `{name}` | {_first_sentence(cls.__doc__)} |")
@@ -89,12 +91,12 @@ def readme(text: str) -> str:
 
 def cli() -> str:
     """Return the command line reference: every command's help."""
-    from click import Context
+    from click import Context, Group
     from typer.main import get_command
 
     from client_harness.cli import app
 
-    root = get_command(app)
+    root = cast(Group, get_command(app))
     parts = ["# Command line", "", "Generated from the commands' own help by `make docs`.", ""]
     top = Context(root, info_name="client_harness", max_content_width=110, terminal_width=110)
     for name in root.list_commands(top):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Literal
 
 from client_harness.agents import Agent, TurnResult
@@ -81,7 +80,7 @@ class Episode:
 
     async def converse(self, agent: Agent) -> str:
         """Play every turn with an agent and close the trace. Returns the status: done, limit or error."""
-        self.status = "done"
+        self.status, reason = "done", ""
         for number, turn in enumerate(self.scenario.turns, 1):
             self.session.turn, self.session.step = number, None
             self.session.pass_time(turn.gap)
@@ -93,9 +92,9 @@ class Episode:
                 self.session.message("user", said, about)
                 result = await self._say(agent, said)
             if result.status != "done":
-                self.status = result.status
+                self.status, reason = result.status, result.detail
                 break
-        self.finish(self.status)
+        self.finish(self.status, **({"reason": reason} if reason else {}))
         return self.status
 
     async def _say(self, agent: Agent, text: str) -> TurnResult:
@@ -156,8 +155,3 @@ def _watches(scenario: Scenario, faults: list[Fault]) -> list[Watch]:
                 watch = Watch(watch.name, watch.opens, watch.fault, lambda s, t, a, r=readings: any(x.tool.selects(s, t) for x in r))
             found[watch.name] = watch
     return list(found.values())
-
-
-def traces_folder(home: Path, scenario: str, agent: str, trial: str) -> Path:
-    """Return where a trial's trace is kept."""
-    return home / "traces" / scenario / f"{agent}-{trial}.jsonl"

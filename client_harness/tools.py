@@ -1,13 +1,16 @@
-"""Tools for agents in this process: a real MCP client of the episode's server, in memory."""
+"""Tools for agents in this process: a real MCP client of the episode's server, in memory or over HTTP."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from servers.kit.session import SEPARATOR, Session
+
+Transport = Literal["memory", "http"]
+"""How an agent in this process reaches its tools."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,22 @@ class Tools:
 
         reply = await self._session.call(*split(name), args)
         return reply.data, reply.is_error
+
+
+@asynccontextmanager
+async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[Tools]:
+    """Connect to a session over HTTP, at a `{url, headers}` that serves all of its services."""
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    mode = "legacy" if session.hidden else "auto"
+    # loopback needs no certificates, and loading the store of them takes longer than a trial
+    async with (
+        httpx2.AsyncClient(verify=False, headers=server["headers"], timeout=60) as http,
+        Client(streamable_http_client(server["url"], http_client=http), mode=mode) as client,
+    ):
+        yield Tools(client, session)
 
 
 @asynccontextmanager

@@ -21,15 +21,17 @@ class User:
     def answer(self, text: str) -> tuple[str, str] | None:
         """Return `(key, what the user says)` where the text asks something, else None. The key is "default" where nothing fits.
 
-        An answer fits where all words of one of its phrases stand in one question; courtesies ("anything else?") are no questions.
+        An answer fits where all words of one of its phrases stand in one question, else ("Shall I do that?") in the whole text;
+        courtesies ("anything else?") are no questions.
         """
         asked = questions(text)
         if not asked or self._left <= 0:
             return None
         self._left -= 1
-        for key, answer in self._answers.items():
-            if any(_holds(question, phrase) for question in asked for phrase in answer.asked):
-                return key, answer.say
+        for heard in (asked, [text]):
+            for key, answer in self._answers.items():
+                if any(_holds(part, phrase) for part in heard for phrase in answer.asked):
+                    return key, answer.say
         return "default", self._default
 
 

@@ -256,7 +256,7 @@ class State:
         """Return the state of a fault, new where it has none."""
         kept = control.get_json("fault:" + name)
         if kept is None:
-            kept = {"start": control.start}
+            return cls(control, name, control.start)
         return cls(control, name, **kept)
 
     def save(self) -> None:

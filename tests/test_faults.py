@@ -23,7 +23,8 @@ PAY = {"contact_id": JORDAN, "amount": 5, "note": "tea"}
 def session(*faults: dict[str, Any], seed: int = 0) -> Session:
     made = [parse(f) for f in faults]
     s = new_session("venmo", "zelle", "weather_com", "clock", seed=seed, faults=made)
-    s.on_attempt.append(lambda attempt: [f.hear(s, attempt) for f in made])
+    for fault in made:
+        s.on_attempt.append(lambda attempt, fault=fault: fault.hear(s, attempt))
     return s
 
 
@@ -196,10 +197,13 @@ def test_a_wrong_value_is_in_the_reply_in_the_row_or_in_both() -> None:
     assert [e["cause"] for e in paid.effects] == ["agent", "fault:twice"]
 
 
-def test_an_edit_that_finds_nothing_is_a_firing_that_failed() -> None:
+def test_a_reply_without_the_places_is_passed_on_and_a_row_that_is_not_there_is_a_firing_that_failed() -> None:
     s = session({"wrong_value": {"on": "venmo.get_balance", "reply": [{"scale": {"no_such_field": 2}}]}})
     (read,) = play(s, BALANCE)
-    assert read.firings[0].failed and read.seen == read.truth
+    assert read.firings == [] and read.seen == read.truth
+    row = {"table": "venmo_transactions", "where": {"note": "never written"}, "edit": [{"scale": {"amount": 2}}]}
+    (read,) = play(session({"wrong_value": {"on": "venmo.get_balance", "row": row}}), BALANCE)
+    assert read.firings[0].failed == "no row of venmo_transactions to edit"
 
 
 def test_schema_drift_renames_arguments_in_the_published_schema_and_takes_the_new_name() -> None:
@@ -281,4 +285,4 @@ def test_faults_that_cannot_stand_together_are_refused() -> None:
 
 def test_durations_follow_from_the_schedule() -> None:
     named = {"permanent": {}, "transient": {"first": 2}, "intermittent": {"every": 2}}
-    assert {n: Schedule(**f).duration for n, f in named.items()} == {n: n for n in named}
+    assert {n: Schedule.model_validate(f).duration for n, f in named.items()} == {n: n for n in named}

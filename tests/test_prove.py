@@ -59,7 +59,8 @@ def second_fault_idle(raw: dict[str, Any]) -> None:
 
 
 def fault_fails(raw: dict[str, Any]) -> None:
-    raw["faults"].append({"wrong_value": {"on": "venmo.list_friends", "reply": [{"scale": {"friend.amount": 2}}]}})
+    row = {"table": "venmo_contacts", "where": {"name": "Nobody"}, "edit": [{"set": {"name": "Somebody"}}]}
+    raw["faults"].append({"wrong_value": {"on": "venmo.list_friends", "row": row}})
 
 
 def naive_passes(raw: dict[str, Any]) -> None:

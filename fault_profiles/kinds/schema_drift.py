@@ -67,6 +67,6 @@ class SchemaDrift(Fault):
         if reply.is_error or not self.reply:
             return reply
         told = reply.copied()
-        if apply(self.reply, told.data, at.scope | {"reply": reply.data}) == 0 and not at.shadow:
-            return at.fail(reply, "the reply holds none of the places to change")
+        if apply(self.reply, told.data, at.scope | {"reply": reply.data}) == 0:
+            return reply if at.shadow else at.decline(reply)
         return told

@@ -27,7 +27,7 @@ class Row(BaseModel):
 class WrongValue(Fault):
     """Corrupted state: `reply` operations edit what is answered, `row` edits what is stored, before or after the call runs.
 
-    Give either or both. A reply that holds none of the places is a firing that failed; a refusal of the service's own is passed on. With
+    Give either or both. A reply that holds none of the places (an empty list) is passed on, as is a refusal of the service's own. With
     `tell: explicit` the reply says that the figures may be wrong. Other readers of an edited row see the wrong value: it is stored.
     """
 
@@ -62,8 +62,8 @@ class WrongValue(Fault):
             return reply
         told = reply.copied()
         touched = apply(self.reply, told.data, at.scope | {"reply": reply.data})
-        if touched == 0 and not at.shadow:
-            return at.fail(reply, "the reply holds none of the places to edit")
+        if touched == 0 and self.row is None:
+            return reply if at.shadow else at.decline(reply)
         if self.tell == "explicit" and isinstance(told.data, dict):
             told.data["notice"] = "Some figures may be wrong."
         return told

@@ -25,10 +25,7 @@ from starlette.types import Receive, Scope, Send
 from servers.kit.errors import InputError, did_you_mean
 from servers.kit.mcp import Audience, http_manager, make_server
 from servers.kit.service import services
-from servers.kit.session import Session
-
-ALL = "all"
-"""In place of a service's name: all services of the episode on one server."""
+from servers.kit.session import ALL, Session
 
 LOOPBACK = ("127.0.0.1:*", "localhost:*", "[::1]:*")
 """Host headers that are served by default."""

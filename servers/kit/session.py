@@ -21,6 +21,9 @@ from servers.kit.service import Codes, Ids, Service, ToolSpec, service
 from servers.kit.store import AGENT, CLOCK, World
 from servers.kit.values import iso
 
+ALL = "all"
+"""In place of a service's name in a URL: all services of the episode on one server."""
+
 SEPARATOR = "__"
 """Between service and tool where one server carries several services."""
 
