@@ -90,6 +90,7 @@ def parse(raw: Any, name: str, where: str) -> Scenario:
     try:
         if not isinstance(raw, dict):
             raise InputError("a scenario is a mapping")
+        raw = build.with_ids(raw, raw.get("world", Scenario.model_fields["world"].default))
         for key in ("faults", "checks"):
             if not isinstance(raw.get(key, []), list):
                 raise InputError(f"{key} is a list of one-key items")

@@ -80,7 +80,9 @@ def live(name: str) -> Lived:
     """Execute a history against its world. Raises `InputError` where it cannot be read or a call of it is refused unexpectedly."""
     path = HERE / f"{name}.yaml"
     try:
-        written = HistoryFile.model_validate(read(path))
+        raw = read(path)
+        name_of_world = raw.get("world", "maya") if isinstance(raw, dict) else "maya"
+        written = HistoryFile.model_validate(build.with_ids(raw, name_of_world))
     except ValidationError as wrong:
         raise InputError(f"{path}: {explain(wrong, HistoryFile)}") from None
     except InputError as wrong:

@@ -12,6 +12,7 @@ import importlib
 import os
 import pkgutil
 import random
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from servers.kit.values import iso, parse_time
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+_SEEDED = re.compile(r"\bseed:([a-z]+)/([\w-]+)")
 
 
 class Builder:
@@ -73,6 +75,15 @@ class Builder:
             else:
                 world.update(table, key, **row)
         world.commit()
+
+
+def with_ids(value: Any, name: str) -> Any:
+    """Return parsed YAML in which `seed:<prefix>/<key>` stands for the id of that seeded row of a world."""
+    if isinstance(value, str):
+        return _SEEDED.sub(lambda found: make_id(found[1], name, found[2]), value)
+    if isinstance(value, dict):
+        return {k: with_ids(v, name) for k, v in value.items()}
+    return [with_ids(v, name) for v in value] if isinstance(value, list) else value
 
 
 def names() -> list[str]:
