@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 
@@ -18,7 +18,7 @@ class Row(NamedTuple):
     aim: str
 
 
-async def interleaved(subjects: dict[str, Callable[[], Awaitable[object]]], rounds: int, calls: int) -> dict[str, float]:
+async def interleaved(subjects: Mapping[str, Callable[[], Awaitable[object]]], rounds: int, calls: int) -> dict[str, float]:
     """Return seconds per call of each subject: the median over rounds of a round's median; subjects take turns within a round."""
     found: dict[str, list[float]] = {name: [] for name in subjects}
     for _ in range(rounds):

@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import sqlite3
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
+
+from servers.kit.database import connect
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS state(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -26,10 +27,8 @@ class Control:
     """
 
     def __init__(self, start: int, seed: int = 0, path: Path | None = None) -> None:
-        self._db = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
+        self._db = connect(path)
         self.shared = path is not None
-        if self.shared:
-            self._db.execute("PRAGMA busy_timeout=10000")
         self._db.executescript(_SCHEMA)
         self._db.execute("INSERT OR IGNORE INTO state VALUES('now', ?)", (start,))
         self._db.execute("INSERT OR IGNORE INTO state VALUES('start', ?)", (start,))

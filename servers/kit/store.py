@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from servers.kit import database
 from servers.kit.errors import InputError, did_you_mean
 from servers.kit.values import iso
 
@@ -136,22 +137,21 @@ class World:
     @classmethod
     def empty(cls, tables: dict[str, Table], path: Path | None = None) -> World:
         """Return a private world without rows, in memory or in a new file."""
-        connection = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
+        connection = database.connect(path)
         create_schema(connection, tables)
         return cls(connection, tables, shared=False)
 
     @classmethod
     def open(cls, image: bytes, tables: dict[str, Table]) -> World:
         """Return a world to be shared read-only, from the bytes that `image` gave."""
-        connection = _memory(image)
+        connection = database.from_image(image)
         connection.execute("PRAGMA query_only=ON")
         return cls(connection, tables, shared=True)
 
     @classmethod
     def file(cls, path: Path, tables: dict[str, Table]) -> World:
         """Return the world that a file holds. Raises `InputError` where the file is no world."""
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA busy_timeout=10000")
+        connection = database.connect(path)
         try:
             connection.execute("SELECT at FROM _now")
         except sqlite3.DatabaseError as broken:
@@ -168,12 +168,12 @@ class World:
 
     def scratch(self) -> World:
         """Return a copy, which may be changed and dropped. One of a shared world is copied only when it is written."""
-        return self.share() if self.shared else World(_copy(self._db), self.tables, shared=False)
+        return self.share() if self.shared else World(database.copy(self._db), self.tables, shared=False)
 
     def subset(self, names: Iterable[str]) -> bytes:
         """Return an image that holds only these tables and their log; small worlds are quick to copy."""
         kept = set(names)
-        db = _copy(self._db)
+        db = database.copy(self._db)
         for table in self.tables:
             if table not in kept:
                 if self.tables[table].search:
@@ -264,7 +264,7 @@ class World:
         if self.read_only:
             raise RuntimeError(f"a read-only tool writes: {sql}")
         if self.shared:
-            self._db = _copy(self._db)
+            self._db = database.copy(self._db)
             self.shared = False
         if not self._in_call:
             self._db.execute("BEGIN")
@@ -360,13 +360,3 @@ def _encode(value: Any) -> Any:
     if isinstance(value, bool):
         return int(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
-
-
-def _memory(image: bytes) -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    connection.deserialize(image)
-    return connection
-
-
-def _copy(source: sqlite3.Connection) -> sqlite3.Connection:
-    return _memory(source.serialize())

@@ -1,0 +1,35 @@
+"""How the kit opens SQLite: autocommit, from any thread, closed when nobody holds it any more."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+
+class Connection(sqlite3.Connection):
+    """A connection that closes itself; copies of worlds come and go in numbers."""
+
+    def __del__(self) -> None:
+        with contextlib.suppress(sqlite3.ProgrammingError):  # of one that could not be opened
+            self.close()
+
+
+def connect(path: Path | None = None) -> sqlite3.Connection:
+    """Return a connection in memory, or to a file, where it waits up to 10 s for other processes."""
+    made = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False, factory=Connection)
+    if path is not None:
+        made.execute("PRAGMA busy_timeout=10000")
+    return made
+
+
+def from_image(image: bytes) -> sqlite3.Connection:
+    """Return a connection to a private database in memory that holds these bytes."""
+    made = connect()
+    made.deserialize(image)
+    return made
+
+
+def copy(source: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a private copy in memory."""
+    return from_image(source.serialize())
