@@ -7,8 +7,6 @@ State (counters, captured values) lives in the episode's control record, so a fa
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -21,6 +19,7 @@ from servers.kit.errors import InputError, ServiceError, UnknownName, explain
 from servers.kit.events import Attempt, Firing
 from servers.kit.evidence import fired as fired_on
 from servers.kit.expr import check_predicate, get, matches, render
+from servers.kit.registry import subclasses
 from servers.kit.service import Codes, Service, ToolSpec, service
 from servers.kit.session import Session
 from servers.kit.target import Target
@@ -303,14 +302,7 @@ class Refusal(BaseModel):
 @functools.cache
 def kinds() -> dict[str, type[Fault]]:
     """Return every fault kind by name; a new file in `kinds/` adds one."""
-    from fault_profiles import kinds as folder
-
-    found: dict[str, type[Fault]] = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(folder.__path__)):
-        for value in vars(importlib.import_module(f"fault_profiles.kinds.{module}")).values():
-            if isinstance(value, type) and issubclass(value, Fault) and "kind" in vars(value):
-                found[value.kind] = value
-    return found
+    return subclasses("fault_profiles.kinds", Fault, "kind")
 
 
 def parse(item: Any, where: str = "fault") -> Fault:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import inspect
-import pkgutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,17 +11,13 @@ from pydantic.json_schema import models_json_schema
 
 from judge.model import Check
 from servers.kit.errors import InputError, UnknownName
+from servers.kit.registry import subclasses
 
 
 @functools.cache
 def kinds() -> dict[str, type[Check]]:
     """Return every kind of check by name."""
-    found: dict[str, type[Check]] = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
-        for value in vars(importlib.import_module(f"{__name__}.{module}")).values():
-            if inspect.isclass(value) and issubclass(value, Check) and "kind" in vars(value):
-                found[value.kind] = value
-    return found
+    return subclasses(__name__, Check, "kind")
 
 
 def parse(item: Any, where: str = "checks") -> Check:

@@ -6,9 +6,7 @@ An instance lives for one call. It sees the world of that call, the call's momen
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -17,6 +15,7 @@ from typing import Any, ClassVar, Literal, NoReturn
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from servers.kit.errors import ServiceError, UnknownName, did_you_mean
+from servers.kit.registry import subclasses
 from servers.kit.store import Table, World
 from servers.kit.values import iso
 
@@ -239,16 +238,7 @@ class Service:
 @functools.cache
 def services() -> dict[str, type[Service]]:
     """Return every service by name, found by walking the folders of `servers/`; adding a file adds a service."""
-    import servers
-
-    found: dict[str, type[Service]] = {}
-    for module in sorted(m.name for m in pkgutil.walk_packages(servers.__path__, "servers.")):
-        if ".kit" in module or any(part.startswith("_") for part in module.split(".")):
-            continue
-        for value in vars(importlib.import_module(module)).values():
-            if inspect.isclass(value) and issubclass(value, Service) and value.__module__ == module and "name" in vars(value):
-                found[value.name] = value
-    return dict(sorted(found.items()))
+    return dict(sorted(subclasses("servers", Service, "name", without=["servers.kit"]).items()))
 
 
 def service(name: str) -> type[Service]:
