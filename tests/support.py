@@ -18,6 +18,20 @@ WORLD = "maya"
 START = parse_time(person(WORLD)["start"])
 TOOLS = [(cls, spec) for cls in services().values() for spec in cls.tools.values()]
 IDS = [f"{cls.name}.{spec.name}" for cls, spec in TOOLS]
+HISTORY = [
+    {
+        "at": "2026-02-03T09:00:00Z",
+        "messages": [
+            {"role": "user", "text": "How much is in my Venmo?"},
+            {
+                "role": "assistant",
+                "calls": [{"server": "venmo", "tool": "get_balance", "args": {}, "reply": {"balance": 5}, "is_error": False}],
+            },
+            {"role": "assistant", "text": "Five dollars."},
+        ],
+    }
+]
+"""One past session with a call, as agents are given history."""
 
 
 def new_session(*names: str, seed: int = 0, **options: Any) -> Session:

@@ -19,8 +19,7 @@ from servers.kit.errors import UnknownName
 from servers.kit.events import Attempt
 from servers.kit.session import Session
 from tests.fake_endpoint import Endpoint, Script, Step, call, calls, fails, playing, say
-from tests.support import new_session
-from tests.test_model_agent import HISTORY
+from tests.support import HISTORY, new_session
 
 pytestmark = pytest.mark.anyio
 

@@ -17,22 +17,9 @@ from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.session import Session
 from tests.fake_endpoint import Endpoint, Script, Step, call, calls, fails, playing, say
-from tests.support import new_session
+from tests.support import HISTORY, new_session
 
 pytestmark = pytest.mark.anyio
-HISTORY = [
-    {
-        "at": "2026-02-03T09:00:00Z",
-        "messages": [
-            {"role": "user", "text": "How much is in my Venmo?"},
-            {
-                "role": "assistant",
-                "calls": [{"server": "venmo", "tool": "get_balance", "args": {}, "reply": {"balance": 5}, "is_error": False}],
-            },
-            {"role": "assistant", "text": "Five dollars."},
-        ],
-    }
-]
 
 
 @pytest.fixture

@@ -17,23 +17,10 @@ import pytest
 from client_harness.agents import Assignment, ProviderOutage, agent
 from client_harness.tools import in_memory
 from servers.kit.errors import InputError
-from tests.support import new_session
+from tests.support import HISTORY, new_session
 
 pytestmark = pytest.mark.anyio
 SERVERS = [{"name": "clock", "url": "http://127.0.0.1:1/e/clock/mcp", "headers": {}}]
-HISTORY = [
-    {
-        "at": "2026-02-03T09:00:00Z",
-        "messages": [
-            {"role": "user", "text": "How much is in my Venmo?"},
-            {
-                "role": "assistant",
-                "calls": [{"server": "venmo", "tool": "get_balance", "args": {}, "reply": {"balance": 5}, "is_error": False}],
-            },
-            {"role": "assistant", "text": "Five dollars."},
-        ],
-    }
-]
 LOOP = """
 import json, os, sys, time
 for line in sys.stdin:
