@@ -8,6 +8,7 @@ wrong; editing `weather_hours` changes the weather itself.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Literal, NamedTuple
@@ -21,6 +22,7 @@ from servers.kit.values import iso
 from servers.weather import _derived as d
 from servers.weather._physics import DAY, HOUR, Hour, draws, truth
 from servers.weather._sky import sun_elevation
+from servers.weather._units import Units
 
 SHARED_TABLES = {
     "weather_cities": Table("id:str name:str state:str abbr:str country:str lat:float lon:float timezone:str climate:dict"),
@@ -160,6 +162,26 @@ def place_of(service: Service, table: str, text: str, search_tool: str, key: str
     )
 
 
+def past_date(service: Service, place: Place, text: str, days: int, unknown: str, later: str) -> date:
+    """Return a local date that is over and at most so many days ago; else refuse with the message `unknown`.
+
+    `later` is the tool for today and what comes.
+    """
+    when, today = date.fromisoformat(text), place.local(service.now).date()
+    first, last = today - timedelta(days=days), today - timedelta(days=1)
+    if not first <= when <= last:
+        ahead = f" For today and later call {later}." if when > last else ""
+        hint = f"Ask for a date from {first} to {last}.{ahead}"
+        service.fail("DATE_NOT_FOUND", unknown, hint, earliest=first.isoformat(), latest=last.isoformat())
+    return when
+
+
+def horizon(service: Service, code: str, what: str, value: int, most: int) -> None:
+    """Refuse a number of hours or days that is outside the horizon."""
+    if not 1 <= value <= most:
+        service.fail(code, f"{what} must be from 1 to {most}, got {value}.", f"Ask for at most {most} {what}.", maximum=most)
+
+
 # -- truth, observation, forecast ---------------------------------------------------------------------------------
 def true_hours(db: World, city: str, first: int, count: int) -> list[Hour]:
     """Return hours from `first` (a full hour) on: stored ones, the others computed."""
@@ -194,6 +216,20 @@ def _measured(place: Place, hour: Hour) -> Hour:
 def observe(db: World, place: Place, now: int, hours_ago: int = 0) -> Hour:
     """Return what the place's station measured at the last full hour, or some hours before."""
     return _measured(place, true_hours(db, place.city, (now // HOUR - hours_ago) * HOUR, 1)[0])
+
+
+def reading(place: Place, hour: Hour, to: Units, words: Mapping[str, str], direction: str | int) -> dict[str, Any]:
+    """Return what both providers show of a measured hour, converted. `words` are the provider's for the kinds of weather."""
+    return {
+        "observed_at": place.stamp(hour.at),
+        "condition": words[hour_sky(hour)],
+        "temperature": to.temp(hour.temp),
+        "feels_like": to.temp(d.feels_like(hour.temp, hour.humidity, hour.wind)),
+        "humidity": hour.humidity,
+        "wind": {"speed": to.speed(hour.wind), "direction": direction},
+        "precipitation": to.rain(hour.rain),
+        "visibility": to.far(d.visibility(hour.rain, hour.temp, hour.humidity, hour.wind)),
+    }
 
 
 class Outlook(NamedTuple):
@@ -319,13 +355,7 @@ def hour_sky(hour: Hour) -> Sky:
     return sky_of(hour.temp, hour.cloud, hour.rain, hour.humidity, hour.wind)
 
 
-# -- alerts and the account ---------------------------------------------------------------------------------------
+# -- alerts -------------------------------------------------------------------------------------------------------
 def alerts(db: World, table: str, city: str, time: str) -> list[dict[str, Any]]:
     """Return alerts that are public and not over, by their beginning."""
     return db.rows(table, "city=? AND issued<=? AND ends>?", city, time, time, order="starts, id")
-
-
-def labelled(db: World, table: str, label: str) -> dict[str, Any] | None:
-    """Return the saved place with a label; case does not matter."""
-    found = db.rows(table, "label=? COLLATE NOCASE", label.strip())
-    return found[0] if found else None

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.kit.service import Setup, reads, writes
+from servers.weather import _account as account
 from servers.weather import _rules as rules
 from servers.weather._rules import Label, Location
 from servers.weather.weather_com.base import PLACES, PROFILE, SAVED, WORDS, Base, named
@@ -16,12 +17,18 @@ Wind = Annotated[Literal["mph", "kmh", "ms", "knots"], Field(description="Unit o
 Precipitation = Annotated[Literal["inches", "mm"], Field(description="Unit of precipitation.")]
 Distance = Annotated[Literal["miles", "km"], Field(description="Unit of visibility.")]
 
+_SAVED = account.Saved(
+    table=SAVED,
+    prefix="saved",
+    exists="There is already a saved location '{label}'.",
+    missing="There is no saved location '{label}'.",
+    lister="get_saved_locations",
+    remover="remove_saved_location",
+)
+
 
 class Account(Base):
     """What the person has set and saved."""
-
-    def _profile(self) -> dict[str, Any]:
-        return self.db.rows(PROFILE, limit=1)[0]
 
     def _saved(self) -> list[dict[str, Any]]:
         return self.db.rows(SAVED, order="created, id")
@@ -29,7 +36,7 @@ class Account(Base):
     @reads(example={})
     def get_weather_preferences(self) -> dict[str, Any]:
         """Return the account's default location, saved locations, units and time zone."""
-        profile = self._profile()
+        profile = account.profile(self.db, PROFILE)
         return {
             "email": profile["email"],
             "default_location": named(rules.by_id(self.db, PLACES, profile["default_location"])),
@@ -44,7 +51,7 @@ class Account(Base):
     def set_default_location(self, location: Location) -> dict[str, Any]:
         """Make a location the account's default. Returns it."""
         place = self.place(location)
-        self.db.update(PROFILE, self._profile()["id"], default_location=place.id)
+        self.db.update(PROFILE, account.profile(self.db, PROFILE)["id"], default_location=place.id)
         return {"default_location": named(place), "status": "updated"}
 
     @writes(example={"temperature": "celsius", "wind": "kmh"}, idempotent=True)
@@ -57,10 +64,7 @@ class Account(Base):
     ) -> dict[str, Any]:
         """Change the units of every later reading; what is left out stays. Returns all units as they are now."""
         given = {"temperature": temperature, "wind": wind, "precipitation": precipitation, "distance": distance}
-        changes = {name: unit for name, unit in given.items() if unit is not None}
-        if not changes:
-            self.fail(self.codes.invalid, "No unit was given.", "Give at least one of temperature, wind, precipitation, distance.")
-        self.db.update(PROFILE, self._profile()["id"], **changes)
+        account.set_units(self, PROFILE, "No unit was given.", given)
         return {"units": self.unit_words(), "status": "updated"}
 
     @reads(example={})
@@ -85,15 +89,8 @@ class Account(Base):
     @writes(example={"label": "Desert trip", "location": "Phoenix"})
     def add_saved_location(self, label: Label, location: Location) -> dict[str, Any]:
         """Save a location under a label of one's own; each label exists once. Returns label and location."""
-        place, label = self.place(location), label.strip()
-        if not label:
-            self.fail(self.codes.invalid, "The label is blank.", "Give a label such as Cabin.")
-        if rules.labelled(self.db, SAVED, label):
-            self.fail(
-                "LABEL_EXISTS", f"There is already a saved location '{label}'.", "Choose another label or call remove_saved_location first."
-            )
-        self.db.insert(SAVED, {"id": self.new_id("saved"), "label": label, "location": place.id, "created": self.time})
-        return {"label": label, "location": named(place), "status": "saved"}
+        place = self.place(location)
+        return {"label": account.save(self, _SAVED, label, place), "location": named(place), "status": "saved"}
 
     @writes(
         example={"label": "Desert trip"},
@@ -102,8 +99,4 @@ class Account(Base):
     )
     def remove_saved_location(self, label: Label) -> dict[str, Any]:
         """Remove the saved location with a label; upper and lower case are the same."""
-        saved = rules.labelled(self.db, SAVED, label)
-        if saved is None:
-            self.fail("LABEL_NOT_FOUND", f"There is no saved location '{label}'.", "Call get_saved_locations for the labels.")
-        self.db.delete(SAVED, saved["id"])
-        return {"label": saved["label"], "status": "removed"}
+        return {"label": account.remove(self, _SAVED, label), "status": "removed"}

@@ -77,7 +77,7 @@ class AirAndSun(Base):
     @reads(example={"location": "Phoenix", "hours": 12})
     def get_air_quality_forecast(self, location: Location, hours: AirHours = 24) -> dict[str, Any]:
         """Return the expected US EPA air quality index for each of the next hours (at most 72; local times)."""
-        self.count("INVALID_HOURS", "hours", hours, AIR_HOURS)
+        rules.horizon(self, "INVALID_HOURS", "hours", hours, AIR_HOURS)
         place, issue, rows = self.place(location), rules.issued(self.now), []
         for hour, _ in rules.forecast(self.db, self.name, place, issue, (self.now // HOUR + 1) * HOUR, hours):
             air = d.air(hour.pm25, place.elevation(hour.at), hour.cloud, hour.wind)

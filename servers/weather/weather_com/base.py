@@ -6,6 +6,7 @@ from typing import Any
 
 from servers.kit.service import Codes, Service
 from servers.kit.store import Table
+from servers.weather import _account as account
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
 from servers.weather._physics import Hour
@@ -52,8 +53,7 @@ class Base(Service):
 
     def unit_words(self) -> dict[str, str]:
         """Return the account's units in the provider's words."""
-        row = self.db.sql(f"SELECT temperature, wind, precipitation, distance FROM {PROFILE}")[0]
-        return {"temperature": row[0], "wind": row[1], "precipitation": row[2], "distance": row[3]}
+        return account.unit_words(self.db, PROFILE)
 
     def converter(self, words: dict[str, str]) -> Units:
         """Return the converter for units: whole degrees Fahrenheit, tenths of degrees Celsius."""
@@ -62,29 +62,13 @@ class Base(Service):
 
     def row(self, place: Place, hour: Hour, to: Units, words: dict[str, str]) -> dict[str, Any]:
         """Return a measured hour as the provider shows it."""
-        return {
-            "location": named(place),
-            "observed_at": place.stamp(hour.at),
-            "condition": WORDS[rules.hour_sky(hour)],
-            "temperature": to.temp(hour.temp),
-            "feels_like": to.temp(d.feels_like(hour.temp, hour.humidity, hour.wind)),
-            "humidity": hour.humidity,
-            "wind": {"speed": to.speed(hour.wind), "direction": d.compass(hour.wind_deg)},
-            "precipitation": to.rain(hour.rain),
-            "visibility": to.far(d.visibility(hour.rain, hour.temp, hour.humidity, hour.wind)),
-            "uv_index": round(d.uv_index(place.elevation(hour.at), hour.cloud)),
-            "units": words,
-        }
+        measured = rules.reading(place, hour, to, WORDS, d.compass(hour.wind_deg))
+        return {"location": named(place)} | measured | {"uv_index": round(d.uv_index(place.elevation(hour.at), hour.cloud)), "units": words}
 
     def current(self, place: Place) -> dict[str, Any]:
         """Return the last full hour at a place."""
         words = self.unit_words()
         return self.row(place, rules.observe(self.db, place, self.now), self.converter(words), words)
-
-    def count(self, code: str, what: str, value: int, most: int) -> None:
-        """Refuse a number of hours or days that is outside the horizon."""
-        if not 1 <= value <= most:
-            self.fail(code, f"{what} must be from 1 to {most}, got {value}.", f"Ask for at most {most} {what}.", maximum=most)
 
 
 def named(place: Place) -> dict[str, Any]:

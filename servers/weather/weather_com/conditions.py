@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -62,7 +61,7 @@ class Conditions(Base):
     def get_historical_weather(self, location: Location, date: Date) -> dict[str, Any]:
         """Return a past day's high, low, precipitation, mean humidity (percent) and mean wind; yesterday back to 40 days ago."""
         place = self.place(location)
-        when = self._past(place, date)
+        when = rules.past_date(self, place, date, HISTORY_DAYS, f"There is no record of {date} for {place.name}.", "get_daily_forecast")
         day, words = rules.past_day(self.db, place, when), self.unit_words()
         to = self.converter(words)
         return {
@@ -76,20 +75,6 @@ class Conditions(Base):
             "wind": to.speed(day.wind),
             "units": words,
         }
-
-    def _past(self, place: Place, text: str) -> date:
-        when, today = date.fromisoformat(text), place.local(self.now).date()
-        first, last = today - timedelta(days=HISTORY_DAYS), today - timedelta(days=1)
-        if not first <= when <= last:
-            ahead = " For today and later call get_daily_forecast." if when > last else ""
-            self.fail(
-                "DATE_NOT_FOUND",
-                f"There is no record of {text} for {place.name}.",
-                f"Ask for a date from {first} to {last}.{ahead}",
-                earliest=first.isoformat(),
-                latest=last.isoformat(),
-            )
-        return when
 
     @reads(example={"location": "Chicago"})
     def get_alerts(self, location: Location) -> dict[str, Any]:

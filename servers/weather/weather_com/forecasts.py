@@ -46,7 +46,7 @@ class Forecasts(Base):
     @reads(example={"location": "Portland, Oregon", "hours": 6})
     def get_hourly_forecast(self, location: Location, hours: Hours = HOURS) -> dict[str, Any]:
         """Return the forecast of each of the next hours (at most 48) in the account's units; times are local, chance and humidity in %."""
-        self.count("INVALID_HOURS", "hours", hours, HOURS)
+        rules.horizon(self, "INVALID_HOURS", "hours", hours, HOURS)
         place, words = self.place(location), self.unit_words()
         to = self.converter(words)
         rows = [
@@ -70,7 +70,7 @@ class Forecasts(Base):
 
         Units are the account's, times and dates local, the chance in percent.
         """
-        self.count("INVALID_DAYS", "days", days, DAYS)
+        rules.horizon(self, "INVALID_DAYS", "days", days, DAYS)
         place, words, issue = self.place(location), self.unit_words(), rules.issued(self.now)
         to, rows = self.converter(words), []
         for day in rules.forecast_days(self.db, self.name, place, issue, self.now, days):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date as calendar_date
-from datetime import timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -51,7 +49,7 @@ class Conditions(Base):
     @reads(example={"location": "Portland, Oregon", "hours": 6})
     def get_hourly_outlook(self, location: Location, hours: Hours = HOURS) -> dict[str, Any]:
         """Return the outlook for each of the next hours (at most 12) in the profile's units; times are local, chance and humidity in %."""
-        self.count("INVALID_HOURS", "hours", hours, HOURS)
+        rules.horizon(self, "INVALID_HOURS", "hours", hours, HOURS)
         place, words, issue = self.place(location), self.unit_words(), rules.issued(self.now, ISSUE)
         to = self.converter(words)
         rows = [
@@ -71,7 +69,7 @@ class Conditions(Base):
     @reads(example={"location": "Chicago", "days": 5})
     def get_5day_forecast(self, location: Location, days: Days = DAYS) -> dict[str, Any]:
         """Return the forecast for today and up to four more days (local dates) in the profile's units; chance of rain or snow in %."""
-        self.count("INVALID_DAYS", "days", days, DAYS)
+        rules.horizon(self, "INVALID_DAYS", "days", days, DAYS)
         place, words, issue = self.place(location), self.unit_words(), rules.issued(self.now, ISSUE)
         to = self.converter(words)
         rows = [
@@ -92,16 +90,8 @@ class Conditions(Base):
     def get_past_weather(self, location: Location, date: Date) -> dict[str, Any]:
         """Return a past day's condition, high, low and precipitation in the profile's units; yesterday back to 30 days ago, local dates."""
         place = self.place(location)
-        when, today = calendar_date.fromisoformat(date), place.local(self.now).date()
-        first, last = today - timedelta(days=HISTORY_DAYS), today - timedelta(days=1)
-        if not first <= when <= last:
-            self.fail(
-                "DATE_NOT_FOUND",
-                f"No observations of {date} are kept for {place.name}.",
-                f"Ask for a date from {first} to {last}." + (" For today and later call get_5day_forecast." if when > last else ""),
-                earliest=first.isoformat(),
-                latest=last.isoformat(),
-            )
+        unknown = f"No observations of {date} are kept for {place.name}."
+        when = rules.past_date(self, place, date, HISTORY_DAYS, unknown, "get_5day_forecast")
         day, words = rules.past_day(self.db, place, when), self.unit_words()
         to = self.converter(words)
         return {

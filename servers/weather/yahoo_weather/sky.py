@@ -41,7 +41,7 @@ class Sky(Base):
     @reads(example={"location": "Hood River", "days": 5})
     def get_astronomy_forecast(self, location: Location, days: Nights = 7) -> dict[str, Any]:
         """Return for tonight and up to 13 more nights the moon, the cloud cover (21 to 3 h, %) and a stargazing score of 1 to 10."""
-        self.count("INVALID_DAYS", "days", days, NIGHTS)
+        rules.horizon(self, "INVALID_DAYS", "days", days, NIGHTS)
         place, issue = self.place(location), rules.issued(self.now, ISSUE)
         today, rows = place.local(self.now).date(), []
         evenings = [(place.day(today + timedelta(days=n))[0] + 21 * HOUR) // HOUR * HOUR for n in range(days)]

@@ -1,0 +1,67 @@
+"""What an account is with either weather provider: its units, and places saved under labels of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from servers.kit.service import Service
+from servers.kit.store import World
+from servers.weather._rules import Place
+
+
+def profile(db: World, table: str) -> dict[str, Any]:
+    """Return the account's one row."""
+    return db.rows(table, limit=1)[0]
+
+
+def unit_words(db: World, table: str) -> dict[str, str]:
+    """Return the account's units in the provider's words: of temperature, wind, precipitation, distance."""
+    row = db.sql(f"SELECT temperature, wind, precipitation, distance FROM {table}")[0]
+    return {"temperature": row[0], "wind": row[1], "precipitation": row[2], "distance": row[3]}
+
+
+def set_units(service: Service, table: str, nothing: str, given: Mapping[str, str | None]) -> None:
+    """Store the units that were given; refuse, with the message `nothing`, when none was."""
+    changes = {name: unit for name, unit in given.items() if unit is not None}
+    if not changes:
+        service.fail(service.codes.invalid, nothing, f"Give at least one of {', '.join(given)}.")
+    service.db.update(table, profile(service.db, table)["id"], **changes)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A provider's saved places: their table, id prefix, what refusals say of a `{label}`, and the tools that hints point to."""
+
+    table: str
+    prefix: str
+    exists: str
+    missing: str
+    lister: str
+    remover: str
+
+
+def save(service: Service, saved: Saved, label: str, place: Place) -> str:
+    """Save a place under a label, which must be new, and return the label as it is kept."""
+    label = label.strip()
+    if not label:
+        service.fail(service.codes.invalid, "The label is blank.", "Give a label such as Cabin.")
+    if _labelled(service.db, saved, label):
+        service.fail("LABEL_EXISTS", saved.exists.format(label=label), f"Choose another label or call {saved.remover} first.")
+    service.db.insert(saved.table, {"id": service.new_id(saved.prefix), "label": label, "location": place.id, "created": service.time})
+    return label
+
+
+def remove(service: Service, saved: Saved, label: str) -> str:
+    """Remove the place saved under a label, whatever its case, and return the label as it was kept."""
+    row = _labelled(service.db, saved, label)
+    if row is None:
+        service.fail("LABEL_NOT_FOUND", saved.missing.format(label=label), f"Call {saved.lister} for the labels.")
+    service.db.delete(saved.table, row["id"])
+    return row["label"]
+
+
+def _labelled(db: World, saved: Saved, label: str) -> dict[str, Any] | None:
+    found = db.rows(saved.table, "label=? COLLATE NOCASE", label.strip())
+    return found[0] if found else None
