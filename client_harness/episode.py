@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from client_harness.agents import Agent, TurnResult
 from client_harness.user import User
-from fault_profiles.model import Fault, State, ordered
+from fault_profiles.model import Fault, ordered
+from fault_profiles.state import State
 from judge.model import FaultFacts
 from judge.trace import Record
 from scenarios.haystack import history

@@ -7,23 +7,27 @@ State (counters, captured values) lives in the episode's control record, so a fa
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from fault_profiles.schedule import Count, Moment, Schedule
+from fault_profiles.schedule import Moment, Schedule
+from fault_profiles.state import Captured, State
 from servers.kit.call import Call, Layer, Next, Reply
-from servers.kit.control import Control
-from servers.kit.errors import InputError, ServiceError, UnknownName, explain
+from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.events import Attempt, Firing
 from servers.kit.evidence import fired as fired_on
-from servers.kit.expr import check_predicate, get, matches, render
+from servers.kit.expr import check_predicate, fields, get, matches, names, render
+from servers.kit.expr.paths import parse as parse_path
 from servers.kit.registry import subclasses
-from servers.kit.service import Codes, Service, ToolSpec, service
+from servers.kit.service import Codes, Service, ToolSpec, service, tool
 from servers.kit.session import Session
 from servers.kit.target import Target
 from servers.kit.values import iso
+
+_SCOPE = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
+"""Names that expressions of a fault know: `number` is the firing's, `reply` the honest reply where there is one."""
 
 
 class Stored(BaseModel):
@@ -81,22 +85,28 @@ class Acting:
 class Fault(Schedule):
     """The envelope. In YAML a fault is a one-key item, `- <kind>: {on: venmo.send_money, …}`.
 
-    `on` which tools; `where` which arguments; `stored` which rows must exist; `per` what the due calls are counted by (`fault`, `tool`,
-    `service`, or a path into the arguments); `after` and `until` arm and clear it (`rearm` lets it arm again after clearing);
-    `priority` orders faults on one tool (higher stands outside); `tell` how strongly the lie shows; `capture` values kept at a firing
-    for others (`faults.<name>.<value>`); `exposed_by` readings that could expose it; `required` whether it must fire for a run to
-    count as exposed.
+    `on` which tools; `where` which arguments; `stored` which rows must exist; `result` what the honest reply must be; `per` what the
+    due calls are counted by (`fault`, `tool`, `service`, or a path into the arguments); `after` and `until` arm and clear it (`rearm`
+    lets it arm again after clearing); `priority` orders faults on one tool (higher stands outside); `tell` how strongly the lie shows;
+    `capture` values kept at a firing for others (`faults.<name>.<value>`); `exposed_by` readings that could expose it; `recover` calls
+    of which any one recovers from it; `repairable` whether anything does; `required` whether it must fire for a run to count as
+    exposed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     kind: ClassVar[str]
     effects: ClassVar[tuple[str, ...]] = ("read", "write")
     tells: ClassVar[tuple[str, ...]] = ("none",)
+    denies: ClassVar[bool] = False
+    """Whether the kind answers in place of the call, so that nothing inside it runs."""
+    needs_world: ClassVar[bool] = False
+    """Whether the kind needs copies or rows of the state, which a server that is not ours does not give."""
 
     name: str = ""
     on: Target
     where: dict[str, Any] = {}
     stored: Stored | None = None
+    result: dict[str, Any] = {}
     per: str = "fault"
     after: Moment | None = None
     until: Moment | None = None
@@ -105,28 +115,55 @@ class Fault(Schedule):
     tell: Literal["none", "indirect", "explicit"] = "none"
     capture: dict[str, str] = {}
     exposed_by: list[Reading] = []
+    recover: list[Reading] = []
+    repairable: bool = True
     required: bool = True
 
     @model_validator(mode="after")
     def _sound(self) -> Fault:
-        check_predicate(self.where, "where")
+        used = check_predicate(self.where, "where") | check_predicate(self.result, "result") | names(self.capture)
+        for name in sorted(used - _SCOPE):
+            raise UnknownName("name", name, _SCOPE, "expression")
         if self.tell not in self.tells:
             raise InputError(f"tell: {self.kind} knows {', '.join(self.tells)}; got {self.tell}")
+        if not self.repairable and self.recover:
+            raise InputError("recover: a fault that is not repairable is recovered from by nothing")
+        if self.on.open:
+            return self
         tools = [(service(n.partition(".")[0]), n.partition(".")[2]) for n in sorted(self.on.tools)]
-        if not any(self.handles(cls, cls.tools[tool]) for cls, tool in tools):
+        if not any(self.handles(cls, cls.tools[short]) for cls, short in tools):
             does = " and ".join(e + "s" for e in self.effects)
             raise InputError(f"{self.kind} acts on {does}; {', '.join(self.on.patterns)} names none")
         if self.rearm and (self.after is None or self.until is None):
             raise InputError("rearm: needs `after` and `until`, or the fault would never rest")
         exact = [p for p in self.on.patterns if "*" not in p]
-        for cls, tool in tools:
-            if f"{cls.name}.{tool}" in exact and not self.handles(cls, cls.tools[tool]):
-                raise InputError(f"{self.kind} makes no sense on {cls.name}.{tool}, a {cls.tools[tool].effect}")
+        for cls, short in tools:
+            if f"{cls.name}.{short}" in exact and not self.handles(cls, cls.tools[short]):
+                raise InputError(f"{self.kind} makes no sense on {cls.name}.{short}, a {cls.tools[short].effect}")
         if self.stored is not None:
             known = {t: s for c, _ in tools for t, s in (c.shared_tables | c.tables).items()}
             if self.stored.table not in known:
                 raise UnknownName("table", self.stored.table, known, "stored")
+        self._check_arguments({a for cls, short in tools for a in cls.tools[short].model.model_fields})
         return self
+
+    def _check_arguments(self, known: set[str]) -> None:
+        new = set(getattr(self, "rename", {}).values())  # a drifting schema takes names that no tool declares
+        said = {("args", str(parse_path(path)[0])) for path in self.where if path not in ("any_of", "all_of", "none_of")}
+        for name, field_name in sorted(said | fields(self.model_dump(exclude={"on"}))):
+            if name == "args" and field_name not in known | new:
+                raise UnknownName("argument", field_name, known, f"{self.kind} on {', '.join(self.on.patterns)}")
+
+    @property
+    def always(self) -> bool:
+        """Whether it acts on every call of its tools, from the start to the end."""
+        conditions = self.where or self.stored or self.result or self.after or self.until
+        return self.duration == "permanent" and not conditions
+
+    @functools.cached_property
+    def acts_on(self) -> frozenset[str]:
+        """Every `service.tool` of ours in whose chain it stands."""
+        return frozenset(t for t in self.on.tools if self.handles(*tool(t)))
 
     # -- for a kind -------------------------------------------------------------------------------------------
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:
@@ -140,7 +177,7 @@ class Fault(Schedule):
     # -- for a session ----------------------------------------------------------------------------------------
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the fault stands in a tool's chain."""
-        return spec.effect in self.effects and self.on.selects(cls.name, spec.name)
+        return spec.effect in self.effects and self.on.selects(cls.name, spec.name, spec.effect)
 
     def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema to publish now."""
@@ -162,10 +199,12 @@ class Fault(Schedule):
 
     async def _decide(self, session: Session, call: Call, following: Next) -> Reply:
         scope = self._scope(session, call)
-        if not matches(self.where, call.args, scope) or not self._stored_holds(call, scope):
+        if (self.where and not matches(self.where, call.args, scope)) or not await self._conditions_hold(session, call, scope):
             return await following(call)
         state = State.load(session.control, self.name)
         state.near += 1
+        if self.until is not None and self.until.corrected and matches(self.until.corrected, call.args, scope):
+            state.heard["until"] = self.until.times
         if not self._armed(session, state):
             state.save()
             return await following(call)
@@ -211,16 +250,23 @@ class Fault(Schedule):
         known = {"fault": "fault", "tool": call.name, "service": call.service}
         return known[self.per] if self.per in known else f"{self.per}={get(call.args, self.per)!r}"
 
-    def _stored_holds(self, call: Call, scope: dict[str, Any]) -> bool:
-        if self.stored is None:
+    async def _conditions_hold(self, session: Session, call: Call, scope: dict[str, Any]) -> bool:
+        if self.stored is not None and not any(matches(self.stored.where, r, scope) for r in call.world.rows(self.stored.table)):
+            return False
+        if not self.result:
             return True
-        return any(matches(self.stored.where, row, scope) for row in call.world.rows(self.stored.table))
+        honest = await session.peek(call)
+        return matches(self.result, honest.data, scope)
 
     def _scope(self, session: Session, call: Call) -> dict[str, Any]:
-        others = {
-            k.removeprefix("fault:"): State.load(session.control, k.removeprefix("fault:")).captured for k in session.control.keys("fault:")
+        return {
+            "args": call.args,
+            "service": call.service,
+            "tool": call.tool,
+            "now": iso(call.now),
+            "start": iso(session.control.start),
+            "faults": Captured(session.control),
         }
-        return {"args": call.args, "service": call.service, "tool": call.tool, "now": iso(call.now), "faults": others}
 
     def hear(self, session: Session, attempt: Attempt) -> None:
         """Take note of a call that arms or clears the fault; the session calls this after each attempt."""
@@ -232,71 +278,6 @@ class Fault(Schedule):
                 state = State.load(session.control, self.name)
                 state.heard[part] = state.heard.get(part, 0) + times
                 state.save()
-
-
-@dataclass
-class State:
-    """A fault's state in the control record: due calls counted, firings, moments heard, values captured."""
-
-    control: Control
-    name: str
-    start: int
-    near: int = 0
-    fired: int = 0
-    failed: int = 0
-    first: int | None = None
-    counts: dict[str, int] = field(default_factory=dict)
-    heard: dict[str, int] = field(default_factory=dict)
-    captured: dict[str, Any] = field(default_factory=dict)
-    memory: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def load(cls, control: Control, name: str) -> State:
-        """Return the state of a fault, new where it has none."""
-        kept = control.get_json("fault:" + name)
-        if kept is None:
-            return cls(control, name, control.start)
-        return cls(control, name, **kept)
-
-    def save(self) -> None:
-        """Keep the state."""
-        self.control.put_json("fault:" + self.name, {k: v for k, v in vars(self).items() if k not in ("control", "name")})
-
-    def reached(self, moment: Moment, part: str, now: int, calls: int) -> bool:
-        """Return whether an arming event has come."""
-        return (
-            (moment.calls is not None and calls >= moment.calls)
-            or (moment.seconds is not None and now - self.start >= moment.seconds)
-            or self.heard.get(part, 0) >= moment.times
-        )
-
-
-class Refusal(BaseModel):
-    """How a fault's error reads. What is left out comes from the provider's own codes and the kind."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    code: str | None = None
-    message: str | None = None
-    hint: str | None = None
-    retryable: bool | None = None
-    retry_after: Count | None = None
-    status: int | None = None
-    context: dict[str, Any] = {}
-
-    def reply(
-        self, code: str, message: str, hint: str = "", *, retryable: bool, status: int | None = None, retry_after: int | None = None
-    ) -> Reply:
-        """Return the error reply, with the given defaults."""
-        wrong = ServiceError(
-            self.code or code,
-            self.message if self.message is not None else message,
-            self.hint if self.hint is not None else hint,
-            retryable=retryable if self.retryable is None else self.retryable,
-            retry_after=self.retry_after or retry_after,
-            status=self.status or status,
-            context=self.context,
-        )
-        return Reply(wrong.as_json(), True)
 
 
 @functools.cache
@@ -321,16 +302,40 @@ def parse(item: Any, where: str = "fault") -> Fault:
 
 
 def check_together(faults: list[Fault]) -> None:
-    """Refuse faults that cannot stand side by side: a name used twice, or an event that waits for no fault. Raises `InputError`."""
-    seen: set[str] = set()
+    """Refuse faults that cannot stand side by side, with the reason. Raises `InputError`.
+
+    A name used twice; an event or an expression that names no fault, or a value that is not captured; a fault inside one that always
+    denies.
+    """
+    known: dict[str, Fault] = {}
     for fault in faults:
-        if fault.name in seen:
+        if fault.name in known:
             raise InputError(f"two faults are named {fault.name!r}; give each a `name`")
-        seen.add(fault.name)
+        known[fault.name] = fault
     for fault in faults:
         for moment in (fault.after, fault.until):
-            if moment is not None and moment.fired is not None and moment.fired not in seen:
-                raise UnknownName("fault", moment.fired, seen, f"fault {fault.name}")
+            if moment is not None and moment.fired is not None and moment.fired not in known:
+                raise UnknownName("fault", moment.fired, known, f"fault {fault.name}")
+        for name, other in fields(fault.model_dump(exclude={"on"})):
+            if name == "faults" and other not in known:
+                raise UnknownName("fault", other, known, f"fault {fault.name}: expression")
+            if name == "faults" and not known[other].capture:
+                raise InputError(f"fault {fault.name}: expression: fault {other} captures nothing")
+    outside = ordered(faults)
+    for place, fault in enumerate(outside):
+        for inner in outside[place + 1 :]:
+            _check_inside(fault, inner)
+
+
+def _check_inside(outer: Fault, inner: Fault) -> None:
+    if outer.on.open or inner.on.open:
+        return
+    shared = inner.acts_on & outer.acts_on
+    if outer.denies and outer.always and inner.acts_on <= outer.acts_on:
+        raise InputError(f"fault {inner.name} can never act: {outer.name} denies every call of {', '.join(inner.on.patterns)} outside it")
+    both = set(getattr(outer, "rename", {})) & set(getattr(inner, "rename", {}))
+    if shared and both and outer.always and inner.always:
+        raise InputError(f"faults {outer.name} and {inner.name} both rename {sorted(both)[0]!r} of {sorted(shared)[0]}")
 
 
 def ordered(faults: list[Fault]) -> list[Fault]:

@@ -20,6 +20,7 @@ class Moment(BaseModel):
     `calls`: that many due calls have come (for `after`: before it arms; for `until`: that it acted on). `seconds`: simulated seconds
     since the start, or since the first firing. `called`: a tool was called (`where` over its arguments, `ok` whether it succeeded,
     `times`). `fired`: another fault fired, `times` times. Whatever `seconds` clears, `calls` clears too where both are given.
+    `corrected` (for `until`): a call of the fault's own tools whose arguments fit clears it, and goes through.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -30,12 +31,14 @@ class Moment(BaseModel):
     ok: bool | None = None
     fired: str | None = None
     times: Count = 1
+    corrected: dict[str, Any] = {}
 
     @model_validator(mode="after")
     def _some(self) -> Moment:
-        if self.calls is None and self.seconds is None and self.called is None and self.fired is None:
-            raise InputError("an event needs one of calls, seconds, called, fired")
+        if self.calls is None and self.seconds is None and self.called is None and self.fired is None and not self.corrected:
+            raise InputError("an event needs one of calls, seconds, called, fired, corrected")
         check_predicate(self.where, "where")
+        check_predicate(self.corrected, "corrected")
         return self
 
     def hears(self, attempt: Attempt) -> bool:

@@ -258,6 +258,9 @@ def test_every_kind_has_a_test_here() -> None:
         ({"outage": {"on": "venmo.*", "first": 1, "every": 2}}, "one schedule; got first and every"),
         ({"outage": {"on": "venmo.*", "until": {}}}, "an event needs one of"),
         ({"outage": {"on": "venmo.*", "tell": "explicit"}}, "tell: outage knows none"),
+        ({"outage": {"on": "venmo.send_money", "where": {"ammount": 5}}}, "unknown argument 'ammount'; did you mean 'amount'?"),
+        ({"outage": {"on": "venmo.send_money", "error": {"message": "${args.amuont}"}}}, "unknown argument 'amuont'"),
+        ({"outage": {"on": "venmo.send_money", "capture": {"x": "${arg.amount}"}}}, "unknown name 'arg'; did you mean 'args'?"),
         ({"outage": {"on": "venmo.*", "rearm": True}}, "rearm: needs `after` and `until`"),
         ({"dropped_write": {"on": "venmo.get_balance"}}, "dropped_write acts on writes"),
         ({"dropped_write": {"on": ["venmo.send_money", "venmo.get_balance"]}}, "makes no sense on venmo.get_balance, a read"),
@@ -281,6 +284,36 @@ def test_faults_that_cannot_stand_together_are_refused() -> None:
         check_together(twice)
     with pytest.raises(InputError, match="unknown fault 'nobody'"):
         check_together([parse({"outage": {"on": "venmo.*", "after": {"fired": "nobody"}}})])
+    covered = [parse({"outage": {"on": "venmo.*"}}), parse({"dropped_write": {"on": "venmo.send_money"}})]
+    with pytest.raises(InputError, match=r"fault dropped_write can never act: outage denies every call of venmo\.send_money"):
+        check_together(covered)
+    check_together([parse({"outage": {"on": "venmo.*", "first": 1}}), covered[1]])
+    renames = [parse({"schema_drift": {"name": n, "on": "venmo.send_money", "rename": {"note": n}}}) for n in ("memo", "text")]
+    with pytest.raises(InputError, match="both rename 'note'"):
+        check_together(renames)
+    echo = parse({"wrong_value": {"on": "venmo.get_balance", "reply": [{"set": {"balance": "${faults.outage.x}"}}]}})
+    with pytest.raises(InputError, match="fault outage captures nothing"):
+        check_together([parse({"outage": {"on": "venmo.send_money"}}), echo])
+
+
+def test_an_error_may_echo_arguments_lie_about_retrying_or_look_like_a_reply() -> None:
+    error = {"code": "E1", "message": "Amount ${args.amount} is too much.", "retryable": True, "context": {"got": "${args.amount}"}}
+    (echoed,) = play(session({"outage": {"on": "venmo.send_money", "error": error}}), ("venmo.send_money", PAY))
+    assert echoed.seen["error"]["message"] == "Amount 5 is too much." and echoed.seen["error"]["got"] == 5 and echoed.is_error
+    (plain,) = play(session({"outage": {"on": "venmo.send_money", "error": {**error, "ordinary": True}}}), ("venmo.send_money", PAY))
+    assert plain.seen["code"] == "E1" and not plain.is_error
+
+
+def test_a_fault_may_look_at_the_honest_reply_and_at_corrected_arguments() -> None:
+    rich = {"outage": {"on": "venmo.get_contact", "result": {"name": "Jordan Park"}}}
+    assert fired(session(rich), *[("venmo.get_contact", {"contact_id": c}) for c in (JORDAN, MEI)]) == [1, 0]
+    pays = {"outage": {"on": "venmo.send_money", "result": {"status": "pending"}}}
+    s = session(pays)
+    assert fired(s, ("venmo.send_money", PAY), ("venmo.send_money", PAY | {"contact_id": "vct_x"})) == [1, 0]
+    assert s.world.shared
+    asks = {"outage": {"on": "venmo.send_money", "until": {"corrected": {"note": {"contains": "invoice"}}}}}
+    proper = ("venmo.send_money", PAY | {"note": "invoice 7"})
+    assert fired(session(asks), ("venmo.send_money", PAY), proper, ("venmo.send_money", PAY)) == [1, 0, 0]
 
 
 def test_durations_follow_from_the_schedule() -> None:

@@ -22,6 +22,7 @@ class AmbiguousMatch(Fault):
     """
 
     kind: ClassVar[str] = "ambiguous_match"
+    needs_world: ClassVar[bool] = True
     table: str
     like: dict[str, Any]
     change: dict[str, Any]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from fault_profiles.model import Acting, Fault, State
+from fault_profiles.model import Acting, Fault
 from fault_profiles.schedule import Count
+from fault_profiles.state import State
 from servers.kit.call import Call, Next, Reply
 from servers.kit.store import AGENT
 from servers.kit.values import iso, parse_time
@@ -18,6 +19,7 @@ class DelayedVisibility(Fault):
     """
 
     kind: ClassVar[str] = "delayed_visibility"
+    needs_world: ClassVar[bool] = True
     effects: ClassVar[tuple[str, ...]] = ("read",)
     seconds: Count = 300
     reads: Count = 5

@@ -17,6 +17,7 @@ class DroppedWrite(Fault):
     """
 
     kind: ClassVar[str] = "dropped_write"
+    needs_world: ClassVar[bool] = True
     tells: ClassVar[tuple[str, ...]] = ("none", "indirect", "explicit")
     effects: ClassVar[tuple[str, ...]] = ("write",)
     edit: list[dict] = []

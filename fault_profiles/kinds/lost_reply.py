@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from fault_profiles.kinds.timeout import timed_out
-from fault_profiles.model import Acting, Fault, Refusal
+from fault_profiles.model import Acting, Fault
+from fault_profiles.refusal import Refusal
 from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
 

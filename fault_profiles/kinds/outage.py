@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from fault_profiles.model import Acting, Fault, Refusal
+from fault_profiles.model import Acting, Fault
+from fault_profiles.refusal import Refusal
 from servers.kit.call import Call, Next, Reply
 
 
@@ -16,10 +17,11 @@ class Outage(Fault):
     """
 
     kind: ClassVar[str] = "outage"
+    denies: ClassVar[bool] = True
     error: Refusal = Refusal()
 
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:
         """Answer with the error."""
         lasting = self.duration == "permanent" and self.until is None
         message = f"{at.title} is temporarily unavailable." if not lasting else f"{at.title} is unavailable."
-        return self.error.reply(at.codes.unavailable, message, "Try again later.", retryable=not lasting, status=503)
+        return self.error.reply(at.scope, at.codes.unavailable, message, "Try again later.", retryable=not lasting, status=503)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from fault_profiles.model import Acting, Fault, Refusal, State
+from fault_profiles.model import Acting, Fault
+from fault_profiles.refusal import Refusal
 from fault_profiles.schedule import Count
+from fault_profiles.state import State
 from servers.kit.call import Call, Next, Reply
 
 
@@ -44,4 +46,6 @@ class RateLimit(Fault):
 
     def _refuse(self, at: Acting, left: int) -> Reply:
         message = f"Too many requests to {at.title}."
-        return self.error.reply(at.codes.rate_limited, message, f"Wait {left} seconds.", retryable=True, status=429, retry_after=left)
+        return self.error.reply(
+            at.scope, at.codes.rate_limited, message, f"Wait {left} seconds.", retryable=True, status=429, retry_after=left
+        )

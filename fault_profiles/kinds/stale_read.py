@@ -23,6 +23,7 @@ class StaleRead(Fault):
     """
 
     kind: ClassVar[str] = "stale_read"
+    needs_world: ClassVar[bool] = True
     tells: ClassVar[tuple[str, ...]] = ("none", "explicit")
     effects: ClassVar[tuple[str, ...]] = ("read",)
     age: Count = 86_400

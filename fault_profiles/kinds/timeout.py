@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from fault_profiles.model import Acting, Fault, Refusal
+from fault_profiles.model import Acting, Fault
+from fault_profiles.refusal import Refusal
 from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
 
@@ -16,6 +17,7 @@ class Timeout(Fault):
     """
 
     kind: ClassVar[str] = "timeout"
+    denies: ClassVar[bool] = True
     seconds: Count = 30
     error: Refusal = Refusal()
 
@@ -29,4 +31,4 @@ class Timeout(Fault):
 def timed_out(error: Refusal, at: Acting, seconds: int) -> Reply:
     """Return the provider's timeout error."""
     message = f"{at.title} did not answer within {seconds} seconds."
-    return error.reply(at.codes.timeout, message, "The outcome of the request is not known.", retryable=True, status=504)
+    return error.reply(at.scope, at.codes.timeout, message, "The outcome of the request is not known.", retryable=True, status=504)

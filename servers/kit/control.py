@@ -34,6 +34,8 @@ class Control:
         self._db.execute("INSERT OR IGNORE INTO state VALUES('start', ?)", (start,))
         self._db.execute("INSERT OR IGNORE INTO state VALUES('seed', ?)", (seed,))
         self.seed = int(self.get("seed"))
+        self.live: dict[str, Any] = {}
+        """Objects that stand for keys of the state while one process alone holds the record (see `fault_profiles.model.State`)."""
         # What one process alone advances need not be read back; in a file, another process may have.
         self._now: int = self.get("now")
         self._last: int = self._db.execute("SELECT coalesce(max(seq),0) FROM trace").fetchone()[0]

@@ -245,6 +245,11 @@ class Session:
                 journal.truth = reply
         return reply
 
+    async def peek(self, call: Call) -> Reply:
+        """Return what the service would answer honestly, without effect and without spending ids."""
+        world = call.world.scratch() if call.effect == "write" else call.world
+        return await self.perform(Call(call.service, call.tool, call.args, call.spec, world, call.now, Journal(), shadow=True))
+
     def _peek(self, prefix: str, ahead: int) -> str:
         # Never an id that the true world will spend: a retry is replayed in the other world, beside what was made there ahead of it.
         return make_id(prefix, self.control.seed, "other", self.control.count("other:" + prefix), ahead)

@@ -19,14 +19,18 @@ _EFFECTS = {"reads": "read", "writes": "write"}
 
 
 class Target:
-    """One or more patterns of tools. Parsing checks that each names at least one tool. Raises `UnknownName`."""
+    """One or more patterns of tools. Each must name at least one tool of ours. Raises `UnknownName`.
 
-    def __init__(self, patterns: str | list[str]) -> None:
+    An `open` target may name tools of servers that are not ours (behind a proxy); then only selection works.
+    """
+
+    def __init__(self, patterns: str | list[str], *, open: bool = False) -> None:
         self.patterns = tuple([patterns] if isinstance(patterns, str) else patterns)
+        self.open = open
         if not self.patterns or not all(isinstance(p, str) for p in self.patterns):
             raise InputError(f"a target is `service.tool`, a pattern of it, or a list of them; got {patterns!r}")
         for pattern in self.patterns:
-            if not _expand(pattern):
+            if not open and not _expand(pattern):
                 _explain(pattern)
 
     def __repr__(self) -> str:
@@ -42,14 +46,16 @@ class Target:
         """Every service that is meant."""
         return frozenset(t.partition(".")[0] for t in self.tools)
 
-    def selects(self, service: str, tool: str) -> bool:
-        """Return whether a tool is meant."""
-        return f"{service}.{tool}" in self.tools
+    def selects(self, service: str, tool: str, effect: str | None = None) -> bool:
+        """Return whether a tool is meant; its `effect` need be given only for services that are not ours."""
+        if effect is None:
+            return f"{service}.{tool}" in self.tools
+        return any(_fits(pattern, f"{service}.{tool}", effect) for pattern in self.patterns)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         shape = core_schema.union_schema([core_schema.str_schema(), core_schema.list_schema(core_schema.str_schema())])
-        made = core_schema.no_info_after_validator_function(cls, shape)
+        made = core_schema.with_info_after_validator_function(_validated, shape)
         return core_schema.json_or_python_schema(
             made,
             core_schema.union_schema([core_schema.is_instance_schema(cls), made]),
@@ -57,14 +63,23 @@ class Target:
         )
 
 
+def _validated(patterns: Any, info: core_schema.ValidationInfo) -> Target:
+    return Target(patterns, open=bool(info.context and info.context.get("open")))
+
+
+@functools.lru_cache(maxsize=4096)
+def _fits(pattern: str, name: str, effect: str) -> bool:
+    wanted, _, rest = pattern.rpartition(":")
+    return fnmatchcase(name, rest) and (not wanted or effect == _EFFECTS.get(wanted))
+
+
 @functools.cache
 def _expand(pattern: str) -> frozenset[str]:
-    effect, _, rest = pattern.rpartition(":")
     return frozenset(
         f"{name}.{spec.name}"
         for name, cls in services().items()
         for spec in cls.tools.values()
-        if fnmatchcase(f"{name}.{spec.name}", rest) and (not effect or spec.effect == _EFFECTS.get(effect))
+        if _fits(pattern, f"{name}.{spec.name}", spec.effect)
     )
 
 

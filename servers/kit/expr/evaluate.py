@@ -122,6 +122,20 @@ def names(value: Any) -> set[str]:
     return set()
 
 
+def fields(value: Any) -> set[tuple[str, str]]:
+    """Return `(name, field)` for every first field that the expressions in a value ask of a name, e.g. `("args", "amount")`."""
+    if isinstance(value, str):
+        return {
+            (node.value.id, node.attr)
+            for hole in _HOLE.findall(value)
+            for node in ast.walk(_parse(hole))
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        }
+    if isinstance(value, Mapping):
+        return set().union(*(fields(v) for v in value.values()))
+    return set().union(*(fields(v) for v in value)) if isinstance(value, list | tuple) else set()
+
+
 def render(value: Any, scope: Mapping[str, Any]) -> Any:
     """Return `value` with every `${…}` in its strings computed over the scope; other values are copied. Raises `ExpressionError`."""
     if isinstance(value, str):

@@ -1,6 +1,6 @@
 """Operations: a list of one-key items that edit JSON in place, e.g. `- scale: {amount: 2}`, `- drop: [hint]`, `- truncate: {items: 3}`.
 
-Values may hold `${…}` over the scope, to which `value` (what stands there now) and `whole` (the data) are added.
+Values may hold `${…}` over the scope, to which `value` (what stands there now), `item` (what holds it) and `whole` (the data) are added.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _each(data: Any, spec: Mapping[str, Any], scope: Scope, change: Callable[[An
     for path, operand in spec.items():
         for container, key in list(paths.places(data, path)) if new else _existing(data, path):
             now = container.get(key) if isinstance(container, dict) else container[key]
-            container[key] = change(now, render(operand, {**scope, "value": now, "whole": data}))
+            container[key] = change(now, render(operand, {**scope, "value": now, "item": container, "whole": data}))
             done += 1
     return done
 
@@ -176,6 +176,48 @@ def _reorder(data: Any, spec: Any, scope: Scope) -> int:
     return _each(data, spec, scope, edit)
 
 
+def _invert(data: Any, spec: Any, scope: Scope) -> int:
+    def edit(now: Any, pairs: Mapping[Any, Any]) -> Any:
+        both = {**{v: k for k, v in pairs.items()}, **pairs}
+        return both.get(now, now)
+
+    return _each(data, spec, scope, edit)
+
+
+def _slice(data: Any, spec: Any, scope: Scope) -> int:
+    return _each(data, spec, scope, lambda now, ends: now[slice(*ends)] if isinstance(now, list | str) else now)
+
+
+_ZERO: dict[type, Any] = {int: 0, float: 0.0, str: "", list: [], dict: {}, bool: False}
+
+
+def _zero(data: Any, spec: Any, scope: Scope) -> int:
+    return _each(data, dict.fromkeys(_paths(spec)), scope, lambda now, _: copy.copy(_ZERO.get(type(now))))
+
+
+def _project(data: Any, spec: Any, scope: Scope) -> int:
+    def edit(now: Any, kept: Sequence[str]) -> Any:
+        if isinstance(now, list):
+            return [edit(i, kept) for i in now]
+        return {k: v for k, v in now.items() if k in kept} if isinstance(now, dict) else now
+
+    return _each(data, spec, scope, edit)
+
+
+def _fill(data: Any, spec: Any, scope: Scope) -> int:
+    def edit(now: Any, over: Mapping[str, Any]) -> Any:
+        if not isinstance(now, list) or not now:
+            return now
+        source, (low, high) = over.get("from", 0), over.get("range", (0, len(now)))
+        kept = set(over.get("keep", ()))
+        return [
+            {**copy.deepcopy(now[source]), **{k: i[k] for k in kept if k in i}} if low <= n < high and isinstance(i, dict) else i
+            for n, i in enumerate(now)
+        ]
+
+    return _each(data, spec, scope, edit)
+
+
 def _paths(spec: Any) -> Sequence[str]:
     return [spec] if isinstance(spec, str) else spec
 
@@ -200,6 +242,12 @@ OPERATIONS: dict[str, tuple[Callable[[Any, Any, Scope], int], str]] = {
     "duplicate": (_duplicate, _BY_PATH),
     "copy": (_copy, _BY_PATH),
     "reorder": (_reorder, _BY_PATH),
+    "map": (_set, _BY_PATH),
+    "invert": (_invert, _BY_PATH),
+    "slice": (_slice, _BY_PATH),
+    "zero": (_zero, "paths"),
+    "project": (_project, _BY_PATH),
+    "fill": (_fill, _BY_PATH),
 }
 """Operations by name: the function `(data, spec, scope) -> places changed` and the shape of its spec."""
 
@@ -233,4 +281,4 @@ def check_operations(operations: Any, where: str = "operations") -> set[str]:
             raise InputError(f"{where}: retype: unknown type {wrong!r}{did_you_mean(str(wrong), _RETYPE)}")
         else:
             used |= names(spec)
-    return used - {"value", "whole"}
+    return used - {"value", "item", "whole"}

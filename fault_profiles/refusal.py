@@ -1,0 +1,54 @@
+"""How a fault's error reads: the provider's own words unless the declaration says otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from fault_profiles.schedule import Count
+from servers.kit.call import Reply
+from servers.kit.errors import ServiceError
+from servers.kit.expr import render
+
+
+class Refusal(BaseModel):
+    """What is left out comes from the provider's own codes and the kind.
+
+    `retryable` may lie; `retry_after` is in seconds; `context` holds more fields. Texts may hold `${…}` over the arguments
+    (`${args.amount}`), so that an error echoes what was sent. `ordinary: true` answers the same fields as an ordinary-looking reply
+    without an error flag.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    code: str | None = None
+    message: str | None = None
+    hint: str | None = None
+    retryable: bool | None = None
+    retry_after: Count | None = None
+    status: int | None = None
+    context: dict[str, Any] = {}
+    ordinary: bool = False
+
+    def reply(
+        self,
+        scope: dict[str, Any],
+        code: str,
+        message: str,
+        hint: str = "",
+        *,
+        retryable: bool,
+        status: int | None = None,
+        retry_after: int | None = None,
+    ) -> Reply:
+        """Return the error reply, with the kind's defaults for what is not declared."""
+        wrong = ServiceError(
+            self.code or code,
+            render(self.message, scope) if self.message is not None else message,
+            render(self.hint, scope) if self.hint is not None else hint,
+            retryable=retryable if self.retryable is None else self.retryable,
+            retry_after=self.retry_after or retry_after,
+            status=self.status or status,
+            context=render(self.context, scope),
+        )
+        return Reply(wrong.as_json()["error"], False) if self.ordinary else Reply(wrong.as_json(), True)

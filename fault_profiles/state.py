@@ -1,0 +1,68 @@
+"""A fault's state in the control record of an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fault_profiles.schedule import Moment
+from servers.kit.control import Control
+
+
+class Captured(Mapping[str, Any]):
+    """What faults captured, by name, read when an expression asks for it."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        return State.load(self._control, name).captured
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+@dataclass
+class State:
+    """A fault's state in the control record: due calls counted, firings, moments heard, values captured."""
+
+    control: Control
+    name: str
+    start: int
+    near: int = 0
+    fired: int = 0
+    failed: int = 0
+    first: int | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    heard: dict[str, int] = field(default_factory=dict)
+    captured: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, control: Control, name: str) -> State:
+        """Return the state of a fault, new where it has none."""
+        if name in control.live:
+            return control.live[name]
+        kept = control.get_json("fault:" + name)
+        made = cls(control, name, control.start) if kept is None else cls(control, name, **kept)
+        if not control.shared:
+            control.live[name] = made
+        return made
+
+    def save(self) -> None:
+        """Keep the state; while one process alone holds the record, the object itself is kept."""
+        if not self.control.shared:
+            return
+        self.control.put_json("fault:" + self.name, {k: v for k, v in vars(self).items() if k not in ("control", "name")})
+
+    def reached(self, moment: Moment, part: str, now: int, calls: int) -> bool:
+        """Return whether an arming event has come."""
+        return (
+            (moment.calls is not None and calls >= moment.calls)
+            or (moment.seconds is not None and now - self.start >= moment.seconds)
+            or self.heard.get(part, 0) >= moment.times
+        )
