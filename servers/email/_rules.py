@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.kit.errors import ServiceError
+from servers.kit.errors import ServiceError, did_you_mean
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import iso, parse_time
@@ -36,6 +36,7 @@ SHARED_TABLES = {
 
 PREFIXES = {"gmail": ("gem", "gth"), "outlook": ("oem", "oth")}
 """Prefixes of message and thread ids."""
+DRAFT_PREFIXES = {"gmail": "gdr", "outlook": "odr"}
 
 BOUNCE_SECONDS = 60
 _DAEMONS = {
@@ -112,16 +113,8 @@ def drafted(
     return Outgoing(*lists, subject=(subject or "").strip(), body=body or "", attachments=files)
 
 
-def outgoing(
-    to: Sequence[str] | None,
-    cc: Sequence[str] | None,
-    bcc: Sequence[str] | None,
-    subject: str | None,
-    body: str | None,
-    attachments: Sequence[str] | None = None,
-) -> Outgoing:
-    """Return a message fit to send. Raises `ServiceError` for bad or missing recipients and for an empty message."""
-    mail = drafted(to, cc, bcc, subject, body, attachments)
+def complete(mail: Outgoing) -> Outgoing:
+    """Return a message that is fit to send. Raises `ServiceError` for one without recipients and for an empty one."""
     if not (mail.to or mail.cc or mail.bcc):
         raise ServiceError("NO_RECIPIENTS", "The message has no recipients.", "Name at least one address in 'to', 'cc' or 'bcc'.")
     if not mail.subject and not mail.body.strip():
@@ -137,23 +130,44 @@ def active(service: Service) -> dict[str, Any]:
     return rows[0]
 
 
+def accounts(service: Service) -> list[dict[str, Any]]:
+    """Return the person's accounts with a provider for the agent."""
+    rows = service.db.rows("email_accounts", "provider=?", service.name, order="address")
+    return [{"username": r["username"], "name": r["name"], "email_address": r["address"], "active": r["active"]} for r in rows]
+
+
+def sign_in(service: Service, username: str, lister: str) -> dict[str, Any]:
+    """Sign in to the account with a username or address and return it for the agent. `lister` is the tool that lists accounts."""
+    known = accounts(service)
+    wanted = username.strip().lower()
+    chosen = next((a for a in known if wanted in (a["username"], a["email_address"])), None)
+    if chosen is None:
+        near = did_you_mean(wanted, [a["username"] for a in known])
+        service.fail("USER_NOT_FOUND", f"There is no account {username!r}{near}", f"{lister} shows all accounts.")
+    for account in known:
+        service.db.update("email_accounts", account["email_address"], active=account is chosen)
+    return {"username": chosen["username"], "name": chosen["name"], "email_address": chosen["email_address"]}
+
+
+def arrived(service: Service, where: str = "", *params: Any) -> list[dict[str, Any]]:
+    """Return the messages of the signed-in account that have arrived (and fit a condition), newest first."""
+    extra = f" AND {where}" if where else ""
+    own = active(service)["address"]
+    return service.db.rows(
+        f"{service.name}_emails", f"account=? AND created_at<=?{extra}", own, service.time, *params, order="created_at DESC, id"
+    )
+
+
 def people_text(name: str, sender: str, *groups: Sequence[str]) -> str:
     """Return what a search for people looks at."""
     return " ".join([name, sender, *(a for group in groups for a in group)])
 
 
-def inbox_columns(provider: str) -> dict[str, Any]:
-    """Return the provider's own columns of a message that has just arrived."""
+def placed(provider: str, *places: str) -> dict[str, Any]:
+    """Return the provider's own columns of a new message: in `inbox` or `sent`, with Gmail also in both."""
     if provider == "gmail":
-        return {"labels": ["inbox"], "snooze_until": None}
-    return {"folder": "inbox", "categories": [], "pinned": False}
-
-
-def sent_columns(provider: str) -> dict[str, Any]:
-    """Return the provider's own columns of a message that was sent."""
-    if provider == "gmail":
-        return {"labels": ["sent"], "snooze_until": None}
-    return {"folder": "sent", "categories": [], "pinned": False}
+        return {"labels": [*places], "snooze_until": None}
+    return {"folder": places[0], "categories": [], "pinned": False}
 
 
 def send(
@@ -177,9 +191,9 @@ def send(
         "created_at": when,
         "people": people_text(account["name"], own, mail.to, mail.cc),
     }
-    place, read = sent_columns(service.name), True
+    place, read = placed(service.name, "sent"), True
     if own in everyone and service.name == "gmail":
-        place, read = {"labels": ["inbox", "sent"], "snooze_until": None}, False
+        place, read = placed(service.name, "inbox", "sent"), False
     sent = service.db.insert(
         f"{service.name}_emails", base | place | {"id": service.new_id(message), "account": own, "thread_id": thread_id, "read": read}
     )
@@ -192,6 +206,12 @@ def send(
     return sent
 
 
+def post(service: Service, mail: Outgoing, thread: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Send from the signed-in account and return what tools answer."""
+    row = send(service, active(service), mail, thread=thread)
+    return {"email_id": row["id"], "thread_id": row["thread_id"], "status": "sent"}
+
+
 def _arrive(service: Service, target: dict[str, Any], base: dict[str, Any]) -> None:
     provider, table = target["provider"], f"{target['provider']}_emails"
     message, threads = PREFIXES[provider]
@@ -199,7 +219,7 @@ def _arrive(service: Service, target: dict[str, Any], base: dict[str, Any]) -> N
     service.db.insert(
         table,
         base
-        | inbox_columns(provider)
+        | placed(provider, "inbox")
         | {
             "id": service.new_id(message),
             "account": target["address"],
@@ -241,7 +261,7 @@ def _bounce(service: Service, account: dict[str, Any], sent: dict[str, Any], los
         "created_at": iso(parse_time(sent["created_at"]) + BOUNCE_SECONDS),
         "people": people_text(name, sender, [account["address"]], [lost]),
     }
-    service.db.insert(f"{service.name}_emails", row | inbox_columns(service.name))
+    service.db.insert(f"{service.name}_emails", row | placed(service.name, "inbox"))
 
 
 def replied(original: dict[str, Any], own: str, body: str, reply_all: bool) -> Outgoing:
@@ -251,7 +271,7 @@ def replied(original: dict[str, Any], own: str, body: str, reply_all: bool) -> O
     others = list(original["cc"]) if mine else [*original["recipients"], *original["cc"]]
     cc = [a for a in others if a != own] if reply_all else []
     kept = [a for a in to if a != own] or to
-    return outgoing(kept, cc, [], _prefixed("Re: ", original["subject"]), body)
+    return complete(drafted(kept, cc, [], _prefixed("Re: ", original["subject"]), body))
 
 
 def forwarded(original: dict[str, Any], to: Sequence[str], note: str | None) -> Outgoing:
@@ -261,7 +281,7 @@ def forwarded(original: dict[str, Any], to: Sequence[str], note: str | None) -> 
         f"Subject: {original['subject']}\nTo: {', '.join(original['recipients'])}\n\n{original['body']}"
     )
     body = f"{note}\n\n{quoted}" if note else quoted
-    return outgoing(to, None, None, _prefixed("Fwd: ", original["subject"]), body, original["attachments"])
+    return complete(drafted(to, None, None, _prefixed("Fwd: ", original["subject"]), body, original["attachments"]))
 
 
 def _prefixed(prefix: str, subject: str) -> str:
@@ -275,12 +295,7 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
         "thread_id": row["thread_id"],
         "from": row["sender"],
         "from_name": row["sender_name"],
-        "to": row["recipients"],
-        "cc": row["cc"],
-        "bcc": row["bcc"],
-        "subject": row["subject"],
-        "body": row["body"],
-        "attachments": row["attachments"],
+        **written(row),
         "read": row["read"],
         "starred": row["starred"],
         "important": row["important"],
@@ -290,21 +305,40 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
 
 def shown_draft(row: dict[str, Any], key: str = "draft_id") -> dict[str, Any]:
     """Return a message that has not gone out yet."""
-    return {
-        key: row["id"],
-        "to": row["recipients"],
-        "cc": row["cc"],
-        "bcc": row["bcc"],
-        "subject": row["subject"],
-        "body": row["body"],
-        "attachments": row["attachments"],
-        "created_at": row["created_at"],
+    return {key: row["id"], **written(row), "created_at": row["created_at"]}
+
+
+def written(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what its writer put into a message or draft, by the names that tools have for it."""
+    return {"to": row["recipients"], **{n: row[n] for n in ("cc", "bcc", "subject", "body", "attachments")}}
+
+
+# -- drafts -------------------------------------------------------------------------------------------------------
+def save_draft(service: Service, mail: Outgoing) -> dict[str, Any]:
+    """Store a draft of the signed-in account and return what tools answer."""
+    row = mail.columns() | {
+        "id": service.new_id(DRAFT_PREFIXES[service.name]),
+        "account": active(service)["address"],
+        "created_at": service.time,
     }
+    service.db.insert(f"{service.name}_drafts", row)
+    return {"draft_id": row["id"], "status": "draft"}
 
 
-def redrafted(row: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a draft after the given arguments (None leaves a field as it is) have been put in."""
-    old = {"to": row["recipients"], **{n: row[n] for n in ("cc", "bcc", "subject", "body", "attachments")}}
-    new = old | {n: v for n, v in changes.items() if v is not None}
-    mail = drafted(new["to"], new["cc"], new["bcc"], new["subject"], new["body"], new["attachments"])
-    return mail.columns()
+def redraft(service: Service, row: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Put the given arguments (None leaves a field as it is) into a draft and return it for the agent."""
+    new = drafted(**(written(row) | {n: v for n, v in changes.items() if v is not None})).columns()
+    service.db.update(f"{service.name}_drafts", row["id"], **new)
+    return shown_draft(row | new)
+
+
+def send_draft(service: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Send a draft, which is then none any more, and return what tools answer."""
+    mail = complete(drafted(**written(row)))
+    service.db.delete(f"{service.name}_drafts", row["id"])
+    return post(service, mail)
+
+
+def drafts(service: Service) -> list[dict[str, Any]]:
+    """Return the drafts of the signed-in account, the newest first."""
+    return service.db.rows(f"{service.name}_drafts", "account=?", active(service)["address"], order="created_at DESC, id")

@@ -125,10 +125,3 @@ class Mailbox(Service):
                 label=name,
             )
         return known[wanted]
-
-    def arrived(self, where: str = "", *params: Any) -> list[dict[str, Any]]:
-        """Return the account's arrived messages, newest first."""
-        extra = f" AND {where}" if where else ""
-        return self.db.rows(
-            "gmail_emails", f"account=? AND created_at<=?{extra}", self.own, self.time, *params, order="created_at DESC, id"
-        )

@@ -10,7 +10,6 @@ from servers.email import _rules as rules
 from servers.email._rules import Addresses, Body, Subject
 from servers.email.gmail._base import DERIVED, SYSTEM, EmailId, LabelName, Mailbox, seeded
 from servers.email.gmail._sending import Sending
-from servers.kit.errors import did_you_mean
 from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, Timestamp, page
 
@@ -184,7 +183,7 @@ class Keeping(Sending):
     ) -> dict[str, Any]:
         """Send a template's subject and body to someone, as they are."""
         row = self._template(template_id)
-        return self.post(rules.outgoing(to, cc, bcc, row["subject"], row["body"]))
+        return rules.post(self, rules.complete(rules.drafted(to, cc, bcc, row["subject"], row["body"])))
 
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})
     def add_contact(self, name: rules.PersonName, email_address: rules.Address) -> dict[str, Any]:
@@ -208,12 +207,4 @@ class Keeping(Sending):
         self, username: Annotated[str, Field(description="username or email_address of an account, as list_accounts gives it.")]
     ) -> dict[str, Any]:
         """Sign in to another of the person's accounts; from then on every tool sees that account's mail."""
-        accounts = self.db.rows("email_accounts", "provider='gmail'", order="address")
-        wanted = username.strip().lower()
-        chosen = next((a for a in accounts if wanted in (a["username"], a["address"])), None)
-        if chosen is None:
-            near = did_you_mean(wanted, [a["username"] for a in accounts])
-            self.fail("USER_NOT_FOUND", f"There is no account {username!r}{near}", "list_accounts shows all accounts.")
-        for account in accounts:
-            self.db.update("email_accounts", account["address"], active=account is chosen)
-        return {"username": chosen["username"], "name": chosen["name"], "email_address": chosen["address"]}
+        return rules.sign_in(self, username, "list_accounts")

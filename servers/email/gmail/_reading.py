@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from servers.email import _rules as rules
 from servers.email import _search as search
 from servers.email.gmail._base import SYSTEM, EmailId, LabelName, Mailbox, seeded
 from servers.kit.control import make_id
@@ -22,7 +23,7 @@ class Reading(Mailbox):
         snoozed, archive, spam, trash, all, and your own (see list_labels).
         """
         label = self.label(folder)
-        return page([r for r in self.arrived() if self.holds(label, r)], "emails", max_results, cursor, self.view)
+        return page([r for r in rules.arrived(self) if self.holds(label, r)], "emails", max_results, cursor, self.view)
 
     @reads(example={"email_id": seeded("rent_march_1")})
     def get_email(self, email_id: EmailId) -> dict[str, Any]:
@@ -32,7 +33,7 @@ class Reading(Mailbox):
     @reads(example={"thread_id": make_id("gth", "maya", "cabin")})
     def get_thread(self, thread_id: Annotated[str, Field(description="thread_id of any message of the conversation.")]) -> dict[str, Any]:
         """Return a conversation with all its messages in this account, oldest first."""
-        rows = self.arrived("thread_id=?", thread_id)[::-1]
+        rows = rules.arrived(self, "thread_id=?", thread_id)[::-1]
         if not rows:
             self.fail(
                 "THREAD_NOT_FOUND",
@@ -81,13 +82,15 @@ class Reading(Mailbox):
     @reads()
     def list_snoozed_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List snoozed messages with the moment at which each returns to the inbox, the next one first."""
-        rows = sorted((r for r in self.arrived("snooze_until IS NOT NULL") if self.holds("snoozed", r)), key=lambda r: r["snooze_until"])
+        rows = sorted(
+            (r for r in rules.arrived(self, "snooze_until IS NOT NULL") if self.holds("snoozed", r)), key=lambda r: r["snooze_until"]
+        )
         return page(rows, "emails", max_results, cursor, self.view)
 
     @reads()
     def list_labels(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """List all labels, system and your own, with how many messages each holds and how many of them are unread."""
-        rows, found = self.arrived(), []
+        rows, found = rules.arrived(self), []
         for name in (*SYSTEM, *self.user_labels()):
             held = [r for r in rows if self.holds(name, r)]
             kind = "system" if name in SYSTEM else "user"
@@ -97,7 +100,4 @@ class Reading(Mailbox):
     @reads()
     def list_accounts(self) -> dict[str, Any]:
         """List the accounts that switch_user can sign in to, and which one is active."""
-        rows = self.db.rows("email_accounts", "provider='gmail'", order="address")
-        return {
-            "accounts": [{"username": r["username"], "name": r["name"], "email_address": r["address"], "active": r["active"]} for r in rows]
-        }
+        return {"accounts": rules.accounts(self)}

@@ -22,11 +22,6 @@ SendAt = Annotated[Timestamp, Field(description="When it goes out, a future mome
 class Sending(Mailbox):
     """Tools that write mail."""
 
-    def post(self, mail: rules.Outgoing, thread: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Send from the signed-in account and return what tools answer."""
-        row = rules.send(self, rules.active(self), mail, thread=thread)
-        return {"email_id": row["id"], "thread_id": row["thread_id"], "status": "sent"}
-
     @writes(example=_MAIL, destructive=True)
     def send_email(
         self,
@@ -40,7 +35,7 @@ class Sending(Mailbox):
         """Send a new message from the signed-in account at once. What cannot be delivered comes back to the inbox
         as a bounce about a minute later.
         """
-        return self.post(rules.outgoing(to, cc, bcc, subject, body, attachments))
+        return rules.post(self, rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments)))
 
     @writes(example={"email_id": seeded("rent_march_1"), "body": "Thanks, sent!"}, destructive=True)
     def reply_to_email(self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False) -> dict[str, Any]:
@@ -48,13 +43,13 @@ class Sending(Mailbox):
         message goes to its recipients.
         """
         original = self.mine(email_id)
-        return self.post(rules.replied(original, self.own, body, reply_all), original)
+        return rules.post(self, rules.replied(original, self.own, body, reply_all), original)
 
     @writes(example={"email_id": seeded("cabin_address"), "to": ["ana.reyes@gmail.com"]}, destructive=True)
     def forward_email(self, email_id: EmailId, to: Addresses, additional_message: Note | None = None) -> dict[str, Any]:
         """Pass a message on to others, with its text quoted and its attachments."""
         original = self.mine(email_id)
-        return self.post(rules.forwarded(original, to, additional_message), original)
+        return rules.post(self, rules.forwarded(original, to, additional_message), original)
 
     # -- drafts -----------------------------------------------------------------------------------------------
     @writes(example=_MAIL)
@@ -67,13 +62,7 @@ class Sending(Mailbox):
         bcc: Addresses | None = None,
     ) -> dict[str, Any]:
         """Save a message without sending it; every part may be left out for now."""
-        return self.save_draft(rules.drafted(to, cc, bcc, subject, body))
-
-    def save_draft(self, mail: rules.Outgoing) -> dict[str, Any]:
-        """Store a draft and return what tools answer."""
-        row = mail.columns() | {"id": self.new_id("gdr"), "account": self.own, "created_at": self.time}
-        self.db.insert("gmail_drafts", row)
-        return {"draft_id": row["id"], "status": "draft"}
+        return rules.save_draft(self, rules.drafted(to, cc, bcc, subject, body))
 
     def draft(self, draft_id: str) -> dict[str, Any]:
         """Return a draft of the signed-in account."""
@@ -91,25 +80,18 @@ class Sending(Mailbox):
         attachments: Attachments | None = None,
     ) -> dict[str, Any]:
         """Change parts of a draft and return it. What is left out stays; an empty list or text clears."""
-        row = self.draft(draft_id)
         given = {"to": to, "cc": cc, "bcc": bcc, "subject": subject, "body": body, "attachments": attachments}
-        changes = rules.redrafted(row, given)
-        self.db.update("gmail_drafts", draft_id, **changes)
-        return rules.shown_draft(row | changes)
+        return rules.redraft(self, self.draft(draft_id), given)
 
     @writes(example={"draft_id": "${made.draft_id}"}, setup=_DRAFT, destructive=True)
     def send_draft(self, draft_id: DraftId) -> dict[str, Any]:
         """Send a draft as it is; it is then no draft any more."""
-        row = self.draft(draft_id)
-        mail = rules.outgoing(row["recipients"], row["cc"], row["bcc"], row["subject"], row["body"], row["attachments"])
-        self.db.delete("gmail_drafts", draft_id)
-        return self.post(mail)
+        return rules.send_draft(self, self.draft(draft_id))
 
     @reads()
     def list_drafts(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List drafts, the newest first."""
-        rows = self.db.rows("gmail_drafts", "account=?", self.own, order="created_at DESC, id")
-        return page(rows, "drafts", max_results, cursor, rules.shown_draft)
+        return page(rules.drafts(self), "drafts", max_results, cursor, rules.shown_draft)
 
     # -- scheduled --------------------------------------------------------------------------------------------
     @writes(example=_LATER)
@@ -128,7 +110,7 @@ class Sending(Mailbox):
             self.fail(
                 "SEND_TIME_IN_PAST", f"{send_at} is not in the future; it is {self.time}.", "Choose a later send_at, or use send_email."
             )
-        mail = rules.outgoing(to, cc, bcc, subject, body, attachments)
+        mail = rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
         row = mail.columns() | {"id": self.new_id("gsc"), "account": self.own, "created_at": self.time, "send_at": send_at}
         self.db.insert("gmail_scheduled", row)
         return {"scheduled_id": row["id"], "send_at": send_at, "status": "scheduled"}
@@ -146,9 +128,9 @@ class Sending(Mailbox):
     ) -> dict[str, Any]:
         """Stop a scheduled message before it goes out; its text is kept as a draft."""
         row = self.owned("gmail_scheduled", scheduled_id, "SCHEDULED_EMAIL_NOT_FOUND", "waiting scheduled message", "list_scheduled_emails")
-        mail = rules.Outgoing(row["recipients"], row["cc"], row["bcc"], row["subject"], row["body"], row["attachments"])
+        mail = rules.Outgoing(**rules.written(row))
         self.db.delete("gmail_scheduled", scheduled_id)
-        return {"scheduled_id": scheduled_id} | self.save_draft(mail) | {"status": "cancelled"}
+        return {"scheduled_id": scheduled_id} | rules.save_draft(self, mail) | {"status": "cancelled"}
 
     def due(self) -> bool:
         """Whether a scheduled message should have gone out."""
@@ -158,7 +140,7 @@ class Sending(Mailbox):
         """Send what is due, each at its own moment."""
         for row in self.db.rows("gmail_scheduled", "send_at<=?", self.time, order="send_at, id"):
             account = self.db.get("email_accounts", row["account"])
-            mail = rules.Outgoing(row["recipients"], row["cc"], row["bcc"], row["subject"], row["body"], row["attachments"])
+            mail = rules.Outgoing(**rules.written(row))
             self.db.delete("gmail_scheduled", row["id"])
             if account is not None:
                 rules.send(self, account, mail, at=parse_time(row["send_at"]))

@@ -76,13 +76,6 @@ class Mailbox(Service):
         """Return a mail item as the agent sees it."""
         return rules.shown(row) | {"folder": row["folder"], "categories": row["categories"], "pinned": row["pinned"]}
 
-    def arrived(self, where: str = "", *params: Any) -> list[dict[str, Any]]:
-        """Return the account's arrived mail items, newest first."""
-        extra = f" AND {where}" if where else ""
-        return self.db.rows(
-            "outlook_emails", f"account=? AND created_at<=?{extra}", self.own, self.time, *params, order="created_at DESC, id"
-        )
-
     def own_folders(self) -> list[str]:
         """Return the folders that the account made itself, sorted."""
         return sorted(r["name"] for r in self.db.rows("outlook_folders", "account=?", self.own))
@@ -110,8 +103,3 @@ class Mailbox(Service):
             hint = "list_categories shows all categories; create_category makes a new one."
             self.fail("CATEGORY_NOT_FOUND", f"There is no category {name!r}{did_you_mean(name.lower(), known)}", hint, category_name=name)
         return known[name.strip().lower()]
-
-    def post(self, mail: rules.Outgoing, thread: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Send from the signed-in account and return what tools answer."""
-        row = rules.send(self, rules.active(self), mail, thread=thread)
-        return {"email_id": row["id"], "thread_id": row["thread_id"], "status": "sent"}

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from servers.email import _rules as rules
 from servers.email.outlook._base import CategoryName, EmailId, FolderName, Mailbox, seeded
-from servers.kit.errors import did_you_mean
 from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
@@ -127,7 +126,7 @@ class Organising(Mailbox):
     def get_emails_by_category(self, category_name: CategoryName, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List the mail items of a category whatever their folder, newest first."""
         name = self.category_name(category_name)
-        return page([r for r in self.arrived() if name in r["categories"]], "emails", limit, cursor, self.view)
+        return page([r for r in rules.arrived(self) if name in r["categories"]], "emails", limit, cursor, self.view)
 
     # -- people -----------------------------------------------------------------------------------------------
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})
@@ -151,12 +150,4 @@ class Organising(Mailbox):
         self, username: Annotated[str, Field(description="username or email_address of an account, as list_profiles gives it.")]
     ) -> dict[str, Any]:
         """Sign in to one of the person's accounts; from then on every tool sees that mailbox."""
-        accounts = self.db.rows("email_accounts", "provider='outlook'", order="address")
-        wanted = username.strip().lower()
-        chosen = next((a for a in accounts if wanted in (a["username"], a["address"])), None)
-        if chosen is None:
-            near = did_you_mean(wanted, [a["username"] for a in accounts])
-            self.fail("USER_NOT_FOUND", f"There is no account {username!r}{near}", "list_profiles shows all accounts.")
-        for account in accounts:
-            self.db.update("email_accounts", account["address"], active=account is chosen)
-        return {"username": chosen["username"], "name": chosen["name"], "email_address": chosen["address"]}
+        return rules.sign_in(self, username, "list_profiles")

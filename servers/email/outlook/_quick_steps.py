@@ -59,7 +59,7 @@ class QuickSteps(Organising):
         elif kind == "categorize":
             params["category"] = self.category_name(params["category"])
         elif kind == "forward_to":
-            params["to"] = rules.outgoing(params["to"], None, None, "check", None).to
+            params["to"] = rules.complete(rules.drafted(params["to"], None, None, "check", None)).to
         return {"type": kind, "params": params}
 
     @writes(example=_STEP)
@@ -109,7 +109,7 @@ class QuickSteps(Organising):
                 done["categories"] = self.categorise(email_id, params["category"])
             else:
                 original = self.item(email_id)
-                done["forwarded_email_id"] = self.post(rules.forwarded(original, params["to"], None), original)["email_id"]
+                done["forwarded_email_id"] = rules.post(self, rules.forwarded(original, params["to"], None), original)["email_id"]
             performed.append(done)
         return {"quick_step_id": quick_step_id, "email_id": email_id, "actions_performed": performed, "status": "completed"}
 

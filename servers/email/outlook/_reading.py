@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from servers.email import _rules as rules
 from servers.email import _search as search
 from servers.email.outlook._base import FOLDERS, EmailId, FolderName, Mailbox, seeded
 from servers.kit.control import make_id
@@ -21,7 +22,7 @@ class Reading(Mailbox):
         """List the mail items of a folder, newest first: inbox, sent, archive, junk, deleted, or a folder
         of your own (see list_folders).
         """
-        return page(self.arrived("folder=?", self.folder(folder)), "emails", max_results, cursor, self.view)
+        return page(rules.arrived(self, "folder=?", self.folder(folder)), "emails", max_results, cursor, self.view)
 
     @reads(example={"email_id": seeded("chicago_agenda_1")})
     def get_mail_item(self, email_id: EmailId) -> dict[str, Any]:
@@ -33,7 +34,7 @@ class Reading(Mailbox):
         self, thread_id: Annotated[str, Field(description="thread_id of any item of the conversation.")]
     ) -> dict[str, Any]:
         """Return a conversation with all its mail items whatever their folder, oldest first."""
-        rows = self.arrived("thread_id=?", thread_id)[::-1]
+        rows = rules.arrived(self, "thread_id=?", thread_id)[::-1]
         if not rows:
             self.fail(
                 "CONVERSATION_NOT_FOUND",
@@ -85,7 +86,7 @@ class Reading(Mailbox):
     @reads()
     def list_folders(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """List all folders with how many mail items each holds and how many of them are unread."""
-        rows, found = self.arrived(), []
+        rows, found = rules.arrived(self), []
         for name in (*FOLDERS, *self.own_folders()):
             held = [r for r in rows if r["folder"] == name]
             kind = "system" if name in FOLDERS else "user"
@@ -104,13 +105,10 @@ class Reading(Mailbox):
     @reads(setup=(Setup("pin_email", {"email_id": seeded("chicago_agenda_1")}),))
     def list_pinned_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List pinned mail items, newest first; deleted ones are not among them."""
-        rows = [r for r in self.arrived("pinned=1") if r["folder"] != "deleted"]
+        rows = [r for r in rules.arrived(self, "pinned=1") if r["folder"] != "deleted"]
         return page(rows, "emails", max_results, cursor, self.view)
 
     @reads()
     def list_profiles(self) -> dict[str, Any]:
         """List the accounts that set_active_user can sign in to, and which one is active."""
-        rows = self.db.rows("email_accounts", "provider='outlook'", order="address")
-        return {
-            "accounts": [{"username": r["username"], "name": r["name"], "email_address": r["address"], "active": r["active"]} for r in rows]
-        }
+        return {"accounts": rules.accounts(self)}

@@ -34,7 +34,7 @@ class Sending(Mailbox):
         """Send a new message at once. What cannot be delivered comes back to the inbox as an 'Undeliverable' message
         about a minute later.
         """
-        return self.post(rules.outgoing(to, cc, bcc, subject, body, attachments))
+        return rules.post(self, rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments)))
 
     @writes(example={"email_id": seeded("chicago_agenda_1"), "body": "Noted, thank you."}, destructive=True)
     def reply_to_conversation(self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False) -> dict[str, Any]:
@@ -42,13 +42,13 @@ class Sending(Mailbox):
         is answered to its recipients.
         """
         original = self.item(email_id)
-        return self.post(rules.replied(original, self.own, body, reply_all), original)
+        return rules.post(self, rules.replied(original, self.own, body, reply_all), original)
 
     @writes(example={"email_id": seeded("chicago_agenda_1"), "to": ["mei.chen@fernhill.design"]}, destructive=True)
     def forward_mail_item(self, email_id: EmailId, to: Addresses, additional_message: Note | None = None) -> dict[str, Any]:
         """Pass a mail item on to others, with its text quoted and its attachments."""
         original = self.item(email_id)
-        return self.post(rules.forwarded(original, to, additional_message), original)
+        return rules.post(self, rules.forwarded(original, to, additional_message), original)
 
     @writes(example=_MAIL)
     def compose_draft(
@@ -60,10 +60,7 @@ class Sending(Mailbox):
         bcc: Addresses | None = None,
     ) -> dict[str, Any]:
         """Save a message without sending it; every part may be left out for now."""
-        mail = rules.drafted(to, cc, bcc, subject, body)
-        row = mail.columns() | {"id": self.new_id("odr"), "account": self.own, "created_at": self.time}
-        self.db.insert("outlook_drafts", row)
-        return {"draft_id": row["id"], "status": "draft"}
+        return rules.save_draft(self, rules.drafted(to, cc, bcc, subject, body))
 
     def _draft(self, draft_id: str) -> dict[str, Any]:
         row = self.db.get("outlook_drafts", draft_id)
@@ -85,22 +82,15 @@ class Sending(Mailbox):
         attachments: Attachments | None = None,
     ) -> dict[str, Any]:
         """Change parts of a draft and return it. What is left out stays; an empty list or text clears."""
-        row = self._draft(draft_id)
         given = {"to": to, "cc": cc, "bcc": bcc, "subject": subject, "body": body, "attachments": attachments}
-        changes = rules.redrafted(row, given)
-        self.db.update("outlook_drafts", draft_id, **changes)
-        return rules.shown_draft(row | changes)
+        return rules.redraft(self, self._draft(draft_id), given)
 
     @writes(example={"draft_id": "${made.draft_id}"}, setup=_DRAFT, destructive=True)
     def send_composed_draft(self, draft_id: DraftId) -> dict[str, Any]:
         """Send a draft as it is; it is then no draft any more."""
-        row = self._draft(draft_id)
-        mail = rules.outgoing(row["recipients"], row["cc"], row["bcc"], row["subject"], row["body"], row["attachments"])
-        self.db.delete("outlook_drafts", draft_id)
-        return self.post(mail)
+        return rules.send_draft(self, self._draft(draft_id))
 
     @reads()
     def list_composed_drafts(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List drafts, the newest first."""
-        rows = self.db.rows("outlook_drafts", "account=?", self.own, order="created_at DESC, id")
-        return page(rows, "drafts", max_results, cursor, rules.shown_draft)
+        return page(rules.drafts(self), "drafts", max_results, cursor, rules.shown_draft)
