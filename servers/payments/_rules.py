@@ -347,6 +347,19 @@ def close_request(svc: Service, words: Words, request_id: str, outcome: str, tra
     svc.db.update(f"{words.tables}_requests", request_id, closed_as=outcome, closed_at=svc.time, transaction_id=transaction_id)
 
 
+def answer_request(svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None) -> dict[str, Any]:
+    """Close an incoming request as paid (by a transaction) or declined, and return what tools answer."""
+    close_request(svc, words, request_id, outcome, transaction_id)
+    return {"request_id": request_id, "status": outcome, "transaction_id": transaction_id}
+
+
+def withdraw_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
+    """Cancel a pending request of one's own and return what tools answer."""
+    open_request(svc, words, request_id, "outgoing")
+    close_request(svc, words, request_id, "cancelled")
+    return {"request_id": request_id, "status": "cancelled"}
+
+
 # -- days in the account's own time zone --------------------------------------------------------------------------
 def zone(svc: Service, words: Words) -> ZoneInfo:
     """Return the time zone of the signed-in account."""

@@ -48,8 +48,7 @@ class Payments(Service):
         """Pay or decline a pending incoming request. Returns its status and, when paid, the transaction_id."""
         asked = rules.open_request(self, WORDS, request_id, "incoming")
         if action == "decline":
-            rules.close_request(self, WORDS, request_id, "declined")
-            return {"request_id": request_id, "status": "declined", "transaction_id": None}
+            return rules.answer_request(self, WORDS, request_id, "declined")
         row = pay(
             self,
             asked["contact_id"],
@@ -59,16 +58,12 @@ class Payments(Service):
             visibility=asked["visibility"],
             request_id=request_id,
         )
-        rules.close_request(self, WORDS, request_id, "paid", row["id"])
-        paid = transaction_json(self, row)
-        return {"request_id": request_id, "status": "paid", "transaction_id": row["id"], "transaction": paid}
+        return rules.answer_request(self, WORDS, request_id, "paid", row["id"]) | {"transaction": transaction_json(self, row)}
 
     @writes(example={"request_id": seeded("vrq", "ana-dog-food")}, destructive=True)
     def cancel_request(self, request_id: RequestId) -> dict[str, Any]:
         """Withdraw a pending request that you made. Incoming ones are declined with respond_to_request."""
-        rules.open_request(self, WORDS, request_id, "outgoing")
-        rules.close_request(self, WORDS, request_id, "cancelled")
-        return {"request_id": request_id, "status": "cancelled"}
+        return rules.withdraw_request(self, WORDS, request_id)
 
     @reads(example={"request_id": CABIN})
     def get_request(self, request_id: RequestId) -> dict[str, Any]:

@@ -50,18 +50,14 @@ class Transfers(Service):
         """Pay or decline a pending incoming request. Returns its status and, when paid, the transaction_id."""
         asked = rules.open_request(self, WORDS, request_id, "incoming")
         if action == "decline":
-            rules.close_request(self, WORDS, request_id, "declined")
-            return {"request_id": request_id, "status": "declined", "transaction_id": None}
+            return rules.answer_request(self, WORDS, request_id, "declined")
         row = transfer(self, asked["contact_id"], asked["amount"], asked["note"], source_id=funding_source_id, request_id=request_id)
-        rules.close_request(self, WORDS, request_id, "paid", row["id"])
-        return {"request_id": request_id, "status": "paid", "transaction_id": row["id"], "transaction": transfer_json(self, row)}
+        return rules.answer_request(self, WORDS, request_id, "paid", row["id"]) | {"transaction": transfer_json(self, row)}
 
     @writes(example={"request_id": seeded("zrq", "tom-gift")}, destructive=True)
     def cancel_transfer_request(self, request_id: RequestId) -> dict[str, Any]:
         """Withdraw a pending request that you made. Incoming ones are declined with respond_to_transfer_request."""
-        rules.open_request(self, WORDS, request_id, "outgoing")
-        rules.close_request(self, WORDS, request_id, "cancelled")
-        return {"request_id": request_id, "status": "cancelled"}
+        return rules.withdraw_request(self, WORDS, request_id)
 
     @reads(example={"request_id": seeded("zrq", "glaze-march")})
     def get_transfer_request(self, request_id: RequestId) -> dict[str, Any]:
