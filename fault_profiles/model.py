@@ -193,31 +193,37 @@ class Fault(Schedule):
                 if firing is None:
                     return await following(call)
                 return await self.act(call, following, Acting(session, firing, self._scope(session, call), True))
-            return await self._decide(session, call, following)
+            if self.where and not matches(self.where, call.args, self._scope(session, call) if self._where_computes else None):
+                return await following(call)
+            if (self.stored or self.result) and not await self._conditions_hold(session, call):
+                return await following(call)
+            by = self._due_on(session, call)
+            return await (following(call) if by is None else self._fire(session, call, following, by))
 
         return run
 
-    async def _decide(self, session: Session, call: Call, following: Next) -> Reply:
-        scope = self._scope(session, call)
-        if (self.where and not matches(self.where, call.args, scope)) or not await self._conditions_hold(session, call, scope):
-            return await following(call)
+    @functools.cached_property
+    def _where_computes(self) -> bool:
+        return bool(names(self.where))
+
+    def _due_on(self, session: Session, call: Call) -> str | None:
+        """Count a call that is near; return what it is counted by where the fault acts on it."""
         state = State.load(session.control, self.name)
         state.near += 1
-        if self.until is not None and self.until.corrected and matches(self.until.corrected, call.args, scope):
+        if self.until is not None and self.until.corrected and matches(self.until.corrected, call.args):
             state.heard["until"] = self.until.times
-        if not self._armed(session, state):
-            state.save()
-            return await following(call)
-        by = self._counted_by(call)
-        number = state.counts[by] = state.counts.get(by, 0) + 1
-        draw = session.control.draw(self.name, call.name, call.args, number) if self.probability is not None else 0.0
-        elapsed = session.control.now - state.start
-        if not self.due(number, elapsed, draw):
-            state.save()
-            return await following(call)
-        firing = Firing(self.name, self.kind, state.fired + 1)
-        at = Acting(session, firing, scope | {"number": firing.number}, False)
+        acts = False
+        by = "fault" if self.per == "fault" else self._counted_by(call)
+        if (self.after is None and self.until is None) or self._armed(session, state):
+            number = state.counts[by] = state.counts.get(by, 0) + 1
+            draw = session.control.draw(self.name, call.name, call.args, number) if self.probability is not None else 0.0
+            acts = self.due(number, session.control.now - state.start, draw)
         state.save()
+        return by if acts else None
+
+    async def _fire(self, session: Session, call: Call, following: Next, by: str) -> Reply:
+        firing = Firing(self.name, self.kind, State.load(session.control, self.name).fired + 1)
+        at = Acting(session, firing, self._scope(session, call) | {"number": firing.number}, False)
         reply = await self.act(call, following, at)
         state = State.load(session.control, self.name)
         if at.declined:
@@ -250,7 +256,8 @@ class Fault(Schedule):
         known = {"fault": "fault", "tool": call.name, "service": call.service}
         return known[self.per] if self.per in known else f"{self.per}={get(call.args, self.per)!r}"
 
-    async def _conditions_hold(self, session: Session, call: Call, scope: dict[str, Any]) -> bool:
+    async def _conditions_hold(self, session: Session, call: Call) -> bool:
+        scope = self._scope(session, call)
         if self.stored is not None and not any(matches(self.stored.where, r, scope) for r in call.world.rows(self.stored.table)):
             return False
         if not self.result:
