@@ -187,6 +187,8 @@ class Fault(Schedule):
     def layer(self, session: Session) -> Layer:
         """Return the fault's layer in a session."""
 
+        live = None if session.control.shared else State.load(session.control, self.name)
+
         async def run(call: Call, following: Next) -> Reply:
             if call.shadow:
                 firing = fired_on(call, self.name)
@@ -197,7 +199,7 @@ class Fault(Schedule):
                 return await following(call)
             if (self.stored or self.result) and not await self._conditions_hold(session, call):
                 return await following(call)
-            by = self._due_on(session, call)
+            by = self._due_on(session, call, live or State.load(session.control, self.name))
             return await (following(call) if by is None else self._fire(session, call, following, by))
 
         return run
@@ -206,9 +208,8 @@ class Fault(Schedule):
     def _where_computes(self) -> bool:
         return bool(names(self.where))
 
-    def _due_on(self, session: Session, call: Call) -> str | None:
+    def _due_on(self, session: Session, call: Call, state: State) -> str | None:
         """Count a call that is near; return what it is counted by where the fault acts on it."""
-        state = State.load(session.control, self.name)
         state.near += 1
         if self.until is not None and self.until.corrected and matches(self.until.corrected, call.args):
             state.heard["until"] = self.until.times

@@ -67,13 +67,20 @@ _GROUPS = {"any_of", "all_of", "none_of"}
 def matches(predicate: Mapping[str, Any], data: Any, scope: Mapping[str, Any] | None = None) -> bool:
     """Return whether `data` satisfies the predicate. Raises `InputError` for an unknown operator."""
     for path, wanted in predicate.items():
-        if path in _GROUPS:
+        if isinstance(data, dict) and path in data and _plain(wanted):
+            if not _equal(data[path], wanted):  # the common case, without a walk
+                return False
+        elif path in _GROUPS:
             hits = [matches(p, data, scope) for p in wanted]
             if not {"any_of": any(hits), "all_of": all(hits), "none_of": not any(hits)}[path]:
                 return False
         elif not _holds(wanted, paths.values(data, path), "[*" in paths.parse(path), scope or {}):
             return False
     return True
+
+
+def _plain(wanted: Any) -> bool:
+    return "${" not in wanted if isinstance(wanted, str) else isinstance(wanted, int | float)
 
 
 def _holds(wanted: Any, found: list[Any], many: bool, scope: Mapping[str, Any]) -> bool:
