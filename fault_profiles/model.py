@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from fault_profiles.sample import Example
 from fault_profiles.schedule import Moment, Schedule
 from fault_profiles.state import Captured, State
 from servers.kit.call import Call, Layer, Next, Reply
@@ -101,6 +102,8 @@ class Fault(Schedule):
     """Whether the kind answers in place of the call, so that nothing inside it runs."""
     needs_world: ClassVar[bool] = False
     """Whether the kind needs copies or rows of the state, which a server that is not ours does not give."""
+    promises: ClassVar[tuple[str, ...]] = ()
+    """What every firing of a sample keeps (`fault_profiles.sample.PROMISES`)."""
 
     name: str = ""
     on: Target
@@ -166,6 +169,11 @@ class Fault(Schedule):
         return frozenset(t for t in self.on.tools if self.handles(*tool(t)))
 
     # -- for a kind -------------------------------------------------------------------------------------------
+    @classmethod
+    def sample(cls, example: Example) -> dict[str, Any] | str:
+        """Return the kind's own fields of the smallest declaration that acts on this call, or why it makes no sense there."""
+        return {}
+
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:
         """Do what the kind does to one call and return what the agent sees."""
         raise NotImplementedError
