@@ -35,7 +35,7 @@ TransactionId = Annotated[str, Field(description="transaction_id, from the trans
 SourceId = Annotated[str, Field(description="source_id of a linked account or card.")]
 Name = Annotated[str, Field(min_length=1, max_length=80, description="Full name.")]
 Username = Annotated[str, Field(pattern=r"^@?[A-Za-z0-9_.-]{2,30}$", description="Username: 2 to 30 letters, digits, '-', '_' or '.'.")]
-Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="Email address.")]
+Email = Annotated[str, Field(pattern=r"^[^@ ]+@[^@ ]+\.[^@ ]+$", description="Email address.")]
 Phone = Annotated[str, Field(pattern=r"^\+?[0-9() .-]{7,20}$", description="Phone number, e.g. +1-503-555-0142.")]
 Note = Annotated[str, Field(min_length=1, max_length=280, description="What the money is for (up to 280 characters).")]
 Last4 = Annotated[str, Field(pattern=r"^[0-9]{4}$", description="Last four digits of the account or card number.")]
