@@ -9,6 +9,7 @@ from typing import Any
 from scenarios.worlds.build import person, shared
 from servers.kit.call import Reply
 from servers.kit.control import Control
+from servers.kit.examples import prepared
 from servers.kit.service import Service, ToolSpec, services
 from servers.kit.session import Session, as_text
 from servers.kit.store import AGENT
@@ -37,39 +38,6 @@ HISTORY = [
 def new_session(*names: str, seed: int = 0, **options: Any) -> Session:
     """Return a session of some services (all, where none is named) on the default world, which costs no copy until it writes."""
     return Session(names or tuple(services()), shared(WORLD).share(), Control(START, seed), **options)
-
-
-def resolve(value: Any, saved: dict[str, Any]) -> Any:
-    """Fill `${name.path}` strings in arguments from saved replies; a path goes through keys and list places."""
-    if isinstance(value, dict):
-        return {k: resolve(v, saved) for k, v in value.items()}
-    if isinstance(value, list):
-        return [resolve(v, saved) for v in value]
-    if not isinstance(value, str):
-        return value
-    whole = re.fullmatch(r"\$\{([^}]+)\}", value)
-    if whole:
-        return _look_up(whole[1], saved)
-    return re.sub(r"\$\{([^}]+)\}", lambda m: str(_look_up(m[1], saved)), value)
-
-
-def _look_up(path: str, saved: dict[str, Any]) -> Any:
-    found: Any = saved
-    for part in re.findall(r"[^.\[\]]+", path):
-        found = found[int(part)] if isinstance(found, list) else found[part]
-    return found
-
-
-async def prepared(session: Session, cls: type[Service], spec: ToolSpec) -> dict[str, Any]:
-    """Make the calls of an example's set-up, which must succeed, and return the example's arguments."""
-    saved: dict[str, Any] = {}
-    for step in spec.setup:
-        owner, _, name = step.tool.rpartition(".")
-        reply = await session.call(owner or cls.name, name, resolve(step.args, saved))
-        assert not reply.is_error, (step.tool, reply.data)
-        if step.save:
-            saved[step.save] = reply.data
-    return resolve(spec.example, saved)
 
 
 async def example(session: Session, cls: type[Service], spec: ToolSpec) -> Reply:
