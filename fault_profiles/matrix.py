@@ -1,0 +1,247 @@
+"""Every fault kind on every tool that it handles, from the tool's example call.
+
+Each cell attaches the kind's own sample to one tool and plays its life: not armed yet (nothing may differ), firing once, cleared. What
+the firing did to the truth, to what was seen, to rows and to evidence is compared with the same call without the fault.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from fault_profiles.model import Fault, kinds, parse
+from fault_profiles.sample import PROMISES, Example
+from fault_profiles.state import State
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt
+from servers.kit.evidence import Watch
+from servers.kit.examples import owners, prepared
+from servers.kit.service import Service, ToolSpec
+from servers.kit.session import Session
+from servers.kit.store import CLOCK
+
+Begin = Callable[[tuple[str, ...], Sequence[Fault], Sequence[Watch]], Session]
+"""Makes a new session of some services; each call must begin it alike."""
+
+Outcome = Literal["fires", "rests", "senseless", "broken"]
+Side = Literal["none", "honest", "other"]
+_NAME = "cell"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one kind did on one tool.
+
+    `outcome`: it fires; rests (`why`: it met nothing to act on); is senseless there (`why` in the kind's words); or is broken
+    (`problems`). `truth`, `seen` and `world` compare the firing with the same call without the fault. `settled` is the first of the
+    provider's readings that could have told the agent how its write turned out, "" where none could.
+    """
+
+    kind: str
+    tool: str
+    outcome: Outcome
+    why: str = ""
+    truth: Side = "none"
+    seen: Side = "none"
+    world: Side = "none"
+    settled: str = ""
+    problems: tuple[str, ...] = ()
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All cells, in the order of kinds and tools."""
+
+    cells: list[Cell] = field(default_factory=list)
+
+    @property
+    def digest(self) -> str:
+        """One hash of every cell, with the trace of each firing; the same in every process."""
+        return hashlib.blake2b("\n".join(repr(c) for c in self.cells).encode(), digest_size=16).hexdigest()
+
+    def by_kind(self) -> dict[str, dict[str, Any]]:
+        """Return for each kind how many tools it handles, how many cells fire, and why the others do not."""
+        told = {}
+        for kind in dict.fromkeys(c.kind for c in self.cells):
+            mine = [c for c in self.cells if c.kind == kind]
+            quiet = Counter(c.why for c in mine if c.outcome in ("rests", "senseless"))
+            told[kind] = {
+                "tools": len(mine),
+                "fires": sum(c.outcome == "fires" for c in mine),
+                "reasons": dict(quiet.most_common()),
+                "problems": [f"{c.tool}: {p}" for c in mine for p in c.problems],
+            }
+        return told
+
+
+async def matrix(begin: Begin, tools: Sequence[tuple[type[Service], ToolSpec]], only: Sequence[str] = ()) -> Matrix:
+    """Play every kind (or only those named) on every tool that it handles."""
+    found: dict[str, list[Cell]] = {kind: [] for kind in kinds() if not only or kind in only}
+    for cls, spec in tools:
+        honest = await _honest(begin, cls, spec)
+        for kind, cells in found.items():
+            fault = kinds()[kind]
+            if spec.effect in fault.effects:
+                cells.append(await _cell(begin, honest, fault))
+    return Matrix([cell for cells in found.values() for cell in cells])
+
+
+@dataclass(slots=True)
+class _Play:
+    """A session that has come to the example call, with that call's attempt and its readings afterwards."""
+
+    session: Session
+    attempt: Attempt
+    trace: list[str]
+    settled: str
+
+
+@dataclass(slots=True)
+class _Honest(_Play):
+    cls: type[Service]
+    spec: ToolSpec
+    example: Example
+    due: int
+
+
+async def _honest(begin: Begin, cls: type[Service], spec: ToolSpec) -> _Honest:
+    opening: list[bool] = []
+    session = begin(owners(cls, spec), [], _watches(cls, spec, opening))
+    args = await prepared(session, cls, spec)
+    before, due = session.world.scratch(), session.control.now - session.control.start + spec.cost
+    played = await _play(session, cls, spec, args, opening)
+    example = Example(cls, spec, args, played.attempt.seen, before)
+    return _Honest(session, played.attempt, played.trace, played.settled, cls, spec, example, due)
+
+
+async def _play(session: Session, cls: type[Service], spec: ToolSpec, args: dict[str, Any], opening: list[bool]) -> _Play:
+    opening.append(True)
+    await session.call(cls.name, spec.name, args)
+    opening.clear()
+    trace = session.control.trace()
+    attempt = session.trace()[-1]
+    assert isinstance(attempt, Attempt)
+    return _Play(session, attempt, trace, await _settled(session, cls) if attempt.opened else "")
+
+
+async def _settled(session: Session, cls: type[Service]) -> str:
+    for reading in cls.tools.values():
+        if reading.effect == "read" and not reading.setup:
+            await session.call(cls.name, reading.name, reading.example)
+            last = session.trace()[-1]
+            if isinstance(last, Attempt) and last.evidence:
+                return reading.name
+    return ""
+
+
+def _watches(cls: type[Service], spec: ToolSpec, opening: list[bool]) -> list[Watch]:
+    name = f"{cls.name}.{spec.name}"
+    return [Watch("outcome", lambda call: bool(opening) and call.name == name)] if spec.effect == "write" else []
+
+
+# -- one cell ----------------------------------------------------------------------------------------------------
+async def _cell(begin: Begin, honest: _Honest, kind: type[Fault]) -> Cell:
+    tool = f"{honest.cls.name}.{honest.spec.name}"
+    fields = kind.sample(honest.example)
+    if isinstance(fields, str):
+        return Cell(kind.kind, tool, "senseless", fields)
+    try:
+        never = parse({kind.kind: {**fields, "on": tool, "name": _NAME, "after": {"seconds": 10**9}}})
+        now = {"after": {"seconds": honest.due}} if honest.due else {}
+        once = parse({kind.kind: {**fields, "on": tool, "name": _NAME, "until": {"calls": 1}, **now}})
+    except InputError as wrong:
+        return Cell(kind.kind, tool, "broken", problems=(f"its sample does not load: {wrong}",))
+    problems = await _unarmed(begin, honest, never)
+    opening: list[bool] = []
+    session = _began(begin, honest, once, _watches(honest.cls, honest.spec, opening))
+    args = await prepared(session, honest.cls, honest.spec)
+    played = await _play(session, honest.cls, honest.spec, args, opening)
+    firings = played.attempt.firings
+    state = State.load(session.control, _NAME)
+    if not firings and not session.bugs:
+        why = "nothing to act on in the default world"
+        return Cell(kind.kind, tool, "broken" if problems else "rests", why, problems=tuple(problems))
+    problems += [f"{'; '.join(f.failed for f in firings if f.failed)}"] if any(f.failed for f in firings) else []
+    problems += _effects(kind, once, honest, played)
+    if honest.settled and not played.settled:
+        problems.append(f"{honest.settled} would tell how an honest call turned out, and no reading tells here")
+    if state.fired != sum(f.failed is None for f in firings):
+        problems.append(f"{len(firings)} firings are recorded and {state.fired} counted")
+    problems += await _cleared(session, honest, args)
+    problems += [b.splitlines()[0] for b in session.bugs]
+    truth, seen, world = _sides(honest, played.attempt)
+    digest = hashlib.blake2b("\n".join(session.control.trace()).encode(), digest_size=8).hexdigest()
+    outcome: Outcome = "broken" if problems else "fires"
+    return Cell(kind.kind, tool, outcome, "", truth, seen, world, played.settled, tuple(problems), digest)
+
+
+def _began(begin: Begin, honest: _Honest, fault: Fault, watches: Sequence[Watch]) -> Session:
+    session = begin(owners(honest.cls, honest.spec), [fault], watches)
+    session.on_attempt.append(lambda attempt: fault.hear(session, attempt))
+    return session
+
+
+async def _unarmed(begin: Begin, honest: _Honest, fault: Fault) -> list[str]:
+    opening: list[bool] = []
+    session = _began(begin, honest, fault, _watches(honest.cls, honest.spec, opening))
+    args = await prepared(session, honest.cls, honest.spec)
+    opening.append(True)
+    await session.call(honest.cls.name, honest.spec.name, args)
+    if session.schema(honest.cls.name, honest.spec.name) != honest.spec.schema:
+        return ["the published schema differs before it arms"]
+    return [] if session.control.trace() == honest.trace else ["the trace differs before it arms"]
+
+
+async def _cleared(session: Session, honest: _Honest, args: dict[str, Any]) -> list[str]:
+    await session.call(honest.cls.name, honest.spec.name, args)
+    again = session.trace()[-1]
+    assert isinstance(again, Attempt)
+    problems = ["it fires again after it was cleared"] if again.firings else []
+    if again.seen != again.truth:
+        problems.append("what is seen after it was cleared is not the truth")
+    if session.schema(honest.cls.name, honest.spec.name) != honest.spec.schema:
+        problems.append("the published schema differs after it was cleared")
+    return problems
+
+
+def _changes(attempt: Attempt) -> list[tuple[Any, ...]]:
+    return [(e["cause"], e["table"], e["key"], e["old"], e["new"]) for e in attempt.effects if e["cause"] != CLOCK]
+
+
+def _sides(honest: _Honest, attempt: Attempt) -> tuple[Side, Side, Side]:
+    changes = _changes(attempt)
+    truth: Side = "none" if attempt.truth is None else "honest" if attempt.truth == honest.attempt.truth else "other"
+    seen: Side = "honest" if (attempt.seen, attempt.is_error) == (honest.attempt.seen, honest.attempt.is_error) else "other"
+    world: Side = "none" if not changes else "honest" if changes == _changes(honest.attempt) else "other"
+    return truth, seen, world
+
+
+def _effects(kind: type[Fault], fault: Fault, honest: _Honest, played: _Play) -> list[str]:
+    attempt, changes = played.attempt, _changes(played.attempt)
+    truth, seen, _ = _sides(honest, attempt)
+    causes = {c[0] for c in changes}
+    found = []
+    if [f.fault for f in attempt.firings] != [fault.name]:
+        found.append(f"{len(attempt.firings)} firings on one call")
+    if honest.spec.effect == "read" and "agent" in causes:
+        found.append("a reading changed rows in the agent's name")
+    if strange := causes - {"agent", f"fault:{fault.name}"}:
+        found.append(f"rows changed by {', '.join(sorted(strange))}")
+    if kind.denies and (truth != "none" or changes):
+        found.append("it says that it answers in place of the call, and the call ran")
+    if attempt.is_error and not {"code", "message", "hint", "retryable"} <= set(attempt.seen.get("error", ())):
+        found.append(f"the error has no shape to rely on: {attempt.seen}")
+    kept = {
+        "unchanged": not changes,
+        "committed": changes == _changes(honest.attempt),
+        "refused": attempt.is_error,
+        "honest": seen == "honest",
+        "altered": seen == "other",
+        "waits": attempt.until > honest.attempt.until,
+    }
+    assert set(kept) == set(PROMISES)
+    return found + [f"it promises {p}, and that does not hold: {PROMISES[p]}" for p in kind.promises if not kept.get(p, False)]
