@@ -241,7 +241,7 @@ def _effects(kind: type[Fault], fault: Fault, honest: _Honest, played: _Play) ->
         "refused": attempt.is_error,
         "honest": seen == "honest",
         "altered": seen == "other",
-        "waits": attempt.until > honest.attempt.until,
+        "waits": attempt.until > attempt.at,
     }
     assert set(kept) == set(PROMISES)
     return found + [f"it promises {p}, and that does not hold: {PROMISES[p]}" for p in kind.promises if not kept.get(p, False)]

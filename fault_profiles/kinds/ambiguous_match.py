@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from pydantic import model_validator
 
 from fault_profiles.model import Acting, Fault
+from fault_profiles.sample import Example
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import check_predicate, matches, render
@@ -41,6 +42,17 @@ class AmbiguousMatch(Fault):
             raise InputError("`change` says what the twin has of its own")
         check_predicate(self.like, "like")
         return self
+
+    @classmethod
+    def sample(cls, example: Example) -> dict[str, Any] | str:
+        """Store a twin of some row of the provider's with another text."""
+        for table, row in example.rows():
+            columns = example.service.tables[table].columns
+            key, *others = columns
+            texts = [c for c in others if columns[c][0] == "str" and row[c] and not c.endswith(("_id", "_at"))]
+            if texts and columns[key][0] == "str":
+                return {"table": table, "like": {key: row[key]}, "change": {texts[0]: f"{row[texts[0]]} (2)"}}
+        return "its provider keeps no row with a text of its own"
 
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:
         """Store the twin once, then run the call."""

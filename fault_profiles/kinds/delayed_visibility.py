@@ -21,6 +21,7 @@ class DelayedVisibility(Fault):
     kind: ClassVar[str] = "delayed_visibility"
     needs_world: ClassVar[bool] = True
     effects: ClassVar[tuple[str, ...]] = ("read",)
+    promises: ClassVar[tuple[str, ...]] = ("unchanged",)
     seconds: Count = 300
     reads: Count = 5
     writes_of: list[str] = []

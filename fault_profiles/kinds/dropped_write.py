@@ -20,6 +20,7 @@ class DroppedWrite(Fault):
     needs_world: ClassVar[bool] = True
     tells: ClassVar[tuple[str, ...]] = ("none", "indirect", "explicit")
     effects: ClassVar[tuple[str, ...]] = ("write",)
+    promises: ClassVar[tuple[str, ...]] = ("honest", "unchanged")
     edit: list[dict] = []
 
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:

@@ -18,6 +18,7 @@ class Latency(Fault):
     """
 
     kind: ClassVar[str] = "latency"
+    promises: ClassVar[tuple[str, ...]] = ("honest", "committed", "waits")
     seconds: Count = 20
     real_seconds: float = 0
 

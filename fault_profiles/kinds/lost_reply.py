@@ -19,6 +19,7 @@ class LostReply(Fault):
 
     kind: ClassVar[str] = "lost_reply"
     effects: ClassVar[tuple[str, ...]] = ("write",)
+    promises: ClassVar[tuple[str, ...]] = ("refused", "committed", "waits")
     seconds: Count = 30
     error: Refusal = Refusal()
 

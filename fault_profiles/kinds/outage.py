@@ -18,6 +18,7 @@ class Outage(Fault):
 
     kind: ClassVar[str] = "outage"
     denies: ClassVar[bool] = True
+    promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged")
     error: Refusal = Refusal()
 
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:

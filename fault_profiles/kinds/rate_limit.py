@@ -18,6 +18,7 @@ class RateLimit(Fault):
     """
 
     kind: ClassVar[str] = "rate_limit"
+    promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged")
     allow: int = 0
     window_seconds: Count = 60
     error: Refusal = Refusal()

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from pydantic import model_validator
 
 from fault_profiles.model import Acting, Fault
+from fault_profiles.sample import Example
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError, ServiceError, UnknownName
 from servers.kit.expr import apply, check_operations
@@ -48,6 +49,15 @@ class SchemaDrift(Fault):
         if "required" in new:
             new["required"] = [self.rename.get(n, n) for n in new["required"]]
         return new
+
+    @classmethod
+    def sample(cls, example: Example) -> dict[str, Any] | str:
+        """Rename an argument of the call, or else a field of the reply."""
+        for name in example.args:
+            return {"rename": {name: f"{name}_value"}}
+        for name in example.reply:
+            return {"reply": [{"rename": {name: f"{name}_value"}}]}
+        return "it has neither arguments nor fields"
 
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:
         """Refuse old names, translate new ones, change the reply's shape."""

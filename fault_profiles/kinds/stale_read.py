@@ -26,6 +26,7 @@ class StaleRead(Fault):
     needs_world: ClassVar[bool] = True
     tells: ClassVar[tuple[str, ...]] = ("none", "explicit")
     effects: ClassVar[tuple[str, ...]] = ("read",)
+    promises: ClassVar[tuple[str, ...]] = ("unchanged",)
     age: Count = 86_400
     tables: list[str] | None = None
     keep_own: bool = False

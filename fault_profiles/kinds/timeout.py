@@ -18,6 +18,7 @@ class Timeout(Fault):
 
     kind: ClassVar[str] = "timeout"
     denies: ClassVar[bool] = True
+    promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged", "waits")
     seconds: Count = 30
     error: Refusal = Refusal()
 

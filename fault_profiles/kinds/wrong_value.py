@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from fault_profiles.model import Acting, Fault
+from fault_profiles.sample import Example
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import apply, check_operations, check_predicate, matches
@@ -33,6 +34,7 @@ class WrongValue(Fault):
 
     kind: ClassVar[str] = "wrong_value"
     tells: ClassVar[tuple[str, ...]] = ("none", "explicit")
+    promises: ClassVar[tuple[str, ...]] = ("altered", "committed")
     reply: list[dict[str, Any]] = []
     row: Row | None = None
 
@@ -48,6 +50,15 @@ class WrongValue(Fault):
             if self.row.table not in known:
                 raise UnknownName("table", self.row.table, known, "row")
         return self
+
+    @classmethod
+    def sample(cls, example: Example) -> dict[str, Any] | str:
+        """Make a number of the reply one more, or else a text of it another."""
+        for path, _ in example.numbers():
+            return {"reply": [{"add": {path: 1}}]}
+        for path, text in example.texts():
+            return {"reply": [{"set": {path: f"{text} (2)"}}]}
+        return "its reply holds neither a number nor a text"
 
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:
         """Edit the row, run the call, edit the reply; or the other way round."""
