@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from servers.kit import wire
 from servers.kit.errors import InputError, did_you_mean
 from servers.kit.mcp import Audience, http_manager, make_server
 from servers.kit.service import services
@@ -105,7 +106,11 @@ class _Endpoint:
             await _refusal(503, "CLOSING", "The host is closing.")(scope, receive, send)
             return
         scope[_SESSION] = session
-        await self._managers[name].asgi_app(scope, receive, send)
+
+        def drop() -> None:
+            scope["app"].state.drop(scope["client"])
+
+        await wire.serve(self._managers[name].asgi_app, scope, receive, send, drop=drop, closing=self.closing)
 
     async def keep(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         """Keep all servers running until `closing`; then open streams end, so that the web server need not wait for them."""
@@ -154,6 +159,8 @@ def make_app(host: Host, *, hosts: Sequence[str] = LOOPBACK) -> Starlette:
 async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> AsyncGenerator[int]:
     """Serve an app inside the running event loop and yield the bound port (`port` 0 takes a free one).
 
+    It needs an event `app.state.closing`, and finds in `app.state.drop` what closes the connection of a client (host and port) at once.
+
     Raises `InputError` where the address cannot be bound. Leaving ends open streams and waits for calls under way, at most 3 s.
     """
     import uvicorn
@@ -179,6 +186,13 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
         timeout_graceful_shutdown=3,
     )
     server = Server(config)
+
+    def drop(client: tuple[str, int]) -> None:
+        for connection in list(server.server_state.connections):
+            if getattr(connection, "client", None) == tuple(client):
+                connection.transport.abort()
+
+    app.state.drop = drop
     serving = asyncio.create_task(server.serve([listener]))
     serving.add_done_callback(lambda task: ready.set())
     try:

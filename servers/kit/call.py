@@ -21,10 +21,14 @@ Effect = Literal["read", "write"]
 
 @dataclass(slots=True)
 class Reply:
-    """What goes back to the agent: JSON data, and whether it is an error (`data["error"]` then holds it)."""
+    """What goes back to the agent: JSON data, and whether it is an error (`data["error"]` then holds it).
+
+    `wire` says what befalls it over HTTP (see `servers.kit.wire`); the data is then its equivalent for agents of other transports.
+    """
 
     data: Any
     is_error: bool = False
+    wire: dict[str, Any] | None = None
 
     @property
     def error(self) -> dict[str, Any] | None:
@@ -33,7 +37,7 @@ class Reply:
 
     def copied(self) -> Reply:
         """Return a deep copy, for a layer that edits."""
-        return Reply(copy.deepcopy(self.data), self.is_error)
+        return Reply(copy.deepcopy(self.data), self.is_error, self.wire)
 
 
 @dataclass(slots=True)

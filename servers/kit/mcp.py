@@ -22,6 +22,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import SEPARATOR, Session, as_text
+from servers.kit.wire import befall
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -127,6 +128,8 @@ def make_server(
         disclosed = hidden - session.hidden
         if disclosed and not session.locked:
             await hearers.tell(session, disclosed)
+        if reply.wire is not None and ctx.request is not None:
+            befall(ctx.request.scope, reply.wire)
         return types.CallToolResult(content=[types.TextContent(type="text", text=as_text(reply))], is_error=reply.is_error)
 
     # without a schema lookup of its own the HTTP transport lists all tools before each call, to check headers that no tool of ours has

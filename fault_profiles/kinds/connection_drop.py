@@ -1,0 +1,33 @@
+"""The connection breaks before an answer comes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from fault_profiles.model import Acting
+from fault_profiles.wire import Wire
+from servers.kit.call import Reply
+
+UNKNOWN = "The outcome of the request is not known."
+"""The hint of errors that leave open whether the call ran."""
+
+
+class ConnectionDrop(Wire):
+    """The connection is closed without a response: over HTTP for real, elsewhere as an error `CONNECTION_LOST`.
+
+    `when: before` and the call never ran; `after` and it was committed. `error` changes how the equivalent reads. A client that sends
+    the request again by itself makes another call of its own in the trace.
+
+    Example:
+        - connection_drop: {on: venmo.send_money, when: after, first: 1}
+    """
+
+    kind: ClassVar[str] = "connection_drop"
+
+    def in_band(self, at: Acting) -> Reply:
+        """Return the error of a lost connection."""
+        return self.error.reply(at.scope, "CONNECTION_LOST", f"The connection to {at.title} was lost.", UNKNOWN, retryable=True)
+
+    def on_the_wire(self) -> dict[str, Any]:
+        """Close the connection."""
+        return {"drop": True}

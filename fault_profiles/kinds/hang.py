@@ -1,0 +1,36 @@
+"""The answer never comes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from fault_profiles.kinds.timeout import timed_out
+from fault_profiles.model import Acting
+from fault_profiles.schedule import Count
+from fault_profiles.wire import Wire
+from servers.kit.call import Reply
+
+
+class Hang(Wire):
+    """The response never comes: over HTTP the client really waits until it gives up, elsewhere it is a timeout after `seconds`.
+
+    Over HTTP the connection is closed after `real_seconds` of real time if the client has more patience. `when: before` and the call
+    never ran; `after` and it was committed. Other calls go on meanwhile.
+
+    Example:
+        - hang: {on: "reads:venmo.*", seconds: 60, real_seconds: 5, first: 1}
+    """
+
+    kind: ClassVar[str] = "hang"
+    seconds: Count = 60
+    real_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
+
+    def in_band(self, at: Acting) -> Reply:
+        """Return the timeout."""
+        return timed_out(self.error, at, self.seconds)
+
+    def on_the_wire(self) -> dict[str, Any]:
+        """Let the client wait."""
+        return {"hang": self.real_seconds}

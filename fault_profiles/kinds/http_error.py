@@ -1,0 +1,71 @@
+"""A gateway or the server's own HTTP layer answers, in no words of the protocol."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from fault_profiles.kinds.connection_drop import UNKNOWN
+from fault_profiles.model import Acting
+from fault_profiles.schedule import Count
+from fault_profiles.wire import Wire
+from servers.kit.call import Reply
+from servers.kit.service import Codes
+
+
+class HttpError(Wire):
+    """An HTTP status (`status`, say 502, 503, 429) with a body that is no message of the protocol.
+
+    `body` and `content_type` are what goes out (by default a gateway's plain page); `retry_after` in seconds goes into the header of
+    that name and into the equivalent in band. `when: before` and the call never ran; `after` and it was committed.
+
+    Example:
+        - http_error: {on: "*.*", status: 503, retry_after: 20, probability: 0.1}
+    """
+
+    kind: ClassVar[str] = "http_error"
+    status: Annotated[int, Field(ge=400, le=599)] = 502
+    body: str | None = None
+    content_type: str = "text/html"
+    retry_after: Count | None = None
+
+    @property
+    def _named(self) -> str:
+        try:
+            return f"{self.status} {HTTPStatus(self.status).phrase}"
+        except ValueError:
+            return str(self.status)
+
+    def in_band(self, at: Acting) -> Reply:
+        """Return the status as the provider's error."""
+        message = f"{at.title} answered with HTTP {self._named}."
+        hint = UNKNOWN if self.status >= 500 else ""
+        return self.error.reply(
+            at.scope,
+            _code(self.status, at.codes),
+            message,
+            hint,
+            retryable=self.status in (408, 425, 429) or self.status >= 500,
+            status=self.status,
+            retry_after=self.retry_after,
+        )
+
+    def on_the_wire(self) -> dict[str, Any]:
+        """Answer with the status."""
+        body = f"<html><head><title>{self._named}</title></head><body><h1>{self._named}</h1></body></html>\n"
+        headers = {"content-type": self.content_type}
+        if self.retry_after is not None:
+            headers["retry-after"] = str(self.retry_after)
+        return {"answer": {"status": self.status, "headers": headers, "body": body if self.body is None else self.body}}
+
+
+def _code(status: int, codes: Codes) -> str:
+    if status in (401, 403):
+        return codes.unauthorized
+    if status == 429:
+        return codes.rate_limited
+    if status in (408, 504):
+        return codes.timeout
+    return codes.invalid if status in (400, 422) else codes.unavailable

@@ -1,0 +1,40 @@
+"""An answer comes that cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from fault_profiles.kinds.connection_drop import UNKNOWN
+from fault_profiles.model import Acting
+from fault_profiles.wire import Wire
+from servers.kit.call import Reply
+
+_CUT = 40
+"""Bytes of a truncated response: its beginning, before anything of the answer itself."""
+
+
+class MalformedFrame(Wire):
+    """The response cannot be read: over HTTP its body is `truncated`, `not_json` or `empty` (`as`), elsewhere it is an error that says so.
+
+    `when: before` and the call never ran; `after` and it was committed. Nothing of the honest answer goes over the wire.
+
+    Example:
+        - malformed_frame: {on: venmo.list_friends, as: truncated, first: 2}
+    """
+
+    kind: ClassVar[str] = "malformed_frame"
+    when: Literal["before", "after"] = "after"
+    shape: Literal["truncated", "not_json", "empty"] = Field(default="truncated", alias="as")
+
+    def in_band(self, at: Acting) -> Reply:
+        """Return an error that tells of an unreadable reply."""
+        return self.error.reply(at.scope, "UNREADABLE_REPLY", f"The reply of {at.title} could not be read.", UNKNOWN, retryable=True)
+
+    def on_the_wire(self) -> dict[str, Any]:
+        """Cut the response, or send something else."""
+        if self.shape == "truncated":
+            return {"cut": _CUT}
+        body = "" if self.shape == "empty" else "upstream connect error or disconnect/reset before headers\n"
+        return {"answer": {"status": 200, "headers": {"content-type": "application/json"}, "body": body}}

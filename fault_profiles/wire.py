@@ -1,0 +1,42 @@
+"""Faults where agent and server meet: what the four kinds share that a response can meet on its way."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from fault_profiles.model import Acting, Fault
+from fault_profiles.refusal import Refusal
+from fault_profiles.schedule import Count
+from servers.kit.call import Call, Next, Reply
+
+
+class Wire(Fault):
+    """A fault of the transport. Over HTTP it happens for real; other agents see `error`, and the trace keeps that as what was seen.
+
+    `when: before` and the call never ran; `after` and it ran and was committed, so that a blind retry does it twice. Either way the
+    agent cannot tell which. `seconds` of simulated time pass.
+    """
+
+    promises: ClassVar[tuple[str, ...]] = ("refused", "altered", "waits")
+    when: Literal["before", "after"] = "before"
+    seconds: Count = 1
+    error: Refusal = Refusal()
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Run the call or not, and lose its answer."""
+        if self.when == "after":
+            await following(call)
+        reply = self.in_band(at)
+        if not at.shadow:
+            call.journal.extra_time += self.seconds
+            reply.wire = self.on_the_wire()
+            at.firing.detail.update(when=self.when, wire=reply.wire)
+        return reply
+
+    def in_band(self, at: Acting) -> Reply:
+        """Return what an agent sees that has no HTTP between it and the server."""
+        raise NotImplementedError
+
+    def on_the_wire(self) -> dict[str, Any]:
+        """Return what befalls the response over HTTP (see `servers.kit.wire`)."""
+        raise NotImplementedError

@@ -1,0 +1,86 @@
+"""What can befall an HTTP response on its way: the request was handled and recorded, and its client gets something else, or nothing.
+
+A layer asks for it with `Reply.wire`, a JSON object of one key:
+
+- `{"drop": true}`: the connection is closed without a response.
+- `{"hang": seconds}`: nothing comes; when the client has not given up after so long, in real time, the connection is closed.
+- `{"answer": {"status": 502, "headers": {…}, "body": "…"}}`: this goes out in place of the response.
+- `{"cut": bytes}`: the response's body ends after so many bytes, as if it were whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+FATE = "haywire.wire"
+"""Key of a request's scope; whoever answers the request puts there what shall befall the response."""
+
+
+def befall(scope: Scope, wire: dict[str, Any] | None) -> None:
+    """Say what befalls the response of a request; a host that does not act on it sends the response as it is."""
+    if wire and FATE in scope:
+        scope[FATE].update(wire)
+
+
+async def serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, drop: Callable[[], None], closing: anyio.Event) -> None:
+    """Serve one request and let befall its response what was said meanwhile.
+
+    `drop` closes the request's connection at once; `closing` tells that the host is closing, which ends a hang.
+    """
+    fate: dict[str, Any] = {}
+    held: list[Message] = []
+    done = False
+
+    async def out(message: Message) -> None:
+        nonlocal done
+        if not fate:
+            await send(message)
+        elif done:
+            return
+        elif "cut" in fate:
+            held.append(message)
+            if message["type"] == "http.response.body" and not message.get("more_body"):
+                done = True
+                body = b"".join(m.get("body", b"") for m in held[1:])[: fate["cut"]]
+                await _answer(send, held[0]["status"], held[0]["headers"], body)
+        else:
+            done = True
+            if "answer" in fate:
+                told = fate["answer"]
+                headers = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in told["headers"].items()]
+                await _answer(send, told["status"], headers, told["body"].encode())
+                return
+            if "hang" in fate:
+                await _hang(receive, fate["hang"], closing)
+            drop()
+            await _disconnected(receive)
+
+    scope[FATE] = fate
+    await app(scope, receive, out)
+
+
+async def _answer(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    kept = [(name, value) for name, value in headers if name.lower() != b"content-length"]
+    await send({"type": "http.response.start", "status": status, "headers": [*kept, (b"content-length", str(len(body)).encode())]})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _hang(receive: Receive, seconds: float, closing: anyio.Event) -> None:
+    async with anyio.create_task_group() as tasks:
+
+        async def end_with(waiting: Callable[[], Any]) -> None:
+            await waiting()
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(end_with, lambda: anyio.sleep(seconds))
+        tasks.start_soon(end_with, lambda: _disconnected(receive))
+        tasks.start_soon(end_with, closing.wait)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
