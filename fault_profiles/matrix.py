@@ -6,6 +6,7 @@ the firing did to the truth, to what was seen, to rows and to evidence is compar
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from typing import Any, Literal
 from fault_profiles.model import Fault, kinds, parse
 from fault_profiles.sample import PROMISES, Example
 from fault_profiles.state import State
+from servers.kit import events
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.evidence import Watch
@@ -36,8 +38,8 @@ class Cell:
     """What one kind did on one tool.
 
     `outcome`: it fires; rests (`why`: it met nothing to act on); is senseless there (`why` in the kind's words); or is broken
-    (`problems`). `truth`, `seen` and `world` compare the firing with the same call without the fault. `settled` is the first of the
-    provider's readings that could have told the agent how its write turned out, "" where none could.
+    (`problems`). `truth`, `seen` and `world` compare the firing with the same call without the fault. `settled` is a reading of the
+    provider's that could have told the agent how its write turned out, with the fault and without it; "" where no example is one.
     """
 
     kind: str
@@ -73,7 +75,7 @@ class Matrix:
                 "tools": len(mine),
                 "fires": sum(c.outcome == "fires" for c in mine),
                 "reasons": dict(quiet.most_common()),
-                "problems": [f"{c.tool}: {p}" for c in mine for p in c.problems],
+                "problems": {p: [c.tool for c in mine if p in c.problems] for p in dict.fromkeys(q for c in mine for q in c.problems)},
             }
         return told
 
@@ -83,10 +85,15 @@ async def matrix(begin: Begin, tools: Sequence[tuple[type[Service], ToolSpec]], 
     found: dict[str, list[Cell]] = {kind: [] for kind in kinds() if not only or kind in only}
     for cls, spec in tools:
         honest = await _honest(begin, cls, spec)
-        for kind, cells in found.items():
-            fault = kinds()[kind]
-            if spec.effect in fault.effects:
-                cells.append(await _cell(begin, honest, fault))
+        stirred: list[_Honest] = []
+        handled = [kinds()[k] for k in found if spec.effect in kinds()[k].effects]
+        early = await _unarmed(begin, honest, handled)
+        for kind in handled:
+            cell = await _cell(begin, honest, kind, early.get(kind.kind, ()))
+            if cell.outcome == "rests" and spec.effect == "read":
+                stirred = stirred or [await _after_a_write(begin, honest)]
+                cell = await _cell(begin, stirred[0], kind, ())
+            found[kind.kind].append(cell)
     return Matrix([cell for cells in found.values() for cell in cells])
 
 
@@ -106,35 +113,56 @@ class _Honest(_Play):
     spec: ToolSpec
     example: Example
     due: int
+    earlier: ToolSpec | None
 
 
-async def _honest(begin: Begin, cls: type[Service], spec: ToolSpec) -> _Honest:
+async def _honest(begin: Begin, cls: type[Service], spec: ToolSpec, earlier: ToolSpec | None = None) -> _Honest:
     opening: list[bool] = []
     session = begin(owners(cls, spec), [], _watches(cls, spec, opening))
-    args = await prepared(session, cls, spec)
+    args = await _ready(session, cls, spec, earlier)
     before, due = session.world.scratch(), session.control.now - session.control.start + spec.cost
-    played = await _play(session, cls, spec, args, opening)
+    readings = [t for t in cls.tools.values() if t.effect == "read" and not t.setup]
+    played = await _play(session, cls, spec, args, opening, readings)
     example = Example(cls, spec, args, played.attempt.seen, before)
-    return _Honest(session, played.attempt, played.trace, played.settled, cls, spec, example, due)
+    return _Honest(session, played.attempt, played.trace, played.settled, cls, spec, example, due, earlier)
 
 
-async def _play(session: Session, cls: type[Service], spec: ToolSpec, args: dict[str, Any], opening: list[bool]) -> _Play:
+async def _after_a_write(begin: Begin, honest: _Honest) -> _Honest:
+    """Return the same reading after a write of its provider that makes it read otherwise, or as it was where none does."""
+    for write in honest.cls.tools.values():
+        if write.effect == "write" and not write.setup:
+            found = await _honest(begin, honest.cls, honest.spec, write)
+            if not found.attempt.is_error and found.attempt.seen != honest.attempt.seen:
+                return found
+    return honest
+
+
+async def _ready(session: Session, cls: type[Service], spec: ToolSpec, earlier: ToolSpec | None) -> dict[str, Any]:
+    args = await prepared(session, cls, spec)
+    if earlier is not None:
+        await session.call(cls.name, earlier.name, earlier.example)
+    return args
+
+
+async def _play(
+    session: Session, cls: type[Service], spec: ToolSpec, args: dict[str, Any], opening: list[bool], readings: list[ToolSpec]
+) -> _Play:
     opening.append(True)
     await session.call(cls.name, spec.name, args)
     opening.clear()
     trace = session.control.trace()
     attempt = session.trace()[-1]
     assert isinstance(attempt, Attempt)
-    return _Play(session, attempt, trace, await _settled(session, cls) if attempt.opened else "")
+    return _Play(session, attempt, trace, await _settled(session, cls, readings) if attempt.opened else "")
 
 
-async def _settled(session: Session, cls: type[Service]) -> str:
-    for reading in cls.tools.values():
-        if reading.effect == "read" and not reading.setup:
-            await session.call(cls.name, reading.name, reading.example)
-            last = session.trace()[-1]
-            if isinstance(last, Attempt) and last.evidence:
-                return reading.name
+async def _settled(session: Session, cls: type[Service], readings: list[ToolSpec]) -> str:
+    """Return the first of some readings that settles how the write turned out."""
+    for reading in readings:
+        await session.call(cls.name, reading.name, reading.example)
+        last = events.from_json(session.control.trace(session.out - 1)[-1])
+        if isinstance(last, Attempt) and last.evidence:
+            return reading.name
     return ""
 
 
@@ -144,22 +172,21 @@ def _watches(cls: type[Service], spec: ToolSpec, opening: list[bool]) -> list[Wa
 
 
 # -- one cell ----------------------------------------------------------------------------------------------------
-async def _cell(begin: Begin, honest: _Honest, kind: type[Fault]) -> Cell:
+async def _cell(begin: Begin, honest: _Honest, kind: type[Fault], early: Sequence[str]) -> Cell:
     tool = f"{honest.cls.name}.{honest.spec.name}"
     fields = kind.sample(honest.example)
     if isinstance(fields, str):
         return Cell(kind.kind, tool, "senseless", fields)
     try:
-        never = parse({kind.kind: {**fields, "on": tool, "name": _NAME, "after": {"seconds": 10**9}}})
         now = {"after": {"seconds": honest.due}} if honest.due else {}
         once = parse({kind.kind: {**fields, "on": tool, "name": _NAME, "until": {"calls": 1}, **now}})
     except InputError as wrong:
         return Cell(kind.kind, tool, "broken", problems=(f"its sample does not load: {wrong}",))
-    problems = await _unarmed(begin, honest, never)
-    opening: list[bool] = []
-    session = _began(begin, honest, once, _watches(honest.cls, honest.spec, opening))
-    args = await prepared(session, honest.cls, honest.spec)
-    played = await _play(session, honest.cls, honest.spec, args, opening)
+    problems, opening = list(early), []
+    session = _began(begin, honest, [once], _watches(honest.cls, honest.spec, opening))
+    args = await _ready(session, honest.cls, honest.spec, honest.earlier)
+    readings = [honest.cls.tools[honest.settled]] if honest.settled else []
+    played = await _play(session, honest.cls, honest.spec, args, opening, readings)
     firings = played.attempt.firings
     state = State.load(session.control, _NAME)
     if not firings and not session.bugs:
@@ -168,7 +195,7 @@ async def _cell(begin: Begin, honest: _Honest, kind: type[Fault]) -> Cell:
     problems += [f"{'; '.join(f.failed for f in firings if f.failed)}"] if any(f.failed for f in firings) else []
     problems += _effects(kind, once, honest, played)
     if honest.settled and not played.settled:
-        problems.append(f"{honest.settled} would tell how an honest call turned out, and no reading tells here")
+        problems.append("the reading that tells how an honest call turned out does not tell here")
     if state.fired != sum(f.failed is None for f in firings):
         problems.append(f"{len(firings)} firings are recorded and {state.fired} counted")
     problems += await _cleared(session, honest, args)
@@ -179,16 +206,31 @@ async def _cell(begin: Begin, honest: _Honest, kind: type[Fault]) -> Cell:
     return Cell(kind.kind, tool, outcome, "", truth, seen, world, played.settled, tuple(problems), digest)
 
 
-def _began(begin: Begin, honest: _Honest, fault: Fault, watches: Sequence[Watch]) -> Session:
-    session = begin(owners(honest.cls, honest.spec), [fault], watches)
-    session.on_attempt.append(lambda attempt: fault.hear(session, attempt))
+def _began(begin: Begin, honest: _Honest, faults: list[Fault], watches: Sequence[Watch]) -> Session:
+    session = begin(owners(honest.cls, honest.spec), faults, watches)
+    for fault in faults:
+        session.on_attempt.append(lambda attempt, fault=fault: fault.hear(session, attempt))
     return session
 
 
-async def _unarmed(begin: Begin, honest: _Honest, fault: Fault) -> list[str]:
+async def _unarmed(begin: Begin, honest: _Honest, handled: Sequence[type[Fault]]) -> dict[str, list[str]]:
+    """Return by kind what differs while it is not armed yet; all are tried at once, and one by one where something does."""
+    faults = []
+    for kind in handled:
+        fields = kind.sample(honest.example)
+        with contextlib.suppress(InputError):  # the cell itself tells of that
+            if isinstance(fields, dict):
+                own = {"on": f"{honest.cls.name}.{honest.spec.name}", "name": kind.kind, "after": {"seconds": 10**9}}
+                faults.append(parse({kind.kind: {**fields, **own}}))
+    if not await _differs(begin, honest, faults):
+        return {}
+    return {fault.kind: found for fault in faults if (found := await _differs(begin, honest, [fault]))}
+
+
+async def _differs(begin: Begin, honest: _Honest, faults: list[Fault]) -> list[str]:
     opening: list[bool] = []
-    session = _began(begin, honest, fault, _watches(honest.cls, honest.spec, opening))
-    args = await prepared(session, honest.cls, honest.spec)
+    session = _began(begin, honest, faults, _watches(honest.cls, honest.spec, opening))
+    args = await _ready(session, honest.cls, honest.spec, honest.earlier)
     opening.append(True)
     await session.call(honest.cls.name, honest.spec.name, args)
     if session.schema(honest.cls.name, honest.spec.name) != honest.spec.schema:

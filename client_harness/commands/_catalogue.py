@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
@@ -25,11 +25,16 @@ from scenarios import load
 from scenarios.haystack import history
 from scenarios.worlds import build
 from servers.kit import service
+from servers.kit.control import Control
 from servers.kit.errors import InputError, UnknownName
+from servers.kit.evidence import Watch
 from servers.kit.service import Service, ToolSpec
+from servers.kit.session import Session
+from servers.kit.values import parse_time
 from servers.kit.yaml import read
 
 Entry = dict[str, Any]
+_WORLD = "maya"
 
 
 def entries(what: str) -> list[Entry]:
@@ -52,6 +57,33 @@ def find(name: str) -> Entry:
     if len(found) > 1:
         raise InputError(f"{name} is several things; say which: {' or '.join(f'{k}:{name}' for k in found)}")
     return {"kind": found[0], "name": short, **shelves[found[0]][2](short)}
+
+
+def fault_matrix() -> Entry:
+    """Return `{digest, cells, kinds: {kind: {tools, fires, reasons, problems}}}`: every fault kind tried on every tool."""
+    import anyio
+
+    from fault_profiles.matrix import matrix
+
+    start = parse_time(build.person(_WORLD)["start"])
+    tools = [(cls, spec) for cls in service.services().values() for spec in cls.tools.values()]
+
+    def begin(names: tuple[str, ...], present: Sequence[Any], watches: Sequence[Watch]) -> Session:
+        return Session(names, build.shared(_WORLD, names).share(), Control(start), faults=present, watches=watches)
+
+    tried = anyio.run(matrix, begin, tools)
+    return {"digest": tried.digest, "cells": len(tried.cells), "kinds": tried.by_kind()}
+
+
+def matrix_rows(tried: Entry) -> list[list[str]]:
+    """Return the matrix as lines for people: per kind the cells that fire, then why others do not and what is broken."""
+    rows = []
+    for kind, told in tried["kinds"].items():
+        why = "; ".join(f"{count}: {reason}" for reason, count in told["reasons"].items())
+        rows.append([kind, f"fires on {told['fires']} of {told['tools']} tools" + (f" ({why})" if why else "")])
+        rows += [["", f"broken on {len(tools)}, say {tools[0]}: {problem}"] for problem, tools in told["problems"].items()]
+    fires = sum(told["fires"] for told in tried["kinds"].values())
+    return [*rows, ["all", f"{fires} of {tried['cells']} cells fire; digest {tried['digest']}"]]
 
 
 # -- one line -------------------------------------------------------------------------------------------------

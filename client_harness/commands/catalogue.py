@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from client_harness.commands import _print
+from servers.kit.errors import InputError
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 
@@ -29,14 +30,32 @@ class What(StrEnum):
     clients = "clients"
 
 
-def list_(what: Annotated[What, typer.Argument(help="What to list.")], json: Json = False) -> None:
+def list_(
+    what: Annotated[What, typer.Argument(help="What to list.")],
+    json: Json = False,
+    matrix: Annotated[bool, typer.Option("--matrix", help="Try every fault kind on every tool, and tell on how many each acts.")] = False,
+) -> None:
     """List services, scenarios, suites, fault kinds, check kinds, agents and more.
+
+    With --matrix each fault kind is tried on every tool that it handles, from the tool's example call. Exit status 1 where one is broken.
 
     \b
     Example: client_harness list faults
+    Example: client_harness list faults --matrix
     """
     from client_harness.commands import _catalogue
 
+    if matrix and what is not What.faults:
+        raise InputError(f"--matrix goes with faults, not with {what.value}")
+    if matrix:
+        tried = _catalogue.fault_matrix()
+        if json:
+            _print.as_json(tried)
+        else:
+            _print.columns(_catalogue.matrix_rows(tried))
+        if any(k["problems"] for k in tried["kinds"].values()):
+            raise typer.Exit(1)
+        return
     entries = _catalogue.entries(what.value)
     if json:
         _print.as_json(entries)
