@@ -13,7 +13,9 @@ import os
 import pkgutil
 import random
 import re
+import sqlite3
 import tempfile
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,8 @@ from servers.kit.values import iso, parse_time
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+_WRONG = (InputError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, yaml.YAMLError, sqlite3.Error)
+"""What generators raise over seeds that do not fit."""
 _SEEDED = re.compile(r"\bseed:([a-z]+)/([\w-]+)")
 
 
@@ -96,19 +100,48 @@ def person(name: str) -> dict[str, Any]:
     """Return a world's parsed `person.yaml`. Raises `UnknownName`."""
     if name not in names():
         raise UnknownName("world", name, names())
-    return yaml.load((HERE / name / "person.yaml").read_text(), Loader=yaml.CSafeLoader)
+    try:
+        found = _read(HERE / name / "person.yaml")
+        parse_time(found["start"])
+    except _WRONG as wrong:
+        raise _misfit(name, "person.yaml", wrong) from None
+    return found
+
+
+def _read(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+
+
+def _misfit(name: str, seeds: str, wrong: Exception) -> InputError:
+    """Say in one line what in a world's seeds does not fit, and where a generator met it; generators read each other's seeds."""
+    met = [f for f in traceback.extract_tb(wrong.__traceback__) if Path(f.filename).parent == Path(__file__).parent][-1]
+    module = Path(met.filename).stem
+    seeds = f"{module.removeprefix('fill_')}.yaml" if module.startswith("fill_") else seeds
+    what = f"no {wrong}" if isinstance(wrong, KeyError) else " ".join(str(wrong).split()) or type(wrong).__name__
+    return InputError(f"world {name}: {seeds} does not fit: {what} (met by {Path(met.filename).name}, line {met.lineno}: {met.line})")
 
 
 def build(name: str) -> World:
     """Build a world from its seeds. Raises `InputError` where seeds do not fit the tables."""
-    builder = Builder(name, person(name))
+    builder, seeds = Builder(name, person(name)), {}
     for module in sorted(m.name for m in pkgutil.iter_modules([str(HERE)]) if m.name.startswith("fill_")):
-        seeds = HERE / name / f"{module.removeprefix('fill_')}.yaml"
-        if seeds.exists():
-            fill = importlib.import_module(f"scenarios.worlds.{module}").fill
-            fill(builder, yaml.load(seeds.read_text(), Loader=yaml.CSafeLoader))
+        path = HERE / name / f"{module.removeprefix('fill_')}.yaml"
+        if path.exists():
+            try:
+                seeds[module] = _read(path)
+            except _WRONG as wrong:
+                raise _misfit(name, path.name, wrong) from None
+    for module, given in seeds.items():
+        fill = importlib.import_module(f"scenarios.worlds.{module}").fill
+        try:
+            fill(builder, given)
+        except _WRONG as wrong:
+            raise _misfit(name, f"{module}'s seeds", wrong) from None
     world = World.empty(all_tables())
-    builder.write(world)
+    try:
+        builder.write(world)
+    except _WRONG as wrong:
+        raise _misfit(name, "what its seeds make", wrong) from None
     return world
 
 

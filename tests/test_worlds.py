@@ -1,0 +1,42 @@
+"""Worlds: seeds that do not fit are one clear line."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from scenarios.worlds import build, fill_email
+from servers.kit.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        ("payments.yaml", "  wallet: 214.60\n", "", "payments.yaml does not fit: no 'wallet' (met by fill_payments.py, line "),
+        ("payments.yaml", "wallet: 214.60", "wallet: lots", "payments.yaml does not fit: "),
+        ("payments.yaml", "[ana_reyes, ana_ruiz,", "[ana_reyes, ana_ruizz,", "payments.yaml does not fit: no 'ana_ruizz'"),
+        ("payments.yaml", "day: 2, hour: 2,", "day: two, hour: 2,", "payments.yaml does not fit: "),
+        ("payments.yaml", "since:", "bad: [\nsince:", "payments.yaml does not fit: while parsing a flow sequence"),
+        ("payments.yaml", "username: maya-lindqvist", "username: 7", "table venmo_profile: column 'username' wants str, got 7"),
+        ("person.yaml", 'start: "2026-03-14T16:00:00Z"', "start: soon", "person.yaml does not fit: must be an ISO-8601 date and time"),
+    ],
+)
+def test_seeds_that_do_not_fit_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, old: str, new: str, told: str
+) -> None:
+    assert fill_email.HERE == build.HERE  # imported before the folder is another; it reads the payments of the real one
+    shutil.copytree(build.HERE, tmp_path / "worlds")
+    seeds = tmp_path / "worlds" / "maya" / file
+    text = seeds.read_text()
+    assert old in text
+    seeds.write_text(text.replace(old, new, 1))
+    monkeypatch.setattr(build, "HERE", tmp_path / "worlds")
+    build.person.cache_clear()
+    try:
+        with pytest.raises(InputError) as caught:
+            build.build("maya")
+    finally:
+        build.person.cache_clear()
+    assert told in str(caught.value) and str(caught.value).startswith("world maya: ") and "\n" not in str(caught.value)
