@@ -106,8 +106,8 @@ class Episode:
         return result
 
     def finish(self, status: str, **detail: Any) -> None:
-        """Write the trace's last notice: status, what changed, and how often each fault was met."""
-        facts = {f.name: {"kind": f.kind, "required": f.required, **_counts(self.control, f)} for f in self.faults}
+        """Write the trace's last notice: status, what changed, and the facts of each fault (see `judge.model.FaultFacts`)."""
+        facts = {f.name: _facts(self.control, f) for f in self.faults}
         self.session.notice("end", status=status, faults=facts, changes=self.world.log(self.mark), **detail)
 
     def record(self) -> Record:
@@ -140,9 +140,11 @@ def _beginning(scenario: Scenario) -> World:
     return (history.shared(scenario.history, used) if scenario.history else build.shared(scenario.world, used)).share()
 
 
-def _counts(control: Control, fault: Fault) -> dict[str, int]:
+def _facts(control: Control, fault: Fault) -> dict[str, Any]:
     state = State.load(control, fault.name)
-    return {"near": state.near, "fired": state.fired, "failed": state.failed}
+    counts = {"near": state.near, "fired": state.fired, "failed": state.failed}
+    said = fault.model_dump(mode="json", include={"repairable", "recover", "exposed_by"})
+    return {"kind": fault.kind, "required": fault.required, **counts, **said}
 
 
 def _watches(scenario: Scenario, faults: list[Fault]) -> list[Watch]:
@@ -153,6 +155,6 @@ def _watches(scenario: Scenario, faults: list[Fault]) -> list[Watch]:
             fault = by_name.get(watch.fault or "")
             if watch.exposed_by is None and fault is not None and fault.exposed_by:
                 readings = fault.exposed_by
-                watch = Watch(watch.name, watch.opens, watch.fault, lambda s, t, a, r=readings: any(x.tool.selects(s, t) for x in r))
+                watch = Watch(watch.name, watch.opens, watch.fault, lambda s, t, a, r=readings: any(x.fits(s, t, a) for x in r))
             found[watch.name] = watch
     return list(found.values())

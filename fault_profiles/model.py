@@ -40,7 +40,7 @@ class Stored(BaseModel):
 
 
 class Reading(BaseModel):
-    """A reading that could expose a fault: its tool and arguments."""
+    """A reading that could expose a fault, or a call that recovers from it: its tool and arguments."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     tool: Target
@@ -50,6 +50,16 @@ class Reading(BaseModel):
     @classmethod
     def _short(cls, value: Any) -> Any:
         return {"tool": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _plain(self) -> Reading:
+        if used := check_predicate(self.where, "where"):
+            raise InputError(f"where: knows no names here, but `${{…}}` uses {', '.join(sorted(used))}")
+        return self
+
+    def fits(self, service: str, tool: str, args: dict[str, Any]) -> bool:
+        """Return whether a call is one."""
+        return self.tool.selects(service, tool) and matches(self.where, args)
 
 
 @dataclass

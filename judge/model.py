@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -28,7 +28,11 @@ _GROUPS = ("any_of", "all_of", "none_of")
 
 @dataclass(frozen=True, slots=True)
 class FaultFacts:
-    """What became of one fault: how often it fired, was due and failed, and how many calls matched its target (`near`)."""
+    """What became of one fault: how often it fired, was due and failed, and how many calls matched its target (`near`).
+
+    Besides what its declaration gives: whether anything repairs it, and the calls that recover from it or expose it, each as
+    `{tool: [patterns], where: conditions on arguments}`.
+    """
 
     name: str
     kind: str
@@ -36,6 +40,9 @@ class FaultFacts:
     fired: int = 0
     failed: int = 0
     near: int = 0
+    repairable: bool = True
+    recover: Sequence[Mapping[str, Any]] = ()
+    exposed_by: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +56,15 @@ class Finding:
 
 @dataclass(slots=True)
 class Mentions:
-    """What a check names, for the loader to cross-check: targets, tables with columns, faults, answers and other checks."""
+    """What a check names, for the loader to cross-check: targets, tables with columns, faults, answers and other checks.
+
+    `recovered` are faults of which it asks whether the agent recovered, so that they must say how one does.
+    """
 
     targets: list[Target] = field(default_factory=list)
     tables: dict[str, set[str]] = field(default_factory=dict)
     faults: set[str] = field(default_factory=set)
+    recovered: set[str] = field(default_factory=set)
     answers: set[str] = field(default_factory=set)
     checks: set[str] = field(default_factory=set)
 
@@ -62,6 +73,7 @@ class Mentions:
         for other in others:
             self.targets += other.targets
             self.faults |= other.faults
+            self.recovered |= other.recovered
             self.answers |= other.answers
             self.checks |= other.checks
             for table, columns in other.tables.items():

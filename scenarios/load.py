@@ -161,6 +161,9 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
             for name in used:
                 if name not in known:
                     raise UnknownName(kind, name, known, where)
+        for fault in made.faults:
+            if fault.name in mentions.recovered and not fault.recover:
+                raise InputError(f"{where}: fault {fault.name} does not say how one recovers from it; give it `recover`")
 
 
 def _check_violations(made: Scenario) -> None:

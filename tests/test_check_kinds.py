@@ -103,14 +103,14 @@ def test_mentions_name_all_that_a_check_leans_on() -> None:
 
 
 def test_every_kind_is_found_by_walking_the_folder_and_has_a_schema() -> None:
-    assert set(kinds()) == {"called", "evidence", "forbidden", "rows", "unchanged", "said", "asked"}
+    assert set(kinds()) == {"called", "evidence", "forbidden", "recovered", "rows", "unchanged", "said", "asked"}
     schema = json_schema()
     assert [next(iter(o["properties"])) for o in schema["oneOf"]] == sorted(kinds())
     assert schema["$defs"]["Evidence"]["properties"]["in"]["default"] == ["base"]
     json.dumps(schema)
 
 
-@pytest.mark.parametrize("kind", ["called", "evidence", "forbidden", "rows", "unchanged", "said", "asked"])
+@pytest.mark.parametrize("kind", sorted(kinds()))
 def test_kinds_document_themselves(kind: str) -> None:
     cls: type[Check] = kinds()[kind]
     assert cls.__doc__ and cls.kind == kind and cls.default_settings
