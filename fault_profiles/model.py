@@ -31,6 +31,10 @@ _SCOPE = frozenset({"args", "service", "tool", "now", "start", "faults", "number
 """Names that expressions of a fault know: `number` is the firing's, `reply` the honest reply where there is one."""
 
 
+_STATE = frozenset({"stored", "result", "row"})
+"""Fields that need the state behind the tools, or a copy of it to ask for the honest reply."""
+
+
 class Stored(BaseModel):
     """A condition on stored rows: some row of `table` fits `where` (over which `args` and `now` are known)."""
 
@@ -312,15 +316,20 @@ def kinds() -> dict[str, type[Fault]]:
     return subclasses("fault_profiles.kinds", Fault, "kind")
 
 
-def parse(item: Any, where: str = "fault") -> Fault:
-    """Return the fault of a one-key item `{kind: {…}}`; it is named after its kind unless it has a name. Raises `InputError`."""
+def parse(item: Any, where: str = "fault", *, open: bool = False) -> Fault:
+    """Return the fault of a one-key item `{kind: {…}}`; it is named after its kind unless it has a name. Raises `InputError`.
+
+    `open`: it is for servers that are not ours. Its targets may name any tool, and what needs the state behind the tools is refused.
+    """
     if not isinstance(item, dict) or len(item) != 1:
         raise InputError(f"{where}: a fault is one key, its kind, e.g. `- outage: {{on: venmo.*}}`; got {item!r}")
     ((kind, fields),) = item.items()
     if kind not in kinds():
         raise UnknownName("fault kind", kind, kinds(), where)
+    if open and (kinds()[kind].needs_world or (isinstance(fields, dict) and _STATE & fields.keys())):
+        raise InputError(f"{where} {kind}: needs the state behind the tools, which a server that is not ours does not show")
     try:
-        return kinds()[kind].model_validate({"name": kind, **(fields or {})})
+        return kinds()[kind].model_validate({"name": kind, **(fields or {})}, context={"open": open})
     except ValidationError as wrong:
         raise InputError(f"{where} {kind}: {explain(wrong, kinds()[kind])}") from None
     except InputError as wrong:

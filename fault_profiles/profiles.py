@@ -28,13 +28,13 @@ def locate(name: str) -> Path:
     return path.resolve()
 
 
-def profile(name: str) -> list[Fault]:
-    """Return the faults of a profile. Raises `InputError`."""
+def profile(name: str, *, open: bool = False) -> list[Fault]:
+    """Return the faults of a profile; `open`: for servers that are not ours (see `fault_profiles.model.parse`). Raises `InputError`."""
     path = locate(name)
     listed = read(path)
     if not isinstance(listed, list):
         raise InputError(f"{path}: a profile is a list of faults, e.g. `- outage: {{on: 'venmo.*'}}`")
-    faults = [parse(item, f"{path}: [{i}]") for i, item in enumerate(listed)]
+    faults = [parse(item, f"{path}: [{i}]", open=open) for i, item in enumerate(listed)]
     try:
         check_together(faults)
     except InputError as wrong:

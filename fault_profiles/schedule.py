@@ -45,7 +45,7 @@ class Moment(BaseModel):
         """Return whether this attempt is the call that is waited for."""
         return (
             self.called is not None
-            and self.called.selects(attempt.service, attempt.tool)
+            and self.called.selects(attempt.service, attempt.tool, attempt.effect if self.called.open else None)
             and (self.ok is None or self.ok is not attempt.is_error)
             and matches(self.where, attempt.args)
         )

@@ -38,8 +38,8 @@ class Target:
 
     @functools.cached_property
     def tools(self) -> frozenset[str]:
-        """Every `service.tool` that is meant."""
-        return frozenset().union(*(_expand(p) for p in self.patterns))
+        """Every `service.tool` of ours that is meant; none where the target is open."""
+        return frozenset() if self.open else frozenset().union(*(_expand(p) for p in self.patterns))
 
     @functools.cached_property
     def services(self) -> frozenset[str]:
