@@ -174,7 +174,7 @@ def test_a_mistake_in_a_scenario_is_one_line_that_names_it(sound: dict[str, Any]
 
 
 def test_a_file_that_is_no_scenario_is_one_line(tmp_path: Path) -> None:
-    for text in ("", "- a\n- b", "title: [unclosed", "\x00"):
+    for text in ("", "- a\n- b", "title: [unclosed", "\x00", "title: one\nabout: x\ntitle: two", "turns: [{user: a, user: b}]"):
         path = tmp_path / "bad.yaml"
         path.write_text(text)
         problems = anyio.run(prove, path)

@@ -11,15 +11,24 @@ import yaml
 from servers.kit.errors import InputError
 
 _BOOL, _TIME = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 class Loader(yaml.CSafeLoader):
-    """The C loader with YAML 1.2's booleans and without timestamps."""
+    """The C loader with YAML 1.2's booleans and without timestamps. A key that stands twice in one mapping is an error."""
 
     yaml_implicit_resolvers = {
         first: [(tag, form) for tag, form in forms if tag not in (_BOOL, _TIME)]
         for first, forms in yaml.CSafeLoader.yaml_implicit_resolvers.items()
     }
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        """Return a mapping. Raises `ConstructorError` where a key is repeated: the loader of YAML keeps the last one and says nothing."""
+        keys = [k.value for k, _ in node.value if isinstance(k, yaml.ScalarNode) and k.tag != _MERGE]
+        twice = next((k for i, k in enumerate(keys) if k in keys[:i]), None)
+        if twice is not None:
+            raise yaml.constructor.ConstructorError(None, None, f"the key {twice!r} stands twice in one mapping", node.start_mark)
+        return super().construct_mapping(node, deep)
 
 
 Loader.add_implicit_resolver(_BOOL, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
