@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from fault_profiles.profiles import profile
 from scenarios import load
 from scenarios.model import Scenario
 from scenarios.worlds import build
+from servers.kit import database
 from servers.kit.control import Control
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.events import Attempt
@@ -81,23 +83,36 @@ def _world(chosen: Sequence[str], faults: list[Fault], db: Path | None, seed: in
 
 
 def _kept(db: Path, seed: int) -> tuple[World, Control]:
-    beside = db.with_name(db.name + ".control")
+    beside, fresh = db.with_name(db.name + ".control"), not db.exists()
     try:
-        if not db.exists():
-            db.parent.mkdir(parents=True, exist_ok=True)
-            beside.unlink(missing_ok=True)  # the clock of a world that is gone
-            part = db.with_name(db.name + ".part")
-            part.write_bytes(build.image(DEFAULT_WORLD))
-            part.replace(db)
+        if fresh:
+            _begin(db, beside)
         world = World.file(db, all_tables())
-        present = {name for (name,) in world.sql("SELECT name FROM sqlite_master WHERE type='table'")}
+        if not (fresh or beside.exists()):
+            raise InputError(f"{db} has no clock beside it ({beside.name}); put it back, or name a new file")
+        present = {name: {row[1] for row in world.sql(f"PRAGMA table_info({name})")} for name in world.tables}
         control = Control(_start(), seed, beside)
     except (OSError, sqlite3.Error) as wrong:
         raise InputError(f"{db} cannot hold a world ({wrong}); name a new file or remove it") from None
-    missing = sorted(world.tables.keys() - present)
-    if missing:
-        raise InputError(f"{db} is a world of another version (it has no table {missing[0]}); name a new file or remove it")
+    for name, table in sorted(world.tables.items()):
+        if set(table.columns) != present[name]:
+            what = f"its table {name} has other columns" if present[name] else f"it has no table {name}"
+            raise InputError(f"{db} is a world of another version ({what}); name a new file or remove it")
     return world, control
+
+
+def _begin(db: Path, beside: Path) -> None:
+    """Put a world where none is. Processes that begin at once follow one another: the clock's file is their lock."""
+    db.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.closing(database.connect(beside)) as lock:
+        lock.execute("BEGIN IMMEDIATE")
+        if not db.exists():
+            for (table,) in lock.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall():
+                lock.execute(f"DROP TABLE {table}")  # the clock of a world that is gone
+            part = db.with_name(db.name + ".part")
+            part.write_bytes(build.image(DEFAULT_WORLD))
+            part.replace(db)
+        lock.execute("COMMIT")
 
 
 def _start() -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import socket
+import sqlite3
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +154,30 @@ def test_a_file_that_is_no_world_is_left_alone(tmp_path: Path) -> None:
     assert "is not a world database" in refusal(command("serve", "--stdio", "--db", tmp_path / "letter.txt"))
     assert (tmp_path / "letter.txt").read_text() == "Dear Ana,\n" * 100
     assert "cannot hold a world" in refusal(command("serve", "--stdio", "--db", tmp_path))
+
+
+def test_processes_that_begin_a_kept_world_at_once_share_its_clock(tmp_path: Path) -> None:
+    (tmp_path / "mine.db.control").write_bytes(b"")  # as of a world that is gone
+    with ThreadPoolExecutor(6) as pool:
+        begun = list(pool.map(lambda n: open_session(None, ["venmo"], db=tmp_path / "mine.db")[0], range(6)))
+    assert len({session.control.advance(1) for session in begun}) == 6
+    assert len({session.control.new_id("vtx") for session in begun}) == 6
+
+
+def test_a_kept_world_that_no_longer_fits_is_refused(tmp_path: Path) -> None:
+    db = tmp_path / "mine.db"
+    session, _ = open_session(None, ["venmo"], db=db)
+    session.world.close()
+    session.control.close()
+    clock = tmp_path / "mine.db.control"
+    clock.rename(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="has no clock beside it"):  # ids would be spent twice
+        open_session(None, ["venmo"], db=db)
+    (tmp_path / "elsewhere").rename(clock)
+    with contextlib.closing(sqlite3.connect(db)) as old:
+        old.execute("ALTER TABLE venmo_card RENAME COLUMN last4 TO ending")
+    with pytest.raises(InputError, match="another version"):
+        open_session(None, ["venmo"], db=db)
 
 
 @pytest.mark.parametrize(("name", "key"), [("claude-desktop", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")])
