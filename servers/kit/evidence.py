@@ -119,9 +119,9 @@ class Evidence:
     def _shadow(call: Call, world: World) -> Call:
         return Call(call.service, call.tool, call.args, call.spec, world, call.now, call.journal, shadow=True)
 
-    def others(self) -> list[World]:
-        """Return the other worlds, for what happens outside calls (ticks)."""
-        return [i.world for i in self._open if i.world is not None]
+    def others(self, *, without: str | None = None) -> list[World]:
+        """Return the other worlds, for what happens outside calls (ticks); not those from which the fault `without` stays away."""
+        return [i.world for i in self._open if i.world is not None and (without is None or i.watch.fault != without)]
 
 
 def fired(call: Call, fault: str) -> Firing | None:

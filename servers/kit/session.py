@@ -53,7 +53,8 @@ class Session:
     """Calls of one episode over one world and control record.
 
     `services` are names; `faults` stand outermost first; `watches` are obligations to come. `hidden` services answer as unknown, or,
-    when `locked`, as not available yet. `on_attempt` hears of each recorded attempt. `bugs` collects exceptions of ours.
+    when `locked`, as not available yet. `on_attempt` hears of each recorded attempt, `on_time` of the moment before each call. `bugs`
+    collects exceptions of ours.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Session:
         self.turn, self.step = 0, None
         self.bugs: list[str] = []
         self.on_attempt: list[Callable[[events.Attempt], None]] = []
+        self.on_time: list[Callable[[int], None]] = []
         self._lock = anyio.Lock(fast_acquire=True)
         self._chains: dict[tuple[str, str], tuple[Next, frozenset[str]]] = {}
         self.out = control.next_seq() - 1
@@ -260,6 +262,8 @@ class Session:
         self._tick(self.control.advance(seconds))
 
     def _tick(self, now: int) -> None:
+        for hear in self.on_time:
+            hear(now)
         for cls in self.classes.values():
             if cls.tick is Service.tick:
                 continue

@@ -1,0 +1,42 @@
+"""What several kinds do beside the call: the honest reply for the record, and worlds in which the fault stays away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fault_profiles.model import Acting, Fault
+from servers.kit.call import Call
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.service import Service, service
+from servers.kit.store import World
+
+
+async def tell_truth(call: Call, at: Acting) -> None:
+    """Note what the service would honestly answer to a call that did not run as the agent made it; where a fault inside has not."""
+    if not at.shadow and call.journal.truth is None:
+        call.journal.truth = await at.session.peek(call)
+
+
+def watched(fault: Fault, call: Call, at: Acting) -> bool:
+    """Return whether an obligation waits for this fault, so that a world without it is wanted."""
+    return not at.shadow and not call.scratch and any(w.fault == fault.name for w in at.session.evidence.watches)
+
+
+def own_tables(cls: type[Service], tables: Iterable[str] | None) -> list[str]:
+    """Return the named tables, or all of a provider's."""
+    return [*(tables or {**cls.shared_tables, **cls.tables})]
+
+
+def check_tables(fault: Fault, tables: Iterable[str] | None, where: str = "tables") -> None:
+    """Refuse tables that no targeted provider has. Raises `UnknownName`."""
+    if fault.on.open:
+        raise InputError(f"{fault.kind} needs the state of the service, which a server that is not ours does not give")
+    known = {t for name in fault.on.services for t in {**service(name).shared_tables, **service(name).tables}}
+    for table in tables or []:
+        if table not in known:
+            raise UnknownName("table", table, known, where)
+
+
+def everywhere(at: Acting) -> list[World]:
+    """Return the true world and the other worlds, for what happens in each."""
+    return [at.session.world, *at.session.evidence.others()]

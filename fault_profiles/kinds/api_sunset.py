@@ -1,0 +1,73 @@
+"""A tool that is going away: first it says so, then it is gone."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, model_validator
+
+from fault_profiles.model import Acting, Fault
+from fault_profiles.refusal import Refusal
+from fault_profiles.schedule import Count
+from fault_profiles.state import State
+from servers.kit.call import Call, Next, Reply
+from servers.kit.errors import InputError
+from servers.kit.service import tool
+from servers.kit.values import iso, parse_time
+
+
+def _moment(text: str) -> str:
+    return iso(parse_time(f"{text}T00:00:00Z" if len(str(text)) == 10 else text))
+
+
+class ApiSunset(Fault):
+    """A version that is switched off: the tool answers as ever with a `notice` at first, and is GONE from a date or number of calls on.
+
+    `date` is the day or moment (UTC) from which it is gone, `warnings` the number of calls before; the sooner counts, and with neither
+    it is gone at once. Notice and error name the tool to use `instead`.
+
+    Example:
+        - api_sunset: {on: venmo.list_transactions, instead: venmo.search_transactions, warnings: 1}
+    """
+
+    kind: ClassVar[str] = "api_sunset"
+    promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged")
+    instead: str = ""
+    warnings: Count | None = None
+    date: Annotated[str, BeforeValidator(_moment)] | None = None
+    error: Refusal = Refusal()
+
+    @model_validator(mode="after")
+    def _known(self) -> ApiSunset:
+        if self.instead and not self.on.open:
+            tool(self.instead)
+            if self.on.selects(*self.instead.split(".")):
+                raise InputError(f"instead: {self.instead} would be gone as well; name a tool that stays")
+        return self
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Add the notice, or answer that the tool is gone."""
+        if not at.shadow:
+            at.firing.detail["gone"] = self._gone(call, at)
+        hint = f"Use {self._named(call)} instead." if self.instead else "Look for another tool in the list."
+        if at.firing.detail["gone"]:
+            return self.error.reply(
+                at.scope, "GONE", f"{call.tool} of {at.title} is no longer available.", hint, retryable=False, status=410
+            )
+        reply = await following(call)
+        if reply.is_error or not isinstance(reply.data, dict):
+            return reply
+        until = f" on {self.date}" if self.date else " soon"
+        return Reply({**reply.data, "notice": f"{call.tool} is deprecated and goes away{until}. {hint}"})
+
+    def _gone(self, call: Call, at: Acting) -> bool:
+        if self.warnings is None:
+            return self.date is None or call.now >= parse_time(self.date)
+        state = State.load(at.session.control, self.name)
+        warned = state.memory["warned"] = state.memory.get("warned", 0) + 1
+        state.save()
+        return warned > self.warnings or (self.date is not None and call.now >= parse_time(self.date))
+
+    def _named(self, call: Call) -> str:
+        owner, _, short = self.instead.rpartition(".")
+        return short if owner == call.service else self.instead

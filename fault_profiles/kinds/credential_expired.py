@@ -1,0 +1,79 @@
+"""Signed out: the provider asks to sign in again."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import ValidationInfo, model_validator
+
+from fault_profiles.kinds._beside import everywhere
+from fault_profiles.model import Acting, Fault
+from fault_profiles.refusal import Refusal
+from fault_profiles.sample import Example
+from servers.kit.call import Call, Next, Reply
+from servers.kit.errors import InputError
+from servers.kit.service import Service, ToolSpec
+from servers.kit.target import Target
+
+_TABLE = "sign_ins"
+
+
+class CredentialExpired(Fault):
+    """Credential expiry: the call is not run and the provider says that the sign-in has expired, until the agent signs in again.
+
+    Signing in is the tool `sign_in.sign_in`, which is the default of `until` and of `recover`; a scenario that means it to be found
+    exposes the service `sign_in`, whose `list_sign_ins` shows the expiry. With `revoked` the access was withdrawn: signing in is
+    refused and nothing repairs it. One declaration is about one provider, unless `until` is given.
+
+    Example:
+        - credential_expired: {on: venmo.*, after: {calls: 2}}
+    """
+
+    kind: ClassVar[str] = "credential_expired"
+    denies: ClassVar[bool] = True
+    promises: ClassVar[tuple[str, ...]] = ("refused",)
+    revoked: bool = False
+    error: Refusal = Refusal()
+
+    @classmethod
+    def sample(cls, example: Example) -> dict[str, Any] | str:
+        """Return nothing more than the target; signing in itself stays."""
+        return "signing in itself needs no sign-in" if _TABLE in example.service.tables else {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _clears(cls, given: Any, info: ValidationInfo) -> Any:
+        if not isinstance(given, dict) or "on" not in given or given.get("until") is not None:
+            return given
+        if info.context and info.context.get("open"):
+            return given  # a server that is not ours has no sign-in of ours
+        if given.get("revoked"):
+            return {"repairable": False, **given}
+        on = given["on"] if isinstance(given["on"], Target) else Target(given["on"])
+        if len(on.services) != 1:
+            raise InputError("declare one for each provider, or say `until`, since each has a sign-in of its own")
+        again = {"where": {"service": next(iter(on.services))}}
+        known = {"recover": [{"tool": "sign_in.sign_in", **again}]} if given.get("repairable", True) else {}
+        return {**known, **given, "until": {"called": "sign_in.sign_in", "ok": True, **again}}
+
+    def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
+        """Whether a sign-in can expire for the tool: not for signing in itself."""
+        return super().handles(cls, spec) and _TABLE not in cls.tables
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Answer that the sign-in is over."""
+        if not at.shadow:
+            self._sign_out(call, at)
+        if self.revoked:
+            told, hint = f"Access to {at.title} was revoked.", "The account's owner has to grant access again."
+        else:
+            told, hint = f"The sign-in to {at.title} has expired.", "Sign in again."
+        return self.error.reply(at.scope, at.codes.unauthorized, told, hint, retryable=False, status=401)
+
+    def _sign_out(self, call: Call, at: Acting) -> None:
+        for world in everywhere(at):
+            row = world.get(_TABLE, call.service) if _TABLE in world.tables else None
+            if row is not None and (row["expired_at"] is None or row["revoked"] != self.revoked):
+                world.stamp(call.now, f"fault:{self.name}")
+                world.update(_TABLE, call.service, expired_at=at.scope["now"], revoked=self.revoked)
+                world.commit()

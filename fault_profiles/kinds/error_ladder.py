@@ -1,0 +1,114 @@
+"""One demand after another, and then the call goes through."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from fault_profiles.model import Acting, Fault
+from fault_profiles.refusal import Refusal
+from fault_profiles.sample import Example
+from fault_profiles.schedule import Count, Moment
+from fault_profiles.state import State
+from servers.kit.call import Call, Next, Reply
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt
+from servers.kit.expr import check_predicate, matches
+from servers.kit.session import Session
+
+
+class Step(BaseModel):
+    """One rung: its `error`, and what it asks for: arguments that fit `met`, or a call `met_by` made while it stands.
+
+    A rung that asks for nothing is shown `times` times (once) and then passed.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    error: Refusal = Refusal()
+    met: dict[str, Any] = {}
+    met_by: Moment | None = None
+    times: Count = 1
+
+    @model_validator(mode="after")
+    def _one(self) -> Step:
+        check_predicate(self.met, "met")
+        if self.met and self.met_by is not None:
+            raise InputError("a step has `met` (arguments) or `met_by` (a call), not both")
+        if self.met_by is not None and self.met_by.called is None:
+            raise InputError("met_by: names a call, e.g. {called: venmo.get_contact, ok: true}")
+        return self
+
+
+class ErrorLadder(Fault):
+    """Demands in a row: each call is refused with the error of the first step whose demand is not met; when all are, it goes through.
+
+    A demand that was met stays met; with `latched: false` arguments are looked at anew on every call, so that mending one thing must not
+    break another. With `again` the ladder begins anew after a call that went through.
+
+    Example:
+        - error_ladder: {on: venmo.send_money, steps: [{error: {code: NOTE_TOO_SHORT}, met: {note: {matches: ".{8,}"}}}]}
+    """
+
+    kind: ClassVar[str] = "error_ladder"
+    promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged")
+    steps: Annotated[list[Step], Field(min_length=1)]
+    latched: bool = True
+    again: bool = False
+
+    @classmethod
+    def sample(cls, example: Example) -> dict[str, Any] | str:
+        """Return one step that asks for nothing."""
+        return {"steps": [{}]}
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Show the first demand that is not met."""
+        if at.shadow:
+            return self._refuse(at, at.firing.detail["step"] - 1)
+        state = State.load(at.session.control, self.name)
+        place = self._place(call, at, state)
+        if place == len(self.steps):
+            if self.again:
+                state.memory.clear()
+            state.save()
+            return at.decline(await following(call))
+        state.memory["shown"] = {"step": place, "times": self._shown(state, place) + 1}
+        state.save()
+        at.firing.detail["step"] = place + 1
+        return self._refuse(at, place)
+
+    def _place(self, call: Call, at: Acting, state: State) -> int:
+        """Return the first step that stands; the state keeps how far the calls have come."""
+        done = state.memory.get("done", 0)
+        for place in range(0 if not self.latched else done, len(self.steps)):
+            step = self.steps[place]
+            if step.met:
+                met = matches(step.met, call.args, at.scope)
+            else:
+                met = place < done or (step.met_by is None and self._shown(state, place) >= step.times)
+            if not met:
+                return place
+            done = state.memory["done"] = max(done, place + 1)
+        return len(self.steps)
+
+    @staticmethod
+    def _shown(state: State, place: int) -> int:
+        shown = state.memory.get("shown", {})
+        return shown["times"] if shown.get("step") == place else 0
+
+    def _refuse(self, at: Acting, place: int) -> Reply:
+        told = "The request was not accepted."
+        return self.steps[place].error.reply(at.scope, at.codes.invalid, told, "Correct the request and try again.", retryable=False)
+
+    def hear(self, session: Session, attempt: Attempt) -> None:
+        """Take note of a call that the standing step asks for."""
+        super().hear(session, attempt)
+        state = State.load(session.control, self.name)
+        done = state.memory.get("done", 0)
+        step = self.steps[done] if done < len(self.steps) else None
+        if step is None or step.met_by is None or not step.met_by.hears(attempt):
+            return
+        heard = state.memory["heard"] = state.memory.get("heard", 0) + 1
+        if heard >= step.met_by.times:
+            state.memory |= {"done": done + 1, "heard": 0}
+        state.save()

@@ -1,0 +1,59 @@
+"""The call is not run and a made-up reply comes back."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import model_validator
+
+from fault_profiles.model import Acting, Fault
+from fault_profiles.sample import Example
+from servers.kit.call import Call, Next, Reply
+from servers.kit.errors import InputError
+from servers.kit.expr import names, render
+
+_KNOWN = {"args", "now", "start", "service", "tool", "faults", "number"}
+
+
+class FabricatedReply(Fault):
+    """An invented acknowledgement: nothing runs, and `reply` is answered with `${…}` over the arguments filled in.
+
+    A value `{new_id: vtx}` in it becomes a fresh id of that kind, which leads nowhere. The template may say anything: a success that
+    never was, an empty list, a message in place of data.
+
+    Example:
+        - fabricated_reply: {on: venmo.send_money, reply: {transaction_id: {new_id: vtx}, status: complete, amount: "${args.amount}"}}
+    """
+
+    kind: ClassVar[str] = "fabricated_reply"
+    promises: ClassVar[tuple[str, ...]] = ("altered", "unchanged")
+    denies: ClassVar[bool] = True
+    reply: dict[str, Any]
+
+    @classmethod
+    def sample(cls, example: Example) -> dict[str, Any] | str:
+        """Return an invented acknowledgement."""
+        return {"reply": {"status": "ok", "reference": {"new_id": "ref"}}}
+
+    @model_validator(mode="after")
+    def _fits(self) -> FabricatedReply:
+        unknown = names(self.reply) - _KNOWN
+        if unknown:
+            raise InputError(f"reply: knows {', '.join(sorted(_KNOWN))}; got {sorted(unknown)[0]!r} (nothing runs, so there is no reply)")
+        return self
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Answer from the template."""
+        if at.shadow:
+            return Reply(at.firing.detail["reply"])
+        made = _with_ids(render(self.reply, at.scope), at)
+        at.firing.detail["reply"] = made
+        return Reply(made)
+
+
+def _with_ids(value: Any, at: Acting) -> Any:
+    if isinstance(value, dict):
+        if set(value) == {"new_id"}:
+            return at.session.control.new_id(value["new_id"])
+        return {k: _with_ids(v, at) for k, v in value.items()}
+    return [_with_ids(v, at) for v in value] if isinstance(value, list) else value

@@ -1,0 +1,125 @@
+"""Of a batch some items are done and some are not."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from fault_profiles.kinds._beside import watched
+from fault_profiles.model import Acting, Fault
+from fault_profiles.refusal import Refusal
+from fault_profiles.sample import Example
+from fault_profiles.schedule import Count
+from servers.kit.call import Call, Next, Reply
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.expr import check_predicate, get, matches
+from servers.kit.expr.paths import parse, places
+from servers.kit.service import Service, ToolSpec, tool
+
+
+class PartialBatch(Fault):
+    """Items of the list argument `items` are dropped before the call runs: those that fit `fails`, every `each`-th, or all after `keep`.
+
+    `fails` is a condition on an item (`{value: …}` where items are plain values). With `as: silent` the reply claims all of them; with
+    `as: reported` it is the reply of what was done, and `report` in it lists each item that failed with its `error`. Two of them with
+    other conditions on one tool send items different ways. Tools without the argument are left alone.
+
+    Example:
+        - partial_batch: {on: gmail.send_email, items: to, keep: 1, as: silent}
+    """
+
+    kind: ClassVar[str] = "partial_batch"
+    promises: ClassVar[tuple[str, ...]] = ("altered",)
+    needs_world: ClassVar[bool] = True
+    items: str
+    fails: dict[str, Any] | None = None
+    each: Count | None = None
+    keep: Annotated[int, Field(ge=0)] | None = None
+    how: Literal["silent", "reported"] = Field(default="silent", alias="as")
+    report: str = "failed"
+    error: Refusal = Refusal()
+
+    @classmethod
+    def sample(cls, example: Example) -> dict[str, Any] | str:
+        """Return a batch of the example's first list, of which the first item alone is done."""
+        for name, items in example.lists():
+            if len(items) > 1:
+                return {"items": name, "keep": 1, "as": "reported"}
+        for name, _ in example.lists():
+            return {"items": name, "keep": 0, "as": "reported"}
+        return "its example gives no list"
+
+    @model_validator(mode="after")
+    def _fits(self) -> PartialBatch:
+        if sum(v is not None for v in (self.fails, self.each, self.keep)) != 1:
+            raise InputError("needs exactly one of `fails` (a condition), `each` (every k-th), `keep` (the first n are done)")
+        check_predicate(self.fails or {}, "fails")
+        first = str(parse(self.items)[0])
+        if not self.on.open:
+            known = {a for name in self.on.tools for a in tool(name)[1].model.model_fields}
+            if first not in known:
+                raise UnknownName("argument", first, known, f"items, {', '.join(self.on.patterns)}")
+            if not any(self.handles(cls, spec) for cls, spec in map(tool, self.on.tools)):
+                raise InputError(f"items: {first!r} is no list in {', '.join(self.on.patterns)}")
+        return self
+
+    def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
+        """Whether the tool takes the list."""
+        part, known = parse(self.items), spec.schema["properties"].get(str(parse(self.items)[0]), {})
+        return super().handles(cls, spec) and bool(known) and (len(part) > 1 or known.get("type") == "array")
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Run the call with the items that are kept, and tell of them or of all."""
+        listed = get(call.args, self.items)
+        if at.shadow:
+            failed = set(at.firing.detail["items"])
+        else:
+            failed = self._failing(listed, at.scope) if isinstance(listed, list) else set()
+            if not failed or (await at.session.peek(call)).is_error:
+                return at.decline(await following(call))
+            at.firing.detail["items"] = sorted(failed)
+        other = call.world.scratch() if call.effect == "write" and watched(self, call, at) else None
+        reply = await self._told(call, following, at, [x for i, x in enumerate(listed) if i in failed], failed)
+        if other is not None:
+            await at.session.perform(replace(call, world=other, shadow=True))
+            call.journal.others[self.name] = other
+        elif call.effect == "read" and not at.shadow:
+            call.journal.truth = await at.session.peek(call)
+        return reply
+
+    def _failing(self, listed: list[Any], scope: dict[str, Any]) -> set[int]:
+        if self.fails is not None:
+            wanted = self.fails
+            return {i for i, x in enumerate(listed) if matches(wanted, x if isinstance(x, dict) else {"value": x}, scope)}
+        if self.each is not None:
+            return {i for i in range(len(listed)) if (i + 1) % self.each == 0}
+        return {i for i in range(len(listed)) if i >= (self.keep or 0)}
+
+    async def _told(self, call: Call, following: Next, at: Acting, lost: list[Any], failed: set[int]) -> Reply:
+        silent = self.how == "silent" and call.effect == "write"
+        kept = copy.deepcopy(call.args)
+        ((container, key),) = places(kept, self.items)
+        container[key] = [x for i, x in enumerate(container[key]) if i not in failed]
+        if not container[key] and silent:
+            return await at.session.perform(call.on(call.world.scratch()))
+        report = [] if silent else [{"item": x, "error": self._reply(at, x).data["error"]} for x in lost]
+        if not container[key] and self.how == "reported":
+            wrong = self._reply(at, lost[0])
+            wrong.data["error"][self.report] = report
+            return wrong
+        before = call.world.scratch() if silent else None
+        reply = await following(call.altered(kept))
+        if reply.is_error or not isinstance(reply.data, dict):
+            return reply
+        if before is None:
+            return Reply({**reply.data, self.report: [*reply.data.get(self.report, []), *report]}) if self.how == "reported" else reply
+        claimed = await at.session.perform(replace(call, world=before, shadow=True))
+        before.close()
+        return claimed if claimed.is_error else Reply({**reply.data, **claimed.data})
+
+    def _reply(self, at: Acting, item: Any) -> Reply:
+        told = "This item could not be processed."
+        return self.error.reply(at.scope | {"item": item}, at.codes.unavailable, told, "Try this item again.", retryable=True)

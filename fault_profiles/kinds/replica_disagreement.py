@@ -1,0 +1,72 @@
+"""Several copies that do not say the same."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from fault_profiles.kinds._beside import check_tables, own_tables
+from fault_profiles.model import Acting, Fault
+from fault_profiles.sample import Example
+from fault_profiles.state import State
+from servers.kit.call import Call, Next, Reply
+from servers.kit.errors import InputError
+
+
+class ReplicaDisagreement(Fault):
+    """Read replicas that disagree: each read is answered by one of several copies, which lag `lags` simulated seconds behind.
+
+    A lag of 0 is the truth. The copies take turns in the order given, or by `draw` from the seed; reading again may tell another story.
+    `tables` go back (default: all of the provider's); `keep_own` leaves what the agent itself wrote. A copy that agrees with the truth
+    is no firing.
+
+    Example:
+        - replica_disagreement: {on: "reads:venmo.*", lags: [0, 3600]}
+    """
+
+    kind: ClassVar[str] = "replica_disagreement"
+    needs_world: ClassVar[bool] = True
+    effects: ClassVar[tuple[str, ...]] = ("read",)
+    promises: ClassVar[tuple[str, ...]] = ("altered", "unchanged")
+    lags: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)] = [0, 3_600]
+    by: Literal["turns", "draw"] = "turns"
+    tables: list[str] | None = None
+    keep_own: bool = False
+
+    @classmethod
+    def sample(cls, example: Example) -> dict[str, Any] | str:
+        """Return one copy of a month ago."""
+        return {"lags": [30 * 86_400]}
+
+    @model_validator(mode="after")
+    def _known(self) -> ReplicaDisagreement:
+        if not any(self.lags):
+            raise InputError("lags: copies that do not lag agree; name one that does, in seconds")
+        check_tables(self, self.tables)
+        return self
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Answer from the copy whose turn it is."""
+        if at.shadow:
+            return await self._answer(call, following, at, at.firing.detail["lag"])
+        state = State.load(at.session.control, self.name)
+        turn = state.memory["turn"] = state.memory.get("turn", 0) + 1
+        state.save()
+        chosen = turn - 1 if self.by == "turns" else int(at.session.control.draw(self.name, "copy", turn) * len(self.lags))
+        lag = self.lags[chosen % len(self.lags)]
+        if lag == 0:
+            return at.decline(await following(call))
+        honest = await at.session.peek(call)
+        reply = await self._answer(call, following, at, lag)
+        if call.journal.truth is None:
+            call.journal.truth = honest
+        at.firing.detail["lag"] = lag
+        return at.decline(reply) if reply.data == honest.data else reply
+
+    async def _answer(self, call: Call, following: Next, at: Acting, lag: int) -> Reply:
+        moment = call.now - lag
+        past = call.world.as_of(moment, own_tables(at.session.classes[call.service], self.tables), keep_own=self.keep_own)
+        reply = await following(call.on(past, now=moment))
+        past.close()
+        return reply

@@ -1,0 +1,151 @@
+"""A write that holds for a while and is then gone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from fault_profiles.kinds._beside import check_tables, own_tables, watched
+from fault_profiles.model import Acting, Fault
+from fault_profiles.schedule import Count
+from fault_profiles.state import State
+from servers.kit.call import Call, Layer, Next, Reply
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt
+from servers.kit.session import Session
+from servers.kit.store import AGENT, World
+from servers.kit.values import iso
+
+Changes = list[dict[str, Any]]
+
+
+class RevertAfterWrite(Fault):
+    """A write takes effect and is taken back `seconds` of simulated time or `calls_later` calls (of any tool) later; with neither, at once.
+
+    Rows that it made go, with what was built on them; rows that it changed are as at the moment before the call, in the columns that
+    it changed. `tables` narrows what is taken back, so that a write is torn in half. The trace notes the moment as `reverted`.
+
+    Example:
+        - revert_after_write: {on: venmo.send_money, calls_later: 2}
+    """
+
+    kind: ClassVar[str] = "revert_after_write"
+    promises: ClassVar[tuple[str, ...]] = ("honest",)
+    needs_world: ClassVar[bool] = True
+    effects: ClassVar[tuple[str, ...]] = ("write",)
+    seconds: Annotated[int, Field(ge=0)] | None = None
+    calls_later: Count | None = None
+    tables: list[str] | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> RevertAfterWrite:
+        if self.seconds is not None and self.calls_later is not None:
+            raise InputError("needs at most one of `seconds` and `calls_later`")
+        check_tables(self, self.tables)
+        return self
+
+    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+        """Run the call and take it back, or note when it is due."""
+        mark = call.world.last_change()
+        reply = await following(call)
+        at_once = not self.seconds and self.calls_later is None
+        if at.shadow:
+            if at_once and not reply.is_error:
+                self._revert(call.world, self._made(call, at, mark), call.now)
+            return reply
+        made = [] if reply.is_error else self._made(call, at, mark)
+        if not made:
+            return at.decline(reply)
+        at.firing.detail["rows"] = [{"table": e["table"], "key": e["key"]} for e in made]
+        if watched(self, call, at):
+            call.journal.others[self.name] = call.world.scratch()
+        if at_once:
+            if at.session.evidence.watches and not call.scratch:
+                call.journal.others[""] = call.world.scratch()  # how the write could have turned out: it holds
+            self._revert(call.world, made, call.now)
+        elif not call.scratch:
+            due = {"at": call.now + self.seconds} if self.seconds else {"calls": self.calls_later}
+            state = State.load(at.session.control, self.name)
+            state.memory.setdefault("due", []).append({**due, "made": iso(call.now), "rows": at.firing.detail["rows"]})
+            state.save()
+        return reply
+
+    def layer(self, session: Session) -> Layer:
+        """Return the fault's layer; from then on it also hears how time passes."""
+        session.on_time.append(lambda now: self.pass_time(session, now))
+        return super().layer(session)
+
+    def hear(self, session: Session, attempt: Attempt) -> None:
+        """Take back what is due after this call."""
+        super().hear(session, attempt)
+        state = State.load(session.control, self.name)
+        waiting = state.memory.get("due", [])
+        for item in waiting:
+            if "calls" in item and item["made"] != attempt.at:
+                item["calls"] -= 1
+        if waiting:
+            state.save()
+            self.pass_time(session, session.control.now)
+
+    def pass_time(self, session: Session, now: int) -> None:
+        """Take back what is due by now."""
+        state = State.load(session.control, self.name)
+        due = [i for i in state.memory.get("due", []) if i.get("calls") == 0 or i.get("at", now + 1) <= now]
+        if not due:
+            return
+        state.memory["due"] = [i for i in state.memory["due"] if i not in due]
+        state.save()
+        for item in due:
+            true = _entries(session.world, item)
+            for world in session.evidence.others(without=self.name):
+                made = _entries(world, item)
+                if made:
+                    self._revert(world, made, now)
+                else:  # here the write had not been made: the other way for it is now that it holds
+                    world.redo(true)
+            self._revert(session.world, true, now)
+            session.notice("reverted", fault=self.name, rows=item["rows"])
+
+    def _made(self, call: Call, at: Acting, mark: int) -> Changes:
+        tables = own_tables(at.session.classes[call.service], self.tables)
+        return [e for e in call.world.log(mark) if e["cause"] == AGENT and e["table"] in tables]
+
+    def _revert(self, world: World, made: Changes, now: int) -> None:
+        world.stamp(now, f"fault:{self.name}")
+        for entry in reversed(_with_dependents(world, made)):
+            table, key, old, new = entry["table"], entry["key"], entry["old"], entry["new"]
+            there = world.get(table, key) is not None
+            if old is None and there:
+                world.delete(table, key)
+            elif new is None and not there:
+                world.insert(table, old)
+            elif old is not None and new is not None and there:
+                world.update(table, key, **{c: v for c, v in old.items() if v != new[c]})
+        world.commit()
+
+
+def _entries(world: World, item: dict[str, Any]) -> Changes:
+    rows = {(r["table"], r["key"]) for r in item["rows"]}
+    return [e for e in world.log_since(item["made"]) if e["at"] == item["made"] and e["cause"] == AGENT and (e["table"], e["key"]) in rows]
+
+
+def _with_dependents(world: World, made: Changes) -> Changes:
+    """Return changes and the later ones of which a call touched or named a row that they made, oldest first."""
+    if not made:
+        return []
+    gone = {e["key"] for e in made if e["old"] is None}
+    found = list(made)
+    later: dict[tuple[str, str], Changes] = {}
+    for entry in world.log(made[-1]["seq"]):
+        later.setdefault((entry["at"], entry["cause"]), []).append(entry)
+    for changes in later.values():
+        if gone & {v for e in changes for v in (e["key"], *_named(e["new"] or {}))}:
+            gone |= {e["key"] for e in changes if e["old"] is None}
+            found += changes
+    return found
+
+
+def _named(row: dict[str, Any]) -> set[str]:
+    parts = [v if isinstance(v, list) else [v] for v in row.values()]
+    return {v for part in parts for v in part if isinstance(v, str)}

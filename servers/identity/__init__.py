@@ -1,0 +1,1 @@
+"""Identity: who is signed in where."""
