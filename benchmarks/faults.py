@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -66,7 +67,7 @@ async def measure() -> list[Row]:
             subjects = {}
             for key, made in sessions.items():
                 client = await stack.enter_async_context(Client(session_server(made)))
-                subjects[key] = lambda client=client: client.call_tool(name.replace(".", SEPARATOR), args)
+                subjects[key] = functools.partial(client.call_tool, name.replace(".", SEPARATOR), args)
             rows.append(_row(f"{name} over MCP in memory", await interleaved(subjects, 15, 100), "≤ 1.2"))
         chains = {key: _calls(made, name, args) for key, made in sessions.items()}
         rows.append(_row(f"{name} on the bare chain", await interleaved(chains, 15, 200), ""))
