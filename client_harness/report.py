@@ -151,7 +151,10 @@ def _listed(groups: dict[str, list[Trial]], value: Literal["fail", "unknown"]) -
         for trial in trials:
             settings = [s for s in JUDGED[trial.setting] if trial.verdicts[s]["value"] == value]
             if settings:
-                why = trial.verdicts[settings[0]]["why"] or trial.reason or ""
+                why, reason = trial.verdicts[settings[0]]["why"], trial.reason or ""
+                why = (
+                    why if reason in why else "; ".join(filter(None, (reason, why)))
+                )  # that an agent died tells more than what it left undone
                 found.append(
                     {"agent": name, "scenario": trial.scenario, "trial": trial.trial, "in": settings, "why": why, "trace": trial.trace}
                 )

@@ -116,6 +116,26 @@ def test_an_agent_that_cannot_start_is_unknown_retried_once_and_in_no_denominato
     assert report([results])["unknown"][0]["why"] == trial.reason
 
 
+def test_an_agent_that_dies_in_a_turn_has_failed_and_the_report_says_of_what(tmp_path: Path) -> None:
+    program = tmp_path / "agent.py"
+    program.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    if asked['method'] == 'turn':\n"
+        "        raise SystemExit(7)\n"
+        "    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': {}}), flush=True)\n"
+    )
+    results = ran(Settings([PAY], ["process"], options={"command": f"{sys.executable} {program}"}), tmp_path / "run")
+    made = report([results])
+    (failed,) = made["failed"]
+    assert (
+        made["unknown"] == []
+        and failed["why"].startswith("the agent's process (python")
+        and "(exit code 7); not exposed: " in failed["why"]
+    )
+
+
 def test_judging_again_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
     results = ran(SMALL, tmp_path)
     before, traces = results.trials(), files(tmp_path / "traces")
