@@ -10,6 +10,9 @@ from servers.kit.errors import InputError, UnknownName
 from servers.kit.service import Service, service
 from servers.kit.store import World
 
+NAMES = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
+"""Names that expressions over a reply know."""
+
 
 async def tell_truth(call: Call, at: Acting) -> None:
     """Note what the service would honestly answer to a call that did not run as the agent made it; where a fault inside has not."""

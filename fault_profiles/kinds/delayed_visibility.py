@@ -41,7 +41,7 @@ class DelayedVisibility(Fault):
         reply = await following(call.on(before))
         before.close()
         if not at.shadow and call.journal.truth is None:
-            call.journal.truth = await at.session.perform(call.on(call.world))
+            call.journal.truth = await at.session.peek(call)
         return reply
 
     def _tables(self, call: Call, at: Acting) -> set[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
@@ -19,7 +21,11 @@ class SchemaDrift(Fault):
     """Schema mismatch: arguments in `rename` go by another name, `reply` operations change the answer's shape.
 
     The old name is refused. With `published` the tool list shows the new schema (an agent that lists again sees it); else the refusal's
-    hint names the new argument, unless `hint` says otherwise.
+    hint names the new argument, unless `hint` says otherwise. Three changes suit any reply: `style` writes its fields' names another way,
+    `numbers: text` makes its numbers texts, `wrap` puts all of it under one field.
+
+    Example:
+        - schema_drift: {on: weather_com.get_current_weather, rename: {location: place}, reply: [{rename: {temperature: temp}}]}
     """
 
     kind: ClassVar[str] = "schema_drift"
@@ -27,11 +33,14 @@ class SchemaDrift(Fault):
     reply: list[dict[str, Any]] = []
     published: bool = True
     hint: str | None = None
+    style: Literal["camel", "kebab", "upper"] | None = None
+    numbers: Literal["text"] | None = None
+    wrap: str | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> SchemaDrift:
-        if not self.rename and not self.reply:
-            raise InputError("needs `rename` (arguments), `reply` (operations), or both")
+        if not (self.rename or self._reshapes):
+            raise InputError("needs `rename` (arguments), `reply` (operations), or one of `style`, `numbers`, `wrap`")
         check_operations(self.reply, "reply")
         for name in sorted(self.on.tools):
             known = tool(name)[1].model.model_fields
@@ -39,6 +48,10 @@ class SchemaDrift(Fault):
                 if old not in known:
                     raise UnknownName("argument", old, known, f"rename, {name}")
         return self
+
+    @property
+    def _reshapes(self) -> bool:
+        return bool(self.reply or self.style or self.numbers or self.wrap)
 
     def schema_now(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema with the new names, where it is published."""
@@ -74,9 +87,30 @@ class SchemaDrift(Fault):
             return Reply(wrong.as_json(), True)
         back = {new: old for old, new in self.rename.items()}
         reply = await following(call.altered({back.get(n, n): v for n, v in call.args.items()}))
-        if reply.is_error or not self.reply:
-            return reply
+        if reply.is_error or not self._reshapes:
+            return reply if at.shadow or self._renames(call) else at.decline(reply)
         told = reply.copied()
-        if apply(self.reply, told.data, at.scope | {"reply": reply.data}) == 0:
-            return reply if at.shadow else at.decline(reply)
-        return told
+        apply(self.reply, told.data, at.scope | {"number": at.firing.number, "reply": reply.data})
+        if self.style or self.numbers:
+            told.data = _drifted(told.data, self.style, self.numbers)
+        if self.wrap is not None:
+            told.data = {self.wrap: told.data}
+        return at.decline(reply) if told.data == reply.data and not self._renames(call) else told
+
+    def _renames(self, call: Call) -> bool:
+        return any(new in call.args for new in self.rename.values())
+
+
+def _drifted(value: Any, style: str | None, numbers: str | None) -> Any:
+    if isinstance(value, dict):
+        return {_STYLES[style](k) if style else k: _drifted(v, style, numbers) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_drifted(v, style, numbers) for v in value]
+    return str(value) if numbers and isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+_STYLES: dict[str, Callable[[str], str]] = {
+    "camel": lambda name: re.sub(r"_(\w)", lambda m: m[1].upper(), name),
+    "kebab": lambda name: name.replace("_", "-"),
+    "upper": str.upper,
+}

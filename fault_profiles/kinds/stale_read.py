@@ -48,7 +48,7 @@ class StaleRead(Fault):
         reply = await following(call.on(past, now=moment))
         past.close()
         if not at.shadow and call.journal.truth is None:
-            call.journal.truth = await at.session.perform(call.on(call.world))
+            call.journal.truth = await at.session.peek(call)
             at.firing.detail["as_of_seconds_ago"] = self.age
         if reply.is_error or not isinstance(reply.data, dict):
             return reply

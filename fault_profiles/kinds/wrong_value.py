@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from fault_profiles.model import Acting, Fault
+from fault_profiles.kinds._beside import NAMES, check_tables, own_tables, tell_truth
+from fault_profiles.model import Acting, Fault, Stored
 from fault_profiles.sample import Example
+from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import apply, check_operations, check_predicate, matches
-from servers.kit.service import service
+from servers.kit.service import Service, ToolSpec, tool
 from servers.kit.store import World
 
 
 class Row(BaseModel):
-    """Which stored rows are edited and how; `where` and `edit` know `args`, `reply`, `now` and `faults`."""
+    """Which stored rows are edited and how; `where` and `edit` know what `reply` knows, so rows are named by arguments, reply or record.
+
+    `when` is before the call, after it, or in a `copy` that this call alone reads: others go on seeing the truth. With `restore` the rows
+    are as at the moment before the call.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     table: str
     where: dict[str, Any]
-    edit: list[dict[str, Any]]
-    when: Literal["before", "after"] = "after"
+    edit: list[dict[str, Any]] = []
+    restore: bool = False
+    when: Literal["before", "after", "copy"] = "after"
+
+    @model_validator(mode="after")
+    def _one(self) -> Row:
+        if bool(self.edit) is self.restore:
+            raise InputError("a row needs either `edit` (operations) or `restore: true`")
+        if self.restore and self.when != "after":
+            raise InputError("restore: puts back what the call did, so `when` is after")
+        return self
 
 
 class WrongValue(Fault):
-    """Corrupted state: `reply` operations edit what is answered, `row` edits what is stored, before or after the call runs.
+    """Corrupted state: `reply` operations edit what is answered, `row` edits what is stored, before or after the call or in a copy.
 
     Give either or both. A reply that holds none of the places (an empty list) is passed on, as is a refusal of the service's own. With
     `tell: explicit` the reply says that the figures may be wrong. Other readers of an edited row see the wrong value: it is stored.
+    Expressions may also use `record`, the first stored row that fits the declared `record`, and `earlier`, the reply as it would have
+    been that many seconds ago.
+
+    Example:
+        - wrong_value: {on: venmo.get_balance, reply: [{scale: {balance: 10}}], first: 1}
     """
 
     kind: ClassVar[str] = "wrong_value"
@@ -37,19 +58,30 @@ class WrongValue(Fault):
     promises: ClassVar[tuple[str, ...]] = ("altered", "committed")
     reply: list[dict[str, Any]] = []
     row: Row | None = None
+    record: Stored | None = None
+    earlier: Count | None = None
 
     @model_validator(mode="after")
     def _some(self) -> WrongValue:
         if not self.reply and self.row is None:
             raise InputError("needs `reply` (operations), `row`, or both")
-        check_operations(self.reply, "reply")
+        used = check_operations(self.reply, "reply")
+        for part in (self.row, self.record):
+            if part is not None:
+                check_tables(self, [part.table], "row" if part is self.row else "record")
+                used |= check_predicate(part.where, "where")
         if self.row is not None:
-            check_operations(self.row.edit, "row.edit")
-            check_predicate(self.row.where, "row.where")
-            known = {t: s for name in self.on.services for t, s in {**service(name).shared_tables, **service(name).tables}.items()}
-            if self.row.table not in known:
-                raise UnknownName("table", self.row.table, known, "row")
+            used |= check_operations(self.row.edit, "row.edit")
+            if self.row.when == "copy" and all(tool(t)[1].effect == "write" for t in self.on.tools):
+                raise InputError("row: a copy is read and dropped, so `when: copy` is for reads")
+        known = NAMES | {n for n in ("record", "earlier") if getattr(self, n) is not None}
+        for name in sorted(used - known):
+            raise UnknownName("name", name, known, "expression")
         return self
+
+    def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
+        """Whether the fault stands in a tool's chain: with a copy, only in those that read."""
+        return super().handles(cls, spec) and not (self.row is not None and self.row.when == "copy" and spec.effect == "write")
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
@@ -62,43 +94,80 @@ class WrongValue(Fault):
 
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:
         """Edit the row, run the call, edit the reply; or the other way round."""
-        if self.row is not None and self.row.when == "before":
-            self._store(call, at, None)
-        reply = await following(call)
+        scope = at.scope | {"number": at.firing.number} | await self._more(call, at)
+        inner, mark = call, call.world.last_change() if self.row is not None and self.row.restore else 0
+        if self.row is not None and self.row.when == "copy":
+            inner = call.on(call.world.scratch())
+            if not self._edit(inner.world, self.row, call.now, scope):
+                return at.decline(await following(call))
+        elif self.row is not None and self.row.when == "before":
+            self._store(call, at, self.row, scope, mark)
+        reply = await following(inner)
+        if inner is not call:
+            inner.world.close()
+            await tell_truth(call, at)
         if reply.is_error:
             return reply if at.shadow or self.row is not None else at.decline(reply)
+        scope["reply"] = reply.data
         if self.row is not None and self.row.when == "after":
-            self._store(call, at, reply)
+            self._store(call, at, self.row, scope, mark)
         if not self.reply:
             return reply
         told = reply.copied()
-        touched = apply(self.reply, told.data, at.scope | {"reply": reply.data})
+        touched = apply(self.reply, told.data, scope)
         if touched == 0 and self.row is None:
             return reply if at.shadow else at.decline(reply)
         if self.tell == "explicit" and isinstance(told.data, dict):
             told.data["notice"] = "Some figures may be wrong."
         return told
 
-    def _store(self, call: Call, at: Acting, reply: Reply | None) -> None:
-        if self.row is None or at.shadow or call.scratch:
-            return
-        scope = at.scope | {"reply": reply.data if reply is not None else None}
-        found = [r for r in call.world.rows(self.row.table) if matches(self.row.where, r, scope)]
-        if not found:
-            at.firing.failed = f"no row of {self.row.table} to edit"
-            return
-        if any(w.fault == self.name for w in at.session.evidence.watches):
-            call.journal.others[self.name] = call.world.scratch()
-        at.firing.detail["rows"] = [self._edit(call.world, r, call.now, scope) for r in found]
+    async def _more(self, call: Call, at: Acting) -> dict[str, Any]:
+        """Return what expressions know besides: the record and the earlier reply."""
+        more: dict[str, Any] = {}
+        if self.record is not None:
+            wanted = self.record.where
+            more["record"] = next((r for r in call.world.rows(self.record.table) if matches(wanted, r, at.scope)), None)
+        if self.earlier is not None:
+            moment = call.now - self.earlier
+            past = call.world.as_of(moment, own_tables(at.session.classes[call.service], None))
+            reply = await at.session.peek(call.on(past, now=moment))
+            past.close()
+            more["earlier"] = None if reply.is_error else reply.data
+        return more
 
-    def _edit(self, world: World, row: dict[str, Any], now: int, scope: dict[str, Any]) -> dict[str, Any]:
-        assert self.row is not None
-        key = world.tables[self.row.table].key
-        edited = {**row}
-        apply(self.row.edit, edited, scope)
-        changes = {c: v for c, v in edited.items() if v != row.get(c)}
-        if changes:
+    def _store(self, call: Call, at: Acting, row: Row, scope: dict[str, Any], mark: int) -> None:
+        if call.scratch:
+            return
+        if at.shadow:
+            if not at.session.evidence.stays_away(self.name, call.world):
+                self._change(call.world, row, call.now, scope, mark)
+            return
+        kept = call.world.scratch() if any(w.fault == self.name for w in at.session.evidence.watches) else None
+        at.firing.detail["rows"] = self._change(call.world, row, call.now, scope, mark)
+        if not at.firing.detail["rows"]:
+            at.firing.failed = f"no row of {row.table} to edit"
+        elif kept is not None:
+            call.journal.others[self.name] = kept
+
+    def _change(self, world: World, row: Row, now: int, scope: dict[str, Any], mark: int) -> list[dict[str, Any]]:
+        return self._restore(world, row, now, scope, mark) if row.restore else self._edit(world, row, now, scope)
+
+    def _edit(self, world: World, row: Row, now: int, scope: dict[str, Any]) -> list[dict[str, Any]]:
+        key, done = world.tables[row.table].key, []
+        for found in [r for r in world.rows(row.table) if matches(row.where, r, scope)]:
+            edited = copy.deepcopy(found)
+            apply(row.edit, edited, scope)
+            changes = {c: v for c, v in edited.items() if v != found.get(c)}
+            if changes:
+                world.stamp(now, f"fault:{self.name}")
+                world.update(row.table, found[key], **changes)
+                world.commit()
+            done.append({"table": row.table, "key": found[key], "was": {c: found[c] for c in changes}, "is": changes})
+        return done
+
+    def _restore(self, world: World, row: Row, now: int, scope: dict[str, Any], mark: int) -> list[dict[str, Any]]:
+        made = [e for e in world.log(mark) if e["table"] == row.table and matches(row.where, e["new"] or e["old"], scope)]
+        if made:
             world.stamp(now, f"fault:{self.name}")
-            world.update(self.row.table, row[key], **changes)
-            world.commit()
-        return {"table": self.row.table, "key": row[key], "was": {c: row[c] for c in changes}, "is": changes}
+            world.undo(lambda e: any(e["seq"] == m["seq"] for m in made), after=made[0]["at"])
+        return [{"table": row.table, "key": e["key"], "was": e["new"], "is": e["old"]} for e in made]

@@ -123,6 +123,10 @@ class Evidence:
         """Return the other worlds, for what happens outside calls (ticks); not those from which the fault `without` stays away."""
         return [i.world for i in self._open if i.world is not None and (without is None or i.watch.fault != without)]
 
+    def stays_away(self, fault: str, world: World) -> bool:
+        """Return whether a world is one in which a fault did not act, kept for an obligation about that fault."""
+        return any(i.world is world and i.watch.fault == fault for i in self._open)
+
 
 def fired(call: Call, fault: str) -> Firing | None:
     """Return the firing of a fault on this call, as a shadow must repeat it."""
