@@ -1,0 +1,119 @@
+"""Every fault kind on every tool that it handles: `client_harness list faults --matrix`, in two processes that hash differently."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import anyio
+import pytest
+
+from fault_profiles.matrix import Matrix, matrix
+from fault_profiles.model import Fault, kinds
+from fault_profiles.sample import PROMISES
+from servers.kit.call import Call, Next, Reply
+from servers.kit.service import services, tool
+from tests.commands import command, process, refusal
+from tests.support import new_session
+
+every_kind = pytest.mark.parametrize("kind", list(kinds()))
+
+
+@cache
+def tried() -> tuple[dict[str, Any], dict[str, Any]]:
+    running = [
+        process("list", "faults", "--matrix", "--json", env={"PYTHONHASHSEED": seed, "TZ": zone})
+        for seed, zone in (("1", "UTC"), ("2", "Asia/Tokyo"))
+    ]
+    one, two = (p.communicate(timeout=300) for p in running)
+    assert not one[1] and not two[1], one[1] or two[1]
+    return json.loads(one[0]), json.loads(two[0])
+
+
+def test_two_processes_find_the_same_in_every_cell() -> None:
+    one, two = tried()
+    assert one == two and len(one["digest"]) == 32
+
+
+@every_kind
+def test_a_kind_lives_and_does_what_it_promises_on_every_tool(kind: str) -> None:
+    told = tried()[0]["kinds"][kind]
+    assert told["problems"] == {}
+    assert told["fires"] > 0 and told["fires"] + sum(told["reasons"].values()) == told["tools"]
+    handled = [t for cls in services().values() for t in cls.tools.values() if t.effect in kinds()[kind].effects]
+    assert told["tools"] == len(handled)
+
+
+@every_kind
+def test_a_kind_declares_what_the_matrix_knows(kind: str) -> None:
+    cls = kinds()[kind]
+    assert set(cls.promises) <= set(PROMISES)
+    assert not ({"unchanged", "committed"} <= set(cls.promises) or {"honest", "altered"} <= set(cls.promises))
+    assert cls.denies or cls.promises or "sample" in vars(cls), f"{kind}: nothing says what a firing of it keeps"
+
+
+def test_the_counts_are_printed_for_people_too() -> None:
+    assert "--matrix goes with faults" in refusal(command("list", "checks", "--matrix"))
+
+
+# -- the matrix itself finds what is wrong ------------------------------------------------------------------------
+def play(kind: type[Fault], *names: str) -> Matrix:
+    def begin(services: tuple[str, ...], faults: Any, watches: Any) -> Any:
+        return new_session(*services, faults=faults, watches=watches)
+
+    kinds()[kind.kind] = kind
+    try:
+        return anyio.run(matrix, begin, [tool(n) for n in names], [kind.kind])
+    finally:
+        del kinds()[kind.kind]
+
+
+class _Broken(Fault):
+    """A kind that breaks what it promises."""
+
+    kind = "broken_for_test"
+    promises = ("unchanged", "refused", "waits")
+
+    async def act(self, call: Call, following: Next, at: Any) -> Reply:
+        return await following(call)
+
+
+class _Denies(_Broken):
+    kind = "denies_for_test"
+    promises, denies = (), True
+
+
+class _Sneaks(_Broken):
+    kind = "sneaks_for_test"
+    promises = ()
+
+    async def act(self, call: Call, following: Next, at: Any) -> Reply:
+        reply = await following(call)
+        call.world.stamp(call.now, "fault:someone")
+        call.world.insert("venmo_contacts", {**call.world.rows("venmo_contacts")[0], "id": "x"})
+        call.world.commit()
+        return reply
+
+
+class _Crashes(_Broken):
+    kind = "crashes_for_test"
+
+    async def act(self, call: Call, following: Next, at: Any) -> Reply:
+        raise KeyError("ours")
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        (_Broken, {"promises unchanged", "promises refused", "promises waits"}),
+        (_Denies, {"the call ran"}),
+        (_Sneaks, {"rows changed by fault:someone"}),
+        (_Crashes, {"KeyError"}),
+    ],
+)
+def test_a_kind_that_does_otherwise_is_found(kind: type[Fault], wrong: set[str]) -> None:
+    (cell,) = play(kind, "venmo.send_money").cells
+    assert cell.outcome == "broken"
+    for part in wrong:
+        assert any(part in p for p in cell.problems), cell.problems
