@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from client_harness.commands import catalogue, running, serving
+from client_harness.commands import catalogue, proxying, running, serving
 
 app = typer.Typer(
     name="client_harness",
@@ -28,6 +28,7 @@ for command in (
     running.trace,
     serving.serve,
     serving.connect,
+    proxying.proxy,
 ):
     app.command(command.__name__.rstrip("_"))(command)
 

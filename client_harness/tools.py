@@ -79,6 +79,20 @@ class Tools:
         return reply.data, reply.is_error
 
 
+def outliving(**options: Any) -> Any:
+    """Return an httpx transport that answers 502 for a connection that broke: the SDK's client as a whole would end with it."""
+    import httpx2
+
+    class Outliving(httpx2.AsyncHTTPTransport):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            try:
+                return await super().handle_async_request(request)
+            except httpx2.TransportError as broken:
+                return httpx2.Response(502, text=str(broken), request=request)
+
+    return Outliving(**options)
+
+
 @asynccontextmanager
 async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[Tools]:
     """Connect to a session over HTTP, at a `{url, headers}` that serves all of its services."""
@@ -86,19 +100,10 @@ async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
-    class Surviving(httpx2.AsyncHTTPTransport):
-        """Answers for a connection that broke: the SDK's client as a whole would end with it."""
-
-        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-            try:
-                return await super().handle_async_request(request)
-            except httpx2.TransportError as broken:
-                return httpx2.Response(502, text=str(broken), request=request)
-
     mode = "legacy" if session.hidden else "auto"
     # loopback needs no certificates, and loading the store of them takes longer than a trial
     async with (
-        httpx2.AsyncClient(transport=Surviving(verify=False), headers=server["headers"], timeout=60) as http,
+        httpx2.AsyncClient(transport=outliving(verify=False), headers=server["headers"], timeout=60) as http,
         Client(streamable_http_client(server["url"], http_client=http), mode=mode) as client,
     ):
         yield Tools(client, session)

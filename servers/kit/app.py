@@ -34,6 +34,11 @@ LOOPBACK = ("127.0.0.1:*", "localhost:*", "[::1]:*")
 _SESSION = "haywire.session"
 
 
+def allowed(host: str) -> tuple[str, ...]:
+    """Return the Host headers to serve where the app listens on an address."""
+    return LOOPBACK if host in ("127.0.0.1", "localhost", "::1") else (*LOOPBACK, f"{host}:*")
+
+
 class Host(Protocol):
     """What the app asks of whoever keeps episodes."""
 
@@ -71,7 +76,7 @@ class Episodes:
 class _Endpoint:
     """One MCP server a service for the whole process; requests of all episodes pass through it."""
 
-    def __init__(self, host: Host, hosts: Sequence[str]) -> None:
+    def __init__(self, host: Host, hosts: Sequence[str], names: Sequence[str]) -> None:
         self._host = host
         audience = Audience()
         self._managers = {
@@ -79,7 +84,7 @@ class _Endpoint:
                 make_server(_resolve, name if name != ALL else "haywire", name if name != ALL else None, audience=audience, fixed=True),
                 hosts,
             )
-            for name in (*services(), ALL)
+            for name in names
         }
         self.closing = anyio.Event()
 
@@ -136,9 +141,9 @@ async def _not_found(request: Request, problem: Exception) -> JSONResponse:
     )
 
 
-def make_app(host: Host, *, hosts: Sequence[str] = LOOPBACK) -> Starlette:
-    """Return the app. `hosts` are allowed Host headers, `name:*` for any port."""
-    endpoint = _Endpoint(host, hosts)
+def make_app(host: Host, *, hosts: Sequence[str] = LOOPBACK, names: Sequence[str] | None = None) -> Starlette:
+    """Return the app. `hosts` are allowed Host headers, `name:*` for any port; `names` the services, ours and `all` if not given."""
+    endpoint = _Endpoint(host, hosts, names if names is not None else (*services(), ALL))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:

@@ -24,11 +24,13 @@ class Reply:
     """What goes back to the agent: JSON data, and whether it is an error (`data["error"]` then holds it).
 
     `wire` says what befalls it over HTTP (see `servers.kit.wire`); the data is then its equivalent for agents of other transports.
+    `raw` is the reply as another server gave it, where the tool is not ours; it goes on as it is while its data is not edited.
     """
 
     data: Any
     is_error: bool = False
     wire: dict[str, Any] | None = None
+    raw: Any = None
 
     @property
     def error(self) -> dict[str, Any] | None:
@@ -37,7 +39,7 @@ class Reply:
 
     def copied(self) -> Reply:
         """Return a deep copy, for a layer that edits."""
-        return Reply(copy.deepcopy(self.data), self.is_error, self.wire)
+        return Reply(copy.deepcopy(self.data), self.is_error, self.wire, self.raw)
 
 
 @dataclass(slots=True)

@@ -6,20 +6,25 @@ schema, so that a drifting reply reaches the agent instead of raising in its cli
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import weakref
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
 import mcp_types as types
+from mcp import MCPError
 from mcp.server import Server
 from mcp.server.lowlevel import NotificationOptions
 from mcp.server.stdio import stdio_server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from servers.kit.call import Reply
+from servers.kit.errors import ServiceError
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import SEPARATOR, Session, as_text
 from servers.kit.wire import befall
@@ -34,14 +39,34 @@ STEP_HEADER = "x-agent-step"
 """Header in which an agent that knows its steps numbers them (whole number from 1)."""
 
 
+@dataclass(frozen=True, eq=False)
+class ForeignTool(ToolSpec):
+    """A tool of a server that is not ours, listed as that server lists it, but without an output schema."""
+
+    listed: types.Tool = field(kw_only=True)
+
+    @property
+    def description(self) -> str:
+        """That server's description."""
+        return self.listed.description or ""
+
+    @functools.cached_property
+    def schema(self) -> dict[str, Any]:
+        """That server's schema of the arguments."""
+        return {"properties": {}, **self.listed.input_schema}
+
+
 @functools.cache
 def _tool(cls: type[Service], spec: ToolSpec, prefixed: bool) -> types.Tool:
     return _make(cls, spec, prefixed, spec.schema)
 
 
 def _make(cls: type[Service], spec: ToolSpec, prefixed: bool, schema: dict[str, Any]) -> types.Tool:
+    name = f"{cls.name}{SEPARATOR}{spec.name}" if prefixed else spec.name
+    if isinstance(spec, ForeignTool):
+        return spec.listed.model_copy(update={"name": name, "input_schema": schema, "output_schema": None})
     return types.Tool(
-        name=f"{cls.name}{SEPARATOR}{spec.name}" if prefixed else spec.name,
+        name=name,
         description=spec.description,
         input_schema=schema,
         annotations=types.ToolAnnotations(
@@ -124,13 +149,16 @@ def make_server(
             await anyio.lowlevel.checkpoint()  # let the calls of one batch all come in before the first is answered
         service_name, tool = (only, params.name) if only else split(params.name)
         args = params.arguments if params.arguments is not None else {}
-        reply = await session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
+        with anyio.CancelScope(shield=True):  # a client that gives up does not undo what the call did: it is finished and recorded
+            reply = await session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
         disclosed = hidden - session.hidden
         if disclosed and not session.locked:
             await hearers.tell(session, disclosed)
         if reply.wire is not None and ctx.request is not None:
             befall(ctx.request.scope, reply.wire)
-        return types.CallToolResult(content=[types.TextContent(type="text", text=as_text(reply))], is_error=reply.is_error)
+        if reply.raw is not None:
+            return _as_given(reply)
+        return _texted(as_text(reply), reply.is_error)
 
     # without a schema lookup of its own the HTTP transport lists all tools before each call, to check headers that no tool of ours has
     server = _Server(name, version="0.1.0", on_list_tools=list_tools, on_call_tool=call_tool, get_tool_input_schema=lambda tool: None)
@@ -172,11 +200,61 @@ def http_manager(server: Server[Any], hosts: Sequence[str]) -> StreamableHTTPSes
     return StreamableHTTPSessionManager(server, json_response=True, security_settings=security, max_sessions=None)
 
 
-async def serve_stdio(session: Session) -> None:
-    """Serve one session on stdin and stdout until the client closes them."""
-    server = session_server(session)
+async def serve_stdio(session: Session, only: str | None = None) -> None:
+    """Serve one session, or one service of it, on stdin and stdout until the client closes them."""
+    server = session_server(session) if only is None else make_server(lambda ctx: session, only, only)
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options(NotificationOptions(tools_changed=True)))
+
+
+def foreign_reply(given: types.CallToolResult | MCPError) -> Reply:
+    """Return the answer of a server that is not ours: its data is what the text holds as JSON, or else the result itself."""
+    if isinstance(given, MCPError):
+        return Reply(_error(given.message), True, raw=given)
+    return Reply(_data(given), bool(given.is_error), raw=given)
+
+
+def _data(given: types.CallToolResult) -> Any:
+    text = "\n".join(b.text for b in given.content if isinstance(b, types.TextContent))
+    found = given.structured_content
+    if isinstance(found, dict) and found.keys() == {"result"} and not isinstance(found["result"], dict | list):
+        found = None  # the SDK's wrapping of a plain text or number
+    if len(given.content) == 1:
+        with contextlib.suppress(ValueError):
+            read = json.loads(text)
+            found = read if isinstance(read, dict | list) else found
+    if given.is_error:
+        return found if isinstance(found, dict) and isinstance(found.get("error"), dict) else _error(text)
+    whole = given.model_dump(mode="json", by_alias=True, exclude_none=True, include={"content"})
+    return found if isinstance(found, dict | list) else whole
+
+
+def _error(text: str) -> dict[str, Any]:
+    return ServiceError("TOOL_ERROR", text).as_json()
+
+
+def _as_given(reply: Reply) -> types.CallToolResult:
+    """Return the result that another server gave, or the same with its data edited, in the form that it came in."""
+    given, unedited = reply.raw, foreign_reply(reply.raw)
+    same = reply.data == unedited.data and reply.is_error == unedited.is_error
+    if isinstance(given, MCPError):
+        if same:
+            raise given
+        return _texted(as_text(reply), reply.is_error)
+    if same:  # without the name of its server, which replies that a fault makes do not bear either
+        meta = {k: v for k, v in (given.meta or {}).items() if k != types.SERVER_INFO_META_KEY}
+        return given.model_copy(update={"meta": meta or None})
+    if isinstance(reply.data, dict) and reply.data.keys() == {"content"}:
+        with contextlib.suppress(ValueError):
+            return types.CallToolResult.model_validate({**reply.data, "isError": reply.is_error})
+    pretty = any("\n" in getattr(block, "text", "") for block in given.content)
+    text = json.dumps(reply.data, ensure_ascii=False, indent=2) if pretty else as_text(reply)
+    both = given.structured_content == unedited.data and isinstance(reply.data, dict)
+    return _texted(text, reply.is_error, reply.data if both else None)
+
+
+def _texted(text: str, is_error: bool, structured: Any = None) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=structured, is_error=is_error)
 
 
 def reply_of(result: Any) -> tuple[Any, bool]:

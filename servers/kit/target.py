@@ -30,6 +30,7 @@ class Target:
         if not self.patterns or not all(isinstance(p, str) for p in self.patterns):
             raise InputError(f"a target is `service.tool`, a pattern of it, or a list of them; got {patterns!r}")
         for pattern in self.patterns:
+            _check(pattern)
             if not open and not _expand(pattern):
                 _explain(pattern)
 
@@ -83,13 +84,16 @@ def _expand(pattern: str) -> frozenset[str]:
     )
 
 
-def _explain(pattern: str) -> None:
+def _check(pattern: str) -> None:
     effect, _, rest = pattern.rpartition(":")
     if effect and effect not in _EFFECTS:
         raise UnknownName("effect", effect, _EFFECTS, f"target {pattern!r}")
-    service, dot, tool = rest.partition(".")
-    if not dot:
-        raise InputError(f"target {pattern!r}: write `service.tool`, e.g. `{service}.*`")
+    if "." not in rest:
+        raise InputError(f"target {pattern!r}: write `service.tool`, e.g. `{rest}.*`")
+
+
+def _explain(pattern: str) -> None:
+    service, _, tool = pattern.rpartition(":")[2].partition(".")
     if "*" not in service and service not in services():
         raise UnknownName("service", service, services(), f"target {pattern!r}")
     known = [t for name, cls in services().items() if fnmatchcase(name, service) for t in cls.tools]
