@@ -18,7 +18,7 @@ from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import names
 from servers.kit.service import tool
 
-BUILT_IN = frozenset({"now", "today", "user"})
+BUILT_IN = frozenset({"now", "today", "user", "true", "false", "null"})
 
 
 class Step(BaseModel):

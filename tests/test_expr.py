@@ -55,6 +55,13 @@ def test_expressions_compute(text: Any, value: Any) -> None:
     assert render(text, DATA) == value
 
 
+def test_fields_that_are_words_of_python_can_be_named() -> None:
+    scope = {"mail": {"from": "ana", "in": True, "is_read": False}}
+    assert render("${mail.from}", scope) == "ana" and render("${mail.is_read or 'x' in mail.from}", scope) is False
+    assert render('${first([mail], from="Ana", in=true).from}', scope) == "ana"
+    assert render('${mail.from == "ana" if mail.in else 1}', scope) is True
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

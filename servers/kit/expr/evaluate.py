@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import keyword
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -38,7 +39,7 @@ class ExpressionError(InputError):
 
 
 def _where(items: Any, **wanted: Any) -> list[Any]:
-    return [i for i in items or [] if all(_same(i.get(k), v) for k, v in wanted.items())]
+    return [i for i in items or [] if all(_same(i.get(k.removesuffix("_")), v) for k, v in wanted.items())]
 
 
 def _same(value: Any, wanted: Any) -> bool:
@@ -89,10 +90,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """Functions that expressions may call. `where(items, name="Ana")` filters, `first(items, …)` takes the first match or None."""
 
 
+_KEYWORD = re.compile(rf"\.({'|'.join(keyword.kwlist)})\b|\b({'|'.join(keyword.kwlist)})(?=\s*=[^=])")
+"""A field that Python keeps for itself, such as `mail.from`, or a condition on one, such as `first(mails, from="…")`."""
+
+
+def _quoted(found: re.Match[str]) -> str:
+    return f"['{found[1]}']" if found[1] else f"{found[2]}_"
+
+
 @functools.cache
 def _parse(source: str) -> ast.expr:
     try:
-        tree = ast.parse(source.strip(), mode="eval")
+        tree = ast.parse(_KEYWORD.sub(_quoted, source.strip()), mode="eval")
     except SyntaxError as wrong:
         raise ExpressionError(f"expression {source!r}: {wrong.msg}") from None
     for node in ast.walk(tree):
