@@ -156,7 +156,7 @@ class Fault(Schedule):
         exact = [p for p in self.on.patterns if "*" not in p]
         for cls, short in tools:
             if f"{cls.name}.{short}" in exact and not self.handles(cls, cls.tools[short]):
-                raise InputError(f"{self.kind} makes no sense on {cls.name}.{short}, a {cls.tools[short].effect}")
+                raise InputError(f"{self.kind} cannot act on {cls.name}.{short} (it {cls.tools[short].effect}s)")
         if self.stored is not None:
             known = {t: s for c, _ in tools for t, s in (c.shared_tables | c.tables).items()}
             if self.stored.table not in known:
@@ -267,12 +267,12 @@ class Fault(Schedule):
             return False
         since = now if state.first is None else state.first
         cleared = self.until is not None and (
-            (self.until.calls is not None and state.fired >= self.until.calls)
+            (self.until.calls is not None and state.fired - state.before >= self.until.calls)
             or (self.until.seconds is not None and now - since >= self.until.seconds)
             or state.heard.get("until", 0) >= self.until.times
         )
         if cleared and self.rearm:
-            state.fired, state.first, state.heard, state.counts = 0, None, {}, {}
+            state.before, state.first, state.heard, state.counts = state.fired, None, {}, {}
         return not cleared
 
     def _counted_by(self, call: Call) -> str:

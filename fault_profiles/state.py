@@ -28,13 +28,17 @@ class Captured(Mapping[str, Any]):
 
 @dataclass
 class State:
-    """A fault's state in the control record: due calls counted, firings, moments heard, values captured."""
+    """A fault's state in the control record: due calls counted, firings, moments heard, values captured.
+
+    `fired` counts all firings, `before` those of earlier rounds where the fault arms again; `first` is the round's first moment.
+    """
 
     control: Control
     name: str
     start: int
     near: int = 0
     fired: int = 0
+    before: int = 0
     failed: int = 0
     first: int | None = None
     counts: dict[str, int] = field(default_factory=dict)

@@ -78,8 +78,10 @@ class Evidence:
             if watch.fault is not None and watch.fault not in fired:
                 continue
             other = call.journal.others.get(watch.fault or "")
-            if other is None and old is not None:
-                other = await self._opposite(call, old, changed, perform)
+            if other is not None and sum(w.fault == watch.fault for w in found) > 1:
+                other = other.scratch()  # later calls run in each obligation's world, so that no two may share one
+            elif other is None and old is not None:
+                other = await self._opposite(call, old.scratch() if len(found) > 1 else old, changed, perform)
                 if other is None and watch.fault is None:
                     continue
             self._count[watch.name] = self._count.get(watch.name, 0) + 1

@@ -1,0 +1,199 @@
+"""Random compositions of faults on random calls: nothing crashes, each firing is accounted for, and nobody else is touched."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fault_profiles.model import Fault, check_together, kinds, ordered, parse
+from fault_profiles.sample import Example
+from fault_profiles.state import State
+from scenarios.worlds import build
+from servers.kit.control import Control
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt
+from servers.kit.evidence import Watch
+from servers.kit.examples import owners, prepared, resolve
+from servers.kit.service import tool
+from servers.kit.session import Session
+from tests.support import IDS, START, WORLD, new_session
+
+PROPERTY = settings(max_examples=150, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+Number = st.integers(1, 4)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Faults as declared, the tools whose examples are called in order, and the seed."""
+
+    faults: list[dict[str, Any]]
+    calls: list[str]
+    seed: int
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        return tuple(sorted({o for name in self.calls for o in owners(*tool(name))}))
+
+
+# -- drawing ------------------------------------------------------------------------------------------------------
+@functools.cache
+def example(name: str) -> Example:
+    """Return a tool's example as kinds see it."""
+
+    async def run() -> Example:
+        cls, spec = tool(name)
+        session = new_session(*owners(cls, spec))
+        args = await prepared(session, cls, spec)
+        before = session.world.scratch()
+        return Example(cls, spec, args, (await session.call(cls.name, spec.name, args)).data, before)
+
+    return anyio.run(run)
+
+
+SCHEDULES = st.one_of(
+    st.just({}),
+    st.fixed_dictionaries({"first": Number}),
+    st.fixed_dictionaries({"every": Number}),
+    st.tuples(Number, Number).map(lambda ends: {"calls": sorted(ends)}),
+    st.sampled_from([0.0, 0.5, 1.0]).map(lambda p: {"probability": p}),
+    st.lists(st.booleans(), min_size=1, max_size=4).map(lambda s: {"sequence": s}),
+    st.tuples(st.integers(0, 9), st.integers(0, 30)).map(lambda ends: {"window": sorted(ends)}),
+)
+
+
+def moments(calls: Sequence[str], names: Sequence[str]) -> st.SearchStrategy[dict[str, Any]]:
+    """Return events over these calls and faults."""
+    known: list[st.SearchStrategy[dict[str, Any]]] = [
+        st.fixed_dictionaries({"calls": Number}),
+        st.fixed_dictionaries({"seconds": st.integers(1, 12)}),
+        st.fixed_dictionaries({"called": st.sampled_from(calls), "times": st.integers(1, 2)}),
+        st.fixed_dictionaries({"called": st.sampled_from(calls), "ok": st.booleans()}),
+    ]
+    if names:
+        known.append(st.fixed_dictionaries({"fired": st.sampled_from(names)}))
+    return st.one_of(known)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Return one to five faults and up to six calls on tools of one or two of their services."""
+    about = draw(st.sampled_from(IDS)).partition(".")[0]
+    beside = draw(st.sampled_from([about, about, *sorted({n.partition(".")[0] for n in IDS})]))
+    calls = draw(st.lists(st.sampled_from([n for n in IDS if n.partition(".")[0] in (about, beside)]), min_size=1, max_size=6))
+    calls += draw(st.lists(st.sampled_from(calls), max_size=3))
+    faults: list[dict[str, Any]] = []
+    for number in range(draw(st.integers(1, 5))):
+        name, target = f"f{number}", draw(st.sampled_from(calls))
+        fitting = [k for k, c in kinds().items() if tool(target)[1].effect in c.effects and isinstance(c.sample(example(target)), dict)]
+        kind = draw(st.sampled_from(fitting))
+        fields = kinds()[kind].sample(example(target))
+        assert isinstance(fields, dict)
+        own = {**fields, "name": name, "on": target}
+        wide = {"on": draw(st.sampled_from([target, f"{target.partition('.')[0]}.*", "reads:*.*", "writes:*.*", "*.*"]))}
+        rest = draw(SCHEDULES) | {"priority": draw(st.integers(-1, 1)), "per": draw(st.sampled_from(["fault", "tool", "service"]))}
+        for part in ("after", "until"):
+            if draw(st.booleans()):
+                rest[part] = draw(moments(calls, [n for f in faults for n in [next(iter(f.values()))["name"]]]))
+        if "after" in rest and "until" in rest:
+            rest["rearm"] = draw(st.booleans())
+        for declared in (own | rest | wide, own | rest, own):
+            if stands([*faults, {kind: declared}]):
+                faults.append({kind: declared})
+                break
+    return Case(faults, calls, draw(st.integers(0, 3)))
+
+
+def stands(items: list[dict[str, Any]]) -> bool:
+    """Whether loading takes these faults, alone and together."""
+    try:
+        check_together([parse(item) for item in items])
+    except InputError:
+        return False
+    return True
+
+
+# -- playing ------------------------------------------------------------------------------------------------------
+def begin(case: Case, faults: Sequence[Fault]) -> Session:
+    """Return a session that watches how every write and every fault's lie turns out."""
+    watches = [Watch("write", lambda call: call.effect == "write")]
+    watches += [Watch(f.name, lambda call: True, f.name, lambda s, t, a: True) for f in faults]
+    world = build.shared(WORLD, case.services).share()
+    session = Session(case.services, world, Control(START, case.seed), faults=ordered(list(faults)), watches=watches)
+    for fault in session.faults:
+        assert isinstance(fault, Fault)
+        session.on_attempt.append(lambda attempt, fault=fault: fault.hear(session, attempt))
+    return session
+
+
+async def step(session: Session, name: str) -> None:
+    """Call a tool's example after its set-up; where a fault spoiled that, the arguments stay as they are."""
+    (cls, spec), saved = tool(name), {}
+    for part in (*spec.setup, None):
+        template = spec.example if part is None else part.args
+        try:
+            args = resolve(template, saved)
+        except (KeyError, IndexError, TypeError):
+            args = template
+        owner, _, short = f"{cls.name}.{spec.name}".rpartition(".") if part is None else part.tool.rpartition(".")
+        reply = await session.call(owner or cls.name, short, args)
+        if part is not None and part.save:
+            saved[part.save] = reply.data
+
+
+def play(*sessions: tuple[Session, Case]) -> None:
+    """Play cases of equal length side by side, a call of each in turn."""
+
+    async def run() -> None:
+        for number in range(len(sessions[0][1].calls)):
+            for session, case in sessions:
+                await step(session, case.calls[number])
+
+    anyio.run(run)
+
+
+def kept(session: Session) -> tuple[list[str], Any]:
+    """Return all that an episode leaves: its trace and its rows."""
+    return session.control.trace(), session.world.digest()
+
+
+# -- properties ---------------------------------------------------------------------------------------------------
+@PROPERTY
+@given(cases())
+def test_faults_crash_nothing_and_each_firing_is_accounted_for(case: Case) -> None:
+    faults = [parse(item) for item in case.faults]
+    session = begin(case, faults)
+    play((session, case))
+    assert session.bugs == [], session.bugs[0]
+    attempts = [e for e in session.trace() if isinstance(e, Attempt)]
+    for fault in faults:
+        state = State.load(session.control, fault.name)
+        firings = [f for a in attempts for f in a.firings if f.fault == fault.name]
+        assert state.fired == sum(f.failed is None for f in firings), fault
+        assert state.failed == sum(f.failed is not None for f in firings), fault
+        assert len(firings) <= state.near, fault
+        for attempt in attempts:
+            if any(f.fault == fault.name for f in attempt.firings):
+                assert fault.handles(*tool(attempt.name)), "a fault fired where it does not stand"
+    causes = {e["cause"] for a in attempts for e in a.effects}
+    assert causes <= {"agent", "clock", *(f"fault:{f.name}" for f in faults)}
+    for attempt in attempts:
+        if not attempt.firings:
+            assert attempt.seen == attempt.truth or attempt.truth is None, "a lie without a firing"
+
+
+@PROPERTY
+@given(cases())
+def test_a_replay_is_the_same_and_an_episode_beside_it_is_untouched(case: Case) -> None:
+    faults = [parse(item) for item in case.faults]
+    first, again, beside, alone = begin(case, faults), begin(case, faults), begin(case, []), begin(case, [])
+    play((alone, case))
+    play((first, case), (beside, case))
+    play((again, case))
+    assert kept(beside) == kept(alone)
+    assert kept(first) == kept(again)
