@@ -156,7 +156,7 @@ class Fault(Schedule):
         exact = [p for p in self.on.patterns if "*" not in p]
         for cls, short in tools:
             if f"{cls.name}.{short}" in exact and not self.handles(cls, cls.tools[short]):
-                raise InputError(f"{self.kind} cannot act on {cls.name}.{short} (it {cls.tools[short].effect}s)")
+                raise InputError(f"{self.kind} cannot act on {cls.name}.{short} (a {cls.tools[short].effect})")
         if self.stored is not None:
             known = {t: s for c, _ in tools for t, s in (c.shared_tables | c.tables).items()}
             if self.stored.table not in known:

@@ -263,7 +263,7 @@ def test_every_kind_has_a_test() -> None:
         ({"outage": {"on": "venmo.send_money", "capture": {"x": "${arg.amount}"}}}, "unknown name 'arg'; did you mean 'args'?"),
         ({"outage": {"on": "venmo.*", "rearm": True}}, "rearm: needs `after` and `until`"),
         ({"dropped_write": {"on": "venmo.get_balance"}}, "dropped_write acts on writes"),
-        ({"dropped_write": {"on": ["venmo.send_money", "venmo.get_balance"]}}, "makes no sense on venmo.get_balance, a read"),
+        ({"dropped_write": {"on": ["venmo.send_money", "venmo.get_balance"]}}, "cannot act on venmo.get_balance (a read)"),
         ({"stale_read": {"on": "venmo.get_balance", "tables": ["venmo_transaction"]}}, "did you mean 'venmo_transactions'"),
         ({"wrong_value": {"on": "venmo.get_balance"}}, "needs `reply`"),
         ({"wrong_value": {"on": "venmo.get_balance", "reply": [{"sett": {"a": 1}}]}}, "did you mean 'set'"),
