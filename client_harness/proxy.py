@@ -48,7 +48,7 @@ class Upstream:
 class Proxied(Session):
     """A session of one service, whose calls another server answers. `client` is connected to it."""
 
-    def __init__(self, cls: type[Service], client: Any, faults: Sequence[Fault], seed: int, timeout: float) -> None:
+    def __init__(self, cls: type[Service], client: Any, faults: Sequence[Fault] = (), seed: int = 0, timeout: float = 60.0) -> None:
         control = Control(parse_time(build.person("maya")["start"]), seed)
         super().__init__((), World.empty({}), control, faults=ordered(list(faults)))
         self.classes = {cls.name: cls}
@@ -105,7 +105,7 @@ async def session(upstream: Upstream, faults: Sequence[Fault] = (), *, seed: int
     up = False
     try:
         async with _connected(upstream) as client:
-            cls = await _service(client, upstream.name)
+            cls = await service_of(client, upstream.name)
             _check(cls, faults)
             up = True
             yield Proxied(cls, client, faults, seed, upstream.timeout)
@@ -142,7 +142,8 @@ async def _connected(upstream: Upstream) -> AsyncGenerator[Any]:
         yield await stack.enter_async_context(Client(to, cache=None))
 
 
-async def _service(client: Any, name: str) -> type[Service]:
+async def service_of(client: Any, name: str = "") -> type[Service]:
+    """Return the server that a client is connected to as a service, with its tools as it lists them; `name` as for `Upstream`."""
     from servers.kit.mcp import ForeignTool
 
     info = client.server_info

@@ -196,6 +196,16 @@ async def test_other_calls_of_the_episode_go_on_during_a_hang(era: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
+async def test_a_call_whose_client_gave_up_is_finished_and_recorded(era: str) -> None:
+    session = plagued("latency", {"seconds": 20, "real_seconds": 0.5})
+    async with serving(one=session) as base, line() as (_, http), connected(f"{base}/one/venmo/mcp", http, mode=era) as client:
+        with pytest.raises(MCPError, match="timed out"):
+            await client.call_tool("send_money", PAY, read_timeout_seconds=0.2)
+        await ask(client, "get_balance")
+    assert [a.tool for a in attempts(session)] == ["send_money", "get_balance"] and paid(session) == 1 and not session.bugs
+
+
+@pytest.mark.parametrize("era", ERAS)
 async def test_a_patient_client_is_cut_off_at_last(era: str) -> None:
     session = plagued("hang", {"real_seconds": 0.2})
     async with serving(one=session) as base, line() as (wire, http), connected(f"{base}/one/venmo/mcp", http, mode=era) as client:

@@ -24,7 +24,11 @@ def ensure(name: str) -> Path:
 
     Raises `UnknownName`, and `InputError` where it cannot be made.
     """
-    lock = adapter(name).folder / "requirements.lock"
+    return environment(name, adapter(name).folder / "requirements.lock")
+
+
+def environment(name: str, lock: Path) -> Path:
+    """Return the Python of an environment that holds just what a lock names; see `ensure`."""
     wanted = hashlib.sha256(lock.read_bytes()).hexdigest() + f" {sys.version_info[0]}.{sys.version_info[1]}"
     folder = HOME / name
     python, stamp = folder / "bin" / "python", folder / "lock.sha256"
@@ -41,7 +45,7 @@ def _make(folder: Path, lock: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             why = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
-            raise InputError(f"the environment of the adapter {folder.name} could not be made: {' '.join(why[-3:])[-600:]}")
+            raise InputError(f"the environment {folder.name} could not be made: {' '.join(why[-3:])[-600:]}")
 
 
 @contextmanager
