@@ -20,6 +20,9 @@ class AmbiguousMatch(Fault):
     The twin is real: every reader sees it and calls on it work, so acting on the wrong one has consequences. It is made once, at the
     first firing; its key is a new id of the kind `id` (or what `change` sets). With `top_of` (a field of the reply) the twin stands
     first in that list.
+
+    Example:
+        - ambiguous_match: {on: venmo.list_friends, table: venmo_contacts, like: {name: Jordan Park}, change: {username: jp-2}, id: vct}
     """
 
     kind: ClassVar[str] = "ambiguous_match"

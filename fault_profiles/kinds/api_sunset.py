@@ -27,7 +27,7 @@ class ApiSunset(Fault):
     it is gone at once. Notice and error name the tool to use `instead`.
 
     Example:
-        - api_sunset: {on: venmo.list_transactions, instead: venmo.search_transactions, warnings: 1}
+        - api_sunset: {on: venmo.list_transactions, instead: venmo.get_transaction, warnings: 1}
     """
 
     kind: ClassVar[str] = "api_sunset"

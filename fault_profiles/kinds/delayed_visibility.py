@@ -16,6 +16,9 @@ class DelayedVisibility(Fault):
     """A write of the agent becomes visible to the targeted reads only `seconds` of simulated time after it, or after `reads` such reads.
 
     Only the provider's own tables hide; `writes_of` narrows that to named tables. The write itself is real all along.
+
+    Example:
+        - delayed_visibility: {on: "reads:venmo.*", seconds: 120}
     """
 
     kind: ClassVar[str] = "delayed_visibility"

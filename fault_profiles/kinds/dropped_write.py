@@ -14,6 +14,9 @@ class DroppedWrite(Fault):
 
     `edit` changes the reply further (operations). With `tell: indirect` the reply says that the request was accepted, with `explicit`
     that it is not confirmed.
+
+    Example:
+        - dropped_write: {on: venmo.send_money, first: 1}
     """
 
     kind: ClassVar[str] = "dropped_write"

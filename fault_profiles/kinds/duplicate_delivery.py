@@ -15,8 +15,8 @@ from servers.kit.call import Call, Journal, Next, Reply
 class DuplicateDelivery(Fault):
     """A write runs `times` times, each with ids of its own, and the agent hears of the first: two payments, two messages.
 
-    A service that takes an idempotency key answers the second delivery from the first, which is how an agent guards itself. A call
-    that the service refuses is passed on.
+    A service that takes an idempotency key answers the second delivery from the first, which is how an agent guards itself: that
+    is no firing. A call that the service refuses is passed on.
 
     Example:
         - duplicate_delivery: {on: venmo.send_money, first: 1}
@@ -44,13 +44,15 @@ class DuplicateDelivery(Fault):
             return at.decline(reply)
         if watched(self, call, at):
             journal.others[self.name] = call.world.scratch()
-        own["again"] = []
+        own["again"], mark = [], call.world.last_change()
         for _ in range(self.times - 1):
             spans.append([len(journal.firings)])
             second = Journal(others=journal.others)
             await following(_with(call, second))
             journal.firings += second.firings
             own["again"].append([made for _, made in second.ids])
+        if not self.on.open and call.world.last_change() == mark and len(journal.firings) == spans[0][0]:
+            return at.decline(reply)  # nothing came of it twice, say by the service's idempotency key
         if len(journal.firings) > spans[0][0]:
             own["inside"] = [[a[0], b[0]] for a, b in zip(spans, [*spans[1:], [len(journal.firings)]], strict=True)]
         return reply

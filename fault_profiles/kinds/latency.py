@@ -15,6 +15,9 @@ class Latency(Fault):
     """`seconds` of simulated time pass besides the call's own.
 
     `real_seconds` keeps the caller waiting as well, for clients under test over HTTP.
+
+    Example:
+        - latency: {on: "weather_com.*", seconds: 45, every: 2}
     """
 
     kind: ClassVar[str] = "latency"

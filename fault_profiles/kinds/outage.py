@@ -14,6 +14,9 @@ class Outage(Fault):
 
     `error` changes how it reads (code, message, hint, retryable — which may lie —, retry_after in seconds, status, context). Set
     `until` for a transient one.
+
+    Example:
+        - outage: {on: "venmo.*", error: {retry_after: 60}, until: {seconds: 60}}
     """
 
     kind: ClassVar[str] = "outage"

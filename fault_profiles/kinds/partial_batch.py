@@ -6,7 +6,7 @@ import copy
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from fault_profiles.kinds._beside import watched
 from fault_profiles.model import Acting, Fault
@@ -18,6 +18,7 @@ from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import check_predicate, get, matches
 from servers.kit.expr.paths import parse, places
 from servers.kit.service import Service, ToolSpec, tool
+from servers.kit.target import Target
 
 
 class PartialBatch(Fault):
@@ -57,19 +58,25 @@ class PartialBatch(Fault):
         if sum(v is not None for v in (self.fails, self.each, self.keep)) != 1:
             raise InputError("needs exactly one of `fails` (a condition), `each` (every k-th), `keep` (the first n are done)")
         check_predicate(self.fails or {}, "fails")
-        first = str(parse(self.items)[0])
-        if not self.on.open:
-            known = {a for name in self.on.tools for a in tool(name)[1].model.model_fields}
-            if first not in known:
-                raise UnknownName("argument", first, known, f"items, {', '.join(self.on.patterns)}")
-            if not any(self.handles(cls, spec) for cls, spec in map(tool, self.on.tools)):
-                raise InputError(f"items: {first!r} is no list in {', '.join(self.on.patterns)}")
         return self
+
+    @field_validator("items")
+    @classmethod
+    def _known(cls, items: str, info: ValidationInfo) -> str:
+        on: Target | None = info.data.get("on")
+        if on is not None and not on.open:
+            specs = [tool(name)[1] for name in sorted(on.tools)]
+            known = {a for spec in specs for a in spec.model.model_fields}
+            first = str(parse(items)[0])
+            if first not in known:
+                raise UnknownName("argument", first, known, f"items, {', '.join(on.patterns)}")
+            if not any(_takes(spec, items) for spec in specs):
+                raise InputError(f"items: {first!r} is no list in {', '.join(on.patterns)}")
+        return items
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the tool takes the list."""
-        part, known = parse(self.items), spec.schema["properties"].get(str(parse(self.items)[0]), {})
-        return super().handles(cls, spec) and bool(known) and (len(part) > 1 or known.get("type") == "array")
+        return super().handles(cls, spec) and _takes(spec, self.items)
 
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:
         """Run the call with the items that are kept, and tell of them or of all."""
@@ -123,3 +130,9 @@ class PartialBatch(Fault):
     def _reply(self, at: Acting, item: Any) -> Reply:
         told = "This item could not be processed."
         return self.error.reply(at.scope | {"item": item}, at.codes.unavailable, told, "Try this item again.", retryable=True)
+
+
+def _takes(spec: ToolSpec, items: str) -> bool:
+    parts = parse(items)
+    known = spec.schema["properties"].get(str(parts[0]), {})
+    return bool(known) and (len(parts) > 1 or known.get("type") == "array")

@@ -15,6 +15,9 @@ class RateLimit(Fault):
     """A quota with a real reset: at most `allow` calls in any `window` simulated seconds; more are refused with the time left.
 
     Refused calls do not use up the quota. The `clock` server's `wait` (or any call, one second each) lets the window pass.
+
+    Example:
+        - rate_limit: {on: "venmo.*", allow: 2, window_seconds: 60}
     """
 
     kind: ClassVar[str] = "rate_limit"

@@ -6,7 +6,7 @@ import copy
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from fault_profiles.kinds._beside import watched
 from fault_profiles.model import Acting, Fault
@@ -16,6 +16,7 @@ from servers.kit.errors import UnknownName
 from servers.kit.expr import apply, check_operations
 from servers.kit.expr.paths import parse
 from servers.kit.service import Service, ToolSpec, tool
+from servers.kit.target import Target
 
 
 class RewrittenArguments(Fault):
@@ -43,15 +44,16 @@ class RewrittenArguments(Fault):
                 return {"edit": [{"set": {name: f"{example.args[name]} (again)"}}]}
         return "no argument of its example can be changed without knowing its meaning"
 
-    @model_validator(mode="after")
-    def _fits(self) -> RewrittenArguments:
-        check_operations(self.edit, "edit")
-        check_operations(self.reply, "reply")
-        if not self.on.open:
-            known = {a for name in self.on.tools for a in tool(name)[1].model.model_fields}
-            for name in sorted(_arguments(self.edit) - known):
-                raise UnknownName("argument", name, known, f"edit, {', '.join(self.on.patterns)}")
-        return self
+    @field_validator("edit", "reply")
+    @classmethod
+    def _readable(cls, operations: list[dict[str, Any]], info: ValidationInfo) -> list[dict[str, Any]]:
+        check_operations(operations, str(info.field_name))
+        on: Target | None = info.data.get("on")
+        if info.field_name == "edit" and on is not None and not on.open:
+            known = {a for name in on.tools for a in tool(name)[1].model.model_fields}
+            for name in sorted(_arguments(operations) - known):
+                raise UnknownName("argument", name, known, f"edit, {', '.join(on.patterns)}")
+        return operations
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the tool has one of the arguments."""

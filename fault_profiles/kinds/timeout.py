@@ -14,6 +14,9 @@ class Timeout(Fault):
     """Nothing runs, `seconds` of simulated time pass, and the error leaves open whether anything happened.
 
     Its twin is `lost_reply`, which answers the same words after the call was committed.
+
+    Example:
+        - timeout: {on: venmo.send_money, seconds: 45, first: 1}
     """
 
     kind: ClassVar[str] = "timeout"

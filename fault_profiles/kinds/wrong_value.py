@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
 from fault_profiles.kinds._beside import NAMES, check_tables, own_tables, tell_truth
 from fault_profiles.model import Acting, Fault, Stored
@@ -16,6 +16,7 @@ from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import apply, check_operations, check_predicate, matches
 from servers.kit.service import Service, ToolSpec, tool
 from servers.kit.store import World
+from servers.kit.target import Target
 
 
 class Row(BaseModel):
@@ -72,12 +73,18 @@ class WrongValue(Fault):
                 used |= check_predicate(part.where, "where")
         if self.row is not None:
             used |= check_operations(self.row.edit, "row.edit")
-            if self.row.when == "copy" and all(tool(t)[1].effect == "write" for t in self.on.tools):
-                raise InputError("row: a copy is read and dropped, so `when: copy` is for reads")
         known = NAMES | {n for n in ("record", "earlier") if getattr(self, n) is not None}
         for name in sorted(used - known):
             raise UnknownName("name", name, known, "expression")
         return self
+
+    @field_validator("row")
+    @classmethod
+    def _read(cls, row: Row | None, info: ValidationInfo) -> Row | None:
+        on: Target | None = info.data.get("on")
+        if row is not None and row.when == "copy" and on is not None and on.tools and all(tool(t)[1].effect == "write" for t in on.tools):
+            raise InputError("row: a copy is read and dropped, so `when: copy` is for reads")
+        return row
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the fault stands in a tool's chain: with a copy, only in those that read."""

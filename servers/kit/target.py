@@ -1,6 +1,7 @@
 """Targets: which tools a fault, a check or a condition is about.
 
-Written `venmo.send_money`, `venmo.*`, `*.list_*`, with `reads:` or `writes:` before it to narrow by effect, or as a list of these.
+Written `venmo.send_money`, `venmo.*`, `*.list_*`, with `reads:` or `writes:` before it to narrow by effect, or as a list of these. In a
+list `not:` leaves out: `["reads:*.*", "not:clock.*"]`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pydantic_core import core_schema
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.service import services
 
+_NOT = "not:"
 _EFFECTS = {"reads": "read", "writes": "write"}
 
 
@@ -29,7 +31,9 @@ class Target:
         self.open = open
         if not self.patterns or not all(isinstance(p, str) for p in self.patterns):
             raise InputError(f"a target is `service.tool`, a pattern of it, or a list of them; got {patterns!r}")
-        for pattern in self.patterns:
+        if not self._meant:
+            raise InputError(f"target {self.patterns[0]!r}: leaves out of nothing; name what is meant beside it")
+        for pattern in (*self._meant, *self._left_out):
             _check(pattern)
             if not open and not _expand(pattern):
                 _explain(pattern)
@@ -40,7 +44,17 @@ class Target:
     @functools.cached_property
     def tools(self) -> frozenset[str]:
         """Every `service.tool` of ours that is meant; none where the target is open."""
-        return frozenset() if self.open else frozenset().union(*(_expand(p) for p in self.patterns))
+        if self.open:
+            return frozenset()
+        return frozenset().union(*map(_expand, self._meant)).difference(*map(_expand, self._left_out))
+
+    @functools.cached_property
+    def _meant(self) -> list[str]:
+        return [p for p in self.patterns if not p.startswith(_NOT)]
+
+    @functools.cached_property
+    def _left_out(self) -> list[str]:
+        return [p.removeprefix(_NOT) for p in self.patterns if p.startswith(_NOT)]
 
     @functools.cached_property
     def services(self) -> frozenset[str]:
@@ -51,7 +65,8 @@ class Target:
         """Return whether a tool is meant; its `effect` need be given only for services that are not ours."""
         if effect is None:
             return f"{service}.{tool}" in self.tools
-        return any(_fits(pattern, f"{service}.{tool}", effect) for pattern in self.patterns)
+        name = f"{service}.{tool}"
+        return any(_fits(p, name, effect) for p in self._meant) and not any(_fits(p, name, effect) for p in self._left_out)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
