@@ -177,6 +177,11 @@ class Fault(Schedule):
         conditions = self.where or self.stored or self.result or self.after or self.until
         return self.duration == "permanent" and not conditions
 
+    @property
+    def shuts_out(self) -> bool:
+        """Whether no call ever comes to what stands inside it."""
+        return self.denies and self.always
+
     @functools.cached_property
     def acts_on(self) -> frozenset[str]:
         """Every `service.tool` of ours in whose chain it stands."""
@@ -356,6 +361,10 @@ def check_together(faults: list[Fault]) -> None:
                 raise UnknownName("fault", other, known, f"fault {fault.name}: expression")
             if name == "faults" and not known[other].capture:
                 raise InputError(f"fault {fault.name}: expression: fault {other} captures nothing")
+    used = {(name, other) for fault in faults for name, other in fields(fault.model_dump(exclude={"on"}))}
+    for fault in faults:
+        if fault.capture and ("faults", fault.name) not in used:
+            raise InputError(f"fault {fault.name}: no fault uses what it captures (${{faults.{fault.name}.…}})")
     outside = ordered(faults)
     for place, fault in enumerate(outside):
         for inner in outside[place + 1 :]:
@@ -366,7 +375,7 @@ def _check_inside(outer: Fault, inner: Fault) -> None:
     if outer.on.open or inner.on.open:
         return
     shared = inner.acts_on & outer.acts_on
-    if outer.denies and outer.always and inner.acts_on <= outer.acts_on:
+    if outer.shuts_out and inner.acts_on <= outer.acts_on:
         raise InputError(f"fault {inner.name} can never act: {outer.name} denies every call of {', '.join(inner.on.patterns)} outside it")
     both = set(getattr(outer, "rename", {})) & set(getattr(inner, "rename", {}))
     if shared and both and outer.always and inner.always:

@@ -22,6 +22,11 @@ class Wire(Fault):
     seconds: Count = 1
     error: Refusal = Refusal()
 
+    @property
+    def shuts_out(self) -> bool:
+        """Whether no call ever comes to what stands inside it."""
+        return self.when == "before" and self.always
+
     async def act(self, call: Call, following: Next, at: Acting) -> Reply:
         """Run the call or not, and lose its answer."""
         if self.when == "after":

@@ -18,7 +18,7 @@ from mcp.server import Server
 
 from client_harness import proxy
 from client_harness.adapters.install import environment
-from fault_profiles.model import Fault, parse
+from fault_profiles.model import Fault, kinds, parse
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Event, Notice, from_json
 from servers.kit.mcp import reply_of, session_server
@@ -259,6 +259,42 @@ async def test_a_drifting_schema_is_published_and_understood() -> None:
         assert session.schema("sums", "add")["properties"] == {"augend": {"type": "integer"}}
         assert (await session.call("sums", "add", {"a": 1})).is_error
         assert (await session.call("sums", "add", {"augend": 1})).data == {"got": {"a": 1}}
+
+
+OWN: dict[str, dict[str, Any]] = {
+    "api_sunset": {"instead": "s.look"},
+    "error_ladder": {"steps": [{"error": {"code": "NOTE_TOO_SHORT"}, "met": {"note": {"matches": ".{8,}"}}}]},
+    "fabricated_reply": {"reply": {"id": {"new_id": "pay"}}},
+    "maintenance_window": {"from": "16:00", "to": "16:20"},
+    "quota": {"allow": 1, "period": "hour"},
+    "rewritten_arguments": {"edit": [{"scale": {"amount": 10}}]},
+    "schema_drift": {"rename": {"note": "memo"}},
+    "wrong_value": {"reply": [{"scale": {"args.amount": 10}}]},
+}
+"""What a kind's declaration must say for the server below, for kinds that need more than a target."""
+
+
+@pytest.mark.parametrize("kind", [k for k, cls in kinds().items() if not cls.needs_world])
+async def test_every_kind_that_needs_no_state_acts_on_a_foreign_server(kind: str) -> None:
+    asked: list[dict[str, Any]] = []
+
+    async def listing(ctx: Any, params: Any) -> types.ListToolsResult:
+        schema = {"type": "object", "properties": {"amount": {"type": "number"}, "note": {"type": "string"}}}
+        return types.ListToolsResult(tools=[types.Tool(name=n, input_schema=schema) for n in ("pay", "look")])
+
+    async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        asked.append(params.arguments or {})
+        return types.CallToolResult(content=[types.TextContent(type="text", text=json.dumps({"args": params.arguments}))])
+
+    fault = parse({kind: {"on": "s.pay", **OWN.get(kind, {})}}, open=True)
+    async with Client(Server("s", on_list_tools=listing, on_call_tool=call), cache=None) as behind:
+        session = proxy.Proxied(await proxy.service_of(behind), behind, [fault])
+        for _ in range(2):
+            await session.call("s", "pay", {"amount": 3, "note": "hi"})
+        await session.call("s", "look", {"amount": 3})
+    first, second, other = attempts(session)
+    assert (first.firings or second.firings) and not [f for a in (first, second) for f in a.firings if f.failed]
+    assert not other.firings and other.seen == {"args": {"amount": 3}} and asked[-1] == {"amount": 3} and not session.bugs
 
 
 async def test_a_server_that_does_not_answer_is_an_error_after_a_while() -> None:

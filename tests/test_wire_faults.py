@@ -143,6 +143,15 @@ async def test_mistakes_are_one_line(item: dict[str, Any], message: str) -> None
     assert message in str(wrong.value) and "\n" not in str(wrong.value)
 
 
+async def test_what_can_never_act_behind_a_lost_call_is_refused() -> None:
+    def beside(when: str) -> None:
+        check_together([parse({"hang": {"on": "venmo.*", "when": when}}), parse({"latency": {"on": "venmo.send_money"}})])
+
+    beside("after")
+    with pytest.raises(InputError, match="latency can never act: hang denies every call"):
+        beside("before")
+
+
 # -- over HTTP ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("era", ERAS)
