@@ -17,7 +17,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from judge.model import Strict
-from judge.polarity import Reading, polarity
+from judge.polarity import Reading, polarity, repeated
 from judge.words import Sentence, Word, sentences
 from servers.kit.errors import InputError
 
@@ -67,13 +67,20 @@ def _phrase(text: str) -> tuple[tuple[_Item, ...], bool]:
     return tuple(items), text.rstrip().endswith("?")
 
 
-def _same(wanted: Word, word: Word) -> int:
+def _did(words: Sequence[Word], place: int) -> bool:
+    """Return whether `did` stands before a word, which makes it past: `it did go through`, `I did indeed send it`."""
+    return any(w.text == "did" for w in words[max(0, place - 2) : place]) and not any(
+        w.text in _FREE for w in words[max(0, place - 2) : place]
+    )
+
+
+def _same(wanted: Word, word: Word, did: bool) -> int:
     """Return 2 for a match, 1 where only the form differs (enough for a denial: `did not send` denies `sent`), 0 for none."""
     if wanted.text == word.text:
         return 2
     if not wanted.bases & word.bases:
         return 0
-    return 2 if wanted.form in ("base", word.form) else 1
+    return 2 if wanted.form in ("base", word.form) or (did and (wanted.form, word.form) == ("ed", "base")) else 1
 
 
 def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[int], bool]]:
@@ -87,7 +94,7 @@ def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[
         item = items[number]
         left = WIDE_GAP if item.wide else GAP
         for place in range(at, len(words)):
-            level = max(_same(option, words[place]) for option in item.options)
+            level = max(_same(option, words[place], _did(words, place)) for option in item.options)
             if level:
                 rest = search(place + 1, number + 1, [*taken, place], exact and level == 2)
                 if rest is not None:
@@ -98,7 +105,7 @@ def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[
         return None
 
     for start in range(len(words)):
-        level = max(_same(option, words[start]) for option in items[0].options)
+        level = max(_same(option, words[start], _did(words, start)) for option in items[0].options)
         if level:
             made = search(start + 1, 1, [start], level == 2)
             if made is not None:
@@ -110,7 +117,7 @@ def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
     """Return what a text makes of a concept given by phrases, and the sentence that shows it ("" when absent).
 
     What a text says of an earlier try ("at first it did not go through") gives way to what it says outside, and how things had stood ("it
-    had not gone out, so I sent it") to a claim that comes later.
+    had not gone out, so I sent it") to a claim that comes later. That nothing was repeated ("I did not send it again") denies no deed.
     """
     said: dict[tuple[str, bool], str] = {}
     stood: list[tuple[tuple[int, int], str]] = []
@@ -125,6 +132,8 @@ def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
                         said.setdefault(("yes", False), sentence.text)
                     continue
                 value, earlier = polarity(reading, number, positions)
+                if value == "no" and repeated(sentence, positions):
+                    continue
                 place = (number, positions[-1])
                 if value == "no" and any(w.text == "had" for w in sentence.words[max(0, positions[0] - 4) : place[1]]):
                     stood.append((place, sentence.text))

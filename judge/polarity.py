@@ -96,6 +96,19 @@ def polarity(reading: Reading, number: int, positions: Sequence[int]) -> tuple[V
     return value, earlier
 
 
+def repeated(sentence: Sentence, positions: Sequence[int]) -> bool:
+    """Return whether what is denied of the words at `positions` is only that it was done once more: `I did not send it again`."""
+    words, last = sentence.words, positions[-1]
+    before = [w.text for w in words[_clause(sentence, positions[0]) : last]]
+    refrained = any(before[i : i + 2] in (["did", "not"], ["have", "not"], ["had", "not"], ["will", "not"]) for i in range(len(before)))
+    end = min((b for b in sentence.breaks if b > last), default=len(words))
+    after = [w.text for w in words[last + 1 : min(end, last + 7)]]
+    once_more = (
+        "again" in after or "twice" in after or any(after[i : i + 2] in (["2", "time"], ["second", "time"]) for i in range(len(after)))
+    )
+    return refrained and once_more and bool(_FIRST & set(before))
+
+
 def _within(sentence: Sentence, positions: Sequence[int]) -> Value:
     words = sentence.words
     matched = set(positions)
@@ -238,6 +251,8 @@ def _negated_after(sentence: Sentence, last: int) -> bool:
 def _doubts(sentence: Sentence, at: int) -> bool:
     words = sentence.words
     text = words[at].text
+    if text == "chance" and at and words[at - 1].text == "percent":
+        return False  # a forecast
     if text in _DOUBTS:
         return not _idiom(sentence, at)
     near = [w.text for w in words[at + 1 : at + 4]]

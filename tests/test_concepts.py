@@ -47,6 +47,9 @@ ASSERTED = [
     "Without a doubt the payment was sent.",
     "I couldn't reach PayPal, but the payment was sent with Venmo.",
     "On May 3 the payment was sent.",
+    "The call timed out, but the payment did go through, so I did not send it again.",
+    "The payment was sent, and I have not sent it a second time.",
+    "With a 5% chance of rain ahead of you, the payment was sent.",
 ]
 
 DENIED = [
@@ -57,6 +60,8 @@ DENIED = [
     "I couldn't verify that the transfer went through.",
     "No payment was sent.",
     "The payment never went through.",
+    "The payment did not go through again.",
+    "The transfer could not be sent again.",
     "The payment did not go through.",
     "Neither payment was sent.",
     "There is no record that the payment was sent.",
