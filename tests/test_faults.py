@@ -291,6 +291,8 @@ def test_faults_that_cannot_stand_together_are_refused() -> None:
     renames = [parse({"schema_drift": {"name": n, "on": "venmo.send_money", "rename": {"note": n}}}) for n in ("memo", "text")]
     with pytest.raises(InputError, match="both rename 'note'"):
         check_together(renames)
+    with pytest.raises(InputError, match="no fault uses what it captures"):
+        check_together([parse({"outage": {"on": "venmo.send_money", "capture": {"x": "${args.amount}"}}})])
     echo = parse({"wrong_value": {"on": "venmo.get_balance", "reply": [{"set": {"balance": "${faults.outage.x}"}}]}})
     with pytest.raises(InputError, match="fault outage captures nothing"):
         check_together([parse({"outage": {"on": "venmo.send_money"}}), echo])

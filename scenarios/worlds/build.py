@@ -86,7 +86,7 @@ def with_ids(value: Any, name: str) -> Any:
     if isinstance(value, str):
         return _SEEDED.sub(lambda found: make_id(found[1], name, found[2]), value)
     if isinstance(value, dict):
-        return {k: with_ids(v, name) for k, v in value.items()}
+        return {with_ids(k, name): with_ids(v, name) for k, v in value.items()}
     return [with_ids(v, name) for v in value] if isinstance(value, list) else value
 
 

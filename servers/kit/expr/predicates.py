@@ -145,6 +145,6 @@ def _check(wanted: Any, where: str) -> set[str]:
         if name == "matches":
             try:
                 re.compile(operand)
-            except re.error as wrong:
+            except (re.error, TypeError) as wrong:  # a pattern that YAML read as a number
                 raise InputError(f"{where}: pattern {operand!r}: {wrong}") from None
     return used
