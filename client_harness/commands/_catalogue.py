@@ -6,13 +6,14 @@ import dataclasses
 import inspect
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from client_harness import connect
@@ -157,8 +158,26 @@ def _fields(model: type[BaseModel]) -> Entry:
             default = default.model_dump(exclude_defaults=True, mode="json")
         known = {"name": part.alias or name, "type": _typed(part.annotation), "required": part.is_required(), "default": default}
         fields.append(known | ({"about": part.description} if part.description else {}))
+    fields.sort(key=lambda f: f["name"] not in model.__annotations__ and f["name"] not in {p.alias for p in _own(model)})
     documented = [inspect.cleandoc(c.__doc__ or "") for c in model.__mro__ if issubclass(c, BaseModel) and c is not BaseModel and c.__doc__]
+    documented[1:1] = [f"{c.__name__}: {inspect.cleandoc(c.__doc__ or '')}" for c in dict.fromkeys(_inside(_own(model)))]
     return {"about": _line(model.__doc__), "description": "\n\n".join(documented), "fields": fields, "schema": model.model_json_schema()}
+
+
+def _own(model: type[BaseModel]) -> list[FieldInfo]:
+    return [part for name, part in model.model_fields.items() if name in model.__annotations__]
+
+
+def _inside(parts: Iterable[FieldInfo]) -> Iterator[type[BaseModel]]:
+    """Yield the models that fields hold, and those inside them."""
+    for part in parts:
+        waiting = [part.annotation]
+        while waiting:
+            found = waiting.pop()
+            waiting += get_args(found)
+            if inspect.isclass(found) and issubclass(found, BaseModel):
+                yield found
+                yield from _inside(found.model_fields.values())
 
 
 def _typed(annotation: Any) -> str:
