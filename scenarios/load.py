@@ -144,6 +144,9 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
     tables = {t: s for n in exposed for t, s in {**service(n).shared_tables, **service(n).tables}.items()}
     for check in made.checks:
         mentions, where = check.mentions(), f"check {check.name}"
+        turn = getattr(check, "turn", None)
+        if isinstance(turn, int) and not 1 <= turn <= len(made.turns):
+            raise InputError(f"{where}: there is no turn {turn}; the user has {len(made.turns)}")
         for target in mentions.targets:
             if not target.services & exposed:
                 raise InputError(f"{where}: {', '.join(target.patterns)} is on no service of this scenario")

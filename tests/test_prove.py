@@ -158,6 +158,7 @@ def test_a_scenario_broken_by_hand_is_told_how(sound: dict[str, Any], break_it: 
         (("violations",), [{"fails": "looked", "omit": "look_again"}], "no violation names the gate"),
         (("history",), "nowhere", "unknown history 'nowhere'"),
         (("turns",), [], "turns"),
+        (("checks", 4, "said", "turn"), 5, "check tells: there is no turn 5; the user has 1"),
         (("disclose",), [{"service": "zelle", "after": {"fired": "outage"}}], "unknown fault 'outage'"),
     ],
     ids=str,
