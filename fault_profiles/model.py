@@ -101,11 +101,11 @@ class Fault(Schedule):
     """The envelope. In YAML a fault is a one-key item, `- <kind>: {on: venmo.send_money, …}`.
 
     `on` which tools; `where` which arguments; `stored` which rows must exist; `result` what the honest reply must be; `per` what the
-    due calls are counted by (`fault`, `tool`, `service`, or a path into the arguments); `after` and `until` arm and clear it (`rearm`
-    lets it arm again after clearing); `priority` orders faults on one tool (higher stands outside); `tell` how strongly the lie shows;
-    `capture` values kept at a firing for others (`faults.<name>.<value>`); `exposed_by` readings that could expose it; `recover` calls
-    of which any one recovers from it; `repairable` whether anything does; `required` whether it must fire for a run to count as
-    exposed.
+    due calls are counted by (`fault`, `tool`, `record`, `service`, or a path into the arguments); `after` and `until` arm and clear it
+    (`rearm` lets it arm again after clearing); `priority` orders faults on one tool (higher stands outside); `tell` how strongly the
+    lie shows; `capture` values kept at a firing for others (`faults.<name>.<value>`); `exposed_by` readings that could expose it;
+    `recover` calls of which any one recovers from it; `repairable` whether anything does; `required` whether it must fire for a run to
+    count as exposed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -281,6 +281,8 @@ class Fault(Schedule):
         return not cleared
 
     def _counted_by(self, call: Call) -> str:
+        if self.per == "record":
+            return f"record={call.record()!r}"
         known = {"fault": "fault", "tool": call.name, "service": call.service}
         return known[self.per] if self.per in known else f"{self.per}={get(call.args, self.per)!r}"
 

@@ -83,6 +83,8 @@ def test_a_fault_looks_at_arguments_and_counts_by_what_it_is_told() -> None:
     each = session({"outage": {"on": "venmo.get_contact", "first": 1, "per": "contact_id"}})
     calls = [("venmo.get_contact", {"contact_id": c}) for c in (JORDAN, JORDAN, MEI, MEI)]
     assert fired(each, *calls) == [1, 0, 1, 0]
+    record = session({"outage": {"on": "reads:venmo.*", "first": 1, "per": "record"}})
+    assert fired(record, calls[0], ("venmo.list_transactions", {"contact_id": JORDAN}), calls[2], calls[2]) == [1, 0, 1, 0]
     by_tool = session({"outage": {"on": "venmo.get_*", "first": 1, "per": "tool"}})
     assert fired(by_tool, BALANCE, calls[0], BALANCE, calls[0]) == [1, 1, 0, 0]
 

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from client_harness.commands import _print
-from servers.kit.errors import InputError
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 
@@ -40,10 +39,10 @@ def list_(
     With --matrix each fault kind is tried on every tool that it handles, from the tool's example call. Exit status 1 where one is broken.
 
     \b
-    Example: client_harness list faults
     Example: client_harness list faults --matrix
     """
     from client_harness.commands import _catalogue
+    from servers.kit.errors import InputError
 
     if matrix and what is not What.faults:
         raise InputError(f"--matrix goes with faults, not with {what.value}")

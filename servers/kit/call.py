@@ -81,6 +81,14 @@ class Call:
         """Whether the tool reads or writes."""
         return self.spec.effect
 
+    def record(self) -> tuple[str, str] | None:
+        """Return table and key of the stored record that the arguments name, whatever the argument is called, or None."""
+        for value in self.args.values():
+            for table in self.world.tables if isinstance(value, str) else ():
+                if self.world.get(table, value) is not None:
+                    return table, value
+        return None
+
     def on(self, world: World, *, now: int | None = None, scratch: bool = True) -> Call:
         """Return this call on another world (a copy that will be dropped, unless `scratch` is false)."""
         return replace(self, world=world, now=self.now if now is None else now, scratch=scratch)
