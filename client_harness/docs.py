@@ -1,15 +1,20 @@
-"""Generated parts of the documentation: tables in README.md between markers, and docs/cli.md.
+"""Generated parts of the documentation: tables in README.md between markers, docs/cli.md and docs/faults.md.
 
 `--write` renews them, else they are compared.
 """
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
 import sys
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
+
+from pydantic import BaseModel
 
 from servers.kit.errors import InputError
 
@@ -107,9 +112,73 @@ def cli() -> str:
     return "\n".join(parts)
 
 
+def faults() -> str:
+    """Return the catalogue of faults: what all kinds share, then each kind with its fields and its example."""
+    from fault_profiles.model import Fault, Reading, Stored, kinds
+    from fault_profiles.refusal import Refusal
+    from fault_profiles.sample import PROMISES
+    from fault_profiles.schedule import Moment, Schedule
+
+    parts = [
+        "# Catalogue of faults",
+        "",
+        "Generated from the code by `make docs`; [writing-faults.md](writing-faults.md) teaches the language.",
+        "",
+    ]
+    parts += ["## What every kind shares", "", _prose(Fault)[0], "", *_fields("outage", shared=True), ""]
+    for model, about in (
+        (Schedule, "The schedule"),
+        (Moment, "`after` and `until`"),
+        (Stored, "`stored`"),
+        (Reading, "Items of `exposed_by` and `recover`"),
+        (Refusal, "`error`, where a kind answers with one"),
+    ):
+        parts += [f"**{about}.** {_prose(model)[0]}", ""]
+    for name, cls in kinds().items():
+        text, example = _prose(cls)
+        facts = [f"on {' and '.join(e + 's' for e in cls.effects)}"]
+        facts += ["answers in place of the call"] if cls.denies else []
+        facts += ["needs the state of the service, so not behind a proxy"] if cls.needs_world else []
+        facts += [f"tell: {', '.join(cls.tells)}"] if cls.tells != Fault.tells else []
+        parts += [f"## {name}", "", f"*{'; '.join(facts)}*", "", text, ""]
+        parts += ["```yaml", *example, "```", ""] if example else []
+        parts += [f"Held on every tool: {'; '.join(PROMISES[p] for p in cls.promises)}.", ""] if cls.promises else []
+        parts += [*own, ""] if len(own := _fields(name, shared=False)) > 2 else []
+        inside = {m: None for n, f in cls.model_fields.items() if n not in Fault.model_fields for m in _models(f.annotation)}
+        parts += [line for m in inside if m is not Refusal for line in (f"**{m.__name__}.** {_prose(m)[0]}", "")]
+    return "\n".join(parts)
+
+
+def _prose(described: type) -> tuple[str, list[str]]:
+    """Split a docstring into its text and the lines of the example that ends it."""
+    text, _, example = inspect.cleandoc(described.__doc__ or "").partition("\nExample:\n")
+    return text.strip(), textwrap.dedent(example).splitlines()
+
+
+def _fields(kind: str, *, shared: bool) -> list[str]:
+    from client_harness.commands._catalogue import find
+    from fault_profiles.model import Fault
+
+    rows = ["| field | type | default |", "|---|---|---|"]
+    for field in find(f"fault:{kind}")["fields"]:
+        if (field["name"] in Fault.model_fields) is shared:
+            default = "" if field["default"] in (None, "") else f"`{json.dumps(field['default'])}`"
+            rows.append(f"| `{field['name']}` | {field['type']} | {'required' if field['required'] else default} |")
+    return rows
+
+
+def _models(annotation: object) -> Iterator[type[BaseModel]]:
+    """Yield the models in a field's type."""
+    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
+
+
 def pages() -> dict[Path, str]:
     """Return every generated page as it should be."""
-    return {ROOT / "README.md": readme((ROOT / "README.md").read_text()), ROOT / "docs" / "cli.md": cli()}
+    pages = {ROOT / "README.md": readme((ROOT / "README.md").read_text())}
+    return pages | {ROOT / "docs" / "cli.md": cli(), ROOT / "docs" / "faults.md": faults()}
 
 
 def stale() -> list[str]:

@@ -190,7 +190,7 @@ async def _cell(begin: Begin, honest: _Honest, kind: type[Fault], early: Sequenc
     firings = played.attempt.firings
     state = State.load(session.control, _NAME)
     if not firings and not session.bugs:
-        why = "nothing to act on in the default world"
+        why = "it meets nothing to act on"
         return Cell(kind.kind, tool, "broken" if problems else "rests", why, problems=tuple(problems))
     problems += [f"{'; '.join(f.failed for f in firings if f.failed)}"] if any(f.failed for f in firings) else []
     problems += _effects(kind, once, honest, played)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 import anyio
 import pytest
+import yaml
 
 from fault_profiles.matrix import Matrix, matrix
-from fault_profiles.model import Fault, kinds
+from fault_profiles.model import Fault, check_together, kinds, parse
 from fault_profiles.sample import PROMISES
 from servers.kit.call import Call, Next, Reply
 from servers.kit.service import services, tool
-from tests.commands import command, process, refusal
+from servers.kit.yaml import Loader
+from tests.commands import ROOT, command, process, refusal
 from tests.support import new_session
 
 every_kind = pytest.mark.parametrize("kind", list(kinds()))
@@ -117,3 +122,23 @@ def test_a_kind_that_does_otherwise_is_found(kind: type[Fault], wrong: set[str])
     assert cell.outcome == "broken"
     for part in wrong:
         assert any(part in p for p in cell.problems), cell.problems
+
+
+# -- the page that teaches ----------------------------------------------------------------------------------------
+PAGE = (ROOT / "docs" / "writing-faults.md").read_text()
+
+
+@pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
+def test_the_declarations_of_the_page_load_together(block: str) -> None:
+    check_together([parse(item) for item in yaml.load(block, Loader=Loader)])
+
+
+def test_the_kind_that_the_page_adds_acts_on_tools_and_keeps_what_it_promises(monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    module = ModuleType("taught")
+    monkeypatch.setitem(sys.modules, "taught", module)  # annotations are looked up there
+    exec(compile(code, "docs/writing-faults.md", "exec", dont_inherit=True), vars(module))
+    (kind,) = [v for v in vars(module).values() if isinstance(v, type) and issubclass(v, Fault) and v is not Fault]
+    found = play(kind, "venmo.list_transactions", "venmo.send_money", "venmo.get_balance")
+    assert [c.outcome for c in found.cells[:2]] == ["fires", "fires"], found.cells
+    assert found.by_kind()["cut_texts"]["problems"] == {}
