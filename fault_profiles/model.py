@@ -7,6 +7,7 @@ State (counters, captured values) lives in the episode's control record, so a fa
 from __future__ import annotations
 
 import functools
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -212,21 +213,25 @@ class Fault(Schedule):
         return self.schema_now(schema) if self._armed(session, state) else schema
 
     def layer(self, session: Session) -> Layer:
-        """Return the fault's layer in a session."""
-
+        """Return the fault's layer in a session; where it does not act it hands on what follows, without a coroutine of its own."""
         live = None if session.control.shared else State.load(session.control, self.name)
 
-        async def run(call: Call, following: Next) -> Reply:
+        def run(call: Call, following: Next) -> Awaitable[Reply]:
             if call.shadow:
                 firing = fired_on(call, self.name)
                 if firing is None:
-                    return await following(call)
-                return await self.act(call, following, Acting(session, firing, self._scope(session, call), True))
+                    return following(call)
+                return self.act(call, following, Acting(session, firing, self._scope(session, call), True))
             if self.where and not matches(self.where, call.args, self._scope(session, call) if self._where_computes else None):
-                return await following(call)
-            if (self.stored or self.result) and not await self._conditions_hold(session, call):
-                return await following(call)
+                return following(call)
+            if self.stored or self.result:
+                return ask(call, following)
             by = self._due_on(session, call, live or State.load(session.control, self.name))
+            return following(call) if by is None else self._fire(session, call, following, by)
+
+        async def ask(call: Call, following: Next) -> Reply:
+            holds = await self._conditions_hold(session, call)
+            by = self._due_on(session, call, live or State.load(session.control, self.name)) if holds else None
             return await (following(call) if by is None else self._fire(session, call, following, by))
 
         return run
@@ -305,11 +310,15 @@ class Fault(Schedule):
             "faults": Captured(session.control),
         }
 
+    @functools.cached_property
+    def _listens(self) -> tuple[tuple[str, Moment], ...]:
+        """Moments that wait for a call or a firing; most faults have none."""
+        parts = (("after", self.after), ("until", self.until))
+        return tuple((p, m) for p, m in parts if m is not None and (m.called is not None or m.fired is not None))
+
     def hear(self, session: Session, attempt: Attempt) -> None:
         """Take note of a call that arms or clears the fault; the session calls this after each attempt."""
-        for part, moment in (("after", self.after), ("until", self.until)):
-            if moment is None:
-                continue
+        for part, moment in self._listens:
             times = int(moment.hears(attempt)) + sum(f.fault == moment.fired and f.failed is None for f in attempt.firings)
             if times:
                 state = State.load(session.control, self.name)

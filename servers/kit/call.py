@@ -111,7 +111,4 @@ def chain(layers: list[Layer], innermost: Next) -> Next:
 
 
 def _bind(layer: Layer, following: Next) -> Next:
-    async def run(call: Call) -> Reply:
-        return await layer(call, following)
-
-    return run
+    return lambda call: layer(call, following)

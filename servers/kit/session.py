@@ -175,7 +175,7 @@ class Session:
         call = Call(cls.name, spec.name, attempt.args, spec, self.world, now, journal)
         run, present = self._chain(cls, spec)
         found, old = self.evidence.before(call, present)
-        may_write = spec.effect == "write" or bool(self.faults)
+        may_write = spec.effect == "write" or bool(present)
         mark = self.world.last_change() if may_write else 0
         try:
             reply = await run(call)

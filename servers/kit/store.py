@@ -131,6 +131,7 @@ class World:
         self._db, self.tables, self.shared = connection, tables, shared
         self._stamp: tuple[str, str] | None = None
         self._in_call = False
+        self._begun: int | None = None
         self.read_only = False
 
     # -- making one -------------------------------------------------------------------------------------------
@@ -294,10 +295,19 @@ class World:
 
     def last_change(self) -> int:
         """Return the log's last sequence number."""
+        if self.shared:  # what is shared never changes
+            if self._begun is None:
+                self._begun = self._newest()
+            return self._begun
+        return self._newest()
+
+    def _newest(self) -> int:
         return self._db.execute("SELECT coalesce(max(seq),0) FROM _log").fetchone()[0]
 
     def log(self, after: int = 0) -> list[dict[str, Any]]:
         """Return log entries `{seq, at, cause, table, key, old, new}` after a sequence number, rows decoded."""
+        if self.shared and after >= self.last_change():
+            return []
         entries = self._db.execute("SELECT seq, at, cause, tbl, pk, old, new FROM _log WHERE seq>? ORDER BY seq", (after,))
         return [
             {"seq": s, "at": at, "cause": cause, "table": t, "key": pk, "old": self._row(t, old), "new": self._row(t, new)}
