@@ -10,7 +10,7 @@ run: $(READY)
 	$(BIN)/client_harness run
 
 test: $(READY) $(ADAPTER)
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 check: $(READY)
 	$(BIN)/ruff check .
