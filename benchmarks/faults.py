@@ -42,8 +42,6 @@ def session(name: str, faults: list[Fault]) -> Session:
     made = Session(["venmo"], build.shared("maya").share(), Control(parse_time(build.person("maya")["start"])), faults=faults)
     cls, spec = tool(name)
     assert all(f.handles(cls, spec) for f in faults)
-    for fault in faults:
-        made.on_attempt.append(lambda attempt, fault=fault: fault.hear(made, attempt))
     return made
 
 

@@ -65,8 +65,6 @@ class Episode:
         return history.live(self.scenario.history).sessions if self.scenario.history else []
 
     def _heard(self, attempt: Attempt) -> None:
-        for fault in self.faults:
-            fault.hear(self.session, attempt)
         for disclosure in self.scenario.disclose:
             service, moment = disclosure.service, disclosure.after
             if service not in self._heard_of:

@@ -24,7 +24,6 @@ from scenarios.worlds import build
 from servers.kit.call import Call, Reply
 from servers.kit.control import Control
 from servers.kit.errors import InputError, did_you_mean
-from servers.kit.events import Attempt
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session
 from servers.kit.store import World
@@ -53,12 +52,6 @@ class Proxied(Session):
         super().__init__((), World.empty({}), control, faults=ordered(list(faults)))
         self.classes = {cls.name: cls}
         self._client, self._timeout = client, timeout
-        self.on_attempt.append(self._hear)
-
-    def _hear(self, attempt: Attempt) -> None:
-        for fault in self.faults:
-            if isinstance(fault, Fault):
-                fault.hear(self, attempt)
 
     async def perform(self, call: Call) -> Reply:
         """Ask the other server."""

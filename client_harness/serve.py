@@ -20,7 +20,6 @@ from scenarios.worlds import build
 from servers.kit import database
 from servers.kit.control import Control
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.events import Attempt
 from servers.kit.service import all_tables, service, services
 from servers.kit.session import Session
 from servers.kit.store import World
@@ -71,15 +70,7 @@ def _world(chosen: Sequence[str], faults: list[Fault], db: Path | None, seed: in
     world, control = _kept(db, seed) if db is not None else (build.shared(DEFAULT_WORLD).share(), Control(_start(), seed))
     if control.get("start") is None:
         control.put("start", control.now)
-    session = Session(names, world, control, faults=ordered(faults))
-
-    def hear(attempt: Attempt) -> None:
-        for fault in session.faults:
-            if isinstance(fault, Fault):
-                fault.hear(session, attempt)
-
-    session.on_attempt.append(hear)
-    return session
+    return Session(names, world, control, faults=ordered(faults))
 
 
 def _kept(db: Path, seed: int) -> tuple[World, Control]:

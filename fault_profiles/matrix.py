@@ -208,8 +208,6 @@ async def _cell(begin: Begin, honest: _Honest, kind: type[Fault], early: Sequenc
 
 def _began(begin: Begin, honest: _Honest, faults: list[Fault], watches: Sequence[Watch]) -> Session:
     session = begin(owners(honest.cls, honest.spec), faults, watches)
-    for fault in faults:
-        session.on_attempt.append(lambda attempt, fault=fault: fault.hear(session, attempt))
     return session
 
 

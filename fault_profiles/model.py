@@ -7,26 +7,23 @@ State (counters, captured values) lives in the episode's control record, so a fa
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from fault_profiles.decide import Acting, Decider, armed
 from fault_profiles.sample import Example
 from fault_profiles.schedule import Moment, Schedule
-from fault_profiles.state import Captured, State
+from fault_profiles.state import State
 from servers.kit.call import Call, Layer, Next, Reply
 from servers.kit.errors import InputError, UnknownName, explain
-from servers.kit.events import Attempt, Firing
-from servers.kit.evidence import fired as fired_on
-from servers.kit.expr import check_predicate, fields, get, matches, names, render
+from servers.kit.events import Attempt
+from servers.kit.expr import check_predicate, fields, matches, names
 from servers.kit.expr.paths import parse as parse_path
 from servers.kit.registry import subclasses
-from servers.kit.service import Codes, Service, ToolSpec, service, tool
+from servers.kit.service import Service, ToolSpec, service, tool
 from servers.kit.session import Session
 from servers.kit.target import Target
-from servers.kit.values import iso
 
 _SCOPE = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
 """Names that expressions of a fault know: `number` is the firing's, `reply` the honest reply where there is one."""
@@ -65,37 +62,6 @@ class Reading(BaseModel):
     def fits(self, service: str, tool: str, args: dict[str, Any]) -> bool:
         """Return whether a call is one."""
         return self.tool.selects(service, tool) and matches(self.where, args)
-
-
-@dataclass
-class Acting:
-    """What `act` works with: the firing to describe, the scope of expressions, and the session. `shadow`: repeat, change no state."""
-
-    session: Session
-    firing: Firing
-    scope: dict[str, Any]
-    shadow: bool
-    declined: bool = False
-
-    def decline(self, reply: Reply) -> Reply:
-        """Pass a reply on and count this call as none of ours (say, the service refused it by itself)."""
-        self.declined = True
-        return reply
-
-    def fail(self, reply: Reply, why: str) -> Reply:
-        """Pass a reply on and record that the firing was due and could not be done; the verdict becomes unknown."""
-        self.firing.failed = why
-        return reply
-
-    @property
-    def codes(self) -> Codes:
-        """The provider's error codes."""
-        return self.session.classes[self.scope["service"]].codes
-
-    @property
-    def title(self) -> str:
-        """The provider's name as people know it."""
-        return self.session.classes[self.scope["service"]].title
 
 
 class Fault(Schedule):
@@ -210,105 +176,11 @@ class Fault(Schedule):
     def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema to publish now."""
         state = State.load(session.control, self.name)
-        return self.schema_now(schema) if self._armed(session, state) else schema
+        return self.schema_now(schema) if armed(self, session.control.now, state) else schema
 
     def layer(self, session: Session) -> Layer:
-        """Return the fault's layer in a session; where it does not act it hands on what follows, without a coroutine of its own."""
-        live = None if session.control.shared else State.load(session.control, self.name)
-
-        def run(call: Call, following: Next) -> Awaitable[Reply]:
-            if call.shadow:
-                firing = fired_on(call, self.name)
-                if firing is None:
-                    return following(call)
-                return self.act(call, following, Acting(session, firing, self._scope(session, call), True))
-            if self.where and not matches(self.where, call.args, self._scope(session, call) if self._where_computes else None):
-                return following(call)
-            if self.stored or self.result:
-                return ask(call, following)
-            by = self._due_on(session, call, live or State.load(session.control, self.name))
-            return following(call) if by is None else self._fire(session, call, following, by)
-
-        async def ask(call: Call, following: Next) -> Reply:
-            holds = await self._conditions_hold(session, call)
-            by = self._due_on(session, call, live or State.load(session.control, self.name)) if holds else None
-            return await (following(call) if by is None else self._fire(session, call, following, by))
-
-        return run
-
-    @functools.cached_property
-    def _where_computes(self) -> bool:
-        return bool(names(self.where))
-
-    def _due_on(self, session: Session, call: Call, state: State) -> str | None:
-        """Count a call that is near; return what it is counted by where the fault acts on it."""
-        state.near += 1
-        if self.until is not None and self.until.corrected and matches(self.until.corrected, call.args):
-            state.heard["until"] = self.until.times
-        acts = False
-        by = "fault" if self.per == "fault" else self._counted_by(call)
-        if (self.after is None and self.until is None) or self._armed(session, state):
-            number = state.counts[by] = state.counts.get(by, 0) + 1
-            draw = session.control.draw(self.name, call.name, call.args, number) if self.probability is not None else 0.0
-            acts = self.due(number, session.control.now - state.start, draw)
-        state.save()
-        return by if acts else None
-
-    async def _fire(self, session: Session, call: Call, following: Next, by: str) -> Reply:
-        firing = Firing(self.name, self.kind, State.load(session.control, self.name).fired + 1)
-        at = Acting(session, firing, self._scope(session, call) | {"number": firing.number}, False)
-        reply = await self.act(call, following, at)
-        state = State.load(session.control, self.name)
-        if at.declined:
-            state.counts[by] -= 1
-        else:
-            call.journal.firings.append(firing)
-            state.failed += firing.failed is not None
-            state.fired += firing.failed is None
-            state.first = state.first if state.first is not None else session.control.now
-            if self.capture:
-                state.captured = render(self.capture, at.scope | {"reply": reply.data})
-        state.save()
-        return reply
-
-    def _armed(self, session: Session, state: State) -> bool:
-        now = session.control.now
-        if self.after is not None and not state.reached(self.after, "after", now, max(state.near - 1, 0)):
-            return False
-        since = now if state.first is None else state.first
-        cleared = self.until is not None and (
-            (self.until.calls is not None and state.fired - state.before >= self.until.calls)
-            or (self.until.seconds is not None and now - since >= self.until.seconds)
-            or state.heard.get("until", 0) >= self.until.times
-        )
-        if cleared and self.rearm:
-            state.before, state.first, state.heard, state.counts = state.fired, None, {}, {}
-        return not cleared
-
-    def _counted_by(self, call: Call) -> str:
-        if self.per == "record":
-            return f"record={call.record()!r}"
-        known = {"fault": "fault", "tool": call.name, "service": call.service}
-        return known[self.per] if self.per in known else f"{self.per}={get(call.args, self.per)!r}"
-
-    async def _conditions_hold(self, session: Session, call: Call) -> bool:
-        scope = self._scope(session, call)
-        if self.stored is not None and not any(matches(self.stored.where, r, scope) for r in call.world.rows(self.stored.table)):
-            return False
-        if not self.result:
-            return True
-        honest = await session.peek(call)
-        return matches(self.result, honest.data, scope)
-
-    def _scope(self, session: Session, call: Call) -> dict[str, Any]:
-        return {
-            "args": call.args,
-            "service": call.service,
-            "tool": call.tool,
-            "now": iso(call.now),
-            "start": iso(session.control.start),
-            "faults": Captured(session.control),
-        }
+        """Return the fault's layer in a session."""
+        return Decider(self, session).run
 
     @functools.cached_property
     def _listens(self) -> tuple[tuple[str, Moment], ...]:
@@ -316,8 +188,13 @@ class Fault(Schedule):
         parts = (("after", self.after), ("until", self.until))
         return tuple((p, m) for p, m in parts if m is not None and (m.called is not None or m.fired is not None))
 
+    def listen(self, session: Session) -> None:
+        """Let the fault hear of each attempt, where anything of it waits for one."""
+        if self._listens or type(self).hear is not Fault.hear:
+            session.on_attempt.append(lambda attempt: self.hear(session, attempt))
+
     def hear(self, session: Session, attempt: Attempt) -> None:
-        """Take note of a call that arms or clears the fault; the session calls this after each attempt."""
+        """Take note of a call that arms or clears the fault."""
         for part, moment in self._listens:
             times = int(moment.hears(attempt)) + sum(f.fault == moment.fired and f.failed is None for f in attempt.firings)
             if times:

@@ -45,6 +45,9 @@ class Dropped:
     def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]) -> dict[str, Any]:
         return schema
 
+    def listen(self, session: Session) -> None:
+        pass
+
     def layer(self, session: Session) -> Layer:
         async def run(call: Call, following: Next) -> Reply:
             due = fired(call, self.name) is not None if call.shadow else session.control.count("dropped") == 1
@@ -64,6 +67,9 @@ class Lie(Dropped):
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         return spec.name == "get_balance"
+
+    def listen(self, session: Session) -> None:
+        pass
 
     def layer(self, session: Session) -> Layer:
         async def run(call: Call, following: Next) -> Reply:

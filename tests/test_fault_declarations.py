@@ -100,8 +100,6 @@ def test_a_profile_suits_every_service_and_hinges_on_the_seed(name: str) -> None
 def _plagued(faults: list[Fault], seed: int) -> list[str]:
     """Make every example's call twice in one episode under some faults, and return the trace."""
     s = new_session(seed=seed, faults=faults)
-    for fault in faults:
-        s.on_attempt.append(lambda attempt, fault=fault: fault.hear(s, attempt))
 
     async def run() -> None:
         for cls, spec in TOOLS * 2:

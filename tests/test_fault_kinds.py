@@ -34,8 +34,6 @@ def session(*faults: dict[str, Any], watch: str = "", about: str | None = None, 
     made = ordered([parse(f) for f in faults])
     watches = [Watch("matter", lambda call: call.name == watch, about)] if watch else []
     s = new_session("venmo", "zelle", "gmail", "weather_com", "clock", "sign_in", seed=seed, faults=made, watches=watches)
-    for fault in made:
-        s.on_attempt.append(lambda attempt, fault=fault: fault.hear(s, attempt))
     return s
 
 

@@ -124,11 +124,7 @@ def begin(case: Case, faults: Sequence[Fault]) -> Session:
     watches = [Watch("write", lambda call: call.effect == "write")]
     watches += [Watch(f.name, lambda call: True, f.name, lambda s, t, a: True) for f in faults]
     world = build.shared(WORLD, case.services).share()
-    session = Session(case.services, world, Control(START, case.seed), faults=ordered(list(faults)), watches=watches)
-    for fault in session.faults:
-        assert isinstance(fault, Fault)
-        session.on_attempt.append(lambda attempt, fault=fault: fault.hear(session, attempt))
-    return session
+    return Session(case.services, world, Control(START, case.seed), faults=ordered(list(faults)), watches=watches)
 
 
 async def step(session: Session, name: str) -> None:

@@ -22,10 +22,7 @@ PAY = {"contact_id": JORDAN, "amount": 5, "note": "tea"}
 
 def session(*faults: dict[str, Any], seed: int = 0) -> Session:
     made = [parse(f) for f in faults]
-    s = new_session("venmo", "zelle", "weather_com", "clock", seed=seed, faults=made)
-    for fault in made:
-        s.on_attempt.append(lambda attempt, fault=fault: fault.hear(s, attempt))
-    return s
+    return new_session("venmo", "zelle", "weather_com", "clock", seed=seed, faults=made)
 
 
 def play(s: Session, *calls: tuple[str, dict[str, Any]]) -> list[Attempt]:

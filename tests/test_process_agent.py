@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from client_harness.agents import Assignment, ProviderOutage, agent
@@ -186,8 +187,9 @@ if method == "close": time.sleep(1000)"""
             own, child = map(int, (await made.turn("x")).text.split())
             await made.turn("x")
             made._peer.lost = True  # as after a hang
-    for pid in (own, child):
-        assert not alive(pid)
+    with anyio.fail_after(10):  # a signal that was sent takes its moment
+        while alive(own) or alive(child):
+            await anyio.lowlevel.checkpoint()
 
 
 def alive(pid: int) -> bool:

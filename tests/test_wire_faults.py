@@ -43,9 +43,7 @@ def anyio_backend() -> str:
 def plagued(kind: str, fields: dict[str, Any], on: str = "venmo.send_money", watches: tuple[Watch, ...] = ()) -> Session:
     """A session on whose first call a fault acts."""
     fault = parse({kind: {"on": on, "first": 1, **fields}})
-    session = new_session("venmo", "clock", faults=[fault], watches=watches)
-    session.on_attempt.append(lambda attempt: fault.hear(session, attempt))
-    return session
+    return new_session("venmo", "clock", faults=[fault], watches=watches)
 
 
 def paid(session: Session) -> int:

@@ -20,6 +20,9 @@ CREATE TABLE IF NOT EXISTS trace(seq INTEGER PRIMARY KEY, event TEXT NOT NULL);
 """
 
 
+_canonical = json.JSONEncoder(sort_keys=True, default=str).encode
+
+
 class Control:
     """Clock, ids, draws, state and trace of one episode.
 
@@ -106,7 +109,7 @@ class Control:
 
     def draw(self, *key: Any) -> float:
         """Return a number in [0, 1) that depends on the seed and the key alone."""
-        text = json.dumps([self.seed, *key], sort_keys=True, default=str)
+        text = _canonical([self.seed, *key])
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) / 2**64
 
     def record(self, seq: int, event: str) -> None:

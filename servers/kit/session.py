@@ -44,6 +44,10 @@ class Fault(Protocol):
         """Return the layer for a session."""
         ...
 
+    def listen(self, session: Session) -> None:
+        """Let it hear of attempts, where it waits for any."""
+        ...
+
     def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema to publish for a tool."""
         ...
@@ -83,6 +87,8 @@ class Session:
         self._chains: dict[tuple[str, str], tuple[Next, frozenset[str]]] = {}
         self.out = control.next_seq() - 1
         self.hold = 0.5 if self.hidden else 0.0
+        for fault in self.faults:
+            fault.listen(self)
 
     # -- what there is ----------------------------------------------------------------------------------------
     def listed(self) -> list[str]:
@@ -198,14 +204,15 @@ class Session:
         codes = cls.codes if cls is not None else Codes()
         if cls is None or (service_name in self.hidden and not self.locked):
             known = [n for n in self.classes if n not in self.hidden]
-            wrong = ServiceError("UNKNOWN_SERVICE", f"There is no service {service_name!r}{did_you_mean(service_name, known)}.")
+            hint = "Tool names begin with their service, as listed." if not service_name else ""
+            wrong = ServiceError("UNKNOWN_SERVICE", f"There is no service {service_name!r}{did_you_mean(service_name, known)}", hint)
         elif self.call_limit is not None and self._calls > self.call_limit:
             wrong = ServiceError("CALL_LIMIT_REACHED", f"No more than {self.call_limit} calls may be made.", "Answer the user now.")
         elif service_name in self.hidden:
             wrong = ServiceError("NOT_AVAILABLE_YET", f"{cls.title} is not available yet.", "Use what is available first.", retryable=True)
         elif spec is None:
             wrong = ServiceError(
-                "UNKNOWN_TOOL", f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}.", "List the tools again."
+                "UNKNOWN_TOOL", f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}", "List the tools again."
             )
         elif not isinstance(args, dict):
             wrong = ServiceError(codes.invalid, "Arguments must be a JSON object.", "Send one object with named arguments.")

@@ -1,0 +1,165 @@
+"""Whether a fault acts on a call, and the act: the part of the envelope that runs.
+
+Most calls meet faults that do not act, so what a declaration fixes is worked out once a session, and such a call costs a counter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fault_profiles.state import Captured, State
+from servers.kit.call import Call, Next, Reply
+from servers.kit.events import Firing
+from servers.kit.evidence import fired
+from servers.kit.expr import get, matches, names, render
+from servers.kit.service import Codes
+from servers.kit.session import Session
+from servers.kit.values import iso
+
+if TYPE_CHECKING:
+    from fault_profiles.model import Fault
+
+
+@dataclass
+class Acting:
+    """What `act` works with: the firing to describe, the scope of expressions, and the session. `shadow`: repeat, change no state."""
+
+    session: Session
+    firing: Firing
+    scope: dict[str, Any]
+    shadow: bool
+    declined: bool = False
+
+    def decline(self, reply: Reply) -> Reply:
+        """Pass a reply on and count this call as none of ours (say, the service refused it by itself)."""
+        self.declined = True
+        return reply
+
+    def fail(self, reply: Reply, why: str) -> Reply:
+        """Pass a reply on and record that the firing was due and could not be done; the verdict becomes unknown."""
+        self.firing.failed = why
+        return reply
+
+    @property
+    def codes(self) -> Codes:
+        """The provider's error codes."""
+        return self.session.classes[self.scope["service"]].codes
+
+    @property
+    def title(self) -> str:
+        """The provider's name as people know it."""
+        return self.session.classes[self.scope["service"]].title
+
+
+class Decider:
+    """One fault in one session. `run` is its layer: where it does not act it hands on what follows, without a coroutine of its own."""
+
+    def __init__(self, fault: Fault, session: Session) -> None:
+        self._fault, self._session, self._control = fault, session, session.control
+        self._live = None if session.control.shared else State.load(session.control, fault.name)
+        self._where, self._computes = fault.where, bool(names(fault.where))
+        self._asks = fault.stored is not None or bool(fault.result)
+        self._always_armed = fault.after is None and fault.until is None
+        self._corrected = fault.until.corrected if fault.until is not None else {}
+        self._one_count = fault.per == "fault"
+        self._rolls, self._timed, self._due = fault.probability is not None, fault.window is not None, fault.due
+
+    def run(self, call: Call, following: Next) -> Awaitable[Reply]:
+        """Pass a call on, or act on it."""
+        if call.shadow:
+            firing = fired(call, self._fault.name)
+            if firing is None:
+                return following(call)
+            return self._fault.act(call, following, Acting(self._session, firing, self._scope(call), True))
+        if self._where and not matches(self._where, call.args, self._scope(call) if self._computes else None):
+            return following(call)
+        if self._asks:
+            return self._ask(call, following)
+        by = self._due_on(call)
+        return following(call) if by is None else self._fire(call, following, by)
+
+    async def _ask(self, call: Call, following: Next) -> Reply:
+        by = self._due_on(call) if await self._conditions_hold(call) else None
+        return await (following(call) if by is None else self._fire(call, following, by))
+
+    def _state(self) -> State:
+        return self._live or State.load(self._control, self._fault.name)
+
+    def _due_on(self, call: Call) -> str | None:
+        """Count a call that is near; return what it is counted by where the fault acts on it."""
+        state = self._live or self._state()
+        state.near += 1
+        if self._corrected and self._fault.until is not None and matches(self._corrected, call.args):
+            state.heard["until"] = self._fault.until.times
+        acts, by = False, "fault" if self._one_count else self._counted_by(call)
+        if self._always_armed or armed(self._fault, self._control.now, state):
+            number = state.counts[by] = state.counts.get(by, 0) + 1
+            draw = self._control.draw(self._fault.name, call.name, call.args, number) if self._rolls else 0.0
+            acts = self._due(number, self._control.now - state.start if self._timed else 0, draw)
+        if self._live is None:
+            state.save()
+        return by if acts else None
+
+    async def _fire(self, call: Call, following: Next, by: str) -> Reply:
+        fault = self._fault
+        firing = Firing(fault.name, fault.kind, self._state().fired + 1)
+        at = Acting(self._session, firing, self._scope(call) | {"number": firing.number}, False)
+        reply = await fault.act(call, following, at)
+        state = self._state()
+        if at.declined:
+            state.counts[by] -= 1
+        else:
+            call.journal.firings.append(firing)
+            state.failed += firing.failed is not None
+            state.fired += firing.failed is None
+            state.first = state.first if state.first is not None else self._control.now
+            if fault.capture:
+                state.captured = render(fault.capture, at.scope | {"reply": reply.data})
+        state.save()
+        return reply
+
+    def _counted_by(self, call: Call) -> str:
+        per = self._fault.per
+        if per == "record":
+            return f"record={call.record()!r}"
+        known = {"fault": "fault", "tool": call.name, "service": call.service}
+        return known[per] if per in known else f"{per}={get(call.args, per)!r}"
+
+    async def _conditions_hold(self, call: Call) -> bool:
+        scope, stored = self._scope(call), self._fault.stored
+        if stored is not None and not any(matches(stored.where, r, scope) for r in call.world.rows(stored.table)):
+            return False
+        if not self._fault.result:
+            return True
+        honest = await self._session.peek(call)
+        return matches(self._fault.result, honest.data, scope)
+
+    def _scope(self, call: Call) -> dict[str, Any]:
+        return {
+            "args": call.args,
+            "service": call.service,
+            "tool": call.tool,
+            "now": iso(call.now),
+            "start": iso(self._control.start),
+            "faults": Captured(self._control),
+        }
+
+
+def armed(fault: Fault, now: int, state: State) -> bool:
+    """Return whether a fault is armed; one that has cleared and may arm again is set back."""
+    after, until = fault.after, fault.until
+    if after is not None and not state.reached(after, "after", now, max(state.near - 1, 0)):
+        return False
+    if until is None:
+        return True
+    since = now if state.first is None else state.first
+    cleared = (
+        (until.calls is not None and state.fired - state.before >= until.calls)
+        or (until.seconds is not None and now - since >= until.seconds)
+        or state.heard.get("until", 0) >= until.times
+    )
+    if cleared and fault.rearm:
+        state.before, state.first, state.heard, state.counts = state.fired, None, {}, {}
+    return not cleared
