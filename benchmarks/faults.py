@@ -24,7 +24,7 @@ TOOLS = ("venmo.get_contact", "venmo.send_money")
 _NEVER = {"after": {"seconds": 10**9}}
 QUIET: list[dict[str, Any]] = [
     {"outage": {"name": "a", "calls": [10**9, 10**9]}},
-    {"timeout": {"name": "b", "probability": 0.0}},
+    {"timeout": {"name": "b", "probability": 1e-12}},
     {"latency": {"name": "c", "every": 10**9}},
     {"outage": {"name": "d", "where": {"contact_id": "nobody"}}},
     {"wrong_value": {"name": "e", "reply": [{"set": {"note": "x"}}], **_NEVER}},

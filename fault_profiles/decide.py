@@ -64,7 +64,8 @@ class Decider:
         self._always_armed = fault.after is None and fault.until is None
         self._corrected = fault.until.corrected if fault.until is not None else {}
         self._one_count = fault.per == "fault"
-        self._rolls, self._timed, self._due = fault.probability is not None, fault.window is not None, fault.due
+        self._rolls = fault.probability is not None and 0 < fault.probability < 1  # a certain outcome needs no draw
+        self._timed, self._due = fault.window is not None, fault.due
 
     def run(self, call: Call, following: Next) -> Awaitable[Reply]:
         """Pass a call on, or act on it."""

@@ -20,7 +20,11 @@ CREATE TABLE IF NOT EXISTS trace(seq INTEGER PRIMARY KEY, event TEXT NOT NULL);
 """
 
 
-_canonical = json.JSONEncoder(sort_keys=True, default=str).encode
+def _canonical(value: Any) -> Any:
+    """Return a JSON value in a form whose text does not depend on the order of keys."""
+    if isinstance(value, dict):
+        return sorted((k, _canonical(v)) for k, v in value.items())
+    return [_canonical(v) for v in value] if isinstance(value, list) else value
 
 
 class Control:
@@ -109,7 +113,7 @@ class Control:
 
     def draw(self, *key: Any) -> float:
         """Return a number in [0, 1) that depends on the seed and the key alone."""
-        text = _canonical([self.seed, *key])
+        text = repr([self.seed, *map(_canonical, key)])
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) / 2**64
 
     def record(self, seq: int, event: str) -> None:
