@@ -19,11 +19,17 @@ class Row(NamedTuple):
 
 
 async def interleaved(subjects: Mapping[str, Callable[[], Awaitable[object]]], rounds: int, calls: int) -> dict[str, float]:
-    """Return seconds per call of each subject: the median over rounds of a round's median; subjects take turns within a round."""
+    """Return seconds per call of each subject: the median over rounds of a round's median.
+
+    Subjects take turns within a round, forwards and backwards, and warm up before each turn: who comes first must not matter.
+    """
     found: dict[str, list[float]] = {name: [] for name in subjects}
-    for _ in range(rounds):
-        for name, run in subjects.items():
+    order = list(subjects.items())
+    for number in range(rounds):
+        for name, run in order if number % 2 else order[::-1]:
             times = []
+            for _ in range(10):
+                await run()
             for _ in range(calls):
                 begun = time.perf_counter()
                 await run()

@@ -151,7 +151,7 @@ class Decider:
 def armed(fault: Fault, now: int, state: State) -> bool:
     """Return whether a fault is armed; one that has cleared and may arm again is set back."""
     after, until = fault.after, fault.until
-    if after is not None and not state.reached(after, "after", now, max(state.near - 1, 0)):
+    if after is not None and state.heard.get("after", 0) < after.times and not state.reached(after, now):
         return False
     if until is None:
         return True

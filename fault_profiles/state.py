@@ -63,10 +63,7 @@ class State:
             return
         self.control.put_json("fault:" + self.name, {k: v for k, v in vars(self).items() if k not in ("control", "name")})
 
-    def reached(self, moment: Moment, part: str, now: int, calls: int) -> bool:
-        """Return whether an arming event has come."""
-        return (
-            (moment.calls is not None and calls >= moment.calls)
-            or (moment.seconds is not None and now - self.start >= moment.seconds)
-            or self.heard.get(part, 0) >= moment.times
-        )
+    def reached(self, moment: Moment, now: int) -> bool:
+        """Return whether enough calls (before this one) or seconds have passed for an arming event."""
+        calls, seconds = moment.calls, moment.seconds
+        return (calls is not None and self.near > calls) or (seconds is not None and now - self.start >= seconds)

@@ -67,8 +67,9 @@ _GROUPS = {"any_of", "all_of", "none_of"}
 def matches(predicate: Mapping[str, Any], data: Any, scope: Mapping[str, Any] | None = None) -> bool:
     """Return whether `data` satisfies the predicate. Raises `InputError` for an unknown operator."""
     for path, wanted in predicate.items():
-        if isinstance(data, dict) and path in data and _plain(wanted):
-            if not _equal(data[path], wanted):  # the common case, without a walk
+        quick = _quick(wanted) if isinstance(data, dict) and path in data else None
+        if quick is not None:  # the common case, without a walk
+            if not quick(data[path]):
                 return False
         elif path in _GROUPS:
             hits = [matches(p, data, scope) for p in wanted]
@@ -77,6 +78,15 @@ def matches(predicate: Mapping[str, Any], data: Any, scope: Mapping[str, Any] | 
         elif not _holds(wanted, paths.values(data, path), "[*" in paths.parse(path), scope or {}):
             return False
     return True
+
+
+def _quick(wanted: Any) -> Callable[[Any], bool] | None:
+    """Return the test of a plain value or of one operator over a plain value."""
+    if isinstance(wanted, dict) and len(wanted) == 1:
+        ((name, operand),) = wanted.items()
+        test = OPERATORS.get(name)
+        return (lambda value: test(value, operand)) if test is not None and _plain(operand) else None
+    return (lambda value: _equal(value, wanted)) if _plain(wanted) else None
 
 
 def _plain(wanted: Any) -> bool:
