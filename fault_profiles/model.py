@@ -7,6 +7,7 @@ State (counters, captured values) lives in the episode's control record, so a fa
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -18,11 +19,12 @@ from fault_profiles.state import State
 from servers.kit.call import Call, Layer, Next, Reply
 from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.events import Attempt
-from servers.kit.expr import check_predicate, fields, matches, names
+from servers.kit.expr import check_predicate, fields, heads, matches, names
 from servers.kit.expr.paths import parse as parse_path
 from servers.kit.registry import subclasses
 from servers.kit.service import Service, ToolSpec, service, tool
 from servers.kit.session import Session
+from servers.kit.store import Table
 from servers.kit.target import Target
 
 _SCOPE = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
@@ -128,6 +130,7 @@ class Fault(Schedule):
             known = {t: s for c, _ in tools for t, s in (c.shared_tables | c.tables).items()}
             if self.stored.table not in known:
                 raise UnknownName("table", self.stored.table, known, "stored")
+            check_columns(known[self.stored.table], self.stored.where, "stored")
         self._check_arguments({a for cls, short in tools for a in cls.tools[short].model.model_fields})
         return self
 
@@ -201,6 +204,14 @@ class Fault(Schedule):
                 state = State.load(session.control, self.name)
                 state.heard[part] = state.heard.get(part, 0) + times
                 state.save()
+
+
+def check_columns(table: Table, where: Mapping[str, Any], place: str, edit: list[dict[str, Any]] | None = None) -> None:
+    """Refuse a condition on, or an edit of, columns that a table does not have. Raises `UnknownName`."""
+    said = {str(parse_path(p)[0]) for p in where if p not in ("any_of", "all_of", "none_of")}
+    for column in sorted(said | heads(edit or [])):
+        if column not in table.columns:
+            raise UnknownName("column", column, table.columns, place)
 
 
 @functools.cache

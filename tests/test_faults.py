@@ -244,6 +244,10 @@ def test_every_kind_has_a_test() -> None:
     assert [k for k in kinds() if f'"{k}"' not in text] == []
 
 
+def _row(where: dict[str, Any], edit: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"wrong_value": {"on": "venmo.send_money", "row": {"table": "venmo_transactions", "where": where, "edit": edit}}}
+
+
 # -- mistakes -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("item", "message"),
@@ -265,6 +269,9 @@ def test_every_kind_has_a_test() -> None:
         ({"dropped_write": {"on": ["venmo.send_money", "venmo.get_balance"]}}, "cannot act on venmo.get_balance (a read)"),
         ({"stale_read": {"on": "venmo.get_balance", "tables": ["venmo_transaction"]}}, "did you mean 'venmo_transactions'"),
         ({"wrong_value": {"on": "venmo.get_balance"}}, "needs `reply`"),
+        (_row({"idd": 1}, [{"scale": {"amount": 2}}]), "row: unknown column 'idd'; did you mean 'id'"),
+        (_row({"id": "x"}, [{"scale": {"amout": 2}}]), "row: unknown column 'amout'; did you mean 'amount'?"),
+        ({"outage": {"on": "venmo.*", "stored": {"table": "venmo_contacts", "where": {"nam": "x"}}}}, "stored: unknown column 'nam'"),
         ({"wrong_value": {"on": "venmo.get_balance", "reply": [{"sett": {"a": 1}}]}}, "did you mean 'set'"),
         ({"wrong_value": {"on": "venmo.get_balance", "reply": [{"set": {"a": "${1 +}"}}]}}, "expression '1 +'"),
         ({"schema_drift": {"on": "venmo.send_money", "rename": {"amont": "sum"}}}, "did you mean 'amount'"),

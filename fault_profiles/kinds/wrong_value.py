@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
 from fault_profiles.kinds._beside import NAMES, check_tables, own_tables, tell_truth
-from fault_profiles.model import Acting, Fault, Stored
+from fault_profiles.model import Acting, Fault, Stored, check_columns
 from fault_profiles.sample import Example
 from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import apply, check_operations, check_predicate, matches
-from servers.kit.service import Service, ToolSpec, tool
+from servers.kit.service import Service, ToolSpec, all_tables, tool
 from servers.kit.store import World
 from servers.kit.target import Target
 
@@ -71,6 +71,8 @@ class WrongValue(Fault):
             if part is not None:
                 check_tables(self, [part.table], "row" if part is self.row else "record")
                 used |= check_predicate(part.where, "where")
+                edit = part.edit if isinstance(part, Row) else None
+                check_columns(all_tables()[part.table], part.where, "row" if part is self.row else "record", edit)
         if self.row is not None:
             used |= check_operations(self.row.edit, "row.edit")
         known = NAMES | {n for n in ("record", "earlier") if getattr(self, n) is not None}

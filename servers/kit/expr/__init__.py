@@ -1,8 +1,20 @@
 """One small language for faults, checks, scripts and disclosure: paths, expressions, predicates and operations. No general code."""
 
 from servers.kit.expr.evaluate import ExpressionError, fields, names, render
-from servers.kit.expr.operations import apply, check_operations
+from servers.kit.expr.operations import apply, check_operations, heads
 from servers.kit.expr.paths import PathError, get
 from servers.kit.expr.predicates import check_predicate, matches
 
-__all__ = ["ExpressionError", "PathError", "apply", "check_operations", "check_predicate", "fields", "get", "matches", "names", "render"]
+__all__ = [
+    "ExpressionError",
+    "PathError",
+    "apply",
+    "check_operations",
+    "check_predicate",
+    "fields",
+    "get",
+    "heads",
+    "matches",
+    "names",
+    "render",
+]

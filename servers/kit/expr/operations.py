@@ -257,6 +257,16 @@ def apply(operations: Sequence[Mapping[str, Any]], data: Any, scope: Scope | Non
     return sum(OPERATIONS[name][0](data, spec, scope or {}) for item in operations for name, spec in item.items())
 
 
+def heads(operations: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the first names of the paths that operations edit, which in a stored row are columns."""
+    found: set[str] = set()
+    for item in operations:
+        for name, spec in item.items():
+            targets = [*spec, *spec.values()] if name == "copy" else _paths(spec)
+            found |= {first for first in (paths.parse(p)[0] for p in targets) if isinstance(first, str)}
+    return found
+
+
 def check_operations(operations: Any, where: str = "operations") -> set[str]:
     """Check names, shapes, paths and expressions without data; return the scope names that are used. Raises `InputError`."""
     if not isinstance(operations, list):
