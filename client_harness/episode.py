@@ -69,8 +69,7 @@ class Episode:
             service, moment = disclosure.service, disclosure.after
             if service not in self._heard_of:
                 continue
-            times = int(moment.hears(attempt)) + sum(f.fault == moment.fired and f.failed is None for f in attempt.firings)
-            self._heard_of[service] += times
+            self._heard_of[service] += moment.times_in(attempt)
             calls = moment.calls is not None and attempt.seq >= moment.calls
             elapsed = moment.seconds is not None and self.control.now - self.control.start >= moment.seconds
             if calls or elapsed or self._heard_of[service] >= moment.times:

@@ -207,7 +207,7 @@ class Run:
                 seed=seed,
                 status=episode.status if crash is None else "crash",
                 reason=crash if crash is not None else _reason(episode, events),
-                seconds=episode.control.now - episode.control.get("start"),
+                seconds=episode.control.now - episode.control.start,
                 usage=episode.usage,
                 trace=f"traces/{job.scenario}/{name}.jsonl",
                 disclosure=self.settings.disclosure,

@@ -68,8 +68,6 @@ def _among(chosen: Sequence[str], known: Sequence[str]) -> list[str]:
 def _world(chosen: Sequence[str], faults: list[Fault], db: Path | None, seed: int) -> Session:
     names = list(dict.fromkeys(service(n).name for n in chosen)) or list(services())
     world, control = _kept(db, seed) if db is not None else (build.shared(DEFAULT_WORLD).share(), Control(_start(), seed))
-    if control.get("start") is None:
-        control.put("start", control.now)
     return Session(names, world, control, faults=ordered(faults))
 
 

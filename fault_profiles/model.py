@@ -199,7 +199,7 @@ class Fault(Schedule):
     def hear(self, session: Session, attempt: Attempt) -> None:
         """Take note of a call that arms or clears the fault."""
         for part, moment in self._listens:
-            times = int(moment.hears(attempt)) + sum(f.fault == moment.fired and f.failed is None for f in attempt.firings)
+            times = moment.times_in(attempt)
             if times:
                 state = State.load(session.control, self.name)
                 state.heard[part] = state.heard.get(part, 0) + times

@@ -50,6 +50,10 @@ class Moment(BaseModel):
             and matches(self.where, attempt.args)
         )
 
+    def times_in(self, attempt: Attempt) -> int:
+        """Return how often an attempt is what is waited for: the call, or firings of the fault."""
+        return int(self.hears(attempt)) + sum(f.fault == self.fired and f.failed is None for f in attempt.firings)
+
 
 class Schedule(BaseModel):
     """Which of the due calls a fault acts on; at most one of the fields, none means always.
