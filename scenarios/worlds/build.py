@@ -45,6 +45,21 @@ class Builder:
         self.start = parse_time(person["start"])
         self._events: list[tuple[int, int, str, str, Any, dict[str, Any]]] = []
 
+    def seeds(self, name: str) -> Any:
+        """Return the parsed seeds `<name>.yaml` of this person, {} where there are none."""
+        path = HERE / self.name / f"{name}.yaml"
+        return _read(path) if path.exists() else {}
+
+    @functools.cached_property
+    def places(self) -> dict[str, dict[str, Any]]:
+        """The businesses and addresses of the person's cities by key (`places.yaml`): what every service means by a place."""
+        return self.seeds("places").get("places", {})
+
+    @functools.cached_property
+    def life(self) -> list[dict[str, Any]]:
+        """What happened or will (`life.yaml`), in order of time; each category's fill writes its own side of it."""
+        return self.seeds("life").get("happenings", [])
+
     def id(self, prefix: str, key: Any) -> str:
         """Return the stable id of a seeded row; `key` names it within its kind."""
         return make_id(prefix, self.name, str(key))

@@ -9,9 +9,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parseaddr
 from typing import Any
 
-import yaml
-
-from scenarios.worlds.build import HERE, Builder
+from scenarios.worlds.build import Builder
 from servers.email import _rules as rules
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.values import iso, parse_time
@@ -25,15 +23,11 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     mail = _Mail(builder, seeds)
     mail.accounts_and_directory()
     for name in seeds["messages"]:
-        mail.written(_load(builder, name))
-    bulk = _load(builder, seeds["bulk"])
+        mail.written(builder.seeds(name))
+    bulk = builder.seeds(seeds["bulk"])
     mail.generated(bulk)
     mail.notices(bulk["notices"])
     mail.keepings()
-
-
-def _load(builder: Builder, name: str) -> dict[str, Any]:
-    return yaml.load((HERE / builder.name / f"{name}.yaml").read_text(), Loader=yaml.CSafeLoader)
 
 
 class _Ledger(Builder):
@@ -43,7 +37,7 @@ class _Ledger(Builder):
         super().__init__(builder.name, builder.person)
         self.rows: list[tuple[str, dict[str, Any]]] = []
         fill = importlib.import_module(f"scenarios.worlds.fill_{category}").fill
-        fill(self, _load(builder, category))
+        fill(self, builder.seeds(category))
 
     def add(self, at: int | str, table: str, /, **row: Any) -> dict[str, Any]:
         self.rows.append((table, row))
@@ -59,7 +53,7 @@ class _Mail:
         known = {a["key"]: a["address"] for a in seeds["accounts"] if "address" in a}
         self.addresses: dict[str, str] = builder.person["emails"] | known
         self.accounts = {a["key"]: {"name": builder.person["name"]} | a | {"address": self.addresses[a["key"]]} for a in seeds["accounts"]}
-        self.dawn = parse_time(_load(builder, seeds["bulk"])["from"])
+        self.dawn = parse_time(builder.seeds(seeds["bulk"])["from"])
         self.snoozed = {s["key"]: s for s in seeds["snoozed"]}
         self.names = {p["email"]: p["name"] for p in self.people.values()} | {a["address"]: a["name"] for a in self.accounts.values()}
         self.names |= {d["address"]: d["name"] for d in seeds["directory"]}
@@ -207,7 +201,7 @@ class _Mail:
     # -- notices ----------------------------------------------------------------------------------------------
     def notices(self, seeds: dict[str, Any]) -> None:
         """Add what Zelle and Venmo write about each payment sent and each request got since the first mail."""
-        if not (HERE / self.builder.name / "payments.yaml").exists():
+        if not self.builder.seeds("payments"):
             return
         names = {self.builder.id(kind, key): p["name"] for key, p in self.people.items() for kind in ("vct", "zrc")}
         for table, row in _Ledger(self.builder, "payments").rows:

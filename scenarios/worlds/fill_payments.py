@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from scenarios.worlds.build import Builder
 from servers.kit.errors import InputError
 from servers.kit.values import cents, iso, parse_time
+from servers.kit.zones import day_start
 from servers.payments import _rules as rules
 from servers.payments.zelle._model import CLAIM, months_later
 
@@ -314,7 +315,7 @@ class Zelle:
             due = following
 
     def _due(self, day: date, months: int) -> str:
-        return rules.day_start(months_later(day, months), self.zone, SCHEDULE_HOUR)
+        return day_start(months_later(day, months), self.zone, SCHEDULE_HOUR)
 
 
 def _request(books: Books, said: dict[str, Any], table: str, prefixes: tuple[str, str], extra: dict[str, Any], pay: Any) -> None:

@@ -6,7 +6,7 @@ Every balance is a sum over entries, so that two writes never overwrite each oth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -35,10 +35,7 @@ TransactionId = Annotated[str, Field(description="transaction_id, from the trans
 SourceId = Annotated[str, Field(description="source_id of a linked account or card.")]
 Name = Annotated[str, Field(min_length=1, max_length=80, description="Full name.")]
 Username = Annotated[str, Field(pattern=r"^@?[A-Za-z0-9_.-]{2,30}$", description="Username: 2 to 30 letters, digits, '-', '_' or '.'.")]
-Email = Annotated[str, Field(pattern=r"^[^@ ]+@[^@ ]+\.[^@ ]+$", description="Email address.")]
-Phone = Annotated[str, Field(pattern=r"^\+?[0-9() .-]{7,20}$", description="Phone number, e.g. +1-503-555-0142.")]
 Note = Annotated[str, Field(min_length=1, max_length=280, description="What the money is for (up to 280 characters).")]
-Last4 = Annotated[str, Field(pattern=r"^[0-9]{4}$", description="Last four digits of the account or card number.")]
 Key = Annotated[str, Field(min_length=1, max_length=64, description="A key of your own: a repeat with the same key pays nothing more.")]
 Direction = Annotated[Literal["outgoing", "incoming"], Field(description="outgoing: you asked for money; incoming: you were asked.")]
 Answer = Annotated[Literal["pay", "decline"], Field(description="Pay the request or decline it.")]
@@ -364,16 +361,6 @@ def withdraw_request(svc: Service, words: Words, request_id: str) -> dict[str, A
 def zone(svc: Service, words: Words) -> ZoneInfo:
     """Return the time zone of the signed-in account."""
     return ZoneInfo(svc.db.rows(f"{words.tables}_profile")[0]["timezone"])
-
-
-def local_day(moment: int, where: ZoneInfo) -> date:
-    """Return the calendar day of a moment (epoch seconds)."""
-    return datetime.fromtimestamp(moment, where).date()
-
-
-def day_start(day: date, where: ZoneInfo, hour: int = 0) -> str:
-    """Return the UTC moment (ISO) at which a day, or an hour of it, begins."""
-    return iso(int(datetime(day.year, day.month, day.day, hour, tzinfo=where).astimezone(UTC).timestamp()))
 
 
 def next_day(day: date) -> date:

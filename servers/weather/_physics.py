@@ -5,14 +5,13 @@ Stored hours (`weather_hours`) were written with it; an hour that is not stored 
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from statistics import NormalDist
 from time import gmtime
 from typing import Any, NamedTuple
 
+from servers.kit.noise import smooth
 from servers.kit.values import parse_time
 
 HOUR = 3600
@@ -33,21 +32,6 @@ class Hour(NamedTuple):
     cloud: int
     rain: float
     pm25: float
-
-
-@functools.lru_cache(8192)
-def draws(*key: Any) -> tuple[float, ...]:
-    """Return eight numbers in [-1, 1) that depend on the key alone."""
-    digest = hashlib.blake2b(repr(key).encode(), digest_size=32).digest()
-    return tuple(int.from_bytes(digest[i : i + 4]) / 2**31 - 1 for i in range(0, 32, 4))
-
-
-def smooth(key: str, at: int, step: int) -> tuple[float, ...]:
-    """Return eight slowly changing numbers: `draws` every `step` seconds, eased in between."""
-    knot, rest = divmod(at, step)
-    share = rest / step
-    share = share * share * (3 - 2 * share)
-    return tuple(a + (b - a) * share for a, b in zip(draws(key, knot), draws(key, knot + 1), strict=True))
 
 
 def monthly(values: list[float], at: int) -> float:

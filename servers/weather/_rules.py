@@ -16,11 +16,12 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
+from servers.kit.noise import draws
 from servers.kit.service import Service
 from servers.kit.store import Table, World
 from servers.kit.values import iso
 from servers.weather import _derived as d
-from servers.weather._physics import DAY, HOUR, Hour, draws, truth
+from servers.weather._physics import DAY, HOUR, Hour, truth
 from servers.weather._sky import sun_elevation
 from servers.weather._units import Units
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.kit.control import make_id
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import dollars, iso, round_cents
@@ -59,11 +58,6 @@ PayFrom = Annotated[
         description="source_id of a linked bank account or card to charge. Left out: the balance if it covers all, else the default source."
     ),
 ]
-
-
-def seeded(prefix: str, key: str) -> str:
-    """Return the id of a row of the default world, for examples."""
-    return make_id(prefix, "maya", key)
 
 
 def wallet(svc: Service) -> int:

@@ -7,11 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from servers.kit.control import seeded
+from servers.kit.fields import Email, Last4, Phone
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, round_cents
 from servers.payments import _rules as rules
-from servers.payments._rules import ContactId, Email, Key, Last4, Name, Phone, SourceId, Username
-from servers.payments.venmo._model import WORDS, default_visibility, seeded, transaction_json, wallet
+from servers.payments._rules import ContactId, Key, Name, SourceId, Username
+from servers.payments.venmo._model import WORDS, default_visibility, transaction_json, wallet
 
 NewVisibility = Annotated[Literal["public", "friends", "private"], Field(description="Who sees new payments unless they say otherwise.")]
 SourceType = Annotated[Literal["bank_account", "debit_card", "credit_card"], Field(description="What kind of source it is.")]

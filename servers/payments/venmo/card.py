@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, cents, dollars, page
+from servers.kit.zones import day_start, local_day
 from servers.payments import _rules as rules
 from servers.payments.venmo._model import WORDS
 
@@ -25,7 +26,7 @@ class Card(Service):
 
     def _card_json(self) -> dict[str, Any]:
         card, where = self._card(), rules.zone(self, WORDS)
-        today = rules.day_start(rules.local_day(self.now, where), where)
+        today = day_start(local_day(self.now, where), where)
         spent = self.db.sql("SELECT coalesce(sum(amount),0) FROM venmo_card_purchases WHERE at>=? AND at<=?", today, self.time)[0][0]
         return {
             "last4": card["last4"],

@@ -7,11 +7,12 @@ from typing import Annotated, Any, NotRequired
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Dollars, dollars, iso, parse_time
 from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Note
-from servers.payments.venmo._model import WORDS, default_visibility, request_json, seeded
+from servers.payments.venmo._model import WORDS, default_visibility, request_json
 
 
 class Participant(TypedDict):

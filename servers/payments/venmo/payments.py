@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 from servers.payments import _rules as rules
 from servers.payments._rules import Answer, ContactId, Direction, Key, Note, RequestId, RequestStatus, Status, TransactionId
-from servers.payments.venmo._model import WORDS, PayFrom, Visibility, default_visibility, pay, request_json, seeded, transaction_json
+from servers.payments.venmo._model import WORDS, PayFrom, Visibility, default_visibility, pay, request_json, transaction_json
 
 PRIYA = seeded("vct", "priya_nair")
 CABIN = seeded("vrq", "priya-cabin")

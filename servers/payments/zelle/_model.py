@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.kit.control import make_id
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import dollars, iso
+from servers.kit.zones import day_start, local_day
 from servers.payments import _rules as rules
 
 TABLES = {
@@ -60,11 +60,6 @@ Category = Annotated[
 CATEGORIES = ("rent", "utilities", "food", "entertainment", "travel", "healthcare", "other")
 
 
-def seeded(prefix: str, key: str) -> str:
-    """Return the id of a row of the default world, for examples."""
-    return make_id(prefix, "maya", key)
-
-
 def enrolled(svc: Service, contact: dict[str, Any]) -> bool:
     """Return whether the recipient's email or phone is enrolled with Zelle."""
     tokens = [(contact["email"] or "").lower(), rules.digits(contact["phone"] or "")]
@@ -85,13 +80,13 @@ def spent(svc: Service, start: str, end: str) -> int:
 def limit(svc: Service, period: str, moment: int) -> tuple[int, int, str]:
     """Return the limit, what was spent of it, and when it begins anew, for the `day` or `month` of a moment."""
     where = rules.zone(svc, WORDS)
-    today = rules.local_day(moment, where)
+    today = local_day(moment, where)
     if period == "day":
         first, after, most = today, rules.next_day(today), DAILY_LIMIT
     else:
         first, after, most = today.replace(day=1), months_later(today.replace(day=1), 1), MONTHLY_LIMIT
-    end = rules.day_start(after, where)
-    return most, spent(svc, rules.day_start(first, where), end), end
+    end = day_start(after, where)
+    return most, spent(svc, day_start(first, where), end), end
 
 
 def months_later(day: date, months: int) -> date:

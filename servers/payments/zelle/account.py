@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from servers.kit.control import seeded
+from servers.kit.fields import Email, Last4, Phone
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.payments import _rules as rules
-from servers.payments._rules import ContactId, Email, Last4, Name, Phone, SourceId, Username
-from servers.payments.zelle._model import WORDS, contact_json, limit, seeded
+from servers.payments._rules import ContactId, Name, SourceId, Username
+from servers.payments.zelle._model import WORDS, contact_json, limit
 
 STUDIO = seeded("zbk", "studio")
 

@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from servers.kit.control import seeded
 from servers.kit.errors import ServiceError
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page, parse_time
+from servers.kit.zones import day_start, local_day
 from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Note
-from servers.payments.zelle._model import WORDS, BankId, failed_transfer, months_later, seeded, transfer
+from servers.payments.zelle._model import WORDS, BankId, failed_transfer, months_later, transfer
 
 Recurring = Annotated[bool, Field(description="true repeats the payment every month on the same day, until cancelled.")]
 ScheduledId = Annotated[str, Field(description="scheduled_payment_id, from list_scheduled_payments.")]
@@ -41,7 +43,7 @@ class Scheduled(Service):
         if funding_source_id is not None:
             rules.active_source(self, WORDS, funding_source_id)
         where = rules.zone(self, WORDS)
-        today = rules.local_day(self.now, where).isoformat()
+        today = local_day(self.now, where).isoformat()
         if scheduled_date <= today:
             hint = "Choose a later day, or send it now with send_transfer."
             self.fail("INVALID_SCHEDULED_DATE", f"{scheduled_date} is not after today, {today}.", hint, today=today)
@@ -54,7 +56,7 @@ class Scheduled(Service):
             "scheduled_date": scheduled_date,
             "recurring": recurring,
             "created_at": self.time,
-            "next_at": rules.day_start(date.fromisoformat(scheduled_date), where, HOUR),
+            "next_at": day_start(date.fromisoformat(scheduled_date), where, HOUR),
         }
         return self._json(self.db.insert("zelle_scheduled", row))
 
@@ -109,7 +111,7 @@ class Scheduled(Service):
         if not row["recurring"]:
             return None
         runs = self.db.sql("SELECT count(*) FROM zelle_transfers WHERE scheduled_id=?", row["id"])[0][0]
-        return rules.day_start(months_later(date.fromisoformat(row["scheduled_date"]), runs), rules.zone(self, WORDS), HOUR)
+        return day_start(months_later(date.fromisoformat(row["scheduled_date"]), runs), rules.zone(self, WORDS), HOUR)
 
     def _json(self, row: dict[str, Any]) -> dict[str, Any]:
         made = self.db.rows("zelle_transfers", "scheduled_id=?", row["id"], order="created_at, rowid")
@@ -120,7 +122,7 @@ class Scheduled(Service):
         else:
             state = "failed" if made and rules.status(made[-1], self.time) == "failed" else "completed"
         where = rules.zone(self, WORDS)
-        upcoming = rules.local_day(parse_time(row["next_at"]), where).isoformat() if row["next_at"] else None
+        upcoming = local_day(parse_time(row["next_at"]), where).isoformat() if row["next_at"] else None
         return {
             "scheduled_payment_id": row["id"],
             "status": state,

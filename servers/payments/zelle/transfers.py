@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page
+from servers.kit.zones import day_start
 from servers.payments import _rules as rules
 from servers.payments._rules import Answer, ContactId, Direction, Key, Note, RequestId, RequestStatus, Status, TransactionId
-from servers.payments.zelle._model import CATEGORIES, WORDS, BankId, Category, seeded, transfer, transfer_json
+from servers.payments.zelle._model import CATEGORIES, WORDS, BankId, Category, transfer, transfer_json
 
 Query = Annotated[str, Field(min_length=1, max_length=100, description="Words of the note or the other person's name; all must occur.")]
 ANA = seeded("zrc", "ana_reyes")
@@ -140,5 +142,5 @@ class Transfers(Service):
         if date_from is not None and date_to is not None and date_from > date_to:
             self.fail("INVALID_DATE_RANGE", "date_from is after date_to.", "Swap the dates.", date_from=date_from, date_to=date_to)
         where = rules.zone(self, WORDS)
-        start = rules.day_start(date.fromisoformat(date_from), where) if date_from else ""
-        return start, rules.day_start(rules.next_day(date.fromisoformat(date_to)), where) if date_to else "~"
+        start = day_start(date.fromisoformat(date_from), where) if date_from else ""
+        return start, day_start(rules.next_day(date.fromisoformat(date_to)), where) if date_to else "~"

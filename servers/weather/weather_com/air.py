@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from servers.kit.noise import smooth
 from servers.kit.service import reads
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
-from servers.weather._physics import HOUR, monthly, smooth
+from servers.weather._physics import HOUR, monthly
 from servers.weather._rules import Location
 from servers.weather.weather_com.base import Base, named
 

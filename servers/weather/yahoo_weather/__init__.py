@@ -11,4 +11,4 @@ from servers.weather.yahoo_weather.sky import Sky
 class YahooWeather(Conditions, Sky, Climate, Account):
     """Outlooks of 12 hours and 5 days, history of 30 days, astronomy, pressure, wind detail and climate averages."""
 
-    name, title, category, domain = "yahoo_weather", "Yahoo Weather", "weather", "information"
+    name, title, category, domain = "yahoo_weather", "Yahoo Weather", "weather", "lifestyle"

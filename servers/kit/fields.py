@@ -1,0 +1,55 @@
+"""Argument types that services of several categories ask for: people, postal addresses, payment cards."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+PersonName = Annotated[str, Field(min_length=1, max_length=120, description="Full name.")]
+Email = Annotated[str, Field(pattern=r"^[^@ ]+@[^@ ]+\.[^@ ]+$", description="Email address.")]
+Phone = Annotated[str, Field(pattern=r"^\+?[0-9() .-]{7,20}$", description="Phone number, e.g. +1-503-555-0142.")]
+Last4 = Annotated[str, Field(pattern=r"^[0-9]{4}$", description="Last four digits of the account or card number.")]
+
+Street = Annotated[str, Field(min_length=3, max_length=120, description="House number and street.")]
+City = Annotated[str, Field(min_length=2, max_length=80, description="City.")]
+State = Annotated[str, Field(pattern=r"^[A-Z]{2}$", description="Two-letter code of the state, e.g. OR.")]
+Zip = Annotated[str, Field(pattern=r"^[0-9]{5}(-[0-9]{4})?$", description="ZIP code, e.g. 97214.")]
+
+Rating = Annotated[int, Field(ge=1, le=5, description="Stars, from 1 (worst) to 5 (best).")]
+
+
+def _card_number(text: str) -> str:
+    digits = re.sub(r"[ -]", "", text)
+    if not re.fullmatch(r"[0-9]{13,19}", digits):
+        raise ValueError("must be a card number of 13 to 19 digits")
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        doubled = int(digit) * (1 + place % 2)
+        total += doubled - 9 * (doubled > 9)
+    if total % 10:
+        raise ValueError("is not a valid card number (its check digit does not fit)")
+    return digits
+
+
+def _expiry(text: str) -> str:
+    found = re.fullmatch(r"(0[1-9]|1[0-2])/(?:20)?([0-9]{2})", text)
+    if not found:
+        raise ValueError("must be the month and year of expiry as MM/YY, e.g. 08/29")
+    return f"20{found[2]}-{found[1]}"
+
+
+CardNumber = Annotated[str, Field(description="Card number, 13 to 19 digits."), AfterValidator(_card_number)]
+"""A card number whose check digit fits (Luhn); the method receives bare digits. Test numbers such as 4242 4242 4242 4242 pass."""
+Expiry = Annotated[str, Field(description="Expiry of the card as MM/YY."), AfterValidator(_expiry)]
+"""A card's expiry; the method receives `YYYY-MM`, to compare with the present month."""
+Cvv = Annotated[str, Field(pattern=r"^[0-9]{3,4}$", description="Security code, 3 or 4 digits.")]
+
+
+def card_brand(number: str) -> str:
+    """Return visa, mastercard, amex, discover or card, from the first digits."""
+    for brand, pattern in (("visa", "4"), ("mastercard", "5[1-5]|2[2-7]"), ("amex", "3[47]"), ("discover", "6")):
+        if re.match(pattern, number):
+            return brand
+    return "card"

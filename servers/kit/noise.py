@@ -1,0 +1,29 @@
+"""Numbers that look random and depend on their key alone: what prices, weather, surges and waiting times are made of.
+
+No state and no draws of the episode are spent, so that a repeated read gives the same answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+
+
+@functools.lru_cache(8192)
+def draws(*key: object) -> tuple[float, ...]:
+    """Return eight numbers in [-1, 1) that depend on the key alone."""
+    digest = hashlib.blake2b(repr(key).encode(), digest_size=32).digest()
+    return tuple(int.from_bytes(digest[i : i + 4]) / 2**31 - 1 for i in range(0, 32, 4))
+
+
+def share(*key: object) -> float:
+    """Return one number in [0, 1) that depends on the key alone."""
+    return (draws(*key)[0] + 1) / 2
+
+
+def smooth(key: str, at: int, step: int) -> tuple[float, ...]:
+    """Return eight slowly changing numbers in [-1, 1): `draws` every `step` seconds, eased in between. `at` in epoch seconds."""
+    knot, rest = divmod(at, step)
+    part = rest / step
+    part = part * part * (3 - 2 * part)
+    return tuple(a + (b - a) * part for a, b in zip(draws(key, knot), draws(key, knot + 1), strict=True))

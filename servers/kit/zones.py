@@ -1,0 +1,28 @@
+"""Calendar days and local hours in a time zone; rows hold UTC."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from zoneinfo import ZoneInfo
+
+from servers.kit.values import iso
+
+
+def local(moment: int, where: ZoneInfo) -> datetime:
+    """Return a moment (epoch seconds) as a local date and time."""
+    return datetime.fromtimestamp(moment, where)
+
+
+def local_day(moment: int, where: ZoneInfo) -> date:
+    """Return the calendar day of a moment (epoch seconds)."""
+    return local(moment, where).date()
+
+
+def local_moment(day: date, clock: time, where: ZoneInfo) -> int:
+    """Return the epoch seconds of a local date and clock time."""
+    return int(datetime.combine(day, clock, where).astimezone(UTC).timestamp())
+
+
+def day_start(day: date, where: ZoneInfo, hour: int = 0) -> str:
+    """Return the UTC moment (ISO) at which a day, or an hour of it, begins."""
+    return iso(local_moment(day, time(hour), where))
