@@ -87,6 +87,17 @@ def test_undo_then_redo_restores_rows_causes_and_moments() -> None:
     assert {k: world.log()[-1][k] for k in ("at", "cause", "old", "new")} == {k: log[-1][k] for k in ("at", "cause", "old", "new")}
 
 
+def test_a_slim_log_undoes_and_redoes_what_was_added() -> None:
+    world = filled()
+    rows, size = world.digest(), len(world.log())
+    world.slim()
+    assert all(e["new"] is None for e in world.log() if e["old"] is None) and len(world.log()) == size
+    taken = world.undo(lambda e: True)
+    assert not any(world.digest().values())
+    world.redo(taken)
+    assert world.digest() == rows
+
+
 OPERATIONS = st.lists(st.tuples(st.sampled_from(["insert", "update", "delete"]), st.integers(0, 5), st.integers(0, 3)), max_size=25)
 
 

@@ -157,6 +157,7 @@ def build(name: str) -> World:
         builder.write(world)
     except _WRONG as wrong:
         raise _misfit(name, "what its seeds make", wrong) from None
+    world.slim()
     return world
 
 
