@@ -25,7 +25,7 @@ from judge import checks
 from scenarios import load
 from scenarios.haystack import history
 from scenarios.worlds import build
-from servers.kit import service
+from servers.kit import counterparts, service
 from servers.kit.control import Control
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.evidence import Watch
@@ -95,8 +95,21 @@ def _line(text: str | None) -> str:
 def _service_line(name: str) -> Entry:
     cls = service.service(name)
     writes = sum(s.effect == "write" for s in cls.tools.values())
-    about = f"{cls.title}: {cls.category}, {len(cls.tools)} tools, {writes} of them write"
-    return {"about": about, "title": cls.title, "category": cls.category, "domain": cls.domain, "tools": len(cls.tools), "writes": writes}
+    others = counterparts.counterparts()[name]
+    about = f"{cls.title}: {cls.domain} / {cls.category}, {len(cls.tools)} tools, {writes} of them write"
+    about += f"; counterparts: {', '.join(others)}" if others else ""
+    counts = {"tools": len(cls.tools), "reads": len(cls.tools) - writes, "writes": writes}
+    return {"about": about, "title": cls.title, "domain": cls.domain, "category": cls.category, **counts, "counterparts": others}
+
+
+def _matches() -> dict[str, tuple[str, counterparts.Match]]:
+    return {m.tools[0] + f" ~ {' ~ '.join(m.tools[1:])}": (c, m) for c, listed in counterparts.matches().items() for m in listed}
+
+
+def _match_line(name: str) -> Entry:
+    category, match = _matches()[name]
+    about = match.does + "".join(f"; {tool} only in part: {why}" for tool, why in match.partial.items())
+    return {"about": about, "category": category, **match.model_dump(mode="json")}
 
 
 def _scenario_line(name: str) -> Entry:
@@ -114,7 +127,9 @@ def _head(path: Path) -> Entry:
 
 
 _LISTS: dict[str, tuple[Callable[[], Any], Callable[[str], Entry]]] = {
-    "services": (service.services, _service_line),
+    "services": (service.providers, _service_line),
+    "environment": (lambda: service.services().keys() - service.providers().keys(), _service_line),
+    "counterparts": (_matches, _match_line),
     "scenarios": (load.index, _scenario_line),
     "suites": (load.suites, lambda n: {"about": f"{len(load.suites()[n])} scenarios", "scenarios": load.suites()[n]}),
     "faults": (faults.kinds, lambda n: {"about": _line(faults.kinds()[n].__doc__), "effects": list(faults.kinds()[n].effects)}),

@@ -17,6 +17,8 @@ class What(StrEnum):
     """What can be listed."""
 
     services = "services"
+    environment = "environment"
+    counterparts = "counterparts"
     scenarios = "scenarios"
     suites = "suites"
     faults = "faults"
@@ -34,7 +36,7 @@ def list_(
     json: Json = False,
     matrix: Annotated[bool, typer.Option("--matrix", help="Try every fault kind on every tool, and tell on how many each acts.")] = False,
 ) -> None:
-    """List services, scenarios, suites, fault kinds, check kinds, agents and more.
+    """List services, their counterparts, scenarios, suites, fault kinds, check kinds, agents and more.
 
     With --matrix each fault kind is tried on every tool that it handles, from the tool's example call. Exit status 1 where one is broken.
 

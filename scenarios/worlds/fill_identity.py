@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from scenarios.worlds.build import Builder
-from servers.kit.service import services
+from servers.kit.service import providers
 
 
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
-    """Add a sign-in for each service that is no part of the surroundings, and the dates of those that `signed_in` names."""
-    for name, cls in services().items():
-        if cls.domain != "environment":
-            at = seeds["signed_in"].get(name, seeds["default"])
-            builder.add(at, "sign_ins", service=name, title=cls.title, signed_in_at=at, revoked=False)
+    """Add a sign-in for each provider, and the dates of those that `signed_in` names."""
+    for name, cls in providers().items():
+        at = seeds["signed_in"].get(name, seeds["default"])
+        builder.add(at, "sign_ins", service=name, title=cls.title, signed_in_at=at, revoked=False)

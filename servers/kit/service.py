@@ -19,6 +19,9 @@ from servers.kit.registry import subclasses
 from servers.kit.store import Table, World
 from servers.kit.values import iso
 
+ENVIRONMENT = "environment"
+"""Domain of services that stand for no provider."""
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -239,6 +242,11 @@ class Service:
 def services() -> dict[str, type[Service]]:
     """Return every service by name, found by walking the folders of `servers/`; adding a file adds a service."""
     return dict(sorted(subclasses("servers", Service, "name", without=["servers.kit"]).items()))
+
+
+def providers() -> dict[str, type[Service]]:
+    """Return the simulated providers: every service but those of the episode's environment (its clock, its sign-ins)."""
+    return {name: cls for name, cls in services().items() if cls.domain != ENVIRONMENT}
 
 
 def service(name: str) -> type[Service]:
