@@ -1,0 +1,149 @@
+"""The exchanges' calendar in New York: trading days, sessions, holidays and settlement days, as pure functions of dates."""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect_left, bisect_right
+from datetime import date, time, timedelta
+from zoneinfo import ZoneInfo
+
+from servers.kit.zones import local_day, local_moment
+
+NEW_YORK = ZoneInfo("America/New_York")
+OPEN, CLOSE, EARLY = time(9, 30), time(16), time(13)
+_FIRST, _LAST = 1990, 2210
+_MOURNING = frozenset({date(2025, 1, 9)})
+"""Days on which the exchanges stayed closed out of turn."""
+
+
+def _nth(year: int, month: int, weekday: int, n: int) -> date:
+    first = date(year, month, 1)
+    return first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (n - 1))
+
+
+def _easter(year: int) -> date:
+    a, (b, c) = year % 19, divmod(year, 100)
+    h = (19 * a + b - b // 4 - (b - (b + 8) // 25 + 1) // 3 + 15) % 30
+    k = (32 + 2 * (b % 4) + 2 * (c // 4) - h - c % 4) % 7
+    m = (a + 11 * h + 22 * k) // 451
+    month, day = divmod(h + k - 7 * m + 114, 31)
+    return date(year, month, day + 1)
+
+
+def _observed(day: date) -> date:
+    return day + timedelta(days={5: -1, 6: 1}.get(day.weekday(), 0))
+
+
+@functools.cache
+def holidays(year: int) -> frozenset[date]:
+    """Return the weekdays of a year on which the exchanges are closed."""
+    new_year = date(year, 1, 1)
+    found = {
+        new_year + timedelta(days=new_year.weekday() == 6),  # on a Saturday it is not made up for
+        _nth(year, 1, 0, 3),
+        _nth(year, 2, 0, 3),
+        _easter(year) - timedelta(days=2),
+        _nth(year, 6, 0, 1) - timedelta(days=7),
+        date(year, 5, 31) - timedelta(days=date(year, 5, 31).weekday()),
+        _observed(date(year, 6, 19)),
+        _observed(date(year, 7, 4)),
+        _nth(year, 9, 0, 1),
+        _nth(year, 11, 3, 4),
+        _observed(date(year, 12, 25)),
+    }
+    return frozenset(found) | {d for d in _MOURNING if d.year == year}
+
+
+def closes_early(day: date) -> bool:
+    """Whether a trading day ends at 13:00: the day after Thanksgiving, Christmas Eve and 3 July."""
+    return (day.month, day.day) in ((7, 3), (12, 24)) or day == _nth(day.year, 11, 3, 4) + timedelta(days=1)
+
+
+@functools.cache
+def _days(year: int) -> tuple[date, ...]:
+    closed, first = holidays(year), date(year, 1, 1)
+    days = (first + timedelta(days=n) for n in range(366))
+    return tuple(d for d in days if d.year == year and d.weekday() < 5 and d not in closed)
+
+
+@functools.cache
+def _before(year: int) -> int:
+    return 0 if year <= _FIRST else _before(year - 1) + len(_days(year - 1))
+
+
+def is_trading_day(day: date) -> bool:
+    """Whether the exchanges open on a day."""
+    return day.weekday() < 5 and day not in holidays(day.year)
+
+
+def day_number(day: date) -> int:
+    """Return how many trading days lie before a day, from a fixed first one on."""
+    return _before(day.year) + bisect_left(_days(day.year), day)
+
+
+def trading_day(number: int) -> date:
+    """Return the trading day of a `day_number`."""
+    year = _FIRST + number // 254
+    while _before(year + 1) <= number:
+        year += 1
+    return _days(year)[number - _before(year)]
+
+
+def on_or_after(day: date) -> date:
+    """Return the day itself if it is a trading day, else the next one."""
+    return trading_day(day_number(day))
+
+
+def on_or_before(day: date) -> date:
+    """Return the day itself if it is a trading day, else the one before."""
+    found = bisect_right(_days(day.year), day)
+    return _days(day.year)[found - 1] if found else _days(day.year - 1)[-1]
+
+
+def add_days(day: date, count: int) -> date:
+    """Return the trading day `count` trading days after (or, negative, before) a trading day."""
+    return trading_day(day_number(day) + count)
+
+
+@functools.lru_cache(4096)
+def session(day: date) -> tuple[int, int]:
+    """Return the moments (epoch seconds) at which a trading day's session opens and closes."""
+    return local_moment(day, OPEN, NEW_YORK), local_moment(day, EARLY if closes_early(day) else CLOSE, NEW_YORK)
+
+
+@functools.lru_cache(4096)
+def _last(minute: int) -> date:
+    at = minute * 60
+    day = on_or_before(local_day(at, NEW_YORK))
+    return day if session(day)[0] <= at else add_days(day, -1)
+
+
+def last_session(at: int) -> date:
+    """Return the latest trading day whose session has opened by a moment."""
+    return _last(at // 60)
+
+
+def last_closed(at: int) -> date:
+    """Return the latest trading day whose session has closed by a moment."""
+    day = last_session(at)
+    return day if session(day)[1] <= at else add_days(day, -1)
+
+
+def is_open(at: int) -> bool:
+    """Whether the exchanges are in session."""
+    return at < session(last_session(at))[1]
+
+
+def next_open(at: int) -> int:
+    """Return the moment at which the next session after this moment opens."""
+    return session(add_days(last_session(at), 1))[0]
+
+
+def next_close(at: int) -> int:
+    """Return the close of the running session, or of the next one: when the next net asset value is struck."""
+    return session(add_days(last_closed(at), 1))[1]
+
+
+def settles(at: int, days: int = 1) -> int:
+    """Return when a trade or transfer made at a moment settles: the opening of the session `days` trading days after its own day."""
+    return session(add_days(on_or_before(local_day(at, NEW_YORK)), days))[0]

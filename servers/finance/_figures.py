@@ -1,0 +1,145 @@
+"""What is known of a security besides its price: dividends, earnings, valuation and what analysts say, all functions of row and moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Literal
+
+from servers.finance import _calendar as calendar
+from servers.finance._market import ANCHOR, PIP, price
+from servers.kit.noise import draws
+from servers.kit.zones import local_day, local_moment
+
+
+@dataclass(frozen=True)
+class Dividend:
+    """A payment a share; `amount` in 1/10000 dollars. Who holds it before the ex-date's opening is paid."""
+
+    declared: date
+    ex_date: date
+    pay_date: date
+    amount: int
+
+
+def dividends(row: dict[str, Any], first: date, last: date) -> list[Dividend]:
+    """Return dividends whose ex-date lies between two dates (included), oldest first."""
+    if not row["dividend"] or not row["dividend_months"]:
+        return []
+    listed, found = date.fromisoformat(row["listed_at"][:10]), []
+    end = date.fromisoformat(row["delisted_at"][:10]) if row["delisted_at"] else last
+    for year in range(first.year, last.year + 2):
+        for month in row["dividend_months"]:
+            paid = calendar.on_or_after(date(year, month, row["dividend_day"]))
+            ex_date = calendar.add_days(paid, -10)
+            if max(first, listed) <= ex_date <= min(last, end):
+                grown = row["dividend"] * max(100 + 4 * (year - ANCHOR.year), 10) // 100
+                found.append(Dividend(calendar.add_days(ex_date, -15), ex_date, paid, max(grown, 1)))
+    return found
+
+
+def yearly_dividend(row: dict[str, Any], at: int) -> float:
+    """Return dollars a share paid out in the past year."""
+    today = local_day(at, calendar.NEW_YORK)
+    return round(sum(d.amount for d in dividends(row, today - timedelta(days=364), today)) / PIP, 4)
+
+
+def dividend_yield(row: dict[str, Any], at: int) -> float:
+    """Return the past year's dividends in percent of the price."""
+    return round(yearly_dividend(row, at) / price(row, at) * 100, 2)
+
+
+def market_cap(row: dict[str, Any], at: int) -> int | None:
+    """Return shares outstanding times price, in dollars."""
+    return int(row["shares_outstanding"] * price(row, at)) if row["shares_outstanding"] else None
+
+
+def eps(row: dict[str, Any], at: int) -> float | None:
+    """Return earnings a share of the past four quarters in dollars; they grow with the quarters as the revenue does."""
+    if row["eps"] is None:
+        return None
+    today = local_day(at, calendar.NEW_YORK)
+    quarters = (today.year - ANCHOR.year) * 4 + (today.month - 1) // 3
+    grown = 1 + (row["growth"] or 0) / 100 * quarters / 4 if row["eps"] > 0 else 1
+    return round(row["eps"] / 100 * max(grown, 0.1), 2)
+
+
+def pe_ratio(row: dict[str, Any], at: int) -> float | None:
+    """Return price to earnings, None without earnings."""
+    earned = eps(row, at)
+    return round(price(row, at) / earned, 2) if earned is not None and earned > 0 else None
+
+
+# -- earnings ---------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Earnings:
+    """A quarter's report; dollars a share. `reported` is None while it lies ahead."""
+
+    quarter: str
+    date: date
+    estimate: float
+    reported: float | None
+
+
+def earnings(row: dict[str, Any], at: int, past: int = 4) -> list[Earnings]:
+    """Return the next report of a stock and the `past` latest ones, newest first; [] for what earns nothing a share."""
+    if row["eps"] is None:
+        return []
+    today, found = local_day(at, calendar.NEW_YORK), []
+    first = today.year * 4 + (today.month - 1) // 3
+    for quarter in range(first + 1, first - past - 4, -1):
+        year, place = divmod(quarter, 4)
+        begin = date(year, place * 3 + 1, 1)
+        lag = 18 + int((draws("earnings", row["symbol"])[0] + 1) * 12)
+        day = calendar.on_or_after(begin + timedelta(days=lag))
+        ended = quarter - 1
+        name = f"Q{ended % 4 + 1} {ended // 4}"
+        noise = draws("eps", row["symbol"], quarter)
+        base = (eps(row, local_moment(day, calendar.OPEN, calendar.NEW_YORK)) or 0) / 4
+        if day > today:
+            found = [Earnings(name, day, round(base, 2), None)]
+        elif len(found) <= past:
+            actual = base + abs(base) * 0.12 * noise[0]
+            found.append(Earnings(name, day, round(actual - abs(base) * 0.06 * (noise[1] + 0.3), 2), round(actual, 2)))
+    return found
+
+
+# -- analysts ---------------------------------------------------------------------------------------------------------
+Rating = Literal["strong_buy", "buy", "hold", "sell", "strong_sell"]
+RATINGS: tuple[Rating, ...] = ("strong_buy", "buy", "hold", "sell", "strong_sell")
+
+
+@dataclass(frozen=True)
+class Analysts:
+    """How analysts rate a stock this month; prices in dollars, `score` from 1 (strong buy) to 5 (strong sell)."""
+
+    counts: dict[Rating, int]
+    consensus: Rating
+    score: float
+    target: float
+    target_low: float
+    target_high: float
+
+
+def analysts(row: dict[str, Any], at: int) -> Analysts | None:
+    """Return the ratings of a stock as they stood at the beginning of the month, None for other kinds."""
+    if row["kind"] != "stock":
+        return None
+    month = local_day(at, calendar.NEW_YORK).replace(day=1)
+    lean, size = draws("analysts", row["symbol"])[:2]
+    lean = (lean + 0.5 * draws("analysts", row["symbol"], str(month))[0]) / 1.5
+    total = 8 + int((size + 1) * 9)
+    shares = [max(0.02, 1 - abs(n - 1.4 + 1.5 * lean) / 1.7) for n in range(5)]
+    numbers = [int(total * part / sum(shares)) for part in shares]
+    numbers[shares.index(max(shares))] += total - sum(numbers)
+    score = sum((n + 1) * count for n, count in enumerate(numbers)) / total
+    base = price(row, local_moment(month, calendar.OPEN, calendar.NEW_YORK))
+    target = base * (1.3 - 0.1 * score + 0.04 * draws("target", row["symbol"], str(month))[1])
+    return Analysts(
+        counts=dict(zip(RATINGS, numbers, strict=True)),
+        consensus=RATINGS[min(int(score + 0.5), 5) - 1],
+        score=round(score, 2),
+        target=round(target, 2),
+        target_low=round(target * 0.81, 2),
+        target_high=round(target * 1.22, 2),
+    )

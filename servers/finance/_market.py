@@ -1,0 +1,357 @@
+"""The market: securities as rows, and what they cost at a moment as a pure function of a row and the moment.
+
+Everything takes a row of `finance_securities` and a moment in epoch seconds, so that a repeated look agrees and two services see one price:
+
+- `price(row, at)` dollars; `quote(row, at)` price, day change, bid, ask, volume, state; `bars(...)` daily, weekly or monthly bars;
+  `intraday(row, day, at)` half-hourly prices of one day; `year_range(row, at)`.
+- `security(svc, symbol)`, `securities(svc, ...)`, `search(svc, ...)` read the rows.
+
+Dividends, earnings and ratings are in `_figures.py`, options in `_options.py`, sessions and holidays in `_calendar.py`.
+
+Stocks and ETFs trade in sessions of New York and keep their last close outside of them; funds are struck once a day at the close; crypto
+trades day and night. A price is a base grown by a drift and moved by noise of the whole market, of the sector and of its own, on a grid of
+half hours with an eased line between: within a half hour it only rises or only falls, so that highs and lows of the grid are exact.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from servers.finance import _calendar as calendar
+from servers.kit.noise import draws
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import parse_time
+from servers.kit.zones import local_day
+
+# base_price is in 1/10000 dollars on 2 January 2026, eps and minimum_investment in cents, dividend in 1/10000 dollars a payment,
+# shares_outstanding, revenue (dollars) and volume (shares a day) in units. Share classes of one fund have the same `pattern`.
+SECURITIES = Table(
+    "symbol:str name:str kind:str exchange:str sector:str? industry:str? category:str? family:str? share_class:str? about:str pattern:str "
+    "base_price:int beta:float volatility:float drift:float volume:int shares_outstanding:int? eps:int? revenue:int? growth:float? "
+    "dividend:int? dividend_months:list? dividend_day:int? expense_ratio:float? minimum_investment:int? stocks_percent:int? "
+    "bonds_percent:int? target_year:int? headquarters:str? founded:int? employees:int? listed_at:str halted_at:str? delisted_at:str?",
+    search=("symbol", "name"),
+    index=("kind",),
+)
+SHARED = {"finance_securities": SECURITIES}
+
+Kind = Literal["stock", "etf", "mutual_fund", "crypto"]
+Interval = Literal["daily", "weekly", "monthly"]
+SECTORS = (
+    "Technology",
+    "Health Care",
+    "Financials",
+    "Energy",
+    "Consumer Discretionary",
+    "Consumer Staples",
+    "Industrials",
+    "Utilities",
+    "Real Estate",
+    "Communication Services",
+)
+PIP = 10_000
+"""Stored prices are whole numbers of 1/10000 dollars."""
+
+_HALF_HOUR = 1800
+_DAY_UNITS = 17
+"""Grid units a trading day: thirteen half hours, and four for the night."""
+_CRYPTO_UNITS = 48
+ANCHOR = date(2026, 1, 2)
+"""The day for which rows state base price and earnings."""
+_UTC = ZoneInfo("UTC")
+_SCALES = (1, 4, 16, 64, 256)
+
+
+# -- price ----------------------------------------------------------------------------------------------------------
+def price(row: dict[str, Any], at: int) -> float:
+    """Return the last price in dollars: the latest trade, close or net asset value by this moment. Cents; 1/10000 below a dollar."""
+    at = _traded(row, at)
+    if row["kind"] == "crypto":
+        place, rest = divmod(at // 60 * 60, _HALF_HOUR)
+        return _rounded(_between(row, place, rest))
+    if row["kind"] == "mutual_fund":
+        return _rounded(_level(row, _close_place(calendar.last_closed(at))))
+    day = calendar.last_session(at)
+    opened, closed = calendar.session(day)
+    place, rest = divmod((min(at, closed) - opened) // 60 * 60, _HALF_HOUR)
+    return _rounded(_between(row, calendar.day_number(day) * _DAY_UNITS + place, rest))
+
+
+def price_pips(row: dict[str, Any], at: int) -> int:
+    """Return the price as rows hold it, in 1/10000 dollars."""
+    return pips(price(row, at))
+
+
+def pips(amount: float) -> int:
+    """Return dollars as 1/10000 dollars."""
+    return int((Decimal(str(amount)) * PIP).quantize(Decimal(1), rounding=ROUND_HALF_EVEN))
+
+
+def _traded(row: dict[str, Any], at: int) -> int:
+    for end in (row["halted_at"], row["delisted_at"]):
+        if end is not None:
+            at = min(at, parse_time(end))
+    return at
+
+
+def _close_place(day: date) -> int:
+    opened, closed = calendar.session(day)
+    return calendar.day_number(day) * _DAY_UNITS + (closed - opened) // _HALF_HOUR
+
+
+def _between(row: dict[str, Any], place: int, rest: int) -> float:
+    start = _level(row, place)
+    if not rest:
+        return start
+    part = rest / _HALF_HOUR
+    return start + (_level(row, place + 1) - start) * part * part * (3 - 2 * part)
+
+
+def _level(row: dict[str, Any], place: int) -> float:
+    return _grid(
+        row["pattern"], row["sector"] or row["kind"], row["base_price"], row["beta"], row["volatility"], row["drift"], row["kind"], place
+    )
+
+
+@functools.lru_cache(200_000)
+def _grid(pattern: str, group: str, base: int, beta: float, volatility: float, drift: float, kind: str, place: int) -> float:
+    """Return the price in dollars at a place of the grid."""
+    crypto = kind == "crypto"
+    units = _CRYPTO_UNITS if crypto else _DAY_UNITS
+    years = (place - _anchor(crypto)) / (units * (365 if crypto else 252))
+    growth = drift / 100 * years
+    level = 1 + growth if growth >= 0 else 1 / (1 - growth)
+    wide = _wander("crypto" if crypto else "market", units, 2.2 if crypto else 0.7, place)
+    level *= 1 + beta * (wide - 1) if wide >= 1 else 1 / (1 + beta * (1 / wide - 1))
+    if beta and not crypto:
+        level *= _wander(f"sector {group}", units, 0.5, place) if group in SECTORS else 1
+    return max(base / PIP * level * _wander(pattern, units, volatility, place), 0.0001)
+
+
+@functools.cache
+def _anchor(crypto: bool) -> int:
+    opened = calendar.session(ANCHOR)[0]
+    return opened // _HALF_HOUR if crypto else calendar.day_number(ANCHOR) * _DAY_UNITS
+
+
+@functools.lru_cache(200_000)
+def _wander(key: str, units: int, volatility: float, place: int) -> float:
+    """Return a factor near 1 that moves by about `volatility` percent a day, more over longer times, and comes back over years."""
+    level = 1.0
+    for days in _SCALES:
+        knot, rest = divmod(place, units * days)
+        part, name = rest / (units * days), f"{key} {days}"
+        before = draws(name, knot)[0]
+        moved = before + (draws(name, knot + 1)[0] - before) * part * part * (3 - 2 * part)
+        swing = volatility / 100 * _ROOT[days] * moved
+        level *= 1 + swing if swing >= 0 else 1 / (1 - swing)
+    swing = volatility / 100 * 0.35 * draws(key, place)[0]
+    return level * (1 + swing)
+
+
+_ROOT = {days: 0.9 * root for days, root in zip(_SCALES, (1, 2, 4, 8, 16), strict=True)}
+
+
+def _rounded(value: float) -> float:
+    return round(value, 2 if value >= 1 else 4)
+
+
+# -- quotes -----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Quote:
+    """What a quote page shows. Money in dollars; `as_of` is the moment of the last trade; bid and ask are None while nothing trades."""
+
+    symbol: str
+    price: float
+    previous_close: float
+    change: float
+    change_percent: float
+    open: float
+    high: float
+    low: float
+    volume: int
+    bid: float | None
+    ask: float | None
+    state: Literal["open", "closed", "halted", "delisted"]
+    as_of: int
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Prices in dollars and volume of a day, or of a week or month named by its last trading day."""
+
+    date: str
+    open: float
+    high: float
+    low: float
+    close: float
+    volume: int
+
+
+def state(row: dict[str, Any], at: int) -> Literal["open", "closed", "halted", "delisted"]:
+    """Return whether a security trades at a moment; a fund counts as open while the exchanges are in session."""
+    if row["delisted_at"] is not None and parse_time(row["delisted_at"]) <= at:
+        return "delisted"
+    if row["halted_at"] is not None and parse_time(row["halted_at"]) <= at:
+        return "halted"
+    return "open" if row["kind"] == "crypto" or calendar.is_open(at) else "closed"
+
+
+def spread(row: dict[str, Any], last: float) -> tuple[float, float]:
+    """Return bid and ask around a price."""
+    if row["kind"] == "mutual_fund":
+        return last, last
+    part = 0.0025 if row["kind"] == "crypto" else 0.0001 if row["volume"] >= 2_000_000 else 0.0004
+    half = max(last * part, 0.01 if last >= 1 else 0.0001)
+    return max(_rounded(last - half), 0.0001), _rounded(last + half)
+
+
+def quote(row: dict[str, Any], at: int) -> Quote:
+    """Return a security's quote at a moment."""
+    now, last = state(row, at), price(row, at)
+    day = trading_date(row, at)
+    bar, before = daily_bar(row, day, at), previous_close(row, at)
+    bid, ask = spread(row, last) if now == "open" and row["kind"] != "mutual_fund" else (None, None)
+    return Quote(
+        symbol=row["symbol"],
+        price=last,
+        previous_close=before,
+        change=round(last - before, 4),
+        change_percent=round((last - before) / before * 100, 2),
+        open=bar.open,
+        high=bar.high,
+        low=bar.low,
+        volume=bar.volume,
+        bid=bid,
+        ask=ask,
+        state=now,
+        as_of=as_of(row, at),
+    )
+
+
+def as_of(row: dict[str, Any], at: int) -> int:
+    """Return the moment of the price that holds at a moment."""
+    at = _traded(row, at) // 60 * 60
+    if row["kind"] == "crypto":
+        return at
+    if row["kind"] == "mutual_fund":
+        return calendar.session(calendar.last_closed(at))[1]
+    return min(at, calendar.session(calendar.last_session(at))[1])
+
+
+def trading_date(row: dict[str, Any], at: int) -> date:
+    """Return the day to which the price at a moment belongs: of New York, for crypto of UTC."""
+    at = _traded(row, at)
+    if row["kind"] == "crypto":
+        return local_day(at, _UTC)
+    return calendar.last_closed(at) if row["kind"] == "mutual_fund" else calendar.last_session(at)
+
+
+def previous_close(row: dict[str, Any], at: int) -> float:
+    """Return the close before the day of the present price, in dollars."""
+    return closing(row, _day_before(row, trading_date(row, at)))
+
+
+def closing(row: dict[str, Any], day: date) -> float:
+    """Return the closing price or net asset value of a trading day in dollars; for crypto the price at the end of the UTC day."""
+    return _rounded(_level(row, _places(row, day)[-1]))
+
+
+def _places(row: dict[str, Any], day: date) -> range:
+    """Return the grid places of a day."""
+    if row["kind"] == "crypto":
+        start = (day - date(1970, 1, 1)).days * _CRYPTO_UNITS
+        return range(start, start + _CRYPTO_UNITS + 1)
+    end = _close_place(day)
+    return range(end if row["kind"] == "mutual_fund" else calendar.day_number(day) * _DAY_UNITS, end + 1)
+
+
+# -- history ----------------------------------------------------------------------------------------------------------
+def daily_bar(row: dict[str, Any], day: date, at: int) -> Bar:
+    """Return the bar of a trading day, as far as it has come by a moment."""
+    places, last = _places(row, day), price(row, at)
+    start = _start(row, day)
+    done = places if row["kind"] == "mutual_fund" else places[: max((_traded(row, at) - start) // _HALF_HOUR + 1, 1)]
+    over = len(done) == len(places)
+    seen = [_rounded(_level(row, p)) for p in done] + ([] if over else [last])
+    total = int(row["volume"] * (1 + 0.45 * draws("volume", row["symbol"], str(day))[0]))
+    part = 1.0 if over else max(_traded(row, at) - start, 0) / ((len(places) - 1) * _HALF_HOUR)
+    return Bar(day.isoformat(), seen[0], max(seen), min(seen), seen[-1], int(total * min(part, 1)))
+
+
+def _start(row: dict[str, Any], day: date) -> int:
+    return (day - date(1970, 1, 1)).days * 86_400 if row["kind"] == "crypto" else calendar.session(day)[0]
+
+
+def intraday(row: dict[str, Any], day: date, at: int) -> list[tuple[int, float]]:
+    """Return (epoch, dollars) at each half hour of a day up to a moment; a fund has the close alone."""
+    if row["kind"] == "mutual_fund":
+        return [(calendar.session(day)[1], closing(row, day))] if calendar.session(day)[1] <= at else []
+    start, last = _start(row, day), _traded(row, at)
+    times = ((start + n * _HALF_HOUR, place) for n, place in enumerate(_places(row, day)))
+    return [(moment, _rounded(_level(row, place))) for moment, place in times if moment <= last]
+
+
+def days(row: dict[str, Any], first: date, last: date, at: int) -> list[date]:
+    """Return the trading days of a security between two dates, from its listing on and up to a moment."""
+    first, last = max(first, date.fromisoformat(row["listed_at"][:10])), min(last, trading_date(row, at))
+    if first > last:
+        return []
+    if row["kind"] == "crypto":
+        return [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    start, end = calendar.day_number(calendar.on_or_after(first)), calendar.day_number(calendar.on_or_before(last))
+    return [calendar.trading_day(n) for n in range(start, end + 1)]
+
+
+def bars(row: dict[str, Any], interval: Interval, first: date, last: date, at: int) -> list[Bar]:
+    """Return bars of the trading days between two dates (included), oldest first; the latest may still be growing."""
+    daily = [daily_bar(row, day, at) for day in days(row, first, last, at)]
+    if interval == "daily":
+        return daily
+    groups: dict[tuple[int, int], list[Bar]] = {}
+    for bar in daily:
+        day = date.fromisoformat(bar.date)
+        groups.setdefault(day.isocalendar()[:2] if interval == "weekly" else (day.year, day.month), []).append(bar)
+    return [
+        Bar(g[-1].date, g[0].open, max(b.high for b in g), min(b.low for b in g), g[-1].close, sum(b.volume for b in g))
+        for g in groups.values()
+    ]
+
+
+def year_range(row: dict[str, Any], at: int) -> tuple[float, float]:
+    """Return lowest and highest close of the past 52 weeks, today's price included."""
+    today = trading_date(row, at)
+    seen = [closing(row, day) for day in days(row, today - timedelta(days=364), _day_before(row, today), at)] + [price(row, at)]
+    return min(seen), max(seen)
+
+
+def _day_before(row: dict[str, Any], day: date) -> date:
+    return day - timedelta(days=1) if row["kind"] == "crypto" else calendar.add_days(day, -1)
+
+
+# -- finding ----------------------------------------------------------------------------------------------------------
+def security(svc: Service, symbol: str) -> dict[str, Any] | None:
+    """Return a security's row by symbol in any case, or None."""
+    return svc.db.get("finance_securities", symbol.strip().upper())
+
+
+def securities(svc: Service, kinds: Iterable[str] = (), *, delisted: bool = False) -> list[dict[str, Any]]:
+    """Return rows of these kinds (all, where none is named) by symbol, listed by now; with `delisted` those no longer traded, too."""
+    wanted = set(kinds)
+    rows = svc.db.rows("finance_securities", "listed_at<=?", svc.time, order="symbol")
+    return [r for r in rows if (not wanted or r["kind"] in wanted) and (delisted or state(r, svc.now) != "delisted")]
+
+
+def search(svc: Service, words: str, kinds: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Return listed securities whose symbol or name holds every word, best first; the symbol itself comes before all."""
+    kept = {r["symbol"]: r for r in securities(svc, kinds)}
+    found = [r["symbol"] for r in svc.db.search("finance_securities", words) if r["symbol"] in kept]
+    exact = words.strip().upper()
+    return [kept[s] for s in sorted(found, key=lambda s: s != exact)]
