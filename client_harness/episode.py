@@ -50,6 +50,7 @@ class Episode:
             faults=self.faults,
             watches=_watches(scenario, self.faults),
             hidden=[d.service for d in scenario.disclose],
+            tools=scenario.tools,
             locked=disclose == "locked",
             call_limit=scenario.limits.calls,
         )

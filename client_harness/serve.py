@@ -20,7 +20,7 @@ from scenarios.worlds import build
 from servers.kit import database
 from servers.kit.control import Control
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.service import all_tables, service, services
+from servers.kit.service import all_tables, chosen, services
 from servers.kit.session import Session
 from servers.kit.store import World
 from servers.kit.values import parse_time
@@ -30,8 +30,9 @@ DEFAULT_WORLD = "maya"
 
 def open_session(
     scenario: str | None = None,
-    chosen: Sequence[str] = (),
+    names: Sequence[str] = (),
     *,
+    world: str | None = None,
     faults: str | None = None,
     db: Path | None = None,
     seed: int | None = None,
@@ -39,18 +40,22 @@ def open_session(
 ) -> tuple[Session, Scenario | None]:
     """Return a session to serve, with its scenario where one was named.
 
-    Without a scenario it is the default world with all services or the `chosen` ones. `faults` names a profile (a scenario's own stand
+    Without a scenario it is a person's `world` (the default one if none) with all services or the named ones; a category or domain names
+    several. `faults` names a profile (a scenario's own stand
     otherwise). `db` keeps world and clock in files (`db` and `db`.control), which later sessions go on with. Raises `InputError`.
     """
     plagued = profile(faults) if faults is not None else None
     if scenario is None:
-        return _world(chosen, plagued or [], db, seed or 0), None
+        return _world(world, names, plagued or [], db, seed or 0), None
+    if world is not None:
+        raise InputError("a scenario has a world of its own; leave --world out")
     found = load.resolve([scenario])
     if len(found) != 1:
         raise InputError(f"{scenario} is {len(found)} scenarios; serve one of them")
     made = load.load(found[0])
-    if chosen:
-        made = made.model_copy(update={"services": _among(chosen, made.services)})
+    if names:
+        kept = _among(names, made.services)
+        made = made.model_copy(update={"services": kept, "tools": {n: t for n, t in made.tools.items() if n in kept}})
     if db is not None:
         raise InputError("--db keeps a world that one plays with; a scenario begins afresh each time")
     episode = Episode(made, seed=seed, disclose=disclose, faults=plagued)
@@ -58,39 +63,48 @@ def open_session(
     return episode.session, made
 
 
-def _among(chosen: Sequence[str], known: Sequence[str]) -> list[str]:
-    for name in chosen:
+def _among(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    for name in names:
         if name not in known:
             raise UnknownName("service", name, known)
-    return list(dict.fromkeys(chosen))
+    return list(dict.fromkeys(names))
 
 
-def _world(chosen: Sequence[str], faults: list[Fault], db: Path | None, seed: int) -> Session:
-    names = list(dict.fromkeys(service(n).name for n in chosen)) or list(services())
-    world, control = _kept(db, seed) if db is not None else (build.shared(DEFAULT_WORLD).share(), Control(_start(), seed))
+def _world(name: str | None, wanted: Sequence[str], faults: list[Fault], db: Path | None, seed: int) -> Session:
+    names = chosen(wanted) or list(services())
+    start = parse_time(build.person(name or DEFAULT_WORLD)["start"])
+    if db is not None:
+        world, control = _kept(db, seed, name, start)
+    else:
+        shared = build.shared(name or DEFAULT_WORLD, tuple(names) if wanted else None)
+        world, control = shared.share(), Control(start, seed)
     return Session(names, world, control, faults=ordered(faults))
 
 
-def _kept(db: Path, seed: int) -> tuple[World, Control]:
+def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Control]:
     beside, fresh = db.with_name(db.name + ".control"), not db.exists()
     try:
         if fresh:
-            _begin(db, beside)
+            _begin(db, beside, name or DEFAULT_WORLD)
         world = World.file(db, all_tables())
         if not (fresh or beside.exists()):
             raise InputError(f"{db} has no clock beside it ({beside.name}); put it back, or name a new file")
         present = {name: {row[1] for row in world.sql(f"PRAGMA table_info({name})")} for name in world.tables}
-        control = Control(_start(), seed, beside)
+        control = Control(start, seed, beside)
+        if control.get("world") is None:
+            control.put("world", name or DEFAULT_WORLD)
     except (OSError, sqlite3.Error) as wrong:
         raise InputError(f"{db} cannot hold a world ({wrong}); name a new file or remove it") from None
-    for name, table in sorted(world.tables.items()):
-        if set(table.columns) != present[name]:
-            what = f"its table {name} has other columns" if present[name] else f"it has no table {name}"
+    if name not in (None, control.get("world")):
+        raise InputError(f"{db} holds the world of {control.get('world')}, not of {name}; name a new file or leave --world out")
+    for known, table in sorted(world.tables.items()):
+        if set(table.columns) != present[known]:
+            what = f"its table {known} has other columns" if present[known] else f"it has no table {known}"
             raise InputError(f"{db} is a world of another version ({what}); name a new file or remove it")
     return world, control
 
 
-def _begin(db: Path, beside: Path) -> None:
+def _begin(db: Path, beside: Path, name: str) -> None:
     """Put a world where none is. Processes that begin at once follow one another: the clock's file is their lock."""
     db.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(database.connect(beside)) as lock:
@@ -99,13 +113,9 @@ def _begin(db: Path, beside: Path) -> None:
             for (table,) in lock.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall():
                 lock.execute(f"DROP TABLE {table}")  # the clock of a world that is gone
             part = db.with_name(db.name + ".part")
-            part.write_bytes(build.image(DEFAULT_WORLD))
+            part.write_bytes(build.image(name))
             part.replace(db)
         lock.execute("COMMIT")
-
-
-def _start() -> int:
-    return parse_time(build.person(DEFAULT_WORLD)["start"])
 
 
 def stdio(session: Session) -> None:

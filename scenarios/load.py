@@ -19,11 +19,13 @@ from scenarios.model import Scenario
 from scenarios.script import check_names, flat
 from scenarios.worlds import build
 from servers.kit.errors import InputError, UnknownName, explain
-from servers.kit.service import service
+from servers.kit.service import Service, narrowed, service
 from servers.kit.yaml import read
 
 SUITES = Path(__file__).parent / "suites"
 HAYSTACK = Path(__file__).parent / "haystack"
+MOST_TOOLS = 128
+"""How many tools an agent may be offered: VS Code and the large providers' APIs refuse more."""
 
 
 @functools.cache
@@ -113,6 +115,7 @@ def _cross_check(made: Scenario) -> None:
     for what, name in (("primary", made.primary), ("fallback", made.fallback), *(("disclose", d.service) for d in made.disclose)):
         if name is not None and name not in exposed:
             raise UnknownName("service", name, exposed, what)
+    offered = _offered(made)
     check_together(made.faults)
     known_faults = [f.name for f in made.faults]
     for fault in made.faults:
@@ -125,13 +128,30 @@ def _cross_check(made: Scenario) -> None:
     for label, steps in (("oracle", made.scripts.oracle), ("naive", made.scripts.naive)):
         check_names(steps, f"scripts.{label}")
         for step in flat(steps):
-            if step.call is not None and step.call.partition(".")[0] not in exposed:
-                raise UnknownName("service", step.call.partition(".")[0], exposed, f"scripts.{label}")
+            if step.call is not None:
+                owner, _, short = step.call.partition(".")
+                if owner not in exposed:
+                    raise UnknownName("service", owner, exposed, f"scripts.{label}")
+                if short not in offered[owner].tools:
+                    raise UnknownName("tool", short, offered[owner].tools, f"scripts.{label}: {owner}")
     _check_violations(made)
     if made.failure != "none" and not made.twin and not made.faults:
         raise InputError(f"failure is {made.failure} but there are no faults")
     if made.history is not None and not (HAYSTACK / f"{made.history}.yaml").exists():
         raise UnknownName("history", made.history, [p.stem for p in HAYSTACK.glob("*.yaml")])
+
+
+def _offered(made: Scenario) -> dict[str, type[Service]]:
+    """Return the services as the agent is offered them."""
+    found = {name: service(name) for name in made.services}
+    for name, patterns in made.tools.items():
+        if name not in found:
+            raise UnknownName("service", name, found, "tools")
+        found[name] = narrowed(found[name], patterns)
+    count = sum(len(cls.tools) for cls in found.values())
+    if count > MOST_TOOLS:
+        raise InputError(f"services offer {count} tools together, and clients take at most {MOST_TOOLS}; narrow some of them with `tools`")
+    return found
 
 
 def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) -> None:

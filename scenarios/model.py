@@ -57,7 +57,8 @@ class Scenario(_Strict):
     """One test. `id` is its path under `suites/`, without the ending.
 
     `failure` and `temporary` classify it; `twin` marks an honest twin (odd-looking but true). `primary` and `fallback` name the
-    providers where the order matters. `repairable: false` says that no agent can complete the task, so that reporting it is the task.
+    providers where the order matters. `tools` narrows services to the tools that patterns name (`{gmail: ["*email*"]}`), for clients
+    take only so many. `repairable: false` says that no agent can complete the task, so that reporting it is the task.
     `faults` and `checks` are one-key items named by their kind. `history` names a file of `haystack/` that is replayed before the
     first turn.
     """
@@ -73,6 +74,7 @@ class Scenario(_Strict):
     seed: int = 1
     history: str | None = None
     services: Annotated[list[str], Field(min_length=1)]
+    tools: dict[str, list[str]] = {}
     primary: str | None = None
     fallback: str | None = None
     disclose: list[Disclosure] = []

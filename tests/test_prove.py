@@ -140,6 +140,10 @@ def test_a_scenario_broken_by_hand_is_told_how(sound: dict[str, Any], break_it: 
     [
         (("services",), ["venmoo"], "unknown service 'venmoo'; did you mean 'venmo'?"),
         (("world",), "mia", "unknown world 'mia'"),
+        (("services",), ["venmo", "zelle", "gmail", "outlook", "weather_com"], "clients take at most 128; narrow some of them"),
+        (("tools",), {"gmail": ["list_*"]}, "tools: unknown service 'gmail'"),
+        (("tools",), {"venmo": ["send_mony"]}, "venmo: unknown tool 'send_mony'; did you mean 'send_money'?"),
+        (("tools",), {"venmo": ["send_*"]}, "scripts.oracle: venmo: unknown tool 'list_friends'"),
         (("titel",), "x", "unknown key 'titel'; did you mean 'title'?"),
         (("primary",), "gmail", "primary: unknown service 'gmail'"),
         (("faults", 0, "dropped_write", "on"), "venmo.send_mony", "did you mean 'send_money'"),

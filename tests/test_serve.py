@@ -8,6 +8,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from client_harness.serve import open_session
 from scenarios import load
 from servers.kit.errors import InputError
 from servers.kit.mcp import reply_of
-from servers.kit.service import services
+from servers.kit.service import providers, services
 from tests.commands import PAY, ROOT, command, process, refusal
 
 
@@ -63,17 +64,67 @@ def test_http_serves_each_service_at_its_own_url() -> None:
         async with httpx2.AsyncClient() as stranger:
             assert (await stranger.post(by_name["clock"]["url"], json={})).status_code == 401
 
-    with process("serve", "--services", "clock,venmo", "--port", 0, "--json") as host:
+    with served("--services", "clock,venmo") as ways:
+        anyio.run(look, ways)
+
+
+@contextlib.contextmanager
+def served(*options: str) -> Iterator[dict[str, Any]]:
+    """Serve over HTTP in a process of its own, yield what it says of its servers, and end it as people do."""
+    with process("serve", *options, "--port", 0, "--json") as host:
         assert host.stdout is not None
         text = ""
         while not text.endswith("}\n") or text.count("{") != text.count("}"):
             line = host.stdout.readline()
             assert line, host.communicate()
             text += line
-        anyio.run(look, json.loads(text))
-        host.send_signal(signal.SIGINT)
-        _, err = host.communicate()
+        try:
+            yield json.loads(text)
+        finally:
+            host.send_signal(signal.SIGINT)
+            _, err = host.communicate()
     assert (host.returncode, err) == (0, "stopped\n")
+
+
+@pytest.mark.parametrize("category", sorted({c.category for c in providers().values()}))
+def test_stdio_serves_a_category(category: str) -> None:
+    async def look(server: Any) -> None:
+        async with Client(server) as client:
+            names = {t.name for t in (await client.list_tools()).tools}
+            assert names == {f"{n}__{t}" for n, c in providers().items() if c.category == category for t in c.tools}
+            for name, args in readers(category):
+                _, wrong = reply_of(await client.call_tool(name.replace(".", "__"), args))
+                assert not wrong, name
+
+    entry = connect.entry(connect.client("claude-code"), ["--services", category])
+    anyio.run(look, started(**entry))
+
+
+def test_http_serves_every_category() -> None:
+    async def look(ways: dict[str, Any]) -> None:
+        for way in ways["servers"]:
+            async with (
+                httpx2.AsyncClient(headers=way["headers"]) as web,
+                Client(streamable_http_client(way["url"], http_client=web)) as client,
+            ):
+                assert {t.name for t in (await client.list_tools()).tools} == set(services()[way["name"]].tools)
+                for name, args in readers(way["name"]):
+                    _, wrong = reply_of(await client.call_tool(name.partition(".")[2], args))
+                    assert not wrong, name
+        assert {w["name"] for w in ways["servers"]} == set(services())
+
+    with served() as ways:
+        anyio.run(look, ways)
+
+
+def readers(place: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return a reading tool with its example for each provider of that name or category."""
+    found = []
+    for name, cls in providers().items():
+        if place in (name, cls.category):
+            spec = next(t for t in cls.tools.values() if t.effect == "read" and not t.setup)
+            found.append((f"{name}.{spec.name}", spec.example))
+    return found
 
 
 def test_people_read_urls_the_header_and_what_to_say() -> None:
@@ -99,6 +150,9 @@ def test_a_port_in_use_is_one_line() -> None:
     [
         ("serve --services venmoo", "did you mean 'venmo'"),
         (f"serve {PAY} --services gmail", "unknown service 'gmail'"),
+        ("serve --services payment", "did you mean 'payments'"),
+        ("serve --world rafaella", "unknown world 'rafaella'; did you mean 'rafael'"),
+        (f"serve {PAY} --world rafael", "has a world of its own"),
         ("serve --faults flakey", "did you mean 'flaky'"),
         ("serve recovery/silent_no_op", "scenarios; serve one of them"),
         (f"serve {PAY} --db x.db", "begins afresh"),
@@ -147,6 +201,15 @@ def test_a_kept_world_goes_on_where_it_was(tmp_path: Path) -> None:
     assert first[0] != then[0] and then[1] > first[1]
     session, _ = open_session(None, ["venmo"], db=tmp_path / "mine.db")
     assert {first[0], then[0]} <= {r["id"] for r in session.world.rows("venmo_transactions")}
+
+
+def test_a_kept_world_is_one_persons(tmp_path: Path) -> None:
+    session, _ = open_session(None, ["venmo"], world="eleanor", db=tmp_path / "hers.db")
+    assert session.world.rows("venmo_profile")[0]["name"] == "Eleanor Whitfield"
+    session, _ = open_session(None, ["venmo"], db=tmp_path / "hers.db")
+    assert session.world.rows("venmo_profile")[0]["name"] == "Eleanor Whitfield"
+    with pytest.raises(InputError, match="holds the world of eleanor, not of rafael"):
+        open_session(None, ["venmo"], world="rafael", db=tmp_path / "hers.db")
 
 
 def test_a_file_that_is_no_world_is_left_alone(tmp_path: Path) -> None:

@@ -9,14 +9,16 @@ import typer
 
 from client_harness.commands import _print
 
-Services = Annotated[str | None, typer.Option(help="Only these services, separated by commas.", metavar="A,B")]
+Services = Annotated[str | None, typer.Option(help="Only these services, categories or domains, separated by commas.", metavar="A,B")]
+Person = Annotated[str | None, typer.Option(help="Whose world, if no scenario is named; maya if none.", metavar="NAME")]
 Faults = Annotated[str | None, typer.Option(help="A fault profile: its name, or a YAML file.", metavar="PROFILE")]
-ScenarioName = Annotated[str | None, typer.Argument(help="A scenario, with its services, faults and disclosure; the world maya if none.")]
+ScenarioName = Annotated[str | None, typer.Argument(help="A scenario, with its services, faults and disclosure; a person's world if none.")]
 
 
 def serve(
     scenario: ScenarioName = None,
     services: Services = None,
+    world: Person = None,
     faults: Faults = None,
     stdio: Annotated[bool, typer.Option("--stdio", help="Speak MCP on stdin and stdout, all services on one server.")] = False,
     port: Annotated[int, typer.Option(help="Port of the HTTP host; 0 takes a free one.")] = 8765,
@@ -36,7 +38,7 @@ def serve(
 
     chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
     disclose = "locked" if locked else "notify"
-    session, made = serving.open_session(scenario, chosen, faults=faults, db=db, seed=seed, disclose=disclose)
+    session, made = serving.open_session(scenario, chosen, world=world, faults=faults, db=db, seed=seed, disclose=disclose)
     if stdio:
         serving.stdio(session)
         return
@@ -64,6 +66,7 @@ def connect(
     client: Annotated[str, typer.Argument(help="claude-desktop, claude-code, cursor or vscode.")],
     scenario: ScenarioName = None,
     services: Services = None,
+    world: Person = None,
     faults: Faults = None,
     write: Annotated[bool, typer.Option("--write", help="Write it into the client's configuration, keeping what is there.")] = False,
     path: Annotated[Path | None, typer.Option(help="The configuration to write, if not the client's usual one.")] = None,
@@ -79,9 +82,10 @@ def connect(
 
     target = connecting.client(client)
     chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
-    session, made = open_session(scenario, chosen, faults=faults)  # so that a mistake is told here, not by the client
+    session, made = open_session(scenario, chosen, world=world, faults=faults)  # so that a mistake is told here, not by the client
     arguments = [] if scenario is None else [scenario if made is None or made.id == scenario else str(Path(scenario).resolve())]
     arguments += ["--services", ",".join(chosen)] if chosen else []
+    arguments += ["--world", world] if world is not None else []
     if faults is not None:
         arguments += ["--faults", str(Path(faults).resolve()) if Path(faults).is_file() else faults]
     entry = connecting.entry(target, arguments)

@@ -166,7 +166,7 @@ def fingerprint(name: str) -> str:
     """Return a short hash of all that decides a world's rows: its seeds, the generators, the tables."""
     digest = hashlib.blake2b(digest_size=8)
     person(name)
-    for path in sorted([*HERE.glob("*.py"), *(HERE / name).glob("*.yaml"), *(ROOT / "servers").rglob("*.py")]):
+    for path in sorted([*HERE.glob("*.py"), *HERE.glob("*.yaml"), *(HERE / name).glob("*.yaml"), *(ROOT / "servers").rglob("*.py")]):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -5,6 +5,7 @@ An instance lives for one call. It sees the world of that call, the call's momen
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import inspect
 from collections.abc import Callable, Iterable
@@ -255,6 +256,31 @@ def service(name: str) -> type[Service]:
         return services()[name]
     except KeyError:
         raise UnknownName("service", name, services()) from None
+
+
+def chosen(names: Iterable[str]) -> list[str]:
+    """Return the services that names stand for: a service, or a category or domain for all of its providers. Raises `UnknownName`."""
+    found: list[str] = []
+    for name in names:
+        group = [n for n, cls in providers().items() if name in (cls.category, cls.domain)]
+        if name not in services() and not group:
+            places = {p for cls in providers().values() for p in (cls.category, cls.domain)}
+            raise UnknownName("service", name, [*services(), *places])
+        found += [name] if name in services() else group
+    return list(dict.fromkeys(found))
+
+
+def narrowed(cls: type[Service], patterns: Iterable[str]) -> type[Service]:
+    """Return a service with those of its tools alone that a pattern (`list_*`) names. Raises `UnknownName` for one that names none."""
+    kept: set[str] = set()
+    for pattern in patterns:
+        found = fnmatch.filter(cls.tools, pattern)
+        if not found:
+            raise UnknownName("tool", pattern, cls.tools, cls.name)
+        kept |= set(found)
+    made = type(cls.__name__, (cls,), {"__doc__": cls.__doc__, "__module__": cls.__module__})
+    made.tools = {name: spec for name, spec in cls.tools.items() if name in kept}
+    return made
 
 
 def tool(name: str) -> tuple[type[Service], ToolSpec]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import anyio
@@ -17,7 +17,7 @@ from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
 from servers.kit.control import Control, make_id
 from servers.kit.errors import ServiceError, did_you_mean
 from servers.kit.evidence import Evidence, Watch
-from servers.kit.service import Codes, Ids, Service, ToolSpec, service
+from servers.kit.service import Codes, Ids, Service, ToolSpec, narrowed, service
 from servers.kit.store import AGENT, CLOCK, World
 from servers.kit.values import iso
 
@@ -56,9 +56,9 @@ class Fault(Protocol):
 class Session:
     """Calls of one episode over one world and control record.
 
-    `services` are names; `faults` stand outermost first; `watches` are obligations to come. `hidden` services answer as unknown, or,
-    when `locked`, as not available yet. `on_attempt` hears of each recorded attempt, `on_time` of the moment before each call. `bugs`
-    collects exceptions of ours.
+    `services` are names; `tools` narrows some to the tools that patterns name; `faults` stand outermost first; `watches` are
+    obligations to come. `hidden` services answer as unknown, or, when `locked`, as not available yet.
+    `on_attempt` hears of each recorded attempt, `on_time` of the moment before each call. `bugs` collects exceptions of ours.
     """
 
     def __init__(
@@ -70,11 +70,13 @@ class Session:
         faults: Sequence[Fault] = (),
         watches: Sequence[Watch] = (),
         hidden: Sequence[str] = (),
+        tools: Mapping[str, Sequence[str]] | None = None,
         locked: bool = False,
         call_limit: int | None = None,
     ) -> None:
         self.world, self.control, self.faults = world, control, tuple(faults)
         self.classes = {name: service(name) for name in services}
+        self.classes |= {name: narrowed(self.classes[name], patterns) for name, patterns in (tools or {}).items()}
         self.hidden, self.locked = set(hidden), locked
         self.call_limit, self._calls = call_limit, 0
         self.held_back = frozenset(hidden)
