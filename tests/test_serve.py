@@ -8,7 +8,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def test_http_serves_each_service_at_its_own_url() -> None:
 
 
 @contextlib.contextmanager
-def served(*options: str) -> Iterator[dict[str, Any]]:
+def served(*options: str) -> Generator[dict[str, Any]]:
     """Serve over HTTP in a process of its own, yield what it says of its servers, and end it as people do."""
     with process("serve", *options, "--port", 0, "--json") as host:
         assert host.stdout is not None
