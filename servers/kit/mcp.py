@@ -160,10 +160,31 @@ def make_server(
             return _as_given(reply)
         return _texted(as_text(reply), reply.is_error)
 
-    # without a schema lookup of its own the HTTP transport lists all tools before each call, to check headers that no tool of ours has
-    server = _Server(name, version="0.1.0", on_list_tools=list_tools, on_call_tool=call_tool, get_tool_input_schema=lambda tool: None)
+    server = _Server(
+        name,
+        version="0.1.0",
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_prompts=_no_prompts,  # the empty lists are for clients that ask without looking at the capabilities
+        on_list_resources=_no_resources,
+        on_list_resource_templates=_no_templates,
+        # else the HTTP transport lists all tools before each call, to check headers that no tool of ours has
+        get_tool_input_schema=lambda tool: None,
+    )
     server.middleware.clear()
     return server
+
+
+async def _no_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
+    return types.ListPromptsResult(prompts=[])
+
+
+async def _no_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
+    return types.ListResourcesResult(resources=[])
+
+
+async def _no_templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
+    return types.ListResourceTemplatesResult(resource_templates=[])
 
 
 def _modern(ctx: Any) -> bool:
