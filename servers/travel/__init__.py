@@ -1,0 +1,1 @@
+"""Hotels: Booking.com and Expedia."""

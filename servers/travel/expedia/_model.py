@@ -1,0 +1,144 @@
+"""Expedia's tables, words, policies, and how it shows hotels, rates and itineraries. What the house charges on top is due there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import dollars, iso
+from servers.travel import _rules as rules
+from servers.travel._rules import Offer
+
+TABLES = {
+    "expedia_account": rules.ACCOUNT,
+    "expedia_travelers": rules.TRAVELERS,
+    "expedia_cards": rules.CARDS,
+    "expedia_properties": Table("id:str hotel_id:str name:str rating:float review_count:int vip:bool", index=("hotel_id",)),
+    "expedia_room_types": rules.ROOM_TYPES,
+    "expedia_bookings": rules.BOOKINGS,
+    "expedia_insurance": Table("id:str booking_id:str plan_id:str price:int bought_at:str cancelled_at:str?", index=("booking_id",)),
+    "expedia_activities": Table("id:str city_id:str name:str kind:str hours:float price:int rating:float weekdays:str"),
+    "expedia_boards": Table("id:str name:str city_id:str begins:str? ends:str? created_at:str"),
+    "expedia_board_items": Table(
+        "id:str board_id:str item_type:str item_id:str notes:str? added_at:str",
+        index=("board_id",),
+    ),
+    "expedia_board_shares": Table("id:str board_id:str email:str shared_at:str", index=("board_id",)),
+}
+GRACE = " Any rate is free to cancel within 24 hours of booking when arrival is seven days away or more."
+WORDS = rules.Words(
+    tables="expedia",
+    booking_id="xit",
+    hour=16,
+    longest=28,
+    fees_included=False,
+    grace=rules.DAY,
+    no_property="HOTEL_NOT_FOUND",
+    no_booking="ITINERARY_NOT_FOUND",
+    sold_out="ROOM_UNAVAILABLE",
+    search="search_hotels",
+    room_list="get_room_availability",
+    booking_list="list_trips",
+    card_list="list_saved_cards",
+)
+
+
+def hotel_json(hotel: dict[str, Any]) -> dict[str, Any]:
+    """Return the short form of a hotel."""
+    return {
+        "property_id": hotel["property_id"],
+        "hotel_name": hotel["name"],
+        "property_type": hotel["kind"],
+        "star_rating": hotel["stars"],
+        "guest_rating": hotel["rating"],
+        "guest_reviews": hotel["review_count"],
+        "vip_access": hotel["vip"],
+        "location": {"street": hotel["street"], "city": hotel["city"], "state": hotel["state"], "zip": hotel["zip"]},
+        "amenities": hotel["amenities"],
+    }
+
+
+def policy_text(room: dict[str, Any]) -> str:
+    """Return a room type's cancellation policy in words."""
+    found = rules.policy(room)
+    if found.days is None:
+        return "Not refundable, and dates cannot be changed." + GRACE
+    after = "After that the first night" if found.late == "first_night" else "After that the whole stay"
+    return f"Refundable until 16:00, {found.days} days before check-in. {after} is charged." + GRACE
+
+
+def price_json(hotel: dict[str, Any], prices: list[int], rooms: int) -> dict[str, Any]:
+    """Return what nights cost, in dollars; `due_at_property` comes on top of `total`."""
+    price = rules.cost(WORDS, hotel, prices, rooms)
+    return {
+        "rooms": dollars(price.lodging),
+        "taxes": dollars(price.taxes),
+        "total": dollars(price.total),
+        "due_at_property": dollars(price.fees),
+    }
+
+
+def rate_json(svc: Service, found: Offer, hotel: dict[str, Any], check_in: str) -> dict[str, Any]:
+    """Return a room type with its rate for one room."""
+    room, until = found.room, rules.free_until(WORDS, found.room, check_in, hotel, svc.now)
+    return {
+        "room_type_id": room["id"],
+        "room_name": room["name"],
+        "max_guests": room["sleeps"],
+        "bed_types": room["beds"],
+        "meal_plan": "breakfast" if room["breakfast"] else "room_only",
+        "status": found.problem or "available",
+        "rooms_remaining": found.left,
+        "min_nights": found.needed,
+        "nightly_average": dollars(found.average),
+        "nightly_rates": [dollars(p) for p in found.prices],
+        "price": price_json(hotel, found.prices, 1),
+        "refundable": rules.policy(room).days is not None,
+        "cancellation_policy": policy_text(room),
+        "free_cancellation_before": None if until is None else iso(until),
+    }
+
+
+def insurance(svc: Service, booking_id: str) -> dict[str, Any] | None:
+    """Return the insurance row of a booking that was not given back, if any."""
+    return next(iter(svc.db.rows("expedia_insurance", "booking_id=? AND cancelled_at IS NULL", booking_id)), None)
+
+
+def itinerary_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> dict[str, Any]:
+    """Return an itinerary with its status now."""
+    room, until, covered = (
+        rules.find_room(svc, WORDS, row["room_type_id"]),
+        rules.deadline(svc, WORDS, row, hotel),
+        insurance(svc, row["id"]),
+    )
+    back = None if row["cancelled_at"] is None else dollars(rules.refund(svc, WORDS, row, hotel))
+    return {
+        "booking_id": row["id"],
+        "booking_status": rules.status(svc, row, hotel),
+        "hotel": {
+            "property_id": hotel["property_id"],
+            "hotel_name": hotel["name"],
+            "address": f"{hotel['street']}, {hotel['city']}, {hotel['state']} {hotel['zip']}",
+            "phone": hotel["phone"],
+        },
+        "room": {"room_type_id": room["id"], "room_name": room["name"], "bed_types": room["beds"]},
+        "check_in_date": row["check_in"],
+        "check_out_date": row["check_out"],
+        "check_in_time": hotel["opens"],
+        "check_out_time": hotel["leaves"],
+        "num_guests": row["guests"],
+        "rooms_booked": row["rooms"],
+        "traveler": {"name": row["guest_name"], "email": row["guest_email"], "phone": row["guest_phone"]},
+        "special_requests": row["requests"],
+        "nightly_rates": [dollars(p) for p in row["nights"]],
+        "price": price_json(hotel, row["nights"], row["rooms"]),
+        "cancellation_policy": policy_text(room),
+        "free_cancellation_before": None if until is None else iso(until),
+        "refund_amount": back,
+        "insurance_plan_id": None if covered is None else covered["plan_id"],
+        "payment_method_id": row["card_id"],
+        "created_at": row["created_at"],
+        "updated_at": row["modified_at"],
+        "cancelled_at": row["cancelled_at"],
+    }

@@ -1,0 +1,186 @@
+"""Hotels and itineraries."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from servers.kit import fields
+from servers.kit.control import seeded
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, dollars, page
+from servers.travel import _rules as rules
+from servers.travel import _stays as stays
+from servers.travel.expedia._model import WORDS, hotel_json, insurance, itinerary_json, policy_text, price_json, rate_json
+from servers.travel.expedia._plans import payout, premium_back
+
+Stars = Annotated[int, Field(ge=1, le=5, description="Only hotels with exactly this many stars.")]
+MinRating = Annotated[float, Field(ge=0, le=5, description="Lowest guest rating, out of 5.")]
+
+KEY = "wabash_house"
+ROOM, STAY = seeded("xrt", f"{KEY}-0"), {"check_in_date": "2026-05-05", "check_out_date": "2026-05-07"}
+BOOKED = Setup("create_itinerary", {"room_type_id": ROOM, **STAY, "num_guests": 1}, "made")
+
+
+class Hotels(Service):
+    """Search, hotels, rates and itineraries."""
+
+    @reads(example={"city": "Chicago, IL", **STAY})
+    def search_hotels(
+        self,
+        city: rules.CityName,
+        check_in_date: rules.CheckIn,
+        check_out_date: rules.CheckOut,
+        num_guests: rules.Guests = 2,
+        min_rating: MinRating | None = None,
+        max_price: rules.MaxPrice | None = None,
+        amenities: rules.Amenities | None = None,
+        star_rating: Stars | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return hotels with a room that sleeps all guests, best guest rating first, sold-out ones last, each with its lowest rate.
+
+        A name that several towns share must come with its state. price.total has taxes; due_at_property is paid on top, at the desk.
+        """
+        towns = rules.cities(self, city)
+        if len(towns) > 1:
+            names = [f"{t['name']}, {t['state']}" for t in towns]
+            self.fail("AMBIGUOUS_DESTINATION", f"{city!r} may be {' or '.join(names)}.", "Name the city with its state.", candidates=names)
+        dates = (check_in_date, check_out_date)
+        found = rules.search(
+            self, WORDS, towns, dates, num_guests, min_rating=min_rating, max_price=max_price, amenities=amenities,
+            keep=lambda hotel: star_rating in (None, hotel["stars"]), wanted=lambda hotel, o: o.problem != "too_small",
+        )  # fmt: skip
+        return page(found, "hotels", limit, cursor, lambda f: self._found(f["hotel"], f["offers"][0]))
+
+    def _found(self, hotel: dict[str, Any], lowest: rules.Offer) -> dict[str, Any]:
+        rate = {"room_type_id": lowest.room["id"], "nightly_average": dollars(lowest.average), "price": price_json(hotel, lowest.prices, 1)}
+        return hotel_json(hotel) | {"status": lowest.problem or "available", "lowest_rate": rate}
+
+    @reads(example={"property_id": seeded("xpr", KEY)})
+    def get_hotel_details(self, property_id: rules.PropertyId) -> dict[str, Any]:
+        """Return a hotel: location and coordinates, phone, check-in and check-out times, stars, rating, amenities, nightly fee, rooms."""
+        hotel = rules.find_property(self, WORDS, property_id)
+        closed = None if hotel["closed_from"] is None else {"from": hotel["closed_from"], "until": hotel["closed_to"]}
+        rooms = rules.room_types(self, WORDS, property_id)
+        return hotel_json(hotel) | {
+            "coordinates": {"latitude": hotel["lat"], "longitude": hotel["lng"]},
+            "phone": hotel["phone"],
+            "time_zone": hotel["timezone"],
+            "check_in_time": hotel["opens"],
+            "check_out_time": hotel["leaves"],
+            "fee_per_night": dollars(hotel["fee"]),
+            "closure": closed,
+            "rooms": [
+                {
+                    "room_type_id": r["id"],
+                    "room_name": r["name"],
+                    "max_guests": r["sleeps"],
+                    "bed_types": r["beds"],
+                    "cancellation_policy": policy_text(r),
+                }
+                for r in rooms
+            ],
+        }
+
+    @reads(example={"property_id": seeded("xpr", KEY), **STAY})
+    def get_room_availability(
+        self,
+        property_id: rules.PropertyId,
+        check_in_date: rules.CheckIn,
+        check_out_date: rules.CheckOut,
+        num_guests: rules.Guests = 2,
+        rooms_booked: rules.Rooms = 1,
+    ) -> dict[str, Any]:
+        """Return the rates of a hotel's rooms for a stay, per room, cheapest available first.
+
+        status is available, sold_out, minimum_stay or too_small. Rates hold until midnight at the hotel.
+        """
+        hotel = rules.find_property(self, WORDS, property_id)
+        rules.check_dates(self, WORDS, hotel, check_in_date, check_out_date)
+        found = rules.offers(self, WORDS, hotel, (check_in_date, check_out_date), num_guests, rooms_booked)
+        return {"property_id": property_id, "rooms": [rate_json(self, o, hotel, check_in_date) for o in found]}
+
+    @writes(example=BOOKED.args)
+    def create_itinerary(
+        self,
+        room_type_id: rules.RoomTypeId,
+        check_in_date: rules.CheckIn,
+        check_out_date: rules.CheckOut,
+        num_guests: rules.Guests,
+        rooms_booked: rules.Rooms = 1,
+        guest_name: fields.PersonName | None = None,
+        guest_email: fields.Email | None = None,
+        guest_phone: fields.Phone | None = None,
+        special_requests: rules.Requests | None = None,
+        payment_method_id: rules.CardId | None = None,
+        quoted_total: rules.Quoted | None = None,
+    ) -> dict[str, Any]:
+        """Book rooms, charge the card price.total, and return the itinerary. The same room, dates and guest cannot be booked twice."""
+        who = guest_name or stays.account(self, WORDS)["name"]
+        same = self.db.rows(
+            "expedia_bookings", "room_type_id=? AND check_in=? AND check_out=? AND cancelled_at IS NULL",
+            room_type_id, check_in_date, check_out_date,
+        )  # fmt: skip
+        twin = next((b for b in same if b["guest_name"].lower() == who.lower()), None)
+        if twin is not None:
+            hint = "Use update_itinerary for more rooms, or name another guest."
+            self.fail("DUPLICATE_ITINERARY", f"{who} has this room on these dates already.", hint, booking_id=twin["id"])
+        row, hotel = stays.create(
+            self, WORDS, room_type_id, (check_in_date, check_out_date), num_guests, rooms_booked, (who, guest_email, guest_phone),
+            special_requests, payment_method_id, quoted_total,
+        )  # fmt: skip
+        return itinerary_json(self, row, hotel)
+
+    @writes(example={"booking_id": "${made.booking_id}", "num_guests": 2}, setup=(BOOKED,), idempotent=True)
+    def update_itinerary(
+        self,
+        booking_id: rules.BookingId,
+        check_in_date: rules.CheckIn | None = None,
+        check_out_date: rules.CheckOut | None = None,
+        num_guests: rules.Guests | None = None,
+        rooms_booked: rules.Rooms | None = None,
+        special_requests: rules.Requests | None = None,
+    ) -> dict[str, Any]:
+        """Change dates, guests, rooms or requests before arrival; new nights cost today's rate. Returns the itinerary and amount_due.
+
+        Dates and rooms follow the cancellation policy; a negative amount_due is refunded. Insurance keeps its price.
+        """
+        dates = (check_in_date, check_out_date)
+        row, hotel, due = stays.modify(self, WORDS, booking_id, dates, num_guests, rooms_booked, special_requests)
+        return itinerary_json(self, row, hotel) | {"amount_due": dollars(due)}
+
+    @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
+    def cancel_itinerary(self, booking_id: rules.BookingId) -> dict[str, Any]:
+        """Cancel a stay before check-in. Returns the refund by policy, what insurance pays of the rest, and the premium given back."""
+        covered = insurance(self, booking_id)
+        row, hotel, back = stays.cancel(self, WORDS, booking_id)
+        lost = rules.booked(WORDS, row, hotel).total - back
+        premium = premium_back(self, covered) if covered is not None else 0
+        paid = payout(covered, lost) if covered is not None and not premium else 0
+        if covered is not None and premium:
+            self.db.update("expedia_insurance", covered["id"], cancelled_at=self.time)
+        return {
+            "booking_id": booking_id,
+            "booking_status": "cancelled",
+            "refund": {"amount": dollars(back), "not_refunded": dollars(lost), "payment_method_id": row["card_id"]},
+            "insurance_payout": dollars(paid),
+            "insurance_premium_refunded": dollars(premium),
+        }
+
+    @reads(example={"booking_id": seeded("xit", "first")})
+    def get_itinerary(self, booking_id: rules.BookingId) -> dict[str, Any]:
+        """Return an itinerary: status now, hotel, room, traveler, rates, price, cancellation deadline and insurance."""
+        return itinerary_json(self, *rules.find_booking(self, WORDS, booking_id))
+
+    @reads(example={"limit": 5})
+    def list_trips(self, booking_status: rules.Status | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return itineraries, the latest check-in first, with hotel, dates, traveler and price."""
+        return page(rules.bookings(self, WORDS, booking_status), "trips", limit, cursor, self._trip)
+
+    def _trip(self, row: dict[str, Any]) -> dict[str, Any]:
+        full = itinerary_json(self, row, rules.find_property(self, WORDS, row["property_id"]))
+        kept = ("booking_id", "booking_status", "hotel", "check_in_date", "check_out_date", "rooms_booked", "traveler", "price")
+        return {name: full[name] for name in kept}
