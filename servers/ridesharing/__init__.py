@@ -1,0 +1,1 @@
+"""Ridesharing: Uber and Lyft on one map, with prices, drivers and rules of their own."""

@@ -1,0 +1,225 @@
+"""Lyft's tables, words and ride modes, how its plans change a price, and what it shows of a ride."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import dollars, iso, parse_time
+from servers.ridesharing import _map as geo
+from servers.ridesharing import _rules as rules
+from servers.ridesharing._map import Mode, Spot
+
+TABLES = {
+    "lyft_profile": rules.PROFILE,
+    "lyft_saved_places": rules.SAVED,
+    "lyft_wallet": rules.WALLET,
+    "lyft_drivers": rules.DRIVERS,
+    "lyft_offers": rules.OFFERS,
+    # `plan` is standard, wait_and_save or priority; a scheduled ride is a ride with a scheduled_id and a time.
+    "lyft_rides": Table(rules.RIDE + "plan:str scheduled_id:str?", index=("requested_at", "scheduled_id", "offer_id")),
+    "lyft_adjustments": rules.ADJUSTMENTS,
+    "lyft_round_up": Table("id:str enabled:bool at:str"),
+    # `counts` says which completed rides count: all, early (before 9:00), weekend, or those of `mode_id`.
+    "lyft_challenges": Table("id:str description:str counts:str mode_id:str? target:int reward:int starts_at:str ends_at:str"),
+}
+WORDS = rules.Words(
+    name="lyft",
+    ride_missing="TRIP_NOT_FOUND",
+    find="search_address",
+    rides="list_trip_history",
+    payments="list_payment_cards",
+    offers="list_promos",
+    estimate="get_ride_estimates",
+    cancel="cancel_trip",
+    schedule="schedule_ride",
+)
+MODES = {
+    m.id: m
+    for m in (
+        Mode("lyft", "Lyft", 150, 112, 31, 750, 315, 4),
+        Mode("extra_comfort", "Extra Comfort", 245, 139, 36, 1050, 325, 4, "comfort", 1, 0.95),
+        Mode("lyft_xl", "Lyft XL", 310, 188, 45, 1200, 350, 6, "xl", 2, 0.95),
+        Mode("lyft_green", "Green", 150, 116, 31, 780, 315, 4, "electric", 2, 0.85),
+        Mode("lyft_black", "Black", 780, 360, 68, 2000, 0, 5, "black", 5, 0.7),
+        Mode("lyft_access", "Access", 150, 112, 31, 750, 315, 4, "wav", 7, 0.65),
+    )
+}
+CANCEL_FEE = 500
+PRIORITY = 250
+"""Cents that priority pickup costs."""
+
+TripId = Annotated[str, Field(description="ride_id, from list_trip_history or book_ride.")]
+RideMode = Annotated[
+    Literal["lyft", "extra_comfort", "lyft_xl", "lyft_green", "lyft_black", "lyft_access"],
+    Field(description="ride_type_id, from list_ride_modes."),
+]
+ScheduledId = Annotated[str, Field(description="scheduled_ride_id, from list_scheduled_rides.")]
+TripStatus = Annotated[
+    Literal["scheduled", "pending", "accepted", "arrived", "picked_up", "dropped_off", "canceled"],
+    Field(description="Only rides in this status; pending: no driver yet."),
+]
+_STATUS = {
+    "scheduled": "scheduled",
+    "matching": "pending",
+    "en_route": "accepted",
+    "arrived": "arrived",
+    "riding": "picked_up",
+    "done": "dropped_off",
+    "cancelled": "canceled",
+}
+
+
+def status(row: dict[str, Any], now: str) -> str:
+    """Return a ride's status in Lyft's words."""
+    return _STATUS[rules.phase(row, now)]
+
+
+def priced(mode: Mode, city: dict[str, Any], way: geo.Route, prime: int, plan: str) -> int:
+    """Return the fare in cents: waiting saves half of the prime time and 15 per cent of the rest, priority costs a fixed sum."""
+    if plan == "wait_and_save":
+        return geo.fare(mode, city, way, prime // 2) * 85 // 100
+    return geo.fare(mode, city, way, prime) + (PRIORITY if plan == "priority" else 0)
+
+
+def waits(mode: Mode, city: dict[str, Any], at: int, plan: str) -> int:
+    """Return the minutes until a driver would be there under a plan."""
+    usual = geo.wait("lyft", mode, city, at)
+    return {"standard": usual, "wait_and_save": usual + 9, "priority": max(1, usual // 2)}[plan]
+
+
+def place(address: str, lat: float, lng: float) -> dict[str, Any]:
+    """Return one end of a ride for the agent."""
+    return {"display_name": address, "lat": lat, "lng": lng}
+
+
+def way(svc: Service, row: dict[str, Any]) -> geo.Route:
+    """Return the route of a ride as it was priced."""
+    return geo.route(svc.db.get("ridesharing_cities", row["city_id"]) or {}, list(rules.spots(row)), parse_time(row["priced_at"]))
+
+
+def rounding(svc: Service) -> list[tuple[str, bool]]:
+    """Return when round-up was switched on and off, oldest first."""
+    return [(r["at"], r["enabled"]) for r in svc.db.rows("lyft_round_up", "at<=?", svc.time, order="at, rowid")]
+
+
+def donated(svc: Service, row: dict[str, Any], switched: list[tuple[str, bool]]) -> int:
+    """Return the cents given for a ride: up to the next dollar of the discounted fare, if round-up was on at the dropoff."""
+    on = [enabled for at, enabled in switched if at <= row["ends_at"]]
+    if rules.phase(row, svc.time) != "done" or not on or not on[-1]:
+        return 0
+    money = rules.charged(svc, WORDS, row)
+    return -(money["fare"] - money["discount"]) % 100
+
+
+def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a ride's driver with the car in one line, None while there is none."""
+    driver = svc.db.get("lyft_drivers", row["driver_id"]) if rules.has_driver(row, svc.time) else None
+    if driver is None:
+        return None
+    car = f"{driver['colour']} {driver['vehicle']}"
+    return {"name": driver["name"], "rating": driver["rating"], "vehicle": car, "license_plate": driver["plate"]}
+
+
+def etas(svc: Service, row: dict[str, Any]) -> tuple[int | None, int | None]:
+    """Return the minutes to pickup and dropoff, each None once it is past."""
+    if row["cancelled_at"] or svc.time >= row["ends_at"]:
+        return None, None
+    ride = (parse_time(row["ends_at"]) - max(svc.now, parse_time(row["starts_at"]))) // 60 + 1
+    if svc.time >= row["starts_at"]:
+        return None, ride
+    known = svc.time >= row["matched_at"] or row["scheduled_for"] is not None
+    pickup = max(0, (parse_time(row["arrives_at"]) - svc.now) // 60 + 1) if known else row["wait"]
+    return pickup, pickup + ride
+
+
+def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a ride for the agent; money in dollars."""
+    money, route, gone = rules.charged(svc, WORDS, row), way(svc, row), status(row, svc.time)
+    pickup, dropoff = etas(svc, row)
+    given = donated(svc, row, rounding(svc))
+    offer = svc.db.get("lyft_offers", row["offer_id"]) if row["offer_id"] else None
+    charges = [
+        {"kind": kind, "amount": dollars(sign * money[name])}
+        for kind, name, sign in (("fare", "fare", 1), ("promo", "discount", -1), ("cancel_fee", "cancel_fee", 1), ("tip", "tip", 1))
+        if money[name]
+    ]
+    charges += [
+        {"kind": "adjustment", "amount": dollars(a["amount"]), "reason": a["reason"], "at": a["at"]}
+        for a in rules.adjustments(svc, WORDS, row["id"])
+    ]
+    if given:
+        charges.append({"kind": "donation", "amount": dollars(given)})
+    return {
+        "ride_id": row["id"],
+        "status": gone,
+        "ride_type_id": row["mode_id"],
+        "plan": row["plan"],
+        "origin": place(row["pickup"], row["pickup_lat"], row["pickup_lng"]),
+        "destination": place(row["dropoff"], row["dropoff_lat"], row["dropoff_lng"]),
+        "scheduled_ride_id": row["scheduled_id"],
+        "requested_at": row["requested_at"],
+        "pickup_time": row["scheduled_for"]
+        if gone == "scheduled"
+        else (row["starts_at"] if gone in ("picked_up", "dropped_off") else None),
+        "dropoff_time": row["ends_at"] if gone == "dropped_off" else None,
+        "canceled": {"at": row["cancelled_at"], "by": row["cancelled_by"]} if row["cancelled_at"] else None,
+        "driver": driver_json(svc, row),
+        "eta_pickup_min": pickup,
+        "eta_dropoff_min": dropoff,
+        "distance_miles": route.miles,
+        "duration_min": route.minutes,
+        "prime_time_pct": row["percent"],
+        "fare_total": dollars(row["fare"] - rules.off(offer, row["fare"])),
+        "charges": charges,
+        "total_charged": dollars(money["total"] + given),
+        "payment": rules.card_ref(svc, WORDS, row["card_id"]),
+        "offer_id": row["offer_id"],
+        "rating": row["rating"],
+        "tip_amount": dollars(row["tip"]),
+    }
+
+
+def order(
+    svc: Service,
+    mode: Mode,
+    points: list[Spot],
+    plan: str,
+    card: str | None,
+    *,
+    token: str | None = None,
+    offer: dict[str, Any] | None = None,
+    scheduled: int | None = None,
+) -> dict[str, Any]:
+    """Insert a ride, now or scheduled, with the given offer or the one applied, and return its row; refuse what cannot be driven."""
+    geo.reachable(svc, points)
+    city = geo.city_at(svc, points[0].lat, points[0].lng)
+    if scheduled is None:
+        busy = rules.underway(svc, WORDS)
+        if busy:
+            hint = "See get_trip; cancel it with cancel_trip, or wait until it is over."
+            svc.fail("RIDE_IN_PROGRESS", "A ride is under way already; Lyft drives one at a time.", hint, ride_id=busy[0]["id"])
+        if not geo.near("lyft", mode, city, svc.now):
+            hint = "Choose another mode from get_ride_estimates, or try again later."
+            svc.fail("NO_DRIVERS_NEARBY", f"No driver for {mode.name} is near now.", hint, retryable=True)
+    at = rules.quoted_at(svc, WORDS, mode, points, token) if scheduled is None else scheduled
+    prime = geo.busy("lyft", city, at) if scheduled is None else 0
+    route = geo.route(city, points, at)
+    cost = priced(mode, city, route, prime, plan)
+    chosen = offer or rules.applied(svc, WORDS)
+    paying = rules.payer(svc, WORDS, card)["id"]
+    made = svc.new_id("lyr")
+    shunned = {r["driver_id"] for r in svc.db.rows("lyft_rides", "rating<=3")}
+    driver = rules.driver_for(svc, WORDS, made, mode, city, shunned)
+    if driver is None:
+        svc.fail("MODE_NOT_IN_REGION", f"{mode.name} is not driven in {city['name']}.", "See list_ride_modes.", ride_type_id=mode.id)
+    promised = waits(mode, city, svc.now, plan) if scheduled is None else 0
+    moments = rules.timetable(made, svc.now, promised, route.minutes, scheduled)
+    ride = {"id": made, "mode_id": mode.id, "plan": plan, "city_id": city["id"], "driver_id": driver["id"], "card_id": paying}
+    price = {"priced_at": iso(at), "percent": prime, "fare": cost, "wait": promised, "cancel_fee": 0, "tip": 0}
+    fits = chosen is not None and rules.fits(chosen, mode, cost)
+    names = {"offer_id": chosen["id"] if chosen and fits else None, "scheduled_id": svc.new_id("lys") if scheduled else None}
+    return svc.db.insert("lyft_rides", ride | price | names | rules.ends(points[0], points[-1]) | moments)

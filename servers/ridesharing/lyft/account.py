@@ -1,0 +1,125 @@
+"""The rider's account: profile, places, payment cards, promos and the modes on offer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from servers.kit.control import seeded
+from servers.kit.geo import Latitude, Longitude
+from servers.kit.service import Service, reads, writes
+from servers.kit.values import Cursor, Limit, dollars, page
+from servers.ridesharing import _map as geo
+from servers.ridesharing import _rules as rules
+from servers.ridesharing._rules import FullAddress, PlaceLabel
+from servers.ridesharing.lyft._model import MODES, WORDS, rounding
+
+Words = Annotated[str, Field(min_length=1, max_length=100, description="Words of a name, kind of place, street or city.")]
+PromoId = Annotated[str, Field(description="offer_id, from list_promos.")]
+Spent = Annotated[bool, Field(description="true lists promos that are used or expired as well.")]
+
+
+class Account(Service):
+    """Who rides with Lyft, and what pays."""
+
+    @reads()
+    def get_rider_profile(self) -> dict[str, Any]:
+        """Return who is signed in: name, email, phone, saved_places, payment_method (the default card), the promo redeemed, round-up."""
+        me = rules.profile(self, WORDS)
+        promo = rules.applied(self, WORDS)
+        switched = rounding(self)
+        return {
+            "name": me["name"],
+            "email": me["email"],
+            "phone": me["phone"],
+            "saved_places": [self._place(r) for r in rules.saved(self, WORDS)],
+            "payment_method": rules.card_json(self, rules.wallet(self, WORDS)[0]),
+            "promo": None if promo is None else {"offer_id": promo["id"], "code": promo["code"], "expires_at": promo["expires_at"]},
+            "round_up_enabled": bool(switched) and switched[-1][1],
+        }
+
+    def _place(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {"label": row["label"], "address": row["address"], "lat": row["lat"], "lng": row["lng"]}
+
+    @writes(
+        example={"label": "Climbing gym", "address": "1405 NW 14th Avenue, Portland, OR 97209", "lat": 45.5335, "lng": -122.6853},
+        idempotent=True,
+    )
+    def save_location(self, label: PlaceLabel, address: FullAddress, lat: Latitude, lng: Longitude) -> dict[str, Any]:
+        """Save a place under a label; one saved under the same label (capitals do not matter) is replaced."""
+        new = {"label": label, "address": address, "lat": float(lat), "lng": float(lng)}
+        old = next((r for r in rules.saved(self, WORDS) if r["label"].lower() == label.lower()), None)
+        if old is None:
+            self.db.insert("lyft_saved_places", new | {"id": self.new_id("lyp"), "saved_at": self.time})
+            return new | {"status": "saved"}
+        if self._place(old) != new:
+            self.db.update("lyft_saved_places", old["id"], **new)
+        return new | {"status": "replaced"}
+
+    @writes(example={"label": "work"}, destructive=True)
+    def delete_location(self, label: PlaceLabel) -> dict[str, Any]:
+        """Delete the place saved under a label. Rides to it stay in the history."""
+        for row in rules.saved(self, WORDS):
+            if row["label"].lower() == label.lower():
+                self.db.delete("lyft_saved_places", row["id"])
+                return {"label": row["label"], "status": "deleted"}
+        self.fail("LOCATION_NOT_FOUND", f"Nothing is saved under {label!r}.", "get_rider_profile lists what is.", label=label)
+
+    @reads(example={"query": "climbing"})
+    def search_address(self, query: Words, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Find places by words of their name, kind or address and return them with coordinates, the best match first."""
+        return page(geo.places(self, query), "results", limit, cursor, geo.place_json)
+
+    @reads()
+    def list_payment_cards(self) -> dict[str, Any]:
+        """Return the cards and wallets that can pay for rides, default first. An expired one is shown but not charged."""
+        return {"cards": [rules.card_json(self, row) for row in rules.wallet(self, WORDS)]}
+
+    @reads()
+    def list_ride_modes(self, lat: Latitude | None = None, lng: Longitude | None = None) -> dict[str, Any]:
+        """Return ride types at a point (or in the rider's home city): ride_type_id, name, seats, rates in dollars, available now or not."""
+        if lat is not None and lng is not None:
+            region = geo.city_at(self, lat, lng)
+        elif lat is None and lng is None:
+            region = self.db.get("ridesharing_cities", rules.profile(self, WORDS)["city_id"]) or {}
+        else:
+            self.fail("LOCATION_INCOMPLETE", "A point needs lat and lng.", "Give both or none.")
+        scale = geo.market(region)
+        return {
+            "region": region["name"],
+            "ride_types": [
+                {
+                    "ride_type_id": m.id,
+                    "name": m.name,
+                    "seats": m.capacity,
+                    "base_charge": dollars(round(m.base * scale)),
+                    "per_mile": dollars(round(m.per_mile * scale)),
+                    "per_minute": dollars(round(m.per_minute * scale)),
+                    "service_fee": dollars(m.booking),
+                    "wait_and_save": m.id == "lyft",
+                    "available": geo.near("lyft", m, region, self.now),
+                }
+                for m in MODES.values()
+            ],
+        }
+
+    @reads()
+    def list_promos(self, include_used: Spent = False, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return promos that can be redeemed or are about to wait for their day, with terms, status and expiry; newest first."""
+        shown = []
+        for row in self.db.rows("lyft_offers", order="starts_at DESC, rowid"):
+            state = rules.offer_state(self, WORDS, row)
+            if include_used or state not in ("used", "expired"):
+                dates = {"valid_from": row["starts_at"], "expires_at": row["expires_at"]}
+                shown.append(
+                    {"offer_id": row["id"], "code": row["code"], "description": row["title"], "state": state} | dates | rules.terms(row)
+                )
+        return page(shown, "promos", limit, cursor)
+
+    @writes(example={"offer_id": seeded("lyo", "comfort")}, idempotent=True)
+    def redeem_promo(self, offer_id: PromoId) -> dict[str, Any]:
+        """Redeem a promo for the next ride that meets its terms; a promo redeemed before but not used goes back to the list."""
+        row = rules.apply_offer(self, WORDS, offer_id)
+        cut = f"{row['percent']} %" if row["percent"] is not None else f"${dollars(row['amount']):.2f}"
+        return {"offer_id": offer_id, "discount": f"{cut} off {row['title']}", "status": "redeemed"} | rules.terms(row)

@@ -1,0 +1,1 @@
+"""Uber: rides with stops, reservations, fare splits with contacts, and parcels."""

@@ -1,0 +1,266 @@
+"""Prices, rides and reservations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from servers.kit.control import seeded
+from servers.kit.geo import Latitude, Longitude
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, Timestamp, dollars, iso, page, parse_time
+from servers.ridesharing import _map as geo
+from servers.ridesharing import _rules as rules
+from servers.ridesharing._map import Address, Spot
+from servers.ridesharing._rules import PaymentId
+from servers.ridesharing.uber._model import (
+    CANCEL_FEE,
+    FREE_UNTIL,
+    MAX_ACTIVE,
+    MAX_STOPS,
+    MODES,
+    RESERVE_FEE,
+    WORDS,
+    ReservationId,
+    RideId,
+    RideStatus,
+    RideType,
+    driver_json,
+    ride_json,
+    spot_json,
+    status,
+)
+
+
+class Point(TypedDict):
+    """A stop on the way."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
+
+    lat: Latitude
+    lng: Longitude
+
+
+Stops = Annotated[list[Point], Field(max_length=MAX_STOPS, description="Stops on the way, in their order (up to 3).")]
+FareId = Annotated[str, Field(description="fare_id of an estimate for the same places and type: the ride costs what that says.")]
+Pickup = Annotated[Timestamp, Field(description="Time of the pickup, 30 minutes to 90 days ahead; makes a reservation.")]
+ReservationStatus = Annotated[
+    Literal["scheduled", "dispatched", "completed", "canceled"],
+    Field(description="Only reservations in this status; dispatched: its ride is under way."),
+]
+HOME_TO_WORK = {"pickup_lat": 45.5181, "pickup_lng": -122.6431, "dropoff_lat": 45.5236, "dropoff_lng": -122.6828}
+NOW = Setup("request_ride", HOME_TO_WORK | {"ride_type_id": "uberx"}, "ride")
+LATER = Setup(
+    "reserve_ride", {"pickup": "Home", "dropoff": "Work", "ride_type": "comfort", "scheduled_time": "2026-03-18T12:15:00Z"}, "reserved"
+)
+
+
+class Rides(Service):
+    """From an estimate to a receipt."""
+
+    def _estimate(self, ride_type: str, points: list[Spot]) -> dict[str, Any]:
+        city, mode = geo.city_at(self, points[0].lat, points[0].lng), MODES[ride_type]
+        percent, route = geo.busy("uber", city, self.now), geo.route(city, points, self.now)
+        cost, offer = geo.fare(mode, city, route, percent), rules.applied(self, WORDS)
+        cut = rules.off(offer, cost) if offer and rules.fits(offer, mode, cost) else 0
+        slot = self.now // geo.SLOT
+        return {
+            "ride_type_id": ride_type,
+            "name": mode.name,
+            "estimated_fare": dollars(cost - cut),
+            "discount": dollars(cut),
+            "distance_miles": route.miles,
+            "duration_minutes": route.minutes,
+            "surge_multiplier": 1 + percent / 100,
+            "eta_pickup_min": geo.wait("uber", mode, city, self.now),
+            "available": geo.near("uber", mode, city, self.now),
+            "fare_id": rules.quote(WORDS, mode, points, slot),
+            "fare_expires_at": iso((slot + geo.HONOURED) * geo.SLOT),
+        }
+
+    def _spots(self, pickup_lat: float, pickup_lng: float, dropoff_lat: float, dropoff_lng: float) -> list[Spot]:
+        points = [geo.name_of(self, pickup_lat, pickup_lng), geo.name_of(self, dropoff_lat, dropoff_lng)]
+        geo.reachable(self, points)
+        return points
+
+    @reads(example=HOME_TO_WORK | {"ride_type_id": "uberx"})
+    def estimate_ride(
+        self, pickup_lat: Latitude, pickup_lng: Longitude, dropoff_lat: Latitude, dropoff_lng: Longitude, ride_type_id: RideType
+    ) -> dict[str, Any]:
+        """Return the upfront fare of one ride type, in dollars after the applied offer; its fare_id holds for ten minutes or more."""
+        return self._estimate(ride_type_id, self._spots(pickup_lat, pickup_lng, dropoff_lat, dropoff_lng))
+
+    @reads(example=HOME_TO_WORK)
+    def get_price_estimates(
+        self, pickup_lat: Latitude, pickup_lng: Longitude, dropoff_lat: Latitude, dropoff_lng: Longitude
+    ) -> dict[str, Any]:
+        """Return an estimate of every ride type for the same way, to compare price, waiting time and seats."""
+        points = self._spots(pickup_lat, pickup_lng, dropoff_lat, dropoff_lng)
+        return {"estimates": [self._estimate(t, points) | {"capacity": MODES[t].capacity} for t in MODES]}
+
+    def _order(
+        self, ride_type: str, points: list[Spot], card: str | None, fare_id: str | None = None, scheduled: int | None = None
+    ) -> dict[str, Any]:
+        """Insert a ride or a reservation and return its row."""
+        geo.reachable(self, points)
+        city, mode = geo.city_at(self, points[0].lat, points[0].lng), MODES[ride_type]
+        payer = rules.payer(self, WORDS, card)
+        if scheduled is None:
+            self._free_to_ride(ride_type, city)
+        at = rules.quoted_at(self, WORDS, mode, points, fare_id) if scheduled is None else scheduled
+        percent = geo.busy("uber", city, at) if scheduled is None else 0
+        route = geo.route(city, points, at)
+        cost = geo.fare(mode, city, route, percent) + (0 if scheduled is None else RESERVE_FEE)
+        offer = rules.applied(self, WORDS)
+        made = self.new_id("ubr")
+        driver = rules.driver_for(self, WORDS, made, mode, city)
+        if driver is None:
+            self.fail("RIDE_TYPE_UNAVAILABLE", f"{mode.name} is not offered in {city['name']}.", "See list_ride_types there.")
+        wait = geo.wait("uber", mode, city, self.now) if scheduled is None else 0
+        return self.db.insert(
+            "uber_rides",
+            {
+                "id": made,
+                "mode_id": ride_type,
+                "city_id": city["id"],
+                "driver_id": driver["id"],
+                "card_id": payer["id"],
+                "offer_id": offer["id"] if offer and rules.fits(offer, mode, cost) else None,
+                "priced_at": iso(at),
+                "percent": percent,
+                "fare": cost,
+                "wait": wait,
+                "cancel_fee": 0,
+                "tip": 0,
+                "stops": [list(p) for p in points[1:-1]],
+                "reservation_id": None if scheduled is None else self.new_id("ubv"),
+                **rules.ends(points[0], points[-1]),
+                **rules.timetable(made, self.now, wait, route.minutes, scheduled),
+            },
+        )
+
+    def _free_to_ride(self, ride_type: str, city: dict[str, Any]) -> None:
+        active = [r["id"] for r in rules.underway(self, WORDS)]
+        if len(active) >= MAX_ACTIVE:
+            hint = "Wait until one of them is over, or cancel one with cancel_ride."
+            self.fail("TOO_MANY_ACTIVE_RIDES", f"{MAX_ACTIVE} rides are under way already.", hint, ride_ids=active)
+        if not geo.near("uber", MODES[ride_type], city, self.now):
+            others = [t for t, m in MODES.items() if geo.near("uber", m, city, self.now)]
+            message = f"No {MODES[ride_type].name} driver is near now."
+            self.fail("NO_DRIVERS_AVAILABLE", message, "Take another ride type, or try again later.", retryable=True, available=others)
+
+    @writes(example=HOME_TO_WORK | {"ride_type_id": "uberx"})
+    def request_ride(
+        self,
+        pickup_lat: Latitude,
+        pickup_lng: Longitude,
+        dropoff_lat: Latitude,
+        dropoff_lng: Longitude,
+        ride_type_id: RideType,
+        scheduled_time: Pickup | None = None,
+        stops: Stops | None = None,
+        payment_method_id: PaymentId | None = None,
+        fare_id: FareId | None = None,
+    ) -> dict[str, Any]:
+        """Request a ride now, or reserve one for scheduled_time, and return it; fare_total is the upfront fare in dollars.
+
+        Every call is a ride of its own, up to three at a time. Without fare_id the fare of this moment holds, which in the first minutes
+        after an estimate is never more than that.
+        """
+        via = [geo.name_of(self, s["lat"], s["lng"]) for s in stops or []]
+        points = [geo.name_of(self, pickup_lat, pickup_lng), *via, geo.name_of(self, dropoff_lat, dropoff_lng)]
+        scheduled = None if scheduled_time is None else rules.scheduled_moment(self, WORDS, scheduled_time)
+        return ride_json(self, self._order(ride_type_id, points, payment_method_id, fare_id, scheduled))
+
+    @writes(example={"ride_id": "${ride.ride_id}"}, setup=(NOW,), destructive=True)
+    def cancel_ride(self, ride_id: RideId) -> dict[str, Any]:
+        """Cancel a ride before it begins: free until two minutes after a driver accepted or when the driver is late, for a fee else."""
+        row = rules.find_ride(self, WORDS, ride_id)
+        rules.cancellable(self, WORDS, row)
+        fee = CANCEL_FEE.get(row["mode_id"], 500)
+        if row["scheduled_for"] is None:
+            owed = rules.cancel_fee(self, row, fee)
+        else:
+            owed = 0 if parse_time(row["scheduled_for"]) - self.now >= FREE_UNTIL else fee
+        self.db.update("uber_rides", ride_id, cancelled_at=self.time, cancelled_by="rider", cancel_fee=owed)
+        return {"ride_id": ride_id, "status": "rider_canceled", "cancellation_fee": dollars(owed)}
+
+    @reads(example={"ride_id": seeded("ubr", "disputed")})
+    def get_ride(self, ride_id: RideId) -> dict[str, Any]:
+        """Return one ride: status now, places, driver, times, fare_total as agreed, and the receipt with tip and later adjustments."""
+        return ride_json(self, rules.find_ride(self, WORDS, ride_id))
+
+    @reads(example={"status": "completed", "limit": 5})
+    def list_rides(self, status: RideStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return rides, the latest first by their time of pickup, reservations to come included."""
+        rows = self.db.rows("uber_rides", order="coalesce(scheduled_for, requested_at) DESC, rowid DESC")
+        kept = [r for r in rows if status is None or _status(r, self.time) == status]
+        return page(kept, "rides", limit, cursor, lambda r: ride_json(self, r))
+
+    @reads(example={"ride_id": seeded("ubr", "disputed")})
+    def get_driver_info(self, ride_id: RideId) -> dict[str, Any]:
+        """Return the driver of a ride: name, rating, vehicle with license plate, and availability (on_trip with you, online or offline)."""
+        row = rules.find_ride(self, WORDS, ride_id)
+        shown = driver_json(self, row)
+        driver = self.db.get("uber_drivers", row["driver_id"])
+        if shown is None or driver is None:
+            hint = "Ask again once get_ride shows the status accepted."
+            self.fail("DRIVER_NOT_ASSIGNED", f"No driver has accepted ride {ride_id}.", hint, ride_id=ride_id)
+        with_us = any(r["driver_id"] == driver["id"] for r in rules.underway(self, WORDS) if rules.has_driver(r, self.time))
+        free = "online" if rules.on_shift(driver, self.now) else "offline"
+        return {"ride_id": ride_id} | shown | {"trips": driver["rides"], "availability": "on_trip" if with_us else free}
+
+    # -- reservations -------------------------------------------------------------------------------------------------
+    def _reservation_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        start, end = rules.spots(row)
+        where = rules.phase(row, self.time)
+        state = {"scheduled": "scheduled", "done": "completed", "cancelled": "canceled"}.get(where, "dispatched")
+        return {
+            "reservation_id": row["reservation_id"],
+            "ride_id": row["id"],
+            "status": state,
+            "ride_type_id": row["mode_id"],
+            "pickup": spot_json(start),
+            "dropoff": spot_json(end),
+            "scheduled_time": row["scheduled_for"],
+            "free_cancellation_until": iso(parse_time(row["scheduled_for"]) - FREE_UNTIL),
+            "fare_total": ride_json(self, row)["fare_total"],
+            "cancellation_fee": dollars(row["cancel_fee"]),
+            "payment_method": rules.card_ref(self, WORDS, row["card_id"]),
+            "created_at": row["requested_at"],
+        }
+
+    @writes(example=LATER.args)
+    def reserve_ride(
+        self, pickup: Address, dropoff: Address, ride_type: RideType, scheduled_time: Pickup, payment_method_id: PaymentId | None = None
+    ) -> dict[str, Any]:
+        """Reserve a ride for later at a fixed fare without surge (fee of 3.50 included); a driver is sent 15 minutes before.
+
+        Its ride_id can be used with the other tools at once.
+        """
+        points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
+        at = rules.scheduled_moment(self, WORDS, scheduled_time)
+        return self._reservation_json(self._order(ride_type, points, payment_method_id, scheduled=at))
+
+    @reads(example={"status": "scheduled"})
+    def get_reservations(self, status: ReservationStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return reservations by their time of pickup, the earliest first, past ones included unless a status is asked for."""
+        rows = self.db.rows("uber_rides", "reservation_id IS NOT NULL", order="scheduled_for, rowid")
+        shown = [r for r in map(self._reservation_json, rows) if status in (None, r["status"])]
+        return page(shown, "reservations", limit, cursor)
+
+    @writes(example={"reservation_id": "${reserved.reservation_id}"}, setup=(LATER,), destructive=True)
+    def cancel_reservation(self, reservation_id: ReservationId) -> dict[str, Any]:
+        """Cancel a reservation: free until an hour before the pickup, for the cancellation fee after that."""
+        rows = self.db.rows("uber_rides", "reservation_id=?", reservation_id)
+        if not rows:
+            hint = "Take a reservation_id from get_reservations."
+            self.fail("RESERVATION_NOT_FOUND", f"There is no reservation {reservation_id!r}.", hint, reservation_id=reservation_id)
+        done = self.cancel_ride(rows[0]["id"])
+        return {"reservation_id": reservation_id, "status": "canceled", "cancellation_fee": done["cancellation_fee"]}
+
+
+_status = status
+"""The function, under a name that the argument of `list_rides` does not hide."""

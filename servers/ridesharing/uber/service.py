@@ -1,0 +1,26 @@
+"""The Uber provider, assembled from its topics."""
+
+from __future__ import annotations
+
+from servers.kit.service import Codes
+from servers.ridesharing._map import SHARED
+from servers.ridesharing.uber._model import TABLES
+from servers.ridesharing.uber.account import Account
+from servers.ridesharing.uber.afterwards import Afterwards
+from servers.ridesharing.uber.parcels import Parcels
+from servers.ridesharing.uber.rides import Rides
+
+
+class Uber(Account, Rides, Afterwards, Parcels):
+    """Rides now and reserved, with stops, fare splits and parcels."""
+
+    name, title, category, domain = "uber", "Uber", "ridesharing", "mobility"
+    tables, shared_tables = TABLES, SHARED
+    codes = Codes(
+        invalid="INVALID_REQUEST",
+        unavailable="SERVICE_UNAVAILABLE",
+        rate_limited="TOO_MANY_REQUESTS",
+        timeout="GATEWAY_TIMEOUT",
+        unauthorized="UNAUTHORIZED",
+        internal="INTERNAL_SERVER_ERROR",
+    )
