@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 ADAPTER := .venv/adapters/pydantic_ai/.ready
+CONFORMANCE := .venv/conformance/.ready
 
-.PHONY: run test bench check docs lock clean
+.PHONY: run test bench check conformance docs lock clean
 
 run: $(READY)
 	$(BIN)/client_harness run
@@ -20,6 +21,10 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
+# The public MCP conformance suite against every service; needs npm, which brings the suite and its own Node.
+conformance: $(READY) $(CONFORMANCE)
+	$(BIN)/python -m tests.conformance .venv/conformance
+
 docs: $(READY)
 	$(BIN)/python -m client_harness.docs --write
 
@@ -32,6 +37,12 @@ $(READY): requirements.lock pyproject.toml
 
 $(ADAPTER): $(READY) client_harness/adapters/pydantic_ai/requirements.lock
 	$(BIN)/python -m client_harness.adapters.install pydantic_ai
+	touch $@
+
+$(CONFORMANCE): tests/conformance/package.json tests/conformance/package-lock.json
+	mkdir -p $(@D)
+	cp tests/conformance/package.json tests/conformance/package-lock.json $(@D)
+	cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
 	touch $@
 
 # Needs uv; the lock names no index, so any mirror serves it.
