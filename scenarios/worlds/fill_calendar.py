@@ -1,0 +1,350 @@
+"""Fill both calendars: happenings of the person's life, series, invitations, stale copies, rooms, polls, and who else is busy when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, time, timedelta
+from email.utils import parseaddr
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from scenarios.worlds.build import Builder
+from servers.calendar import _rules as rules
+from servers.calendar._recurrence import starts
+from servers.kit.errors import InputError
+from servers.kit.values import iso, parse_time
+from servers.kit.zones import local, local_moment
+
+PREFIXES = {"google_calendar": ("gcl", "gev"), "outlook_calendar": ("ocl", "oev")}
+HOUR = 3600
+
+
+def fill(builder: Builder, seeds: dict[str, Any]) -> None:
+    """Write both providers and the calendars of others."""
+    Others(builder, seeds).fill()
+    books = {name: Book(builder, name, seeds[name]) for name in PREFIXES}
+    for name, book in books.items():
+        book.fill(next(b for n, b in books.items() if n != name))
+    _google(books["google_calendar"])
+    _outlook(books["outlook_calendar"])
+
+
+def at_home(builder: Builder, text: str | date, hour: int = 12) -> int:
+    """Return the epoch seconds of a local time at home; a bare day means an hour of it."""
+    return _moment(str(text), ZoneInfo(builder.person["timezone"]), hour)
+
+
+def _moment(text: str, where: ZoneInfo, hour: int = 12) -> int:
+    if text.endswith("Z"):
+        return parse_time(text)
+    day, _, clock = text.partition("T")
+    return local_moment(date.fromisoformat(day), time.fromisoformat(clock) if clock else time(hour), where)
+
+
+class Others:
+    """Everybody whose calendar can be looked into."""
+
+    def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
+        self.builder, self.seeds = builder, seeds
+
+    def fill(self) -> None:
+        """Write people and what fills their time."""
+        builder, since = self.builder, at_home(self.builder, self.seeds["since"])
+        people = builder.person["people"] | self.seeds.get("colleagues", {})
+        for key, who in people.items():
+            works = self.seeds.get("works", {}).get(key, [9, 17])
+            row = {"name": who["name"], "timezone": who.get("timezone", builder.person["timezone"])}
+            builder.add(since, "calendar_people", email=who["email"], works_from=works[0], works_until=works[1], **row)
+        for key, times in self.seeds.get("busy", {}).items():
+            for number, said in enumerate(times):
+                begin = at_home(builder, said["at"])
+                row = {"start_at": iso(begin), "end_at": iso(begin + int(said["hours"] * HOUR)), "status": said.get("status", "busy")}
+                made, email = builder.id("cby", f"{key}-{number}"), people[key]["email"]
+                builder.add(min(begin, builder.start), "calendar_busy", id=made, email=email, rule=_rule(said), **row)
+
+
+def _rule(said: dict[str, Any]) -> dict[str, Any] | None:
+    rule = said.get("rule")
+    if rule is None:
+        return None
+    return {k: str(v) if k == "until" else v for k, v in ({"freq": rule} if isinstance(rule, str) else rule).items()}
+
+
+class Book:
+    """One provider's calendars and events."""
+
+    def __init__(self, builder: Builder, service: str, seeds: dict[str, Any]) -> None:
+        self.builder, self.service, self.seeds = builder, service, seeds
+        self.people = builder.person["people"] | builder.seeds("calendar").get("colleagues", {})
+        self.where = ZoneInfo(builder.person["timezone"])
+        self.calendar_prefix, self.prefix = PREFIXES[service]
+        self.email = builder.person["emails"]["personal" if service == "google_calendar" else "work"]
+        self.since = at_home(builder, builder.seeds("calendar")["since"])
+        self.primary = next(iter(seeds["calendars"]))
+        self.taken: list[tuple[int, int]] = []
+        self._stale: list[tuple[dict[str, Any], dict[str, Any]]] = []
+
+    def id(self, key: str) -> str:
+        """Return the id of an event by its key."""
+        return self.builder.id(self.prefix, key)
+
+    def calendar(self, key: str) -> str:
+        """Return the id of a calendar by its key."""
+        return self.builder.id(self.calendar_prefix, key)
+
+    def fill(self, other: Book) -> None:
+        """Write profile, calendars and events; what was moved leaves its old time in the other provider."""
+        who = self.builder.person
+        row = {"name": who["name"], "email": self.email, "timezone": who["timezone"]}
+        self.builder.add(self.since, f"{self.service}_profile", id="me", **row)
+        for number, (key, said) in enumerate(self.seeds["calendars"].items()):
+            owner = self.people[said["owner"]]["email"] if said.get("owner") in self.people else said.get("owner", self.email)
+            row = {"name": said["name"], "owner": owner, "role": said.get("role", "owner"), "is_primary": number == 0}
+            at = self.since + number * HOUR
+            self.builder.add(at, f"{self.service}_calendars", id=self.calendar(key), created_at=iso(at), **row)
+        covered = {key for said in self.seeds.get("series", []) for key in said.get("covers", [])}
+        for happening in self.builder.life:
+            if "event" in happening and happening["key"] not in covered:
+                self._happening(happening, other)
+        for said in self.seeds.get("series", []):
+            self.series(said)
+        for said in self.seeds.get("events", []):
+            self.event(said)
+        for said in self.seeds.get("loose", []):
+            for row in self._scattered(said):
+                self.event(row)
+
+    # -- happenings -----------------------------------------------------------------------------------------------
+    def _happening(self, said: dict[str, Any], other: Book) -> None:
+        aspect = said["event"]
+        zones = {c["key"]: c["timezone"] for c in self.builder.person["cities"]}
+        where = ZoneInfo(zones.get(said.get("city"), self.builder.person["timezone"]))
+        begin, length = _moment(said["at"], where), int(said.get("hours", 1) * HOUR)
+        place = said.get("place")
+        shared = {"title": said["title"], "hours": length / HOUR, "note": aspect.get("note", ""), "guests": aspect.get("guests", [])}
+        shared |= {"made": aspect.get("made") or local(min(begin - 7 * rules.DAY, self.builder.start), self.where).date()}
+        if self.service in aspect["on"]:
+            self.taken.append((begin, begin + length))
+            own = {k: m[said["key"]] for k, m in self.seeds.get("life", {}).items() if said["key"] in m}
+            self.event({"key": said["key"], "at": iso(begin), "place": place, "cancelled": aspect.get("cancelled")} | shared | own)
+        elif self.service not in aspect["on"] and aspect["on"] == [other.service] and aspect.get("moved_from"):
+            old = iso(_moment(aspect["moved_from"], where))
+            copied = {
+                "title": f"{said['title']} (copied)",
+                "guests": [],
+                "note": "Copied by hand.",
+                "place": aspect.get("place_was", place),
+            }
+            self.event({"key": f"{said['key']}_copy", "at": old} | shared | copied)
+
+    # -- single events --------------------------------------------------------------------------------------------
+    def event(self, said: dict[str, Any], **extra: Any) -> None:
+        """Write one event from its seed; see the header of the seeds for what it may say."""
+        row, made = self._row(said), self._made(said)
+        self.builder.add(made, f"{self.service}_events", **row, **extra)
+        if said.get("cancelled"):
+            self._cancel(row["id"], at_home(self.builder, said["cancelled"]))
+
+    def _cancel(self, event: str, at: int) -> None:
+        at = min(at, self.builder.start)
+        self.builder.change(at, f"{self.service}_events", event, cancelled_at=iso(at), updated_at=iso(at))
+
+    def _made(self, said: dict[str, Any]) -> int:
+        begin = at_home(self.builder, said["at"])
+        made = at_home(self.builder, said["made"], 11) if said.get("made") else begin - 6 * rules.DAY
+        return max(self.since + 86_400, min(made, self.builder.start))
+
+    def _row(self, said: dict[str, Any]) -> dict[str, Any]:
+        builder, made = self.builder, iso(self._made(said))
+        if "days" in said:
+            day = date.fromisoformat(str(said["at"]))
+            begin, end = (local_moment(d, time(0), self.where) for d in (day, day + timedelta(days=said["days"])))
+        else:
+            begin = at_home(builder, said["at"])
+            end = begin + int(said.get("hours", 1) * HOUR)
+        calendar = said.get("cal", self.primary)
+        owner = self.seeds["calendars"][calendar].get("owner")
+        host = said.get("organizer") or owner
+        organizer = self._person(host)[0] if host else self.email
+        guests = [self._guest(g, said, made) for g in said.get("guests", [])]
+        if said.get("organizer"):
+            answer = said.get("answer", "accepted")
+            mine = {"email": self.email, "name": builder.person["name"], "response": None if answer == "none" else answer}
+            guests = [g for g in guests if g["email"] != organizer] + [mine | {"invited_at": made}]
+        minutes = said.get("remind", 30)
+        shown = "free" if said.get("free") else said.get("show_as", "busy")
+        row = {
+            "id": self.id(said["key"]),
+            "calendar_id": self.calendar(calendar),
+            "title": said["title"],
+            "description": said.get("note", ""),
+            "location": self.place(said.get("place")) if said.get("place") else said.get("where", ""),
+            "start_at": iso(begin),
+            "end_at": iso(end),
+            "all_day": "days" in said,
+            "recurrence": _rule(said),
+            "organizer": organizer,
+            "attendees": guests,
+            "people": rules.people_text(guests),
+            "reminders": [] if minutes is None else [{"method": "popup", "minutes_before": minutes}],
+            "show_as": shown,
+            "online": said.get("online", False),
+            "created_at": made,
+            "updated_at": made,
+        }
+        if self.service == "outlook_calendar":
+            room = said.get("room")
+            row |= {"category": said.get("category"), "room_id": builder.id("orm", room) if room else None}
+        return row
+
+    def _person(self, said: str) -> tuple[str, str | None]:
+        if said in self.people:
+            return self.people[said]["email"], self.people[said]["name"]
+        name, email = parseaddr(said)
+        if "@" not in email:
+            raise InputError(f"calendar.yaml: {said!r} is nobody known")
+        return email.lower(), name or None
+
+    def _guest(self, said: str, event: dict[str, Any], made: str) -> dict[str, Any]:
+        email, name = self._person(said)
+        drawn = self.builder.chance("answer", self.service, event["key"], said).random()
+        usual = "accepted" if drawn < 0.82 else ("tentative" if drawn < 0.9 else ("declined" if drawn < 0.95 else "needsAction"))
+        return {"email": email, "name": name, "invited_at": made, "response": event.get("answers", {}).get(said, usual)}
+
+    def place(self, key: str) -> str:
+        """Return a place as calendars write it."""
+        said = self.builder.places[key]
+        cities = {c["key"]: c["name"] for c in self.builder.person["cities"]}
+        street = f", {said['street']}" if said.get("street") else ""
+        return f"{said['name']}{street}, {cities.get(said['city'], said['city'])}"
+
+    # -- series ---------------------------------------------------------------------------------------------------
+    def series(self, said: dict[str, Any]) -> None:
+        """Write a series, and occurrences that were cancelled or changed alone: those named, and some of the past by chance."""
+        made = self._made(said)
+        row = self._row(said)
+        rule, begin = row["recurrence"], parse_time(row["start_at"])
+        aligned = next(starts(rule, begin, self.where, begin, begin + 400 * rules.DAY), None)
+        if aligned != begin:
+            raise InputError(f"calendar.yaml: series {said['key']} does not begin on a day of its rule")
+        self.builder.add(made, f"{self.service}_events", **row)
+        words = rules.Words(self.service, "", "_" if self.service == "google_calendar" else ".", *[""] * 8)
+        skip, moved = {str(d) for d in said.get("skip", [])}, {str(d): m for d, m in said.get("moved", {}).items()}
+        for start in starts(rule, begin, self.where, begin, self.builder.start + 200 * rules.DAY):
+            day = local(start, self.where).date().isoformat()
+            part = rules.occurrence(words, row, start)
+            drawn = self.builder.chance("series", self.service, said["key"], day).random() if start < self.builder.start else 1
+            length = parse_time(part["end_at"]) - start
+            clash = any(a < start + length and b > start for a, b in self.taken) and start < self.builder.start
+            if day in skip or drawn < said.get("lapse", 0) or (clash and said.get("yields")):
+                self._apart(part, start - 20 * HOUR, cancelled_at=True)
+            elif day in moved:
+                change = moved.pop(day)
+                columns = self._moved(part, change, start)
+                self._apart(part, at_home(self.builder, change.get("made", day)) - 2 * rules.DAY, **columns)
+            elif drawn > 1 - said.get("shift", 0) and start < self.builder.start:
+                later = start + HOUR
+                self._apart(part, start - 26 * HOUR, start_at=iso(later), end_at=iso(later + length))
+        if moved:
+            raise InputError(f"calendar.yaml: series {said['key']} has no occurrence on {', '.join(moved)}")
+
+    def _moved(self, part: dict[str, Any], change: dict[str, Any], start: int) -> dict[str, Any]:
+        begin = at_home(self.builder, change["at"]) if "at" in change else start
+        length = parse_time(part["end_at"]) - start
+        times = {"start_at": iso(begin), "end_at": iso(begin + int(change["hours"] * HOUR) if "hours" in change else begin + length)}
+        named = {"title": "title", "description": "note", "location": "where"}
+        return times | {column: change[key] for column, key in named.items() if key in change}
+
+    def _apart(self, part: dict[str, Any], at: int, **changes: Any) -> None:
+        at = max(parse_time(part["created_at"]), min(at, self.builder.start))
+        if changes.get("cancelled_at"):
+            changes["cancelled_at"] = iso(at)
+        self.builder.add(at, f"{self.service}_events", **(part | changes | {"updated_at": iso(at)}))
+
+    # -- loose events ---------------------------------------------------------------------------------------------
+    def _scattered(self, said: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield single events every so many days, where nothing of the person's life is at that time."""
+        builder = self.builder
+        day = date.fromisoformat(str(said.get("since", builder.seeds("calendar")["since"]))) + timedelta(days=said.get("offset", 0))
+        last = local(builder.start, self.where).date() + timedelta(days=said.get("ahead", 0))
+        while day <= last:
+            chance = builder.chance("loose", self.service, said["key"], day)
+            on = day + timedelta(days=chance.randrange(said.get("jitter", 1)))
+            while said.get("weekdays") and on.weekday() > 4:
+                on += timedelta(days=1)
+            begin = local_moment(on, time.fromisoformat(chance.choice(said["at"])), self.where)
+            hours = chance.choice(said.get("hours", [1]))
+            picked = {k: chance.choice(said[f"{k}s"]) for k in ("title", "place", "note") if f"{k}s" in said}
+            picked["guests"] = chance.sample(said["people"], min(len(said["people"]), said.get("heads", 1))) if said.get("people") else []
+            gone, early = chance.random() < said.get("cancel", 0.06), chance.randrange(1, 12)
+            if not any(a < begin + hours * HOUR and b > begin for a, b in self.taken):
+                names = ", ".join(self._person(g)[1] or g for g in picked["guests"])
+                picked["title"] = picked["title"].replace("{name}", names)
+                extra = {k: said[k] for k in ("cal", "category", "online", "where", "free", "remind") if k in said}
+                made = local(min(begin - early * rules.DAY, builder.start), self.where).date()
+                dropped = local(min(begin - 5 * HOUR, builder.start), self.where).strftime("%Y-%m-%dT%H:%M") if gone else None
+                yield {"key": f"{said['key']}-{on}", "at": iso(begin), "hours": hours, "made": made, "cancelled": dropped} | picked | extra
+            day += timedelta(days=said["every"])
+
+
+def _google(book: Book) -> None:
+    builder, seeds = book.builder, book.seeds
+    for calendar, said in seeds["calendars"].items():
+        for number, (who, role) in enumerate(said.get("share", {}).items()):
+            at = book.since + rules.DAY * (3 + 11 * number)
+            made = builder.id("gac", f"{calendar}-{who}")
+            row = {"calendar_id": book.calendar(calendar), "email": book._person(who)[0], "role": role, "granted_at": iso(at)}
+            builder.add(at, "google_calendar_acl", id=made, **row)
+    for said in seeds.get("slots", []):
+        at, begin = at_home(builder, said["made"]), at_home(builder, said["at"])
+        for number in range(said["count"]):
+            start = begin + number * said["minutes"] * 60
+            key, end = f"{said['key']}-{number}", start + said["minutes"] * 60
+            row = {"calendar_id": book.calendar(said["cal"]), "title": said["title"], "description": said.get("note", "")}
+            times = {"location": book.place(said["place"]), "start_at": iso(start), "end_at": iso(end), "created_at": iso(at)}
+            builder.add(at, "google_calendar_slots", id=builder.id("gsl", key), **row, **times)
+            booked = said.get("booked", {}).get(number)
+            if booked:
+                when = at_home(builder, booked["at"])
+                event = {"key": key, "cal": said["cal"], "title": said["title"], "at": iso(start), "hours": said["minutes"] / 60}
+                answers = {"answers": {booked["by"]: "accepted"}, "guests": [booked["by"]], "made": iso(when)}
+                book.event(event | answers | {"place": said["place"], "note": said.get("note", "")})
+                builder.change(when, "google_calendar_slots", builder.id("gsl", key), event_id=book.id(key))
+    if seeds.get("hours"):
+        builder.add(book.since, "google_calendar_hours", id="me", **seeds["hours"])
+
+
+def _outlook(book: Book) -> None:
+    builder, seeds = book.builder, book.seeds
+    for key, said in seeds["rooms"].items():
+        builder.add(book.since, "outlook_calendar_rooms", id=builder.id("orm", key), **said)
+    for number, said in enumerate(seeds["bookings"]):
+        begin = at_home(builder, said["at"])
+        row = {"room_id": builder.id("orm", said["room"]), "title": said["title"], "organizer": book._person(said["by"])[0]}
+        times = {"start_at": iso(begin), "end_at": iso(begin + int(said["hours"] * HOUR)), "rule": _rule(said)}
+        builder.add(min(begin, builder.start), "outlook_calendar_bookings", id=builder.id("orb", str(number)), **row, **times)
+    for name, color in seeds["categories"].items():
+        builder.add(book.since, "outlook_calendar_categories", name=name, color=color)
+    builder.add(book.since, "outlook_calendar_hours", id="me", timezone=builder.person["timezone"], **seeds["hours"])
+    for said in seeds["polls"]:
+        at, minutes = at_home(builder, said["made"]), said["minutes"]
+        slots = []
+        for number, text in enumerate(said["times"]):
+            begin = at_home(builder, text)
+            times = {"start_at": iso(begin), "end_at": iso(begin + minutes * 60)}
+            slots.append({"slot_id": builder.id("ols", f"{said['key']}-{number}")} | times)
+        organizer = book._person(said["by"])[0] if said.get("by") else book.email
+        asked = [book._person(p)[0] for p in said["asked"]] + ([book.email] if said.get("by") else [])
+        made = builder.id("opl", said["key"])
+        row = {"title": said["title"], "organizer": organizer, "attendees": asked, "slots": slots, "duration_minutes": minutes}
+        builder.add(at, "outlook_calendar_polls", id=made, location=said.get("where", ""), created_at=iso(at), **row)
+        for who, votes in said.get("votes", {}).items():
+            voter = book.email if who == "me" else book._person(who)[0]
+            for number, response in enumerate(votes):
+                when = min(at + (5 + number) * HOUR // 2, builder.start)
+                vote = {"poll_id": made, "slot_id": slots[number]["slot_id"], "voter": voter, "response": response, "voted_at": iso(when)}
+                builder.add(when, "outlook_calendar_votes", id=builder.id("olv", f"{said['key']}-{who}-{number}"), **vote)
+        if said.get("closed"):
+            end = at_home(builder, said["closed"])
+            event = {"event_id": book.id(said["event"]), "slot_id": slots[said["won"]]["slot_id"]} if said.get("event") else {}
+            builder.change(end, "outlook_calendar_polls", made, closed_at=iso(end), **event)

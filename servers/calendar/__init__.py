@@ -1,0 +1,1 @@
+"""Calendars: events, series, invitations, free and busy times."""

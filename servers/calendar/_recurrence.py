@@ -1,0 +1,128 @@
+"""How a series repeats: the days of a rule, in local time, so that an hour stays an hour when clocks change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any, Literal, NotRequired
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from servers.kit.values import parse_time
+from servers.kit.zones import local, local_day, local_moment
+
+DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+
+
+def _until(text: str) -> str:
+    day = text[:10]
+    if len(text) > 10:
+        parse_time(text)
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", day) or not 1900 <= date.fromisoformat(day).year < 2200:
+        raise ValueError("must be a date such as 2026-06-30")
+    return day
+
+
+Day = Annotated[str, Field(pattern=r"^(-1|[1-5])?(MO|TU|WE|TH|FR|SA|SU)$")]
+
+
+class Recurrence(TypedDict):
+    """How an event repeats, in the calendar's time zone."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
+
+    freq: Annotated[Literal["daily", "weekly", "monthly", "yearly"], Field(description="Unit of the repetition.")]
+    interval: NotRequired[Annotated[int, Field(ge=1, le=99, description="Every how many units; 1 when left out.")]]
+    by_day: NotRequired[
+        Annotated[
+            list[Day],
+            Field(
+                min_length=1,
+                max_length=7,
+                description="Weekdays MO to SU, for weekly and monthly; monthly ones may be counted: 2TU, -1FR.",
+            ),
+        ]
+    ]
+    count: NotRequired[Annotated[int, Field(ge=1, le=500, description="Number of occurrences; not together with until.")]]
+    until: NotRequired[
+        Annotated[str, Field(description="Last day, as YYYY-MM-DD; without count and until it never ends."), AfterValidator(_until)]
+    ]
+
+
+def flaw(rule: dict[str, Any]) -> str | None:
+    """Say what in a rule contradicts itself, or None."""
+    days = rule.get("by_day", [])
+    if "count" in rule and "until" in rule:
+        return "a recurrence has either count or until, not both"
+    if days and rule["freq"] not in ("weekly", "monthly"):
+        return f"by_day goes with weekly and monthly, not with {rule['freq']}"
+    if rule["freq"] == "weekly" and any(len(d) > 2 for d in days):
+        return "counted weekdays such as 2TU go with monthly"
+    return None
+
+
+def starts(rule: dict[str, Any], first: int, where: ZoneInfo, after: int, before: int) -> Iterator[int]:
+    """Yield the starts of occurrences from `after` until before `before`; `first` is where the series begins. All epoch seconds."""
+    begin = local(first, where)
+    clock, left = begin.time(), rule.get("count")
+    until = date.fromisoformat(rule["until"]) if "until" in rule else date.max
+    near = begin.date() if left is not None else max(begin.date(), local_day(after, where))
+    for day in _days(rule, begin, near, min(until, local_day(before, where))):
+        moment = local_moment(day, clock, where)
+        if left == 0 or day > until or moment >= before:
+            return
+        left = None if left is None else left - 1
+        if moment >= after:
+            yield moment
+
+
+def _days(rule: dict[str, Any], begin: datetime, near: date, last: date) -> Iterator[date]:
+    """Yield the days of a rule in order, from shortly before `near`."""
+    first, step = begin.date(), rule.get("interval", 1)
+    months = (near.year - first.year) * 12 + near.month - first.month
+    passed = {"daily": (near - first).days, "weekly": (near - first).days // 7, "monthly": months, "yearly": near.year - first.year}
+    number = max(0, passed[rule["freq"]] // step - 1)
+    while True:
+        start, days = _period(rule, first, number * step)
+        if start > last:
+            return
+        yield from (d for d in days if d >= first)
+        number += 1
+
+
+def _period(rule: dict[str, Any], first: date, offset: int) -> tuple[date, list[date]]:
+    """Return when the day, week, month or year so many units after the first begins, and its days that fit the rule."""
+    chosen = rule.get("by_day", [])
+    if rule["freq"] == "daily":
+        day = first + timedelta(days=offset)
+        return day, [day]
+    if rule["freq"] == "weekly":
+        monday = first + timedelta(weeks=offset, days=-first.weekday())
+        return monday, sorted(monday + timedelta(days=DAYS.index(d)) for d in set(chosen) or {DAYS[first.weekday()]})
+    if rule["freq"] == "yearly":
+        year = first.year + offset
+        return date(year, 1, 1), _exists(year, first.month, first.day)
+    year, month = divmod(first.year * 12 + first.month - 1 + offset, 12)
+    start = date(year, month + 1, 1)
+    if not chosen:
+        return start, _exists(year, month + 1, first.day)
+    return start, sorted({d for c in chosen for d in _weekdays(start, c)})
+
+
+def _exists(year: int, month: int, day: int) -> list[date]:
+    try:
+        return [date(year, month, day)]
+    except ValueError:
+        return []
+
+
+def _weekdays(start: date, chosen: str) -> list[date]:
+    first = start + timedelta(days=(DAYS.index(chosen[-2:]) - start.weekday()) % 7)
+    found = [d for d in (first + timedelta(weeks=n) for n in range(5)) if d.month == start.month]
+    if len(chosen) == 2:
+        return found
+    place = int(chosen[:-2])
+    return found[-1:] if place == -1 else found[place - 1 : place]

@@ -1,0 +1,1 @@
+"""Google Calendar: calendars with access rules, quick add, appointment slots, out of office."""

@@ -1,0 +1,142 @@
+"""Google Calendar's tables, words and argument types, and what an event looks like."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.calendar import _busy
+from servers.calendar import _rules as rules
+from servers.kit.control import seeded
+from servers.kit.noise import draws
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import parse_time
+from servers.kit.zones import local
+
+TABLES = {
+    "google_calendar_profile": Table("id:str name:str email:str timezone:str", identity=True),
+    "google_calendar_calendars": rules.CALENDARS,
+    "google_calendar_events": Table(rules.EVENT, search=rules.SEARCH, index=rules.INDEX),
+    "google_calendar_acl": Table("id:str calendar_id:str email:str role:str granted_at:str", index=("calendar_id",)),
+    "google_calendar_slots": Table(
+        "id:str calendar_id:str title:str description:str location:str start_at:str end_at:str event_id:str? created_at:str",
+        index=("calendar_id",),
+    ),
+    "google_calendar_hours": Table("id:str days:list start_time:str end_time:str"),
+    "google_calendar_absence": Table("id:str start_date:str end_date:str decline_message:str?"),
+}
+WORDS = rules.Words(
+    tables="google_calendar",
+    event_id="gev",
+    joint="_",
+    list_calendars="list_calendars",
+    list_events="list_events",
+    respond="rsvp_event",
+    calendar_missing="CALENDAR_NOT_FOUND",
+    event_missing="EVENT_NOT_FOUND",
+    denied="INSUFFICIENT_PERMISSIONS",
+    bad_time="INVALID_TIME_RANGE",
+    bad_recurrence="INVALID_RECURRENCE",
+)
+
+EventId = rules.EventId
+CalendarId = Annotated[str, Field(description="calendar_id, from list_calendars; 'primary' is the account's own.")]
+Transparency = Annotated[Literal["opaque", "transparent"], Field(description="opaque: takes up time; transparent: you stay free.")]
+SlotId = Annotated[str, Field(description="slot_id, from list_appointment_slots.")]
+Clock = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="Local time as HH:MM, 24 hours.")]
+
+
+POPUP = [{"method": "popup", "minutes_before": 30}]
+"""Reminders of an event for which none are given."""
+
+
+def primary() -> str:
+    """Return the id of the default world's own calendar, for examples."""
+    return seeded("gcl", "personal")
+
+
+def calendar_json(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a calendar for the agent."""
+    return {
+        "calendar_id": row["id"],
+        "name": row["name"],
+        "is_primary": row["is_primary"],
+        "access_role": row["role"],
+        "owner": row["owner"],
+    }
+
+
+def absence(svc: Service) -> tuple[int, int] | None:
+    """Return first and last moment of the out of office that is set, over or not."""
+    rows = svc.db.rows("google_calendar_absence")
+    if not rows:
+        return None
+    where = rules.zone(svc, WORDS)
+    return rules.epoch(rows[0]["start_date"], where), rules.epoch(rows[0]["end_date"], where) + rules.DAY
+
+
+def my_response(svc: Service, row: dict[str, Any]) -> str | None:
+    """Return the account's answer; while it is out of office, an invitation without one is declined."""
+    answer, away = _busy.my_answer(svc, WORDS, row), absence(svc)
+    out = away is not None and parse_time(row["start_at"]) < away[1] and parse_time(row["end_at"]) > away[0]
+    return "declined" if answer == "needsAction" and out else answer
+
+
+def shown_time(svc: Service, row: dict[str, Any], column: str) -> str:
+    """Return a start or end: a date for whole days, else UTC."""
+    return local(parse_time(row[column]), rules.zone(svc, WORDS)).date().isoformat() if row["all_day"] else row[column]
+
+
+def _meet(event_id: str) -> str:
+    letters = "".join("abcdefghijkmnopqrstuvwxyz"[int((d + 1) * 12.49)] for key in (0, 1) for d in draws("meet", event_id, key)[:5])
+    return f"https://meet.google.com/{letters[:3]}-{letters[3:7]}-{letters[7:]}"
+
+
+def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an event, a series or an occurrence for the agent."""
+    answer = my_response(svc, row)
+    state = "cancelled" if row["cancelled_at"] else ("tentative" if answer == "tentative" else "confirmed")
+    guests = []
+    for guest in row["attendees"]:
+        mine = rules.is_me(svc, WORDS, guest["email"])
+        answered = answer if mine else _busy.answer_of(svc, row, guest)
+        guests.append({"email": guest["email"], "name": guest["name"], "response_status": answered})
+    return {
+        "event_id": row["id"],
+        "calendar_id": row["calendar_id"],
+        "title": row["title"],
+        "status": state,
+        "start_time": shown_time(svc, row, "start_at"),
+        "end_time": shown_time(svc, row, "end_at"),
+        "all_day": row["all_day"],
+        "timezone": rules.me(svc, WORDS)["timezone"],
+        "location": row["location"],
+        "description": row["description"],
+        "organizer": {"email": row["organizer"], "self": rules.is_me(svc, WORDS, row["organizer"])},
+        "attendees": guests,
+        "my_response": answer,
+        "transparency": "transparent" if row["show_as"] == "free" else "opaque",
+        "recurrence": row["recurrence"],
+        "recurring_event_id": row["series_id"],
+        "original_start_time": row["original_at"],
+        "reminders": row["reminders"],
+        "meet_link": _meet(row["series_id"] or row["id"]) if row["online"] else None,
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+    }
+
+
+def made_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an event that was made or changed, and what else is in its time."""
+    clash = [
+        {"event_id": o["id"], "title": o["title"], "start_time": o["start_at"], "end_time": o["end_at"]}
+        for o in _busy.conflicts(svc, WORDS, row)
+    ]
+    return event_json(svc, row) | {"conflicts": clash}
+
+
+def in_a_year(begin: int) -> int:
+    """Return the end of a listing for which none is given."""
+    return begin + rules.LONGEST

@@ -1,0 +1,217 @@
+"""Events and series: making, changing, finding."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from servers.calendar import _rules as rules
+from servers.calendar._recurrence import Recurrence
+from servers.calendar._rules import Guests, Query, Reminders, Text, Title, When, Where
+from servers.calendar.google_calendar import _quick_add
+from servers.calendar.google_calendar._model import (
+    POPUP,
+    WORDS,
+    CalendarId,
+    EventId,
+    Transparency,
+    event_json,
+    in_a_year,
+    made_json,
+    primary,
+)
+from servers.kit.control import seeded
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, page
+from servers.kit.zones import local, local_moment
+
+AllDay = Annotated[bool, Field(description="Whole days: start_time and end_time are dates, the end being the day after the last.")]
+Meet = Annotated[bool, Field(description="Add a Google Meet link.")]
+Repeat = Annotated[Recurrence, Field(description="How the event repeats; start_time and end_time are those of the first occurrence.")]
+Stop = Annotated[bool, Field(description="true makes a series a single event again, its first.")]
+Line = Annotated[str, Field(min_length=1, max_length=300, description="What, when and where, e.g. 'Lunch with Ana on Friday 12:30-13:30'.")]
+From = Annotated[When, Field(description="Only what ends after this; from now on when left out.")]
+Until = Annotated[When, Field(description="Only what begins before this; a year after time_min when left out, and no later.")]
+COFFEE = Setup(
+    "create_event",
+    {
+        "calendar_id": primary(),
+        "title": "Coffee with Priya",
+        "start_time": "2026-03-22T10:00:00-07:00",
+        "end_time": "2026-03-22T11:00:00-07:00",
+        "location": "Hazel & Oat Coffee, Hawthorne",
+        "attendees": [{"email": "priya.nair@gmail.com"}],
+    },
+    "made",
+)
+
+
+class Events(Service):
+    """Events of all visible calendars."""
+
+    @writes(example=COFFEE.args)
+    def create_event(
+        self,
+        calendar_id: CalendarId,
+        title: Title,
+        start_time: When,
+        end_time: When,
+        description: Text | None = None,
+        location: Where | None = None,
+        attendees: Guests | None = None,
+        reminders: Reminders | None = None,
+        recurrence: Repeat | None = None,
+        all_day: AllDay = False,
+        generate_meet_link: Meet = False,
+        transparency: Transparency = "opaque",
+    ) -> dict[str, Any]:
+        """Create an event or a series and invite its attendees. Returns the event with `conflicts`: what else takes up that time."""
+        where = rules.calendar(self, WORDS, calendar_id, "writer")
+        start, end = rules.span(self, WORDS, start_time, end_time, all_day)
+        made = rules.new(
+            self,
+            WORDS,
+            where,
+            title=title,
+            start_at=start,
+            end_at=end,
+            all_day=all_day,
+            description=description,
+            location=location,
+            attendees=rules.invite(self, [(a["email"], a.get("name")) for a in attendees or ()]),
+            reminders=POPUP if reminders is None else reminders,
+            recurrence=recurrence,
+            online=generate_meet_link,
+            show_as="free" if transparency == "transparent" else "busy",
+        )
+        return made_json(self, made)
+
+    @writes(example={"calendar_id": primary(), "text": "Lunch with Ana at Afuri on Friday 12:30-13:30"})
+    def quick_add_event(self, calendar_id: CalendarId, text: Line) -> dict[str, Any]:
+        """Create an event from one line that names a day, an hour, or both; an hour without am or pm is on the 24-hour clock.
+
+        Understood: dates, weekdays, tomorrow, 'for 2 hours', 'every Tuesday', 'at <place>'. Without a length it lasts an hour, without an
+        hour all day. Returns the event as it was understood.
+        """
+        where = rules.calendar(self, WORDS, calendar_id, "writer")
+        zone = rules.zone(self, WORDS)
+        try:
+            said = _quick_add.read(text, local(self.now, zone))
+        except ValueError as wrong:
+            hint = "Write e.g. 'Dentist on 2026-03-24 10:15 for 45 minutes', or use create_event."
+            self.fail("CANNOT_PARSE_TEXT", f"The text could not be understood: {wrong}.", hint, text=text)
+        if said.clock is None:
+            start, end = rules.span(self, WORDS, said.day.isoformat(), (said.day + timedelta(days=1)).isoformat(), True)
+        else:
+            begin = local_moment(said.day, said.clock, zone)
+            start, end = rules.check_span(self, WORDS, begin, begin + said.minutes * 60, False)
+        times = {"start_at": start, "end_at": end, "all_day": said.clock is None, "recurrence": said.rule}
+        return made_json(self, rules.new(self, WORDS, where, title=said.title, location=said.location, reminders=POPUP, **times))
+
+    @writes(example={"event_id": "${made.event_id}", "start_time": "2026-03-22T11:00:00-07:00"}, setup=(COFFEE,), idempotent=True)
+    def update_event(
+        self,
+        event_id: EventId,
+        title: Title | None = None,
+        start_time: When | None = None,
+        end_time: When | None = None,
+        description: Text | None = None,
+        location: Where | None = None,
+        attendees: Guests | None = None,
+        reminders: Reminders | None = None,
+        recurrence: Repeat | None = None,
+        all_day: AllDay | None = None,
+        transparency: Transparency | None = None,
+        remove_recurrence: Stop = False,
+    ) -> dict[str, Any]:
+        """Change an event that you organise: a single one, a whole series, or one occurrence alone. What is left out stays.
+
+        A new start_time alone keeps the length. `attendees` replaces the list. New times ask all attendees again; of a series they also
+        undo changes made to single occurrences.
+        """
+        row = rules.own(self, WORDS, event_id)
+        changes: dict[str, Any] = {"title": title, "description": description, "location": location, "reminders": reminders}
+        changes |= {"all_day": all_day, "recurrence": recurrence}
+        if transparency is not None:
+            changes["show_as"] = "free" if transparency == "transparent" else "busy"
+        if attendees is not None:
+            changes["attendees"] = rules.invite(self, [(a["email"], a.get("name")) for a in attendees], row["attendees"])
+        changes = {k: v for k, v in changes.items() if v is not None}
+        if start_time is not None or end_time is not None or all_day not in (None, row["all_day"]):
+            whole = row["all_day"] if all_day is None else all_day
+            changes["start_at"], changes["end_at"] = rules.retimed(self, WORDS, row, start_time, end_time, whole)
+        if remove_recurrence and recurrence is None:
+            changes["recurrence"] = None
+        if row["series_id"] is not None and recurrence is not None:
+            hint = f"Change the series {row['series_id']} instead, or leave out recurrence."
+            self.fail("INVALID_RECURRENCE", "One occurrence of a series cannot repeat.", hint, event_id=event_id)
+        rule = changes.get("recurrence", row["recurrence"])
+        if rule is not None and {"recurrence", "start_at"} & set(changes):
+            times = changes.get("start_at", row["start_at"]), changes.get("end_at", row["end_at"])
+            changes["start_at"], changes["end_at"] = rules.align(self, WORDS, rule, *times)
+        return made_json(self, rules.change(self, WORDS, row, **changes))
+
+    @writes(example={"event_id": "${made.event_id}"}, setup=(COFFEE,), destructive=True)
+    def delete_event(self, event_id: EventId) -> dict[str, Any]:
+        """Cancel an event, a whole series, or one occurrence alone; attendees are told. One that somebody else organises only leaves your
+        own calendar, and counts as declined.
+        """
+        row = rules.live(self, WORDS, event_id)
+        rules.calendar(self, WORDS, row["calendar_id"], "writer")
+        rules.cancel(self, WORDS, row)
+        return {"event_id": event_id, "status": "cancelled"}
+
+    @writes(example={"event_id": "${made.event_id}", "new_calendar_id": seeded("gcl", "home")}, setup=(COFFEE,))
+    def move_event(self, event_id: EventId, new_calendar_id: CalendarId) -> dict[str, Any]:
+        """Move an event or a whole series that you organise to another calendar that you may write."""
+        row = rules.own(self, WORDS, event_id)
+        target = rules.calendar(self, WORDS, new_calendar_id, "writer")
+        if row["series_id"] is not None:
+            hint = f"Move the series {row['series_id']} instead."
+            self.fail("CANNOT_MOVE_INSTANCE", "One occurrence of a series cannot move alone.", hint, event_id=event_id)
+        if target["id"] == row["calendar_id"]:
+            hint = "Choose another calendar from list_calendars."
+            self.fail("ALREADY_IN_CALENDAR", f"The event is in '{target['name']}' already.", hint, calendar_id=target["id"])
+        for part in (row, *self.db.rows("google_calendar_events", "series_id=?", row["id"])):
+            self.db.update("google_calendar_events", part["id"], calendar_id=target["id"], organizer=target["owner"], updated_at=self.time)
+        return {"event_id": event_id, "calendar_id": target["id"], "status": "moved"}
+
+    @reads(example={"event_id": seeded("gev", "yoga")})
+    def get_event(self, event_id: EventId) -> dict[str, Any]:
+        """Return one event, series or occurrence with attendees and their answers, reminders, recurrence and meet_link.
+
+        `conflicts` lists what else takes up its time; a cancelled event is shown with that status.
+        """
+        row = rules.find(self, WORDS, event_id)
+        return event_json(self, row) if row["cancelled_at"] else made_json(self, row)
+
+    @reads(example={"time_min": "2026-03-16", "time_max": "2026-03-23"})
+    def list_events(
+        self,
+        calendar_id: CalendarId | None = None,
+        time_min: From | None = None,
+        time_max: Until | None = None,
+        max_results: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return single events and occurrences of series by start, of one calendar or of all that you see. Cancelled ones are left out."""
+        first, last = rules.bounds(self, WORDS, time_min, time_max, in_a_year)
+        ids = None if calendar_id is None else [rules.calendar(self, WORDS, calendar_id)["id"]]
+        found = rules.occurrences(self, WORDS, first, last, ids)
+        return page(found, "events", max_results, cursor, lambda r: event_json(self, r))
+
+    @reads(example={"query": "yoga"})
+    def search_events(
+        self, query: Query, calendar_id: CalendarId | None = None, max_results: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
+        """Return events, past and to come, that hold every word in title, notes, place or attendees, best first.
+
+        A series comes once, with its recurrence and `next_start_time`; "quotes" keep words together.
+        """
+        found = rules.matching(self, WORDS, query, calendar_id)
+        return page(found, "events", max_results, cursor, self._hit)
+
+    def _hit(self, row: dict[str, Any]) -> dict[str, Any]:
+        return event_json(self, row) | ({"next_start_time": rules.next_start(self, WORDS, row)} if row["recurrence"] else {})

@@ -1,0 +1,116 @@
+"""Working hours, out of office, free and busy time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.calendar import _busy
+from servers.calendar import _rules as rules
+from servers.calendar._rules import When
+from servers.calendar.google_calendar._model import WORDS, CalendarId, Clock, absence, my_response
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Date, iso, parse_time
+from servers.kit.zones import local_day
+
+WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+Weekdays = Annotated[
+    list[Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]],
+    Field(min_length=1, max_length=7, description="Weekdays on which you work."),
+]
+Message = Annotated[str, Field(min_length=1, max_length=500, description="What people read whose invitations are declined.")]
+Which = Annotated[list[CalendarId], Field(min_length=1, max_length=20, description="Calendars to look at; your own ones when left out.")]
+AWAY = Setup("set_out_of_office", {"start_date": "2026-03-27", "end_date": "2026-03-29", "decline_message": "At the cabin, no signal."})
+
+
+class Hours(Service):
+    """When the account works, is away, and is busy."""
+
+    @writes(example={"days_of_week": ["monday", "wednesday"], "start_time": "18:00", "end_time": "21:00"}, idempotent=True)
+    def set_working_hours(self, days_of_week: Weekdays, start_time: Clock, end_time: Clock) -> dict[str, Any]:
+        """Set the days and local hours in which you work; they replace the earlier ones."""
+        if end_time <= start_time:
+            self.fail("INVALID_TIME_RANGE", f"The hours would end at {end_time}, not after {start_time}.", "Give a later end_time.")
+        row = {"days": [d for d in WEEK if d in days_of_week], "start_time": start_time, "end_time": end_time}
+        if not self.db.rows("google_calendar_hours"):
+            self.db.insert("google_calendar_hours", {"id": "me"} | row)
+        elif self.get_working_hours() != self._hours(row):
+            self.db.update("google_calendar_hours", "me", **row)
+        return self._hours(row)
+
+    @reads()
+    def get_working_hours(self) -> dict[str, Any]:
+        """Return days_of_week and local start_time and end_time as HH:MM, or an empty object where none are set."""
+        rows = self.db.rows("google_calendar_hours")
+        return self._hours(rows[0]) if rows else {}
+
+    def _hours(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {"days_of_week": row["days"], "start_time": row["start_time"], "end_time": row["end_time"]}
+
+    @writes(example=AWAY.args, idempotent=True)
+    def set_out_of_office(self, start_date: Date, end_date: Date, decline_message: Message | None = None) -> dict[str, Any]:
+        """Be out of office from one day to another, both included; it replaces an earlier one. Invitations in that time that have no answer
+        count as declined (their ids are in declined_events), open slots are blocked, and the time is busy.
+        """
+        if end_date < start_date:
+            self.fail("INVALID_TIME_RANGE", f"The absence would end on {end_date}, before {start_date}.", "Give a later end_date.")
+        if end_date < local_day(self.now, rules.zone(self, WORDS)).isoformat():
+            self.fail("INVALID_TIME_RANGE", f"{end_date} is past.", "Give an end_date from today on.")
+        rules.window(self, WORDS, rules.epoch(start_date, rules.zone(self, WORDS)), rules.epoch(end_date, rules.zone(self, WORDS)) + 1)
+        row = {"start_date": start_date, "end_date": end_date, "decline_message": decline_message}
+        if self.db.rows("google_calendar_absence"):
+            self.db.update("google_calendar_absence", "me", **row)
+        else:
+            self.db.insert("google_calendar_absence", {"id": "me"} | row)
+        return self._absence()
+
+    @writes(setup=(AWAY,))
+    def clear_out_of_office(self) -> dict[str, Any]:
+        """Take the out of office away; invitations that were declined only because of it wait for an answer again."""
+        if not self.db.rows("google_calendar_absence"):
+            self.fail("OUT_OF_OFFICE_NOT_SET", "No out of office is set.", "See get_out_of_office.")
+        self.db.delete("google_calendar_absence", "me")
+        return {"enabled": False, "status": "cleared"}
+
+    @reads()
+    def get_out_of_office(self) -> dict[str, Any]:
+        """Return start_date, end_date, decline_message, enabled (false once over) and declined_events; an empty object if none is set."""
+        return self._absence() if self.db.rows("google_calendar_absence") else {}
+
+    def _absence(self) -> dict[str, Any]:
+        row, away = self.db.rows("google_calendar_absence")[0], absence(self) or (0, 0)
+        declined = [
+            o["id"]
+            for o in rules.occurrences(self, WORDS, *away)
+            if my_response(self, o) == "declined" and _busy.my_answer(self, WORDS, o) == "needsAction"
+        ]
+        said = {k: row[k] for k in ("start_date", "end_date", "decline_message")}
+        return said | {"enabled": self.now < away[1], "declined_events": declined}
+
+    @reads(example={"time_min": "2026-03-16", "time_max": "2026-03-21"})
+    def get_free_busy(self, time_min: When, time_max: When, calendar_ids: Which | None = None) -> dict[str, Any]:
+        """Return when you are busy, joined over all your own calendars, and for each calendar apart, without saying with what.
+
+        Events that are transparent or declined leave you free; an out of office is busy. Spans are cut to time_min and time_max.
+        """
+        where = rules.zone(self, WORDS)
+        first, last = rules.window(self, WORDS, rules.epoch(time_min, where), rules.epoch(time_max, where))
+        ids = rules.own_ids(self, WORDS) if calendar_ids is None else [rules.calendar(self, WORDS, c)["id"] for c in calendar_ids]
+        taken = [o for o in _busy.busy(self, WORDS, first, last, ids) if my_response(self, o) != "declined"]
+        away = absence(self)
+        every = [(parse_time(o["start_at"]), parse_time(o["end_at"])) for o in taken] + ([away] if away and calendar_ids is None else [])
+        apart = {
+            i: [(parse_time(o["start_at"]), parse_time(o["end_at"])) for o in taken if o["calendar_id"] == i] for i in dict.fromkeys(ids)
+        }
+        return {
+            "time_min": iso(first),
+            "time_max": iso(last),
+            "busy": _spans(every, first, last),
+            "calendars": [{"calendar_id": i, "busy": _spans(spans, first, last)} for i, spans in apart.items()],
+        }
+
+
+def _spans(spans: list[tuple[int, int]], first: int, last: int) -> list[dict[str, str]]:
+    cut = [(max(a, first), min(b, last)) for a, b in spans if a < last and b > first]
+    return [{"start": iso(a), "end": iso(b)} for a, b in _busy.merged(cut)]

@@ -1,0 +1,27 @@
+"""The Google Calendar provider, assembled from its topics."""
+
+from __future__ import annotations
+
+from servers.calendar._rules import SHARED
+from servers.calendar.google_calendar._model import TABLES
+from servers.calendar.google_calendar.appointments import Appointments
+from servers.calendar.google_calendar.calendars import Calendars
+from servers.calendar.google_calendar.events import Events
+from servers.calendar.google_calendar.hours import Hours
+from servers.calendar.google_calendar.invitations import Invitations
+from servers.kit.service import Codes
+
+
+class GoogleCalendar(Calendars, Events, Invitations, Appointments, Hours):
+    """A calendar with access rules, appointment slots and out of office."""
+
+    name, title, category, domain = "google_calendar", "Google Calendar", "calendar", "communication"
+    tables, shared_tables = TABLES, SHARED
+    codes = Codes(
+        invalid="INVALID_ARGUMENT",
+        unavailable="BACKEND_ERROR",
+        rate_limited="RATE_LIMIT_EXCEEDED",
+        timeout="DEADLINE_EXCEEDED",
+        unauthorized="AUTH_ERROR",
+        internal="INTERNAL_ERROR",
+    )

@@ -1,0 +1,1 @@
+"""Outlook Calendar: rooms, categories, meeting times and scheduling polls."""

@@ -1,0 +1,188 @@
+"""Outlook Calendar's tables, words and argument types, and what an event looks like."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.calendar import _busy
+from servers.calendar import _rules as rules
+from servers.kit.control import seeded
+from servers.kit.noise import draws
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import iso, parse_time
+from servers.kit.zones import local
+
+EVENTS = "outlook_calendar_events"
+TABLES = {
+    "outlook_calendar_profile": Table("id:str name:str email:str timezone:str", identity=True),
+    "outlook_calendar_calendars": rules.CALENDARS,
+    EVENTS: Table(f"{rules.EVENT} category:str? room_id:str?", search=rules.SEARCH, index=(*rules.INDEX, "room_id")),
+    "outlook_calendar_rooms": Table("id:str name:str capacity:int building:str floor:int equipment:list"),
+    # What other people have booked; `rule` repeats it.
+    "outlook_calendar_bookings": Table("id:str room_id:str title:str organizer:str start_at:str end_at:str rule:dict?", index=("room_id",)),
+    "outlook_calendar_categories": Table("name:str color:str"),
+    "outlook_calendar_hours": Table("id:str days:list start_time:str end_time:str timezone:str"),
+    # `slots` are {slot_id, start_at, end_at}; the organizer votes too.
+    "outlook_calendar_polls": Table(
+        "id:str title:str organizer:str attendees:list slots:list duration_minutes:int location:str created_at:str closed_at:str? "
+        "event_id:str? slot_id:str?"
+    ),
+    "outlook_calendar_votes": Table("id:str poll_id:str slot_id:str voter:str response:str voted_at:str", index=("poll_id",)),
+}
+WORDS = rules.Words(
+    "outlook_calendar",
+    "oev",
+    ".",
+    "get_calendars",
+    "get_events",
+    "respond_to_event",
+    "ERROR_CALENDAR_NOT_FOUND",
+    "ERROR_ITEM_NOT_FOUND",
+    "ERROR_ACCESS_DENIED",
+    "ERROR_INVALID_TIME_INTERVAL",
+    "ERROR_INVALID_RECURRENCE",
+)
+
+Folder = Annotated[str, Field(description="calendar_id, as get_calendars gives it; 'primary' is your own calendar.")]
+Item = Annotated[str, Field(description="event_id, as get_events gives it: of an event, of a whole series, or of one occurrence.")]
+Subject = Annotated[str, Field(min_length=1, max_length=255, description="Subject of the event.")]
+Body = Annotated[str, Field(max_length=8000, description="Text of the event; empty text clears it.")]
+Place = Annotated[str, Field(max_length=255, description="Where it takes place; rooms are booked with book_room.")]
+Start = Annotated[rules.When, Field(description="Start, e.g. 2026-03-20T12:30:00-07:00; in your zone without an offset. All day: a date.")]
+End = Annotated[rules.When, Field(description="End, written like the start; all day: the date after the last day.")]
+ShowAs = Annotated[Literal["free", "tentative", "busy", "oof"], Field(description="How the time shows to others (oof: out of office).")]
+RoomId = Annotated[str, Field(description="room_id, from list_rooms.")]
+QUARTER_HOUR = [{"method": "popup", "minutes_before": 15}]
+"""Reminders of an event for which none are given."""
+
+
+def own() -> str:
+    """Return the id of the default world's own calendar, for examples."""
+    return seeded("ocl", "work")
+
+
+def moment(svc: Service, text: str, *, closing: bool = False) -> int:
+    """Return the epoch seconds that an agent means; a day that closes a span is part of it."""
+    return rules.epoch(text, rules.zone(svc, WORDS)) + (rules.DAY if closing and len(text) == 10 else 0)
+
+
+def stretch(svc: Service, start: str, end: str, longest: int = rules.LONGEST) -> tuple[int, int]:
+    """Return a span of which both ends are given, or refuse one that is empty or too long."""
+    first, last = rules.window(svc, WORDS, moment(svc, start), moment(svc, end, closing=True))
+    if last - first > longest + rules.DAY:
+        days = longest // rules.DAY
+        svc.fail("ERROR_TIME_INTERVAL_TOO_BIG", f"The span is longer than {days} days.", f"Ask for at most {days} days at once.")
+    return first, last
+
+
+def folder_json(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a calendar for the agent."""
+    can = rules.ROLES.index(row["role"])
+    shown = {"calendar_id": row["id"], "name": row["name"], "owner_email": row["owner"], "is_primary": row["is_primary"]}
+    return shown | {"can_edit": can >= 1, "can_share": can == 2}
+
+
+def time_of(svc: Service, row: dict[str, Any], column: str) -> str:
+    """Return a start or end for the agent: UTC, or the local date of a whole day."""
+    if not row["all_day"]:
+        return row[column]
+    return f"{local(parse_time(row[column]), rules.zone(svc, WORDS)):%Y-%m-%d}"
+
+
+def status_of(svc: Service, row: dict[str, Any]) -> str:
+    """Return how an event takes the account's time: an invitation that is not accepted is tentative, one declined is free."""
+    answer = _busy.my_answer(svc, WORDS, row)
+    if row["show_as"] == "busy" and answer in ("needsAction", "tentative"):
+        return "tentative"
+    return "free" if answer == "declined" else row["show_as"]
+
+
+def room_ref(svc: Service, room_id: str | None) -> dict[str, Any] | None:
+    """Return `{room_id, name}` of a room."""
+    row = svc.db.get("outlook_calendar_rooms", room_id) if room_id else None
+    return None if row is None else {"room_id": row["id"], "name": row["name"]}
+
+
+def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an event, a series or an occurrence for the agent."""
+    answers = [
+        {"email": a["email"], "name": a["name"], "response": _busy.answer_of(svc, row, a) if a["response"] is None else a["response"]}
+        for a in row["attendees"]
+    ]
+    number = int((draws("teams", row["series_id"] or row["id"])[0] + 1) * 10**11)
+    return {
+        "event_id": row["id"],
+        "calendar_id": row["calendar_id"],
+        "title": row["title"],
+        "description": row["description"],
+        "start": time_of(svc, row, "start_at"),
+        "end": time_of(svc, row, "end_at"),
+        "is_all_day": row["all_day"],
+        "is_cancelled": row["cancelled_at"] is not None,
+        "location": row["location"],
+        "room": room_ref(svc, row["room_id"]),
+        "organizer": row["organizer"],
+        "is_organizer": rules.is_me(svc, WORDS, row["organizer"]),
+        "attendees": answers,
+        "response": _busy.my_answer(svc, WORDS, row),
+        "show_as": status_of(svc, row),
+        "category": row["category"],
+        "recurrence": row["recurrence"],
+        "series_id": row["series_id"],
+        "reminders": row["reminders"],
+        "teams_link": f"https://teams.microsoft.com/meet/{number:012d}" if row["online"] else None,
+        "created_at": row["created_at"],
+        "last_modified_at": row["updated_at"],
+    }
+
+
+def saved_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an event with what else is in its time."""
+    others = _busy.conflicts(svc, WORDS, row)
+    brief = [{"event_id": o["id"], "title": o["title"], "start": o["start_at"], "end": o["end_at"]} for o in others]
+    return event_json(svc, row) | {"overlaps_with": brief}
+
+
+# -- rooms ----------------------------------------------------------------------------------------------------------
+def find_room(svc: Service, room_id: str) -> dict[str, Any]:
+    """Return a room, or refuse."""
+    row = svc.db.get("outlook_calendar_rooms", room_id)
+    if row is None:
+        svc.fail("ERROR_ROOM_NOT_FOUND", f"There is no room {room_id!r}.", "Take a room_id from list_rooms.", room_id=room_id)
+    return row
+
+
+def taken(svc: Service, room_id: str, first: int, last: int, without: str | None = None) -> list[dict[str, Any]]:
+    """Return what a room is booked for in a span, by start: event_id (None for other people's), title, organizer, start, end."""
+    found = []
+    for row in svc.db.rows("outlook_calendar_bookings", "room_id=?", room_id):
+        begin = parse_time(row["start_at"])
+        length = parse_time(row["end_at"]) - begin
+        times = _busy.repeats(row["rule"], begin, rules.zone(svc, WORDS), first - length + 1, last)
+        shown = {"event_id": None, "title": row["title"], "organizer": row["organizer"]}
+        found += [shown | {"start": iso(t), "end": iso(t + length)} for t in times if t < last and t + length > first]
+    for row in rules.occurrences(svc, WORDS, first, last):
+        if row["room_id"] == room_id and without not in (row["id"], row["series_id"] or row["id"]):
+            shown = {"event_id": row["id"], "title": row["title"], "organizer": row["organizer"]}
+            found.append(shown | {"start": row["start_at"], "end": row["end_at"]})
+    return sorted(found, key=lambda b: (b["start"], b["end"], b["title"]))
+
+
+def claim(svc: Service, room: dict[str, Any], row: dict[str, Any]) -> None:
+    """Refuse unless a room is free for an event, or for what a series has in the next 90 days."""
+    begin, end = parse_time(row["start_at"]), parse_time(row["end_at"])
+    spans = [(begin, end)]
+    if row["recurrence"] is not None:
+        begin = max(begin, svc.now)
+        parts = rules.expand(svc, WORDS, row, begin, begin + _busy.AHEAD)
+        spans = [(parse_time(p["start_at"]), parse_time(p["end_at"])) for p in parts]
+        end = max([b for _, b in spans], default=end)
+    booked = taken(svc, room["id"], begin, max(end, begin + 1), row["series_id"] or row["id"])
+    clash = [b for b in booked if any(parse_time(b["start"]) < z and parse_time(b["end"]) > a for a, z in spans)]
+    if clash:
+        message = f"{room['name']} is booked for '{clash[0]['title']}' from {clash[0]['start']} to {clash[0]['end']}."
+        hint = "See check_room_availability, choose another room from list_rooms, or give the room back with release_room."
+        svc.fail("ERROR_ROOM_NOT_AVAILABLE", message, hint, room_id=room["id"], conflicts=len(clash))

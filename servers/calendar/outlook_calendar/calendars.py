@@ -1,0 +1,124 @@
+"""The account, its calendars, categories and working hours."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, Field
+
+from servers.calendar import _rules as rules
+from servers.calendar.outlook_calendar._model import EVENTS, WORDS, Folder, Item, folder_json
+from servers.kit.control import seeded
+from servers.kit.errors import did_you_mean
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, page
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def _zone(text: str) -> str:
+    try:
+        return ZoneInfo(text).key
+    except (KeyError, ValueError, OSError):
+        raise ValueError("must be a time zone such as America/Los_Angeles") from None
+
+
+FolderName = Annotated[str, Field(min_length=1, max_length=80, description="Name of the new calendar, unlike those of your others.")]
+Category = Annotated[str, Field(min_length=1, max_length=60, description="Name of a category, as list_categories gives it.")]
+WorkDays = Annotated[
+    list[Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]],
+    Field(min_length=1, max_length=7, description="Days on which you work."),
+]
+Hour = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="HH:MM, 24 hours, in the given zone.")]
+Zone = Annotated[str, Field(max_length=60, description="IANA time zone of the hours, e.g. America/Los_Angeles."), AfterValidator(_zone)]
+SIDE = Setup("new_calendar", {"name": "Conference talks"}, "side")
+STANDUP = seeded("oev", "standup")
+
+
+class Account(Service):
+    """Profile, calendars, categories, hours."""
+
+    @reads()
+    def get_calendar_profile(self) -> dict[str, Any]:
+        """Return name, email and timezone of the signed-in mailbox; days and hours without an offset are in that zone."""
+        row = rules.me(self, WORDS)
+        return {k: row[k] for k in ("name", "email", "timezone")}
+
+    @reads()
+    def get_calendars(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return your calendars and those shared with you: calendar_id, name, owner_email, is_primary, can_edit, can_share."""
+        return page(rules.calendars(self, WORDS), "calendars", limit, cursor, folder_json)
+
+    @writes(example=SIDE.args)
+    def new_calendar(self, name: FolderName) -> dict[str, Any]:
+        """Add a calendar to the mailbox and return it. Two calendars of a mailbox never have the same name."""
+        mailbox = rules.me(self, WORDS)["email"]
+        same = [c for c in rules.calendars(self, WORDS) if c["owner"] == mailbox and c["name"].lower() == name.strip().lower()]
+        if same:
+            hint = "Use it, or choose another name."
+            self.fail("ERROR_FOLDER_EXISTS", f"There is a calendar '{same[0]['name']}' already.", hint, calendar_id=same[0]["id"])
+        made = {"id": self.new_id("ocl"), "name": name.strip() or name, "owner": mailbox, "role": "owner"}
+        return folder_json(self.db.insert("outlook_calendar_calendars", made | {"is_primary": False, "created_at": self.time}))
+
+    @writes(example={"calendar_id": "${side.calendar_id}"}, setup=(SIDE,), destructive=True)
+    def remove_calendar(self, calendar_id: Folder) -> dict[str, Any]:
+        """Remove a calendar of your own and everything in it, for good; the mailbox's primary calendar stays."""
+        found = rules.calendar(self, WORDS, calendar_id, "owner")
+        if found["is_primary"]:
+            self.fail("ERROR_CANNOT_DELETE_FOLDER", "The primary calendar cannot be removed.", "Cancel single events with cancel_event.")
+        inside = self.db.rows(EVENTS, "calendar_id=?", found["id"])
+        for row in inside:
+            self.db.delete(EVENTS, row["id"])
+        self.db.delete("outlook_calendar_calendars", found["id"])
+        return {"calendar_id": found["id"], "status": "removed", "events_removed": len(inside)}
+
+    @reads()
+    def list_categories(self) -> dict[str, Any]:
+        """Return the colour categories of the mailbox: name, color."""
+        return {"categories": self.db.rows("outlook_calendar_categories", order="name")}
+
+    @writes(example={"event_id": STANDUP, "category": "Urgent"}, idempotent=True)
+    def set_category(self, event_id: Item, category: Category) -> dict[str, Any]:
+        """Put an event, a series or one occurrence into a category, instead of the one it is in."""
+        row = self._sorted(event_id)
+        known = {c["name"].lower(): c["name"] for c in self.db.rows("outlook_calendar_categories")}
+        if category.strip().lower() not in known:
+            message = f"There is no category {category!r}{did_you_mean(category.lower(), known)}"
+            self.fail("ERROR_CATEGORY_NOT_FOUND", message, "list_categories shows all of them.", category=category)
+        chosen = known[category.strip().lower()]
+        rules.change(self, WORDS, row, category=chosen)
+        return {"event_id": event_id, "category": chosen, "status": "categorized"}
+
+    @writes(example={"event_id": STANDUP}, setup=(Setup("set_category", {"event_id": STANDUP, "category": "Urgent"}),), idempotent=True)
+    def clear_category(self, event_id: Item) -> dict[str, Any]:
+        """Take an event out of its category."""
+        rules.change(self, WORDS, self._sorted(event_id), category=None)
+        return {"event_id": event_id, "category": None, "status": "cleared"}
+
+    def _sorted(self, event_id: str) -> dict[str, Any]:
+        row = rules.live(self, WORDS, event_id)
+        rules.calendar(self, WORDS, row["calendar_id"], "writer")
+        return row
+
+    @writes(
+        example={"days": ["Monday", "Tuesday", "Thursday"], "start_time": "08:00", "end_time": "16:30", "timezone": "America/Los_Angeles"},
+        idempotent=True,
+    )
+    def set_working_hours(self, days: WorkDays, start_time: Hour, end_time: Hour, timezone: Zone) -> dict[str, Any]:
+        """Say when you work; find_meeting_times prefers these hours."""
+        if end_time <= start_time:
+            hint = "end_time must be later on the same day."
+            self.fail("ERROR_INVALID_TIME_INTERVAL", f"Working hours from {start_time} to {end_time} are empty.", hint)
+        hours = {"days": [d for d in DAYS if d in days], "start_time": start_time, "end_time": end_time, "timezone": timezone}
+        present = self.db.rows("outlook_calendar_hours")
+        if not present:
+            self.db.insert("outlook_calendar_hours", {"id": "me", **hours})
+        elif present[0] != {"id": "me", **hours}:
+            self.db.update("outlook_calendar_hours", "me", **hours)
+        return hours
+
+    @reads()
+    def get_working_hours(self) -> dict[str, Any]:
+        """Return days, start_time and end_time (HH:MM) and their timezone; an empty object where nothing was set."""
+        return {k: v for row in self.db.rows("outlook_calendar_hours") for k, v in row.items() if k != "id"}
