@@ -1,6 +1,7 @@
 """The world: one SQLite database that holds every service's rows and a log of every change to them.
 
-Triggers write the log, so effects of a call, `as_of`, and an undone or redone change need no code in any service.
+Every write is logged with the row before and after, so effects of a call, `as_of`, and an undone or redone change need no code in any
+service. The log is written here and not by triggers: SQLite parses a schema anew for each copy, and hundreds of triggers cost megabytes.
 Episodes that have written nothing share one read-only database; the first write takes a private copy.
 """
 
@@ -10,7 +11,7 @@ import functools
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,6 @@ WORLD, AGENT, CLOCK = "world", "agent", "clock"
 """Causes of a write besides `fault:<name>`."""
 
 _META = """
-CREATE TABLE _now(at TEXT NOT NULL, cause TEXT NOT NULL);
-INSERT INTO _now VALUES('', 'world');
 CREATE TABLE _log(seq INTEGER PRIMARY KEY, at TEXT NOT NULL, cause TEXT NOT NULL, tbl TEXT NOT NULL,
                   pk NOT NULL, old TEXT, new TEXT);
 """
@@ -68,6 +67,15 @@ class Table:
         """Columns whose stored form differs from their Python form."""
         return tuple((n, t) for n, (t, _) in self.columns.items() if t in ("bool", "list", "dict"))
 
+    @functools.cached_property
+    def listed(self) -> str:
+        """The columns as SQL lists them."""
+        return ",".join(self.columns)
+
+    def encoded(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return values of columns as SQLite stores them."""
+        return {c: _encode(self.columns[c][0], v) for c, v in row.items()}
+
     def check(self, name: str, row: dict[str, Any], *, partial: bool = False) -> None:
         """Raise `InputError` where a row does not fit, naming table, column and what would be right."""
         for column, value in row.items():
@@ -87,7 +95,7 @@ class Table:
 
 
 def create_schema(connection: sqlite3.Connection, tables: dict[str, Table]) -> None:
-    """Create tables, full-text indexes and log triggers in an empty database."""
+    """Create tables and full-text indexes in an empty database."""
     from sqlite_utils import Database
 
     connection.executescript(_META)
@@ -102,23 +110,6 @@ def create_schema(connection: sqlite3.Connection, tables: dict[str, Table]) -> N
             db.table(name).create_index([column])
         if table.search:
             db.table(name).enable_fts(list(table.search), fts_version="FTS5", create_triggers=True, tokenize="porter unicode61")
-        _log_triggers(connection, name, table)
-
-
-def _log_triggers(connection: sqlite3.Connection, name: str, table: Table) -> None:
-    def row(side: str) -> str:
-        return "json_object(" + ", ".join(f"'{c}', {side}.{c}" for c in table.columns) + ")"
-
-    for event, pk, old, new in (
-        ("INSERT", "NEW", "NULL", row("NEW")),
-        ("UPDATE", "OLD", row("OLD"), row("NEW")),
-        ("DELETE", "OLD", row("OLD"), "NULL"),
-    ):
-        guard = f"WHEN {old} IS NOT {new}" if event == "UPDATE" else ""
-        connection.execute(
-            f"CREATE TRIGGER _log_{name}_{event.lower()} AFTER {event} ON {name} {guard} BEGIN "
-            f"INSERT INTO _log(at, cause, tbl, pk, old, new) SELECT at, cause, '{name}', {pk}.{table.key}, {old}, {new} FROM _now; END"
-        )
 
 
 class World:
@@ -129,7 +120,7 @@ class World:
 
     def __init__(self, connection: sqlite3.Connection, tables: dict[str, Table], *, shared: bool) -> None:
         self._db, self.tables, self.shared = connection, tables, shared
-        self._stamp: tuple[str, str] | None = None
+        self._stamp = ("", WORLD)
         self._in_call = False
         self._begun: int | None = None
         self.read_only = False
@@ -155,14 +146,14 @@ class World:
         """Return the world that a file holds. Raises `InputError` where the file is no world."""
         connection = database.connect(path)
         try:
-            connection.execute("SELECT at FROM _now")
+            connection.execute("SELECT at FROM _log LIMIT 1")
         except sqlite3.DatabaseError as broken:
             raise InputError(f"{path} is not a world database ({broken}); name a new file or remove it") from None
         return cls(connection, tables, shared=False)
 
     def share(self) -> World:
         """Return another handle on the same shared database (for another episode)."""
-        return World(self._db, self.tables, shared=True)
+        return self._beside(self._db, shared=True)
 
     def image(self) -> bytes:
         """Return the database as bytes."""
@@ -178,7 +169,12 @@ class World:
 
     def scratch(self) -> World:
         """Return a copy, which may be changed and dropped. One of a shared world is copied only when it is written."""
-        return self.share() if self.shared else World(database.copy(self._db), self.tables, shared=False)
+        return self.share() if self.shared else self._beside(database.copy(self._db), shared=False)
+
+    def _beside(self, connection: sqlite3.Connection, *, shared: bool) -> World:
+        made = World(connection, self.tables, shared=shared)
+        made._stamp = self._stamp
+        return made
 
     def subset(self, names: Iterable[str]) -> bytes:
         """Return an image that holds only these tables and their log; small worlds are quick to copy."""
@@ -255,22 +251,34 @@ class World:
         spec = self.tables[table]
         spec.check(table, row)
         full = {c: row.get(c) for c in spec.columns}
-        marks = ",".join("?" * len(full))
-        self._write(f"INSERT INTO {table}({','.join(full)}) VALUES({marks})", [_encode(v) for v in full.values()])
+        made = spec.encoded(full)
+        marks = ",".join("?" * len(made))
+        self._write(table, row[spec.key], None, made, f"INSERT INTO {table}({','.join(made)}) VALUES({marks})", list(made.values()))
         return full
 
     def update(self, table: str, key: Any, **changes: Any) -> None:
-        """Change columns of one row."""
+        """Change columns of one row. A change to what stands already, or of no row, is none."""
         spec = self.tables[table]
         spec.check(table, changes, partial=True)
-        sets = ",".join(f"{c}=?" for c in changes)
-        self._write(f"UPDATE {table} SET {sets} WHERE {spec.key}=?", [*(_encode(v) for v in changes.values()), key])
+        old, made = self._stored(table, key), spec.encoded(changes)
+        if old is None or all(old[c] == v for c, v in made.items()):
+            return
+        sets = ",".join(f"{c}=?" for c in made)
+        self._write(table, key, old, old | made, f"UPDATE {table} SET {sets} WHERE {spec.key}=?", [*made.values(), key])
 
     def delete(self, table: str, key: Any) -> None:
         """Delete one row."""
-        self._write(f"DELETE FROM {table} WHERE {self.tables[table].key}=?", [key])
+        old = self._stored(table, key)
+        if old is not None:
+            self._write(table, key, old, None, f"DELETE FROM {table} WHERE {self.tables[table].key}=?", [key])
 
-    def _write(self, sql: str, params: Sequence[Any]) -> None:
+    def _stored(self, table: str, key: Any) -> dict[str, Any] | None:
+        """Return a row as it is stored: booleans as numbers, lists as text."""
+        spec = self.tables[table]
+        row = self._db.execute(f"SELECT {spec.listed} FROM {table} WHERE {spec.key}=?", (key,)).fetchone()
+        return None if row is None else dict(zip(spec.columns, row, strict=True))
+
+    def _write(self, table: str, key: Any, old: dict[str, Any] | None, new: dict[str, Any] | None, sql: str, params: list[Any]) -> None:
         if self.read_only:
             raise RuntimeError(f"a read-only tool writes: {sql}")
         if self.shared:
@@ -279,10 +287,9 @@ class World:
         if not self._in_call:
             self._db.execute("BEGIN")
             self._in_call = True
-        if self._stamp is not None:
-            self._db.execute("UPDATE _now SET at=?, cause=?", self._stamp)
-            self._stamp = None
         self._db.execute(sql, params)
+        entry = (*self._stamp, table, key, _text(old), _text(new))
+        self._db.execute("INSERT INTO _log(at, cause, tbl, pk, old, new) VALUES(?,?,?,?,?,?)", entry)
 
     def commit(self) -> None:
         """Keep what was written since the last commit."""
@@ -377,7 +384,13 @@ class World:
         return found
 
 
-def _encode(value: Any) -> Any:
-    if isinstance(value, bool):
-        return int(value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+def _encode(kind: str, value: Any) -> Any:
+    if value is None or kind in ("str", "int"):
+        return value
+    if kind in ("list", "dict"):
+        return json.dumps(value, ensure_ascii=False)
+    return int(value) if kind == "bool" else float(value)
+
+
+def _text(row: dict[str, Any] | None) -> str | None:
+    return None if row is None else json.dumps(row, ensure_ascii=False)
