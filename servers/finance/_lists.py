@@ -1,0 +1,112 @@
+"""Watchlists and alerts of any broker."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from servers.finance import _calendar as calendar
+from servers.finance import _figures as figures
+from servers.finance import _market as market
+from servers.finance._brokerage import Words, find_security
+from servers.finance._clockwork import months_later
+from servers.finance._orders import crossing
+from servers.kit.service import Service
+from servers.kit.values import iso
+from servers.kit.zones import local_day, local_moment
+
+ALERT_LIFE = 90 * 86_400
+"""Seconds for which an alert is kept up."""
+
+
+# -- watchlist --------------------------------------------------------------------------------------------------------
+def watched(svc: Service, words: Words) -> list[tuple[dict[str, Any], market.Quote]]:
+    """Return what is watched with its quotes, in the order in which it was added."""
+    rows = [market.security(svc, w["symbol"]) for w in svc.db.rows(f"{words.tables}_watchlist", order="added_at, rowid")]
+    return [(row, market.quote(row, svc.now)) for row in rows if row is not None]
+
+
+def watch(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
+    """Put a security on the watchlist and return its row; one that is there stays where it is."""
+    row = find_security(svc, words, symbol)
+    if market.state(row, svc.now) == "delisted":
+        svc.fail("SECURITY_DELISTED", f"{row['symbol']} is no longer listed.", f"Choose another with {words.search}.", symbol=row["symbol"])
+    if svc.db.get(f"{words.tables}_watchlist", row["symbol"]) is None:
+        svc.db.insert(f"{words.tables}_watchlist", {"symbol": row["symbol"], "added_at": svc.time})
+    return row
+
+
+def unwatch(svc: Service, words: Words, symbol: str, lister: str) -> str:
+    """Take a security off the watchlist and return its symbol, or refuse one that is not on it."""
+    key = symbol.strip().upper()
+    if svc.db.get(f"{words.tables}_watchlist", key) is None:
+        svc.fail("NOT_IN_WATCHLIST", f"{key!r} is not on the watchlist.", f"See {lister} for what is on it.", symbol=key)
+    svc.db.delete(f"{words.tables}_watchlist", key)
+    return key
+
+
+# -- alerts -----------------------------------------------------------------------------------------------------------
+def first_met(row: dict[str, Any], condition: str, threshold: int, start: int) -> int | None:
+    """Return when the market will first meet an alert's condition within its life, or None."""
+    end = start + ALERT_LIFE
+    if condition == "volume_above":
+        return _volume_met(row, threshold, start, end)
+    if condition == "pe_below":
+        return _ratio_met(row, threshold, start, end)
+    if condition.endswith("above"):
+        return crossing(row, start, end, lambda p: market.pips(p) >= threshold)
+    return crossing(row, start, end, lambda p: market.pips(p) <= threshold)
+
+
+def _volume_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int | None:
+    for day in market.days(row, local_day(start, calendar.NEW_YORK), local_day(end, calendar.NEW_YORK), end):
+        opened, closed = calendar.session(day)
+        total = market.daily_bar(row, day, closed).volume
+        if total >= threshold > 0:
+            moment = opened + -(-(closed - opened) * threshold // total // 60) * 60
+            if closed >= start:
+                return max(moment, start)
+    return None
+
+
+def _ratio_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int | None:
+    while start < end:
+        day = local_day(start, calendar.NEW_YORK)
+        quarter = months_later(date(day.year, (day.month - 1) // 3 * 3 + 1, 1), 3)
+        until = min(local_moment(quarter, calendar.OPEN, calendar.NEW_YORK) - 60, end)
+        earned = figures.eps(row, start) or 0
+        bound = earned * threshold / market.PIP
+        met = crossing(row, start, until, lambda p, bound=bound: p < bound) if earned > 0 else None
+        if met is not None:
+            return met
+        start = until + 60
+    return None
+
+
+def set_alert(svc: Service, words: Words, alert_id: str, row: dict[str, Any], condition: str, threshold: int) -> dict[str, Any]:
+    """Keep an alert on a security, and return its row."""
+    met = first_met(row, condition, threshold, svc.now)
+    made = {"id": alert_id, "symbol": row["symbol"], "condition": condition, "threshold": threshold, "created_at": svc.time}
+    times = {"expires_at": iso(svc.now + ALERT_LIFE), "triggers_at": None if met is None else iso(met), "removed_at": None}
+    return svc.db.insert(f"{words.tables}_alerts", made | times)
+
+
+def alerts(svc: Service, words: Words) -> list[dict[str, Any]]:
+    """Return the rows of alerts that were not removed, newest first."""
+    return svc.db.rows(f"{words.tables}_alerts", "removed_at IS NULL", order="created_at DESC, rowid DESC")
+
+
+def alert_status(row: dict[str, Any], moment: str) -> str:
+    """Return active, triggered or expired."""
+    if row["triggers_at"] is not None and row["triggers_at"] <= moment:
+        return "triggered"
+    return "expired" if row["expires_at"] <= moment else "active"
+
+
+def remove_alert(svc: Service, words: Words, alert_id: str, lister: str) -> dict[str, Any]:
+    """Remove an alert and return its old row, or refuse one that is not there."""
+    row = svc.db.get(f"{words.tables}_alerts", alert_id)
+    if row is None or row["removed_at"] is not None:
+        svc.fail("ALERT_NOT_FOUND", f"There is no alert {alert_id!r}.", f"Take an alert_id from {lister}.", alert_id=alert_id)
+    svc.db.update(f"{words.tables}_alerts", alert_id, removed_at=svc.time)
+    return row

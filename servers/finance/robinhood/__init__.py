@@ -1,0 +1,1 @@
+"""Robinhood: stocks, coins and options from a phone."""

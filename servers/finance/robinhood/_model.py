@@ -1,0 +1,172 @@
+"""Robinhood's tables, its words, and how it shows orders, quotes and worth."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _brokerage as brokerage
+from servers.finance import _clockwork as clockwork
+from servers.finance import _market as market
+from servers.finance import _options as options
+from servers.finance._orders import UNIT, Status, average_price, filled, shares, status, value
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import dollars, iso
+
+TABLES = {
+    "robinhood_profile": Table(
+        "id:str name:str email:str account_number:str account_type:str gold:bool bank_name:str bank_last4:str opened_at:str", identity=True
+    ),
+    "robinhood_orders": brokerage.ORDERS,
+    "robinhood_transfers": brokerage.TRANSFERS,
+    "robinhood_dividends": brokerage.DIVIDENDS,
+    "robinhood_recurring": clockwork.RECURRING,
+    "robinhood_watchlist": brokerage.WATCH,
+    "robinhood_alerts": brokerage.ALERTS,
+    # The id of a contract is the symbol of its orders; closed_at is when its end was settled.
+    "robinhood_contracts": Table(
+        "id:str underlying:str right_type:str strike:int expiry:str ends_at:str closed_at:str?", index=("underlying",)
+    ),
+}
+WORDS = brokerage.Words(
+    tables="robinhood",
+    order_id="rho",
+    transfer_id="rht",
+    dividend_id="rhd",
+    lot_id="rhl",
+    kinds=("stock", "etf", "crypto"),
+    no_security="STOCK_NOT_FOUND",
+    no_funds="INSUFFICIENT_BUYING_POWER",
+    no_shares="INSUFFICIENT_SHARES",
+    search="search_assets",
+    quote="get_asset_quote",
+    list_orders="list_trades",
+    positions="get_portfolio",
+    deposit="instant_deposit",
+)
+LISTED = ("stock", "etf")
+SHOWN: dict[Status, str] = {"cancelled": "canceled", "expired": "canceled"}
+"""Robinhood knows no lapsed order: one that was not filled in time is canceled."""
+
+TradeStatus = Annotated[
+    Literal["pending", "partially_filled", "filled", "canceled", "failed"], Field(description="Only orders in this status.")
+]
+Direction = Annotated[Literal["buy", "sell"], Field(description="Buy or sell.")]
+
+
+def asset_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a security in short, with its price and change of the day."""
+    quote = market.quote(row, svc.now)
+    return {
+        "symbol": row["symbol"],
+        "name": row["name"],
+        "type": row["kind"],
+        "sector": row["sector"],
+        "current_price": quote.price,
+        "day_change": quote.change,
+        "day_change_percent": quote.change_percent,
+        "tradable": quote.state in ("open", "closed"),
+    }
+
+
+def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a quote in full."""
+    quote = market.quote(row, svc.now)
+    return asset_json(svc, row) | {
+        "bid": quote.bid,
+        "ask": quote.ask,
+        "previous_close": quote.previous_close,
+        "day_open": quote.open,
+        "day_high": quote.high,
+        "day_low": quote.low,
+        "volume": quote.volume,
+        "market_open": quote.state == "open",
+        "halted": quote.state == "halted",
+        "price_as_of": iso(quote.as_of),
+    }
+
+
+def state(row: dict[str, Any], now: str) -> str:
+    """Return an order's status in Robinhood's words."""
+    found = status(row, now)
+    return SHOWN.get(found, found)
+
+
+def trade_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an order for the agent; quantities of options are contracts."""
+    units, cents, at = filled(row, svc.time)
+    size, now = 100 if row["kind"] == "option" else 1, status(row, svc.time)
+    asked = row["units"] if row["units"] is not None else (units or None)
+    return {
+        "order_id": row["id"],
+        "symbol": row["symbol"],
+        "asset_type": row["kind"],
+        "side": row["side"],
+        "quantity": shares(asked // size) if asked is not None else None,
+        "amount_in_dollars": None if row["amount"] is None else dollars(row["amount"]),
+        "order_type": row["order_type"],
+        "limit_price": _price(row["limit_price"]),
+        "stop_price": _price(row["stop_price"]),
+        "time_in_force": row["duration"],
+        "status": SHOWN.get(now, now),
+        "filled_quantity": shares(units // size),
+        "filled_price": average_price(row, svc.time),
+        "filled_amount": dollars(cents),
+        "placed_by": row["origin"],
+        "investment_id": row["ref"] if row["origin"] == "recurring" else None,
+        "created_at": row["created_at"],
+        "filled_at": at,
+        "expires_at": row["expires_at"],
+        "canceled_at": row["cancelled_at"] if row["cancelled_at"] else row["expires_at"] if now == "expired" else None,
+        "reject_reason": row["failure"],
+    }
+
+
+def _price(at_pips: int | None) -> float | None:
+    return None if at_pips is None else at_pips / market.PIP
+
+
+def account(svc: Service) -> brokerage.Account:
+    """Return the account as it stands now."""
+    return brokerage.account(svc, WORDS)
+
+
+def worth(svc: Service, symbol: str, units: int, at: int | None = None) -> int:
+    """Return cents that units of a security or contract are worth at a moment (now, unless given)."""
+    moment = svc.now if at is None else at
+    made = svc.db.get("robinhood_contracts", symbol)
+    if made is None:
+        return brokerage.worth(svc, symbol, units, moment)
+    return value(units, market.pips(option(svc, made, moment).premium))
+
+
+def option(svc: Service, made: dict[str, Any], at: int) -> options.Contract:
+    """Return what a contract of the account costs at a moment."""
+    row = market.security(svc, made["underlying"])
+    assert row is not None  # contracts are made of securities, which stay listed here when they are not elsewhere
+    return options.contract(row, at, date.fromisoformat(made["expiry"]), made["right_type"], made["strike"] / market.PIP)
+
+
+def holding_json(svc: Service, mine: brokerage.Account, symbol: str) -> dict[str, Any]:
+    """Return a position: quantity, average cost a share, worth and gain, in dollars."""
+    units, cost = mine.units(symbol), mine.cost(symbol)
+    now = worth(svc, symbol, units)
+    return {
+        "quantity": shares(units),
+        "average_cost": round(cost * UNIT / units / 100, 4),
+        "current_value": dollars(now),
+        "unrealized_gain_loss": dollars(now - cost),
+    }
+
+
+def held(svc: Service, mine: brokerage.Account, *kinds: str) -> list[str]:
+    """Return the symbols of what is held of these kinds, in order."""
+    found = []
+    for symbol in sorted(mine.lots):
+        row = market.security(svc, symbol)
+        if mine.lots[symbol] and (row["kind"] if row else "option") in kinds:
+            found.append(symbol)
+    return found

@@ -1,0 +1,127 @@
+"""The watchlist, themed lists and price alerts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _brokerage as brokerage
+from servers.finance import _figures as figures
+from servers.finance import _lists as lists
+from servers.finance import _market as market
+from servers.finance._brokerage import Price, Symbol
+from servers.finance.robinhood._model import LISTED, WORDS, asset_json
+from servers.kit.control import seeded
+from servers.kit.errors import did_you_mean
+from servers.kit.service import Service, reads, writes
+from servers.kit.values import Cursor, Limit, page, parse_time
+
+CollectionName = Annotated[str, Field(min_length=1, max_length=60, description="collection_name, from list_collections.")]
+Side = Annotated[Literal["above", "below"], Field(description="Alert when the price rises to the target or falls to it.")]
+AlertId = Annotated[str, Field(description="alert_id, from list_price_alerts.")]
+COLLECTIONS = {
+    "100 Most Traded": "Stocks and ETFs by the shares traded on an ordinary day.",
+    "Daily Movers": "The twenty largest moves of the day, up or down.",
+    "Dividend Payers": "Stocks that yield three percent or more.",
+    "New Listings": "Stocks that came to the market within a year.",
+    "Upcoming Earnings": "Companies that report within three weeks.",
+    "Crypto": "Coins.",
+    **{sector: f"Stocks of the sector {sector}." for sector in market.SECTORS},
+}
+_YEAR, _SOON = 365 * 86_400, 21
+
+
+class Lists(Service):
+    """What is watched, and what to look at."""
+
+    @reads()
+    def get_collection(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the watchlist in the order in which it was made, with prices and changes of the day in dollars and percent."""
+        rows = [row for row, _ in lists.watched(self, WORDS)]
+        return page(rows, "watchlist", limit, cursor, lambda r: asset_json(self, r))
+
+    @writes(example={"symbol": "STMK"}, idempotent=True)
+    def add_to_collection(self, symbol: Symbol) -> dict[str, Any]:
+        """Put a stock, ETF or coin on the watchlist."""
+        row = lists.watch(self, WORDS, symbol)
+        return {"symbol": row["symbol"], "status": "added", "watchlist_size": len(lists.watched(self, WORDS))}
+
+    @writes(example={"symbol": "ORBX"}, destructive=True)
+    def remove_from_collection(self, symbol: Symbol) -> dict[str, Any]:
+        """Take a symbol off the watchlist."""
+        return {"symbol": lists.unwatch(self, WORDS, symbol, "get_collection"), "status": "removed"}
+
+    @reads()
+    def list_collections(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return Robinhood's themed lists, each with its collection_name, what is in it and how many."""
+        return page(list(COLLECTIONS), "collections", limit, cursor, self._collection)
+
+    @reads(example={"collection_name": "Dividend Payers"})
+    def get_themed_collection(self, collection_name: CollectionName, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return what is on a themed list now, with prices."""
+        name = next((n for n in COLLECTIONS if n.lower() == collection_name.strip().lower()), None)
+        if name is None:
+            near = did_you_mean(collection_name, COLLECTIONS)
+            message = f"There is no list {collection_name!r}{near}."
+            self.fail("COLLECTION_NOT_FOUND", message, "See list_collections.", collection_name=collection_name)
+        stocks = page(self._members(name), "stocks", limit, cursor, lambda r: asset_json(self, r))
+        return self._collection(name) | stocks
+
+    def _collection(self, name: str) -> dict[str, Any]:
+        return {"collection_name": name, "description": COLLECTIONS[name], "stock_count": len(self._members(name))}
+
+    def _members(self, name: str) -> list[dict[str, Any]]:
+        stocks = market.securities(self, ("stock",))
+        if name == "Crypto":
+            return market.securities(self, ("crypto",))
+        if name == "100 Most Traded":
+            return sorted(market.securities(self, LISTED), key=lambda r: -r["volume"])[:100]
+        if name == "Daily Movers":
+            return sorted(stocks, key=lambda r: -abs(market.quote(r, self.now).change_percent))[:20]
+        if name == "Dividend Payers":
+            return [r for r in stocks if figures.dividend_yield(r, self.now) >= 3]
+        if name == "New Listings":
+            return [r for r in stocks if parse_time(r["listed_at"]) > self.now - _YEAR]
+        if name == "Upcoming Earnings":
+            last = market.trading_date(stocks[0], self.now).toordinal() + _SOON
+            return [r for r in stocks if any(e.reported is None and e.date.toordinal() <= last for e in figures.earnings(r, self.now))]
+        return [r for r in stocks if r["sector"] == name]
+
+    @writes(example={"symbol": "VNTA", "target_price": 20, "direction": "above"})
+    def set_price_alert(self, symbol: Symbol, target_price: Price, direction: Side) -> dict[str, Any]:
+        """Be alerted once when a price reaches a target within 90 days. The target must lie on the far side of the present price."""
+        row = brokerage.find_security(self, WORDS, symbol)
+        brokerage.tradable(self, WORDS, row)
+        last = market.price(row, self.now)
+        if (market.pips(last) < target_price) != (direction == "above"):
+            message = f"{row['symbol']} is at ${last:,.2f} already."
+            hint = f"For an alert {direction}, choose a target_price {direction} it."
+            self.fail("INVALID_TARGET_PRICE", message, hint, current_price=last)
+        made = lists.set_alert(self, WORDS, self.new_id("rha"), row, direction, target_price)
+        return self._alert(made)
+
+    @reads()
+    def list_price_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return price alerts, newest first, with the present price and status: active, triggered (and when) or expired."""
+        return page(lists.alerts(self, WORDS), "alerts", limit, cursor, self._alert)
+
+    @writes(example={"alert_id": seeded("rha", "vnta-above")}, destructive=True)
+    def remove_price_alert(self, alert_id: AlertId) -> dict[str, Any]:
+        """Remove an alert, triggered or not."""
+        lists.remove_alert(self, WORDS, alert_id, "list_price_alerts")
+        return {"alert_id": alert_id, "status": "removed"}
+
+    def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
+        asset, now = market.security(self, row["symbol"]), lists.alert_status(row, self.time)
+        return {
+            "alert_id": row["id"],
+            "symbol": row["symbol"],
+            "target_price": row["threshold"] / market.PIP,
+            "direction": row["condition"],
+            "current_price": market.price(asset, self.now) if asset else None,
+            "status": now,
+            "triggered_at": row["triggers_at"] if now == "triggered" else None,
+            "created_at": row["created_at"],
+            "expires_at": row["expires_at"],
+        }

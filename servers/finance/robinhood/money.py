@@ -1,0 +1,133 @@
+"""The account, its money and its past."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _brokerage as brokerage
+from servers.finance import _calendar as calendar
+from servers.finance import _dealing as dealing
+from servers.finance.robinhood._model import WORDS, account, worth
+from servers.kit.service import Service, reads, writes
+from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, parse_time
+from servers.kit.zones import local_day
+
+Span = Annotated[
+    Literal["day", "week", "month", "3month", "year", "all"],
+    Field(description="day: half hours of the last session; week, month, 3month: closes of days; year, all: of weeks."),
+]
+INSTANT = 100_000
+"""Cents of uncleared deposits that can be spent at once; Gold accounts have five times as much."""
+CLEARS = 3
+ARRIVES = 2
+
+
+class Money(Service):
+    """Cash, deposits, withdrawals, dividends and the value over time."""
+
+    @reads()
+    def get_account(self) -> dict[str, Any]:
+        """Return who holds the account, its type, and in dollars what can be spent, the cash, and what of it can be withdrawn."""
+        who, mine = self._profile(), account(self)
+        return {
+            **{k: who[k] for k in ("name", "email", "account_type", "account_number", "opened_at")},
+            "gold": who["gold"],
+            "buying_power": dollars(mine.buying_power),
+            "cash_balance": dollars(mine.cash),
+            "held_for_orders": dollars(mine.holds),
+            "unsettled_funds": dollars(mine.unsettled),
+            "withdrawable_cash": dollars(mine.withdrawable),
+            "linked_bank": {"name": who["bank_name"], "last4": who["bank_last4"]},
+        }
+
+    @reads(example={"span": "month"})
+    def get_portfolio_history(self, span: Span = "week") -> dict[str, Any]:
+        """Return what the account was worth in dollars, cash included, at moments of the span, oldest first; the last point is now."""
+        moments = [m for m in self._moments(span) if m < self.now] + [self.now]
+        points = [
+            {"timestamp": iso(at), "value": dollars(cash + sum(worth(self, s, n, at) for s, n in sorted(units.items())))}
+            for at, (cash, units) in zip(moments, brokerage.held_at(self, WORDS, brokerage.MAIN, moments), strict=True)
+        ]
+        first, last = float(points[0]["value"]), float(points[-1]["value"])
+        return {"span": span, "change": round(last - first, 2), "data_points": points}
+
+    def _moments(self, span: str) -> list[int]:
+        last = calendar.last_session(self.now)
+        opened, closed = calendar.session(last)
+        if span == "day":
+            return list(range(opened, closed + 1, 1800))
+        days = {"week": 5, "month": 21, "3month": 63, "year": 252}.get(span)
+        first = calendar.add_days(last, -days) if days else calendar.on_or_after(self._first_day())
+        every = 5 if span in ("year", "all") else 1
+        numbers = range(calendar.day_number(last), calendar.day_number(first) - 1, -every)
+        return sorted(calendar.session(calendar.trading_day(n))[1] for n in numbers)
+
+    def _first_day(self) -> date:
+        began = self.db.sql("SELECT min(created_at) FROM robinhood_transfers WHERE created_at<=?", self.time)[0][0]
+        return local_day(parse_time(began), calendar.NEW_YORK) if began else calendar.last_session(self.now) - timedelta(days=7)
+
+    @reads()
+    def get_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return dividends by ex-date, newest first: amount in dollars, shares held and status, pending until the pay date."""
+        rows = self.db.rows("robinhood_dividends", "1", order="ex_date DESC, id")
+        return page(rows, "dividends", limit, cursor, self._dividend)
+
+    def _dividend(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "dividend_id": row["id"],
+            "symbol": row["symbol"],
+            "amount": dollars(row["amount"]),
+            "rate_per_share": row["per_share"] / 10_000,
+            "shares": row["units"] / 100_000_000,
+            "ex_date": row["ex_date"],
+            "pay_date": row["pay_date"],
+            "status": "paid" if row["pays_at"] <= self.time else "pending",
+        }
+
+    @writes(example={"amount": 200})
+    def instant_deposit(self, amount: Dollars) -> dict[str, Any]:
+        """Draw money from the linked bank. Up to 1,000 dollars of uncleared deposits (5,000 with Gold) can be spent at once, the rest and
+        any withdrawal after three business days."""
+        who = self._profile()
+        waiting = self.db.rows("robinhood_transfers", "direction='deposit' AND clears_at>? AND failed_at IS NULL", self.time)
+        free = max((5 if who["gold"] else 1) * INSTANT - sum(r["instant"] for r in waiting), 0)
+        if sum(r["amount"] for r in waiting) + amount > 5_000_000:
+            hint = "Wait until earlier deposits have cleared; see list_transfers."
+            self.fail("DEPOSIT_LIMIT_EXCEEDED", "At most $50,000.00 of deposits may be on their way at a time.", hint)
+        bank = f"{who['bank_name']} …{who['bank_last4']}"
+        row = dealing.transfer(self, WORDS, "deposit", amount, CLEARS, bank=bank, instant=min(amount, free))
+        instant = {"instant_available": dollars(row["instant"]), "pending": dollars(amount - row["instant"])}
+        return {"transfer_id": row["id"], "amount": dollars(amount), **instant, "status": "pending", "clears_at": row["clears_at"]}
+
+    @writes(example={"amount": 40})
+    def withdraw_to_bank(self, amount: Dollars) -> dict[str, Any]:
+        """Send settled cash to the linked bank, where it arrives after two business days."""
+        who = self._profile()
+        bank = f"{who['bank_name']} …{who['bank_last4']}"
+        row = dealing.transfer(self, WORDS, "withdrawal", amount, ARRIVES, bank=bank)
+        return {"transfer_id": row["id"], "amount": dollars(amount), "status": "pending", "estimated_arrival": row["clears_at"]}
+
+    @reads(example={"limit": 10})
+    def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return deposits and withdrawals, newest first, with the moment at which each clears or arrives, and why one failed."""
+        rows = self.db.rows("robinhood_transfers", "1", order="created_at DESC, rowid DESC")
+        return page(rows, "transfers", limit, cursor, self._transfer)
+
+    def _transfer(self, row: dict[str, Any]) -> dict[str, Any]:
+        now = dealing.transfer_status(row, self.time)
+        return {
+            "transfer_id": row["id"],
+            "direction": row["direction"],
+            "amount": dollars(row["amount"]),
+            "status": now,
+            "bank": row["bank"],
+            "created_at": row["created_at"],
+            "clears_at": row["clears_at"],
+            "failure": row["failure"] if now == "failed" else None,
+        }
+
+    def _profile(self) -> dict[str, Any]:
+        return self.db.rows("robinhood_profile")[0]

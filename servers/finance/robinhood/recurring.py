@@ -1,0 +1,73 @@
+"""Investments that repeat, and everything else that the clock does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _calendar as calendar
+from servers.finance import _clockwork as clockwork
+from servers.finance._brokerage import MAIN, Symbol
+from servers.finance.robinhood._model import WORDS
+from servers.finance.robinhood.options import Options
+from servers.kit.control import seeded
+from servers.kit.service import reads, writes
+from servers.kit.values import Cursor, Dollars, Limit, dollars, page
+from servers.kit.zones import local_day
+
+Frequency = Annotated[
+    Literal["daily", "weekly", "biweekly", "monthly"], Field(description="daily: each trading day; the others count from tomorrow on.")
+]
+InvestmentId = Annotated[str, Field(description="investment_id, from list_recurring_investments.")]
+
+
+class Recurring(Options):
+    """Recurring investments; the service's clock."""
+
+    @writes(example={"symbol": "LCPX", "amount": 15, "frequency": "weekly"})
+    def setup_recurring_investment(self, symbol: Symbol, amount: Dollars, frequency: Frequency) -> dict[str, Any]:
+        """Buy a stock, ETF or coin for an amount of dollars (1 or more) again and again, at 10:00 in New York, from tomorrow on. A run that
+        buying power does not cover fails and the next one is tried again."""
+        if amount < 100:
+            self.fail("INVALID_AMOUNT", "A recurring investment is for at least $1.00.", "Raise the amount.", minimum=1.0)
+        start = local_day(self.now, calendar.NEW_YORK) + timedelta(days=1)
+        return self._plan_json(clockwork.start_recurring(self, WORDS, "rhi", symbol, amount, frequency, start, MAIN))
+
+    @reads()
+    def list_recurring_investments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return recurring investments, newest first, canceled ones too, with their next run and the order_ids of the latest ten."""
+        rows = self.db.rows("robinhood_recurring", order="created_at DESC, rowid DESC")
+        return page(rows, "investments", limit, cursor, self._plan_json)
+
+    @writes(example={"investment_id": seeded("rhi", "index")}, destructive=True)
+    def cancel_recurring_investment(self, investment_id: InvestmentId) -> dict[str, Any]:
+        """End a recurring investment; what it bought stays."""
+        clockwork.stop_recurring(self, WORDS, investment_id, "list_recurring_investments")
+        return {"investment_id": investment_id, "status": "canceled"}
+
+    def _plan_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        runs = self.db.rows(
+            "robinhood_orders", "ref=? AND created_at<=?", row["id"], self.time, order="created_at DESC, rowid DESC", limit=10
+        )
+        return {
+            "investment_id": row["id"],
+            "symbol": row["symbol"],
+            "amount": dollars(row["amount"]),
+            "frequency": row["frequency"],
+            "status": "active" if row["cancelled_at"] is None else "canceled",
+            "next_execution": row["next_at"],
+            "created_at": row["created_at"],
+            "order_ids": [r["id"] for r in runs],
+        }
+
+    def due(self) -> bool:
+        """Whether a run, an ex-date or the end of a contract has come."""
+        ended = self.db.sql("SELECT 1 FROM robinhood_contracts WHERE ends_at<=? AND closed_at IS NULL LIMIT 1", self.time)
+        return bool(ended) or clockwork.is_due(self, WORDS)
+
+    def tick(self) -> None:
+        """Make recurring investments, record dividends and pay out contracts, in order of time."""
+        paid = clockwork.dividends(self, WORDS, [MAIN], lambda *_: False)
+        clockwork.run_due(self, [paid, clockwork.recurring(self, WORDS), self._endings()])

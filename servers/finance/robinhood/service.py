@@ -1,0 +1,27 @@
+"""The Robinhood provider, assembled from its topics."""
+
+from __future__ import annotations
+
+from servers.finance._brokerage import SHARED
+from servers.finance.robinhood._model import TABLES
+from servers.finance.robinhood.crypto import Crypto
+from servers.finance.robinhood.lists import Lists
+from servers.finance.robinhood.money import Money
+from servers.finance.robinhood.recurring import Recurring
+from servers.finance.robinhood.trading import Trading
+from servers.kit.service import Codes
+
+
+class Robinhood(Money, Trading, Crypto, Recurring, Lists):
+    """A broker on the phone: stocks and ETFs in fractions, coins at any hour, options, and investments that repeat."""
+
+    name, title, category, domain = "robinhood", "Robinhood", "finance", "money"
+    tables, shared_tables = TABLES, SHARED
+    codes = Codes(
+        invalid="INVALID_REQUEST",
+        unavailable="SERVICE_UNAVAILABLE",
+        rate_limited="THROTTLED",
+        timeout="GATEWAY_TIMEOUT",
+        unauthorized="NOT_AUTHENTICATED",
+        internal="INTERNAL_SERVER_ERROR",
+    )

@@ -1,0 +1,125 @@
+"""Finding stocks and ETFs, and buying and selling them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _brokerage as brokerage
+from servers.finance import _dealing as dealing
+from servers.finance import _market as market
+from servers.finance._brokerage import OrderId, Price, Quantity, Query, Symbol
+from servers.finance._orders import Wish
+from servers.finance.robinhood._model import (
+    LISTED,
+    WORDS,
+    Direction,
+    TradeStatus,
+    account,
+    asset_json,
+    held,
+    holding_json,
+    quote_json,
+    state,
+    trade_json,
+    worth,
+)
+from servers.kit.control import seeded
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Dollars, Limit, dollars, page
+
+Type = Annotated[
+    Literal["market", "limit", "stop"],
+    Field(description="market: at once at the going price (at the next opening when closed); limit and stop: whole shares only."),
+]
+Force = Annotated[Literal["gfd", "gtc"], Field(description="gfd: until the end of the session; gtc: for up to 90 days.")]
+RefId = Annotated[str, Field(min_length=8, max_length=64, description="A reference of your own: a repeat with it orders nothing more.")]
+
+
+class Trading(Service):
+    """Stocks and ETFs."""
+
+    @reads(example={"query": "summit"})
+    def search_assets(self, query: Query, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return stocks, ETFs and coins whose symbol or name holds every word of the query, best first, with price and day change."""
+        found = market.search(self, query, WORDS.kinds)
+        return page(found, "assets", limit, cursor, lambda r: asset_json(self, r))
+
+    @reads(example={"symbol": "SMPK"})
+    def get_asset_quote(self, symbol: Symbol) -> dict[str, Any]:
+        """Return the quote of a stock, ETF or coin in dollars: last price, day change and range, bid and ask (null while nothing trades),
+        whether its market is open, and the moment of the price."""
+        return quote_json(self, brokerage.find_security(self, WORDS, symbol))
+
+    @reads()
+    def get_portfolio(self) -> dict[str, Any]:
+        """Return stock and ETF holdings by symbol and their total value, beside the value of coins, options and cash and the sum of all."""
+        mine = account(self)
+        listed = held(self, mine, *LISTED)
+        parts = {
+            kind: sum(worth(self, s, mine.units(s)) for s in held(self, mine, *kinds))
+            for kind, kinds in (("total_value", LISTED), ("crypto_value", ("crypto",)), ("options_value", ("option",)))
+        }
+        return {
+            "holdings": {symbol: holding_json(self, mine, symbol) for symbol in listed},
+            **{name: dollars(cents) for name, cents in parts.items()},
+            "cash_balance": dollars(mine.cash),
+            "account_value": dollars(sum(parts.values()) + mine.cash),
+        }
+
+    @writes(example={"symbol": "ORBX", "side": "buy", "quantity": 2, "order_type": "limit", "limit_price": 50.5})
+    def place_trade(
+        self,
+        symbol: Symbol,
+        side: Direction,
+        quantity: Quantity,
+        order_type: Type = "market",
+        limit_price: Price | None = None,
+        stop_price: Price | None = None,
+        time_in_force: Force = "gfd",
+        ref_id: RefId | None = None,
+    ) -> dict[str, Any]:
+        """Order shares of a stock or ETF and return the order. A market order fills at ask or bid while the market is open;
+        open orders hold buying power or shares."""
+        row = brokerage.find_security(self, WORDS, symbol, LISTED)
+        earlier = self.db.rows("robinhood_orders", "client_key=?", ref_id) if ref_id is not None else []
+        if earlier:
+            if (earlier[0]["symbol"], earlier[0]["side"]) != (row["symbol"], side):
+                hint = "Use a new ref_id for a new order."
+                self.fail("REF_ID_REUSED", "This ref_id was used for another order.", hint, order_id=earlier[0]["id"])
+            return trade_json(self, earlier[0])
+        brokerage.tradable(self, WORDS, row)
+        wish = dealing.wish_of(self, row, side, quantity, order_type, limit_price, stop_price, time_in_force)
+        return trade_json(self, dealing.place(self, WORDS, row, wish, client_key=ref_id))
+
+    @writes(example={"symbol": "TMKT", "amount_in_dollars": 25, "side": "buy"})
+    def place_fractional_order(self, symbol: Symbol, amount_in_dollars: Dollars, side: Direction) -> dict[str, Any]:
+        """Buy or sell shares of a stock or ETF for an amount of dollars (1 or more) at market, and return the order."""
+        row = brokerage.find_security(self, WORDS, symbol, LISTED)
+        brokerage.tradable(self, WORDS, row)
+        if amount_in_dollars < 100:
+            self.fail("INVALID_AMOUNT", "An order by dollars is for at least $1.00.", "Raise the amount.", minimum=1.0)
+        return trade_json(self, dealing.place(self, WORDS, row, Wish(side, amount=amount_in_dollars)))
+
+    @reads(example={"order_id": seeded("rho", "limit-nvlt")})
+    def get_trade(self, order_id: OrderId) -> dict[str, Any]:
+        """Return one order of stocks, coins or options with its status now and what of it has filled."""
+        return trade_json(self, dealing.find_order(self, WORDS, order_id))
+
+    @reads(example={"status": "pending"})
+    def list_trades(self, status: TradeStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return orders of stocks, coins and options, newest first, those of recurring investments among them."""
+        rows = [r for r in dealing.orders(self, WORDS) if status is None or state(r, self.time) == status]
+        return page(rows, "trades", limit, cursor, lambda r: trade_json(self, r))
+
+    @writes(
+        example={"order_id": "${made.order_id}"},
+        setup=(Setup("place_trade", {"symbol": "ORBX", "side": "buy", "quantity": 1, "order_type": "limit", "limit_price": 40}, "made"),),
+        destructive=True,
+    )
+    def cancel_trade(self, order_id: OrderId) -> dict[str, Any]:
+        """Cancel what of an open order has not filled; the money or shares that it held are free again."""
+        row = dealing.cancel(self, WORDS, order_id)
+        shown = trade_json(self, row)
+        return {name: shown[name] for name in ("order_id", "status", "filled_quantity", "canceled_at")}
