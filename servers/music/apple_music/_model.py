@@ -1,0 +1,145 @@
+"""Apple Music's tables, its words, and the JSON of songs, albums, playlists and playback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.noise import share
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.music import _player as player
+from servers.music import _rules as rules
+
+TABLES = {
+    "apple_music_profile": Table(
+        "id:str name:str email:str subscription:str until:str? storefront:str timezone:str spatial:bool", identity=True
+    ),
+    "apple_music_library": rules.LIBRARY,
+    "apple_music_playlists": Table("id:str name:str description:str curator:str? public:bool created_at:str"),  # curator null: the user
+    "apple_music_entries": Table("id:str playlist_id:str track_id:str place:int added_at:str", index=("playlist_id",)),
+    "apple_music_ratings": Table("track_id:str rating:str at:str"),
+    # sing: vocal level (percent) while the song plays in which sing mode was started
+    "apple_music_player": Table(player.PLAYER + "station_id:str? sing:int? sing_track:str?"),
+    "apple_music_queue": player.QUEUE,
+    "apple_music_plays": player.PLAYS,
+    "apple_music_stations": Table("id:str name:str description:str genres:list"),
+    "apple_music_editorial": Table("id:str title:str description:str type:str target_id:str published:str"),
+}
+WORDS = rules.Words(
+    column="apple_id",
+    tables="apple_music",
+    search_tracks="search_catalog",
+    search_albums="search_catalog",
+    search_artists="search_catalog",
+    unavailable="CONTENT_NOT_AVAILABLE",
+)
+REPEAT = {"off": "off", "one": "one", "all": "all"}
+Rating = Literal["love", "dislike", "none"]
+Year = Annotated[int, Field(ge=2015, le=2100, description="Calendar year; the present one when left out.")]
+
+
+def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
+    """Return the milliseconds of songs by id."""
+    marks = ",".join("?" * len(ids))
+    return {i: max(1, ms) for i, ms in svc.db.sql(f"SELECT apple_id, ms FROM music_tracks WHERE apple_id IN ({marks})", *ids)}
+
+
+DECK = player.Deck("apple_music", "apq", "aph", lengths, "NO_ACTIVE_PLAYBACK", "play_track, play_album, play_playlist or play_station")
+
+
+def account(svc: Service) -> dict[str, Any]:
+    """Return the signed-in account."""
+    return svc.db.rows("apple_music_profile", limit=1)[0]
+
+
+def subscribed(svc: Service) -> bool:
+    """Whether the subscription or trial still runs."""
+    until = account(svc)["until"]
+    return until is None or svc.time < until
+
+
+def song_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
+    """Return a song for the agent."""
+    rating = svc.db.get("apple_music_ratings", track["id"])
+    return {
+        "track_id": track["id"],
+        "name": track["title"],
+        "artist_name": track["credit"],
+        "artist_id": track["artist_id"],
+        "album_name": track["album"],
+        "album_id": track["album_id"],
+        "track_number": track["number"],
+        "duration_ms": track["ms"],
+        "genre_names": rules.genres(track),
+        "content_rating": "explicit" if track["explicit"] else "clean" if track["version"] == "clean" else None,
+        "release_date": track["released"],
+        "isrc": rules.isrc(track),
+        "has_lyrics": track["genre"] not in rules.WORDLESS,
+        "available": track["playable"],
+        "in_library": rules.has(svc, WORDS, track["id"]),
+        "rating": rating["rating"] if rating else "none",
+    }
+
+
+def formats(track: dict[str, Any]) -> list[str]:
+    """Return the formats of a recording: what its age and label allow."""
+    found = ["aac-256", "lossless"]
+    if share("hires", track["album_key"]) < 0.35:
+        found.append("hi-res-lossless")
+    if track["released"] >= "2015" and share("atmos", track["album_key"]) < 0.4:
+        found.append("dolby-atmos")
+    return found
+
+
+def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
+    """Return a playlist, or refuse."""
+    row = svc.db.get("apple_music_playlists", playlist_id)
+    if row is None:
+        hint = "See get_library_playlists; Apple Music's own are in get_editorial_content."
+        svc.fail("PLAYLIST_NOT_FOUND", f"There is no playlist {playlist_id!r}.", hint, playlist_id=playlist_id)
+    return row
+
+
+def entries(svc: Service, playlist_id: str) -> list[dict[str, Any]]:
+    """Return a playlist's entries in order."""
+    return svc.db.rows("apple_music_entries", "playlist_id=?", playlist_id, order="place, rowid")
+
+
+def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
+    """Return a playlist for the agent, without its songs."""
+    own = playlist["curator"] is None
+    count = svc.db.sql("SELECT count(*) FROM apple_music_entries WHERE playlist_id=?", playlist["id"])[0][0]
+    return {
+        "playlist_id": playlist["id"],
+        "name": playlist["name"],
+        "description": playlist["description"],
+        "owner_id": account(svc)["id"] if own else None,
+        "curator_name": account(svc)["name"] if own else playlist["curator"],
+        "is_public": playlist["public"],
+        "can_edit": own,
+        "track_count": count,
+        "created_at": playlist["created_at"],
+    }
+
+
+def state_json(svc: Service, now: player.Playback) -> dict[str, Any]:
+    """Return what plays."""
+    row = svc.db.rows("apple_music_player", limit=1)[0]
+    known = rules.by_ids(svc, WORDS, [now.current]) if now.current else {}
+    song = song_json(svc, known[now.current]) if now.current in known else None
+    singing = row["sing"] is not None and now.current is not None and now.current == row["sing_track"]
+    return {
+        "status": "stopped" if song is None or now.ended else "playing" if now.playing else "paused",
+        "is_playing": now.playing,
+        "current_track": song,
+        "position_ms": now.position if song else None,
+        "station_id": row["station_id"],
+        "shuffle": row["shuffle"],
+        "repeat_mode": row["repeat"] if row["station_id"] is None else "off",
+        "up_next_count": len(player.upcoming(now)),
+        "sing_mode": singing,
+        "vocal_level": row["sing"] if singing else None,
+    }

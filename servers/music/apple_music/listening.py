@@ -1,0 +1,119 @@
+"""Lyrics, singing along, audio quality, and the look back on a year."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+from pydantic import Field
+
+from servers.kit.control import seeded
+from servers.kit.service import Service, reads, writes
+from servers.kit.values import Cursor, Limit, page
+from servers.kit.zones import day_start, local_day
+from servers.music import _lyrics as words
+from servers.music import _player as player
+from servers.music import _rules as rules
+from servers.music._rules import TrackId
+from servers.music._stats import Heard
+from servers.music.apple_music._model import DECK, WORDS, Year, account, formats, song_json, state_json, subscribed
+
+SONG = seeded("apt", "low-tide-1")
+PLAYLIST_SIZE = 25
+
+
+class Listening(Service):
+    """What goes with a song, and what was heard in a year."""
+
+    @reads(example={"track_id": SONG, "synced": True})
+    def get_lyrics(
+        self, track_id: TrackId, synced: Annotated[bool, Field(description="true: each line with the moment at which it is sung.")] = False
+    ) -> dict[str, Any]:
+        """Return a song's lyrics: one text, or when synced a list of {start_ms, text}."""
+        song = rules.find_track(self, WORDS, track_id)
+        lines = words.lyrics(song)
+        if not lines:
+            self.fail("LYRICS_NOT_AVAILABLE", f"{song['title']!r} has no lyrics.", "It is instrumental; see has_lyrics.", track_id=track_id)
+        return {"track_id": track_id, "lyrics": words.synced(song, lines) if synced else "\n".join(lines), "synced": synced}
+
+    @reads(example={"track_id": SONG})
+    def get_sing_availability(self, track_id: TrackId) -> dict[str, Any]:
+        """Return whether the voice of a song can be turned down to sing along, and whether it has lyrics."""
+        song = rules.find_track(self, WORDS, track_id)
+        return {"track_id": track_id, "available": words.singable(song), "has_lyrics": song["genre"] not in rules.WORDLESS}
+
+    @writes(example={"track_id": SONG, "vocal_level": 20})
+    def start_sing_mode(
+        self,
+        track_id: TrackId,
+        vocal_level: Annotated[int, Field(ge=0, le=100, description="How loud the singer stays, in percent.")] = 50,
+    ) -> dict[str, Any]:
+        """Play a song with its singer turned down. The mode ends with the song."""
+        if not subscribed(self):
+            self.fail("SUBSCRIPTION_REQUIRED", "Singing along needs a subscription.", "See get_user_profile for until when it ran.")
+        song = rules.to_play(self, WORDS, track_id)
+        if not words.singable(song):
+            hint = "Ask get_sing_availability first; live recordings, old ones and instrumentals cannot be sung along."
+            self.fail("SING_NOT_AVAILABLE", f"{song['title']!r} cannot be sung along.", hint, track_id=track_id)
+        now = player.start(self, DECK, [song["id"]], 0, f"track:{track_id}", station_id=None, sing=vocal_level, sing_track=song["id"])
+        return state_json(self, now)
+
+    @reads(example={"track_id": SONG})
+    def get_track_audio_quality(self, track_id: TrackId) -> dict[str, Any]:
+        """Return the formats in which a song comes: aac-256, lossless, hi-res-lossless, dolby-atmos."""
+        return {"track_id": track_id, "formats": formats(rules.find_track(self, WORDS, track_id))}
+
+    @reads()
+    def get_spatial_audio_status(self) -> dict[str, Any]:
+        """Return whether spatial audio is switched on, and whether the song that plays now comes in Dolby Atmos (null: nothing plays)."""
+        return self._spatial(account(self)["spatial"])
+
+    @writes(example={"enabled": False}, idempotent=True)
+    def toggle_spatial_audio(self, enabled: Annotated[bool, Field(description="true switches spatial audio on.")]) -> dict[str, Any]:
+        """Switch spatial audio on or off for songs that come in Dolby Atmos."""
+        mine = account(self)
+        if mine["spatial"] != enabled:
+            self.db.update("apple_music_profile", mine["id"], spatial=enabled)
+        return self._spatial(enabled)
+
+    @reads(example={"year": 2025})
+    def get_replay(self, year: Year | None = None) -> dict[str, Any]:
+        """Return what was heard most in a year: artists, albums and songs with plays, genres, and hours in all."""
+        chosen, heard = self._replay(year)
+        return {
+            "year": chosen,
+            "top_artists": [{"artist_id": i, "name": n, "plays": p} for i, n, p in heard.by("artist_id", "artist")[:10]],
+            "top_albums": [{"album_id": i, "name": n, "plays": p} for i, n, p in heard.by("album_id", "album")[:10]],
+            "top_songs": [
+                {"track_id": t["id"], "name": t["title"], "artist_name": t["credit"], "plays": t["plays"]}
+                for t in heard.tracks[:10]
+                if t["plays"]
+            ],
+            "top_genres": heard.top_genres(5),
+            "total_play_time_hours": round(heard.ms / 3_600_000, 1),
+        }
+
+    @reads(example={"year": 2025})
+    def get_replay_playlist(self, year: Year | None = None, limit: Limit = PLAYLIST_SIZE, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the songs most played in a year, the most played first, at most 25."""
+        chosen, heard = self._replay(year)
+        songs = [t for t in heard.tracks if t["plays"]][:PLAYLIST_SIZE]
+        listed = page(songs, "tracks", limit, cursor, lambda t: {**song_json(self, t), "plays": t["plays"]})
+        return {"year": chosen, "playlist_name": f"Replay {chosen}", **listed}
+
+    def _replay(self, year: int | None) -> tuple[int, Heard]:
+        where = ZoneInfo(account(self)["timezone"])
+        present = local_day(self.now, where).year
+        chosen = year or present
+        heard = Heard(self, DECK, WORDS, day_start(date(chosen, 1, 1), where), day_start(date(chosen + 1, 1, 1), where))
+        if chosen > present or not heard.tracks:
+            message = f"Nothing was heard in {chosen}." if chosen <= present else f"{chosen} has not begun."
+            self.fail("REPLAY_NOT_AVAILABLE", message, f"Choose a year up to {present}.", year=chosen)
+        return chosen, heard
+
+    def _spatial(self, enabled: bool) -> dict[str, Any]:
+        now = player.playback(self, DECK)
+        known = rules.by_ids(self, WORDS, [now.current]) if now.current else {}
+        atmos = "dolby-atmos" in formats(known[now.current]) if now.current in known else None
+        return {"enabled": enabled, "available": True, "current_track_in_atmos": atmos}

@@ -1,0 +1,203 @@
+"""Playback of the account, up next, and stations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.control import seeded
+from servers.kit.noise import share
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, page
+from servers.music import _player as player
+from servers.music import _rules as rules
+from servers.music._rules import AlbumId, Offset, PlaylistId, PositionMs, TrackId
+from servers.music.apple_music._model import DECK, WORDS, account, entries, find_playlist, song_json, state_json, subscribed
+
+StationId = Annotated[str, Field(description="station_id, from get_stations.")]
+RESTARTS_AFTER = 3_000
+"""Milliseconds into a song after which going back only starts it again."""
+ALBUM = (Setup("play_album", {"album_id": seeded("apal", "ruby-after-dark")}),)
+SONG = seeded("apt", "sidelong-2")
+
+
+class Playing(Service):
+    """What the account plays: one playback, whatever it is heard on."""
+
+    @reads()
+    def get_playback_state(self) -> dict[str, Any]:
+        """Return what plays: status (playing, paused, stopped), song, position, station, shuffle, repeat and sing mode."""
+        return state_json(self, player.playback(self, DECK))
+
+    @writes(example={"track_id": SONG})
+    def play_track(self, track_id: TrackId) -> dict[str, Any]:
+        """Play a song from its start. Returns the playback state."""
+        self._allowed()
+        return self._play([rules.to_play(self, WORDS, track_id)], 0, f"track:{track_id}")
+
+    @writes(example={"album_id": seeded("apal", "ruby-after-dark"), "track_offset": 2})
+    def play_album(self, album_id: AlbumId, track_offset: Offset = 0) -> dict[str, Any]:
+        """Play an album from one of its songs on."""
+        self._allowed()
+        return self._play(rules.album_tracks(self, WORDS, rules.find_album(self, WORDS, album_id)), track_offset, f"album:{album_id}")
+
+    @writes(example={"playlist_id": seeded("appl", "quiet-evenings")})
+    def play_playlist(self, playlist_id: PlaylistId, track_offset: Offset = 0) -> dict[str, Any]:
+        """Play a playlist from one of its songs on."""
+        self._allowed()
+        ids = [e["track_id"] for e in entries(self, find_playlist(self, playlist_id)["id"])]
+        known = rules.by_ids(self, WORDS, ids)
+        return self._play([known[i] for i in ids if i in known], track_offset, f"playlist:{playlist_id}")
+
+    @writes(example={"station_id": seeded("apst", "quiet-focus")})
+    def play_station(self, station_id: StationId) -> dict[str, Any]:
+        """Play a station: songs of its pool in an order of their own, without an end."""
+        self._allowed()
+        pool = self._pool(self._station(station_id))
+        if not pool:
+            self.fail("CONTENT_NOT_AVAILABLE", "The station has nothing to play now.", "Choose another of get_stations.")
+        mixed = sorted(pool, key=lambda t: share("station", station_id, self.time, t["key"]))
+        now = player.start(
+            self, DECK, [t["id"] for t in mixed], 0, f"station:{station_id}", station_id=station_id, repeat="all", shuffle=False
+        )
+        return state_json(self, now)
+
+    @writes(setup=ALBUM, idempotent=True)
+    def pause_playback(self) -> dict[str, Any]:
+        """Pause what plays."""
+        return state_json(self, player.pause(self, DECK))
+
+    @writes(setup=(*ALBUM, Setup("pause_playback", {})), idempotent=True)
+    def resume_playback(self) -> dict[str, Any]:
+        """Go on where playback was paused; after the end, from the beginning of what played."""
+        self._allowed()
+        return state_json(self, player.resume(self, DECK))
+
+    @writes(setup=ALBUM)
+    def skip_to_next(self) -> dict[str, Any]:
+        """Skip to the next song: up next first, then the rest of album, playlist or station."""
+        self._allowed()
+        return state_json(self, player.forward(self, DECK))
+
+    @writes(setup=(*ALBUM, Setup("skip_to_next", {})))
+    def skip_to_previous(self) -> dict[str, Any]:
+        """Go back: past its first 3 seconds the song starts again, before that the previous one plays. Stations do not go back."""
+        self._allowed()
+        self._no_station("Stations do not go back.", "Choose a song with play_track.")
+        return state_json(self, player.back(self, DECK, RESTARTS_AFTER))
+
+    @writes(example={"position_ms": 45_000}, setup=ALBUM)
+    def seek_track(self, position_ms: PositionMs) -> dict[str, Any]:
+        """Go to a position of the song, which must lie before its end."""
+        now = player.active(self, DECK)
+        length = now.lengths[now.current or ""]
+        if position_ms >= length:
+            message = f"The song lasts {length} ms; {position_ms} lies past its end."
+            self.fail("INVALID_POSITION", message, "Seek to an earlier position, or skip_to_next.", duration_ms=length)
+        return state_json(self, player.seek(self, DECK, position_ms))
+
+    @writes(example={"state": True}, setup=ALBUM, idempotent=True)
+    def set_shuffle(self, state: Annotated[bool, Field(description="true: play the rest in mixed order.")]) -> dict[str, Any]:
+        """Turn shuffle on or off; the song that plays goes on."""
+        self._no_station("A station has its own order.", "Play an album or playlist to shuffle it.")
+        return state_json(self, player.shuffle(self, DECK, state))
+
+    @writes(example={"mode": "all"}, setup=ALBUM, idempotent=True)
+    def set_repeat(
+        self, mode: Annotated[Literal["off", "one", "all"], Field(description="Repeat nothing, the song, or all of what plays.")]
+    ) -> dict[str, Any]:
+        """Set the repeat mode; a station does not repeat."""
+        self._no_station("A station does not repeat.", "Play an album or playlist to repeat it.")
+        return state_json(self, player.repeat(self, DECK, mode))
+
+    @reads()
+    def get_up_next(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the songs to come: `source` queue for those added by hand, auto for the rest of album, playlist or station."""
+        coming = player.upcoming(player.playback(self, DECK))
+        known = rules.by_ids(self, WORDS, [c["track_id"] for c in coming])
+
+        def shown(entry: dict[str, Any]) -> dict[str, Any]:
+            return {**song_json(self, known[entry["track_id"]]), "source": "queue" if entry["source"] == "queue" else "auto"}
+
+        return page([c for c in coming if c["track_id"] in known], "up_next", limit, cursor, shown)
+
+    @writes(example={"track_id": SONG, "play_next": True}, setup=ALBUM)
+    def add_to_up_next(
+        self, track_id: TrackId, play_next: Annotated[bool, Field(description="true puts it first, false last.")] = False
+    ) -> dict[str, Any]:
+        """Add a song to what was queued by hand, which plays before the rest. `position` counts from 1."""
+        self._allowed()
+        song = rules.to_play(self, WORDS, track_id)
+        player.active(self, DECK)
+        now, position = player.enqueue(self, DECK, song["id"], front=play_next)
+        return {"queue_length": len(now.queue), "added_track": song_json(self, song), "position": position}
+
+    @writes(example={"clear_auto": True}, setup=(*ALBUM, Setup("add_to_up_next", {"track_id": SONG})), idempotent=True)
+    def clear_up_next(
+        self,
+        clear_auto: Annotated[bool, Field(description="true also drops the rest of album, playlist or station.")] = False,
+    ) -> dict[str, Any]:
+        """Clear the songs queued by hand; the one that plays goes on. Returns how many songs were cleared."""
+        now, count = player.clear(self, DECK)
+        rest = player.upcoming(now)[count:] if clear_auto and now.current is not None else []
+        if rest:
+            items = [now.row["items"][now.place]]
+            now.place = 0
+            player.settle(self, DECK, now, items=items, first=0, repeat="off", station_id=None)
+        return {"cleared": count + len(rest)}
+
+    @reads()
+    def get_stations(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the radio stations with their genres."""
+        return page(self.db.rows("apple_music_stations", order="name, id"), "stations", limit, cursor, self._station_json)
+
+    @reads(example={"station_id": seeded("apst", "quiet-focus")})
+    def get_station(self, station_id: StationId, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return a station and a page of the songs that it draws on (`track_pool`), the most popular first."""
+        station = self._station(station_id)
+        return {**self._station_json(station), **page(self._pool(station), "track_pool", limit, cursor, lambda t: song_json(self, t))}
+
+    def _play(self, found: list[dict[str, Any]], offset: int, context: str) -> dict[str, Any]:
+        if found and offset >= len(found):
+            message = f"There are {len(found)} songs; track_offset counts from 0."
+            self.fail("INVALID_OFFSET", message, "Choose a smaller track_offset.", track_count=len(found))
+        before = sum(t["playable"] for t in found[:offset])
+        ids = [t["id"] for t in found if t["playable"]]
+        if before >= len(ids):
+            out = min((t["released"] for t in found), default=None)
+            hint = "Choose something else with search_catalog." if found else "Add songs with add_tracks_to_playlist first."
+            self.fail("CONTENT_NOT_AVAILABLE", "Nothing of this can be played now.", hint, release_date=out)
+        off: dict[str, Any] = {"repeat": "off"} if self._row()["station_id"] is not None else {}
+        return state_json(self, player.start(self, DECK, ids, before, context, station_id=None, **off))
+
+    def _row(self) -> dict[str, Any]:
+        return self.db.rows("apple_music_player", limit=1)[0]
+
+    def _allowed(self) -> None:
+        if not subscribed(self):
+            hint = "Library and playlists can still be read; renewing is up to the user."
+            self.fail("SUBSCRIPTION_REQUIRED", f"The subscription ended at {account(self)['until']}.", hint)
+
+    def _no_station(self, message: str, hint: str) -> None:
+        station = self._row()["station_id"]
+        if station is not None:
+            self.fail("NOT_ALLOWED_ON_STATION", message, hint, station_id=station)
+
+    def _station(self, station_id: str) -> dict[str, Any]:
+        row = self.db.get("apple_music_stations", station_id)
+        if row is None:
+            self.fail("STATION_NOT_FOUND", f"There is no station {station_id!r}.", "See get_stations.", station_id=station_id)
+        return row
+
+    def _pool(self, station: dict[str, Any]) -> list[dict[str, Any]]:
+        return rules.genre_tracks(self, WORDS, station["genres"])
+
+    def _station_json(self, station: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "station_id": station["id"],
+            "name": station["name"],
+            "description": station["description"],
+            "genre": station["genres"][0],
+            "genres": station["genres"],
+        }

@@ -1,0 +1,26 @@
+"""The Apple Music provider, assembled from its topics."""
+
+from __future__ import annotations
+
+from servers.kit.service import Codes
+from servers.music._rules import SHARED
+from servers.music.apple_music._model import TABLES
+from servers.music.apple_music.library import Library
+from servers.music.apple_music.listening import Listening
+from servers.music.apple_music.playback import Playing
+from servers.music.apple_music.playlists import Playlists
+
+
+class AppleMusic(Library, Playlists, Playing, Listening):
+    """A library of music, with lyrics, stations and a look back on the year."""
+
+    name, title, category, domain = "apple_music", "Apple Music", "music", "lifestyle"
+    tables, shared_tables = TABLES, SHARED
+    codes = Codes(
+        invalid="PARAMETER_ERROR",
+        unavailable="UPSTREAM_UNAVAILABLE",
+        rate_limited="RATE_LIMITED",
+        timeout="UPSTREAM_TIMEOUT",
+        unauthorized="MUSIC_USER_TOKEN_INVALID",
+        internal="UNEXPECTED_ERROR",
+    )

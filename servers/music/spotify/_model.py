@@ -1,0 +1,246 @@
+"""Spotify's tables, its words, and the JSON of tracks, playlists and playback."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import Field
+
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.zones import local
+from servers.music import _player as player
+from servers.music import _rules as rules
+
+TABLES = {
+    "spotify_profile": Table("id:str name:str email:str plan:str premium:bool country:str timezone:str", identity=True),
+    # `taste`: genres, the dearest first.
+    "spotify_users": Table("id:str display_name:str username:str taste:list", search=("display_name", "username")),
+    "spotify_library": rules.LIBRARY,
+    "spotify_playlists": Table(
+        "id:str name:str description:str owner_id:str public:bool collaborative:bool members:list created_at:str", index=("owner_id",)
+    ),
+    "spotify_playlist_items": Table(
+        "id:str playlist_id:str track_id:str place:int added_at:str added_by:str?", index=("playlist_id",)
+    ),  # added_by null: the owner
+    # `hours`: always, off, or days and local hours in which it is on, as "12345 9-17".
+    "spotify_devices": Table("id:str name:str type:str volume:int adjustable:bool hours:str"),
+    "spotify_player": Table(player.PLAYER + "device_id:str?"),
+    "spotify_queue": player.QUEUE,
+    "spotify_plays": player.PLAYS,
+    "spotify_shows": Table("id:str name:str publisher:str about:str language:str", search=("name", "publisher", "about")),
+    "spotify_episodes": Table("id:str show_id:str name:str number:int released:str ms:int", search=("name",), index=("show_id",)),
+    "spotify_resume": Table("episode_id:str position_ms:int at:str"),
+    "spotify_blends": Table("id:str user_id:str playlist_id:str created_at:str updated_at:str"),
+    "spotify_jams": Table("id:str host_id:str started_at:str ends_at:str"),
+    "spotify_jam_members": Table("id:str jam_id:str user_id:str joined_at:str left_at:str?", index=("jam_id",)),
+    "spotify_jam_tracks": Table("id:str jam_id:str track_id:str added_by:str added_at:str", index=("jam_id",)),
+}
+WORDS = rules.Words(
+    column="spotify_id",
+    tables="spotify",
+    search_tracks="search_tracks",
+    search_albums="search_albums",
+    search_artists="search_artists",
+    unavailable="TRACK_UNAVAILABLE",
+    leaves=True,
+)
+REPEAT = {"off": "off", "track": "one", "context": "all"}
+
+DeviceId = Annotated[str, Field(description="device_id from get_devices. Left out: the active device.")]
+UserId = Annotated[str, Field(description="user_id of another user, from search_users or get_followed_users.")]
+TimeRange = Annotated[
+    Literal["short_term", "medium_term", "long_term"],
+    Field(description="short_term: the last four weeks; medium_term: six months; long_term: a year."),
+]
+
+
+def me(svc: Service) -> dict[str, Any]:
+    """Return the signed-in user's profile."""
+    return svc.db.rows("spotify_profile", limit=1)[0]
+
+
+def find_user(svc: Service, user_id: str) -> dict[str, Any]:
+    """Return a user, or refuse."""
+    row = svc.db.get("spotify_users", user_id)
+    if row is None:
+        svc.fail("USER_NOT_FOUND", f"There is no user {user_id!r}.", "Find people with search_users.", user_id=user_id)
+    return row
+
+
+def user_ref(svc: Service, user_id: str) -> dict[str, Any]:
+    """Return `{user_id, display_name}`."""
+    row = svc.db.get("spotify_users", user_id)
+    return {"user_id": user_id, "display_name": row["display_name"] if row else None}
+
+
+# -- tracks and playlists -------------------------------------------------------------------------------------------
+def track_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
+    """Return a track for the agent."""
+    artists = [{"artist_id": track["artist_id"], "name": track["artist"]}]
+    if track["guest_id"]:
+        artists.append({"artist_id": track["guest_id"], "name": track["guest"]})
+    return {
+        "track_id": track["id"],
+        "name": track["title"],
+        "artists": artists,
+        "album": {"album_id": track["album_id"], "name": track["album"], "release_date": track["released"]},
+        "duration_ms": track["ms"],
+        "explicit": track["explicit"],
+        "genres": rules.genres(track),
+        "popularity": track["popularity"],
+        "play_count": rules.play_count(svc, track),
+        "isrc": rules.isrc(track),
+        "is_playable": track["playable"],
+        "saved": rules.has(svc, WORDS, track["id"]),
+    }
+
+
+def visible(svc: Service, playlist: dict[str, Any]) -> bool:
+    """Whether the signed-in user may see a playlist."""
+    mine = me(svc)["id"]
+    return playlist["public"] or mine == playlist["owner_id"] or mine in playlist["members"]
+
+
+def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
+    """Return a playlist that the user may see, or refuse."""
+    row = svc.db.get("spotify_playlists", playlist_id)
+    if row is None or not visible(svc, row):
+        hint = "Take a playlist_id from get_user_playlists."
+        svc.fail("PLAYLIST_NOT_FOUND", f"There is no playlist {playlist_id!r} that you can see.", hint, playlist_id=playlist_id)
+    return row
+
+
+def items(svc: Service, playlist_id: str) -> list[dict[str, Any]]:
+    """Return a playlist's entries in order."""
+    return svc.db.rows("spotify_playlist_items", "playlist_id=?", playlist_id, order="place, rowid")
+
+
+def snapshot(playlist: dict[str, Any], entries: Sequence[dict[str, Any]]) -> str:
+    """Return the id of a playlist's present state: another state has another."""
+    state = [playlist["name"], playlist["description"], playlist["public"], playlist["collaborative"], [e["id"] for e in entries]]
+    return hashlib.blake2b(repr(state).encode(), digest_size=8).hexdigest()
+
+
+def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
+    """Return a playlist for the agent, without its tracks."""
+    entries = items(svc, playlist["id"])
+    return {
+        "playlist_id": playlist["id"],
+        "name": playlist["name"],
+        "description": playlist["description"],
+        "owner_id": playlist["owner_id"],
+        "owner_name": user_ref(svc, playlist["owner_id"])["display_name"],
+        "public": playlist["public"],
+        "collaborative": playlist["collaborative"],
+        "collaborators": [user_ref(svc, u) for u in playlist["members"]],
+        "track_count": len(entries),
+        "snapshot_id": snapshot(playlist, entries),
+        "created_at": playlist["created_at"],
+        "context_uri": f"playlist:{playlist['id']}",
+    }
+
+
+# -- episodes, devices, playback ------------------------------------------------------------------------------------
+def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
+    """Return the milliseconds of tracks and episodes by id."""
+    marks = ",".join("?" * len(ids))
+    found = svc.db.sql(f"SELECT spotify_id, ms FROM music_tracks WHERE spotify_id IN ({marks})", *ids)
+    found += svc.db.sql(f"SELECT id, ms FROM spotify_episodes WHERE id IN ({marks})", *ids)
+    return {i: max(1, ms) for i, ms in found}
+
+
+DECK = player.Deck("spotify", "spq", "sph", lengths, "NO_ACTIVE_PLAYBACK", "start_track, play_context or play_episode")
+
+
+def resume_point(svc: Service, episode_id: str) -> int:
+    """Return how far an episode was heard, in milliseconds, with what plays now."""
+    now = player.playback(svc, DECK)
+    if now.current == episode_id:
+        return now.position
+    row = svc.db.get("spotify_resume", episode_id)
+    if episode_id in now.heard:
+        return now.lengths[episode_id]
+    return row["position_ms"] if row else 0
+
+
+def episode_json(svc: Service, episode: dict[str, Any]) -> dict[str, Any]:
+    """Return an episode for the agent, with how far it was heard."""
+    show, heard = svc.db.get("spotify_shows", episode["show_id"]) or {}, resume_point(svc, episode["id"])
+    return {
+        "episode_id": episode["id"],
+        "name": episode["name"],
+        "show": {"show_id": episode["show_id"], "name": show.get("name")},
+        "release_date": episode["released"][:10],
+        "duration_ms": episode["ms"],
+        "resume_position_ms": 0 if heard >= episode["ms"] else heard,
+        "fully_played": heard >= episode["ms"],
+    }
+
+
+def keep_resume_point(svc: Service) -> None:
+    """Write how far the current episode was heard, before something else plays."""
+    now = player.playback(svc, DECK)
+    for episode_id in dict.fromkeys([*now.heard, *([now.current] if now.current else [])]):
+        if svc.db.get("spotify_episodes", episode_id) is not None:
+            reached = now.position if episode_id == now.current else now.lengths[episode_id]
+            row = svc.db.get("spotify_resume", episode_id)
+            if row is None:
+                svc.db.insert("spotify_resume", {"episode_id": episode_id, "position_ms": reached, "at": svc.time})
+            elif row["position_ms"] != reached:
+                svc.db.update("spotify_resume", episode_id, position_ms=reached, at=svc.time)
+
+
+def online(svc: Service, device: dict[str, Any]) -> bool:
+    """Whether a device can be reached now."""
+    if device["hours"] in ("always", "off"):
+        return device["hours"] == "always"
+    days, _, span = device["hours"].partition(" ")
+    first, _, last = span.partition("-")
+    now = local(svc.now, ZoneInfo(me(svc)["timezone"]))
+    return str(now.isoweekday()) in days and int(first) <= now.hour < int(last)
+
+
+def device_json(svc: Service, device: dict[str, Any]) -> dict[str, Any]:
+    """Return a device for the agent."""
+    return {
+        "device_id": device["id"],
+        "name": device["name"],
+        "type": device["type"],
+        "is_active": device["id"] == player_row(svc)["device_id"],
+        "is_online": online(svc, device),
+        "supports_volume": device["adjustable"],
+        "volume_percent": device["volume"],
+    }
+
+
+def player_row(svc: Service) -> dict[str, Any]:
+    """Return the player's row."""
+    return svc.db.rows("spotify_player", limit=1)[0]
+
+
+def current_track(svc: Service, now: player.Playback) -> str | None:
+    """Return the track_id of what plays, None for an episode or nothing."""
+    return now.current if now.current and svc.db.get("spotify_episodes", now.current) is None else None
+
+
+def state_json(svc: Service, now: player.Playback) -> dict[str, Any]:
+    """Return what plays, and where."""
+    row = player_row(svc)
+    device = svc.db.get("spotify_devices", row["device_id"]) if row["device_id"] else None
+    track = rules.by_ids(svc, WORDS, [now.current]).get(now.current) if now.current else None
+    episode = svc.db.get("spotify_episodes", now.current) if now.current and track is None else None
+    return {
+        "is_playing": now.playing,
+        "track": track_json(svc, track) if track else None,
+        "episode": episode_json(svc, episode) if episode else None,
+        "position_ms": now.position if now.current else None,
+        "context_uri": row["context"],
+        "shuffle": row["shuffle"],
+        "repeat_mode": next(word for word, mode in REPEAT.items() if mode == row["repeat"]),
+        "queue_length": len(now.queue),
+        "device": device_json(svc, device) if device else None,
+    }

@@ -1,0 +1,228 @@
+"""Devices and playback on them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.control import seeded
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, page
+from servers.music import _player as player
+from servers.music import _rules as rules
+from servers.music._rules import Offset, PositionMs, TrackId
+from servers.music.spotify._model import (
+    DECK,
+    REPEAT,
+    WORDS,
+    DeviceId,
+    current_track,
+    device_json,
+    episode_json,
+    find_playlist,
+    items,
+    keep_resume_point,
+    me,
+    online,
+    player_row,
+    state_json,
+    track_json,
+)
+
+Uri = Annotated[str, Field(max_length=60, description='What to play: "album:ALBUM_ID" or "playlist:PLAYLIST_ID".')]
+SONG, OTHER = seeded("spt", "low-tide-1"), seeded("spt", "firewood-2")
+PLAYING = (Setup("play_context", {"context_uri": f"album:{seeded('spal', 'low-tide')}"}),)
+
+
+class PlayerTools(Service):
+    """What plays where."""
+
+    @reads()
+    def get_devices(self) -> dict[str, Any]:
+        """Return all devices with type, volume, whether they are online now, and which one is active."""
+        return {"devices": [device_json(self, d) for d in self.db.rows("spotify_devices", order="rowid")]}
+
+    @writes(example={"device_id": seeded("spd", "phone")}, idempotent=True)
+    def transfer_playback(
+        self,
+        device_id: DeviceId,
+        ensure_playback: Annotated[bool, Field(description="true starts to play there even if it is paused.")] = False,
+    ) -> dict[str, Any]:
+        """Make another device the active one; what plays goes on there."""
+        self._premium()
+        device = self._device(device_id)
+        if player_row(self)["device_id"] != device_id:
+            self.db.update("spotify_player", player_row(self)["id"], device_id=device_id)
+        now = player.playback(self, DECK)
+        if ensure_playback and now.current is not None:
+            now = player.resume(self, DECK)
+        return {"transferred": True, "device_id": device_id, "device_name": device["name"], "is_playing": now.playing}
+
+    @writes(example={"volume_percent": 35}, idempotent=True)
+    def set_volume(self, volume_percent: Annotated[int, Field(ge=0, le=100, description="Volume, 0 to 100.")]) -> dict[str, Any]:
+        """Set the volume of the active device. Some devices, mostly phones, do not let it be set from afar."""
+        self._premium()
+        device = self._device(None)
+        if not device["adjustable"]:
+            hint = "Set it on the device itself, or transfer_playback to one with supports_volume."
+            self.fail("VOLUME_CONTROL_DISALLOWED", f"The volume of {device['name']} cannot be set from here.", hint, device_id=device["id"])
+        if device["volume"] != volume_percent:
+            self.db.update("spotify_devices", device["id"], volume=volume_percent)
+        return {"device_id": device["id"], "volume_percent": volume_percent}
+
+    @reads()
+    def get_now_playing(self) -> dict[str, Any]:
+        """Return what plays or is paused: track or episode, position, context, modes and device. All null when there is nothing."""
+        return state_json(self, player.playback(self, DECK))
+
+    @writes(example={"track_id": SONG})
+    def start_track(self, track_id: TrackId, device_id: DeviceId | None = None) -> dict[str, Any]:
+        """Play one track from its start; the queue follows. Returns the playback."""
+        device = self._ready(device_id)
+        return self._start([rules.to_play(self, WORDS, track_id)["id"]], 0, None, device)
+
+    @writes(example={"context_uri": f"playlist:{seeded('sppl', 'studio-mix')}", "offset": 2})
+    def play_context(self, context_uri: Uri, offset: Offset = 0, device_id: DeviceId | None = None) -> dict[str, Any]:
+        """Play an album or playlist from the track at `offset`. Tracks that cannot be played are passed over."""
+        device = self._ready(device_id)
+        kind, _, item_id = context_uri.partition(":")
+        if kind == "album":
+            found = rules.album_tracks(self, WORDS, rules.find_album(self, WORDS, item_id))
+        elif kind == "playlist":
+            entries = [e["track_id"] for e in items(self, find_playlist(self, item_id)["id"])]
+            known = rules.by_ids(self, WORDS, entries)
+            found = [known[i] for i in entries if i in known]
+        else:
+            hint = "Write album: or playlist: and the id; for a single track use start_track."
+            self.fail("INVALID_CONTEXT", f"{context_uri!r} is no context.", hint, context_uri=context_uri)
+        if offset >= max(1, len(found)):
+            self.fail(
+                "INVALID_OFFSET",
+                f"The context has {len(found)} tracks; offset counts from 0.",
+                "Choose a smaller offset.",
+                tracks=len(found),
+            )
+        passed = [t for t in found[:offset] if t["playable"]]
+        playable = [t["id"] for t in found if t["playable"]]
+        if len(passed) >= len(playable):
+            hint = "See is_playable of its tracks, and search_tracks for other recordings."
+            self.fail("TRACK_UNAVAILABLE", "Nothing of this can be played now.", hint, context_uri=context_uri)
+        return self._start(playable, len(passed), context_uri, device)
+
+    @writes(setup=PLAYING, idempotent=True)
+    def pause_stream(self) -> dict[str, Any]:
+        """Pause; the position is kept."""
+        self._premium()
+        keep_resume_point(self)
+        return state_json(self, player.pause(self, DECK))
+
+    @writes(setup=(*PLAYING, Setup("pause_stream", {})), idempotent=True)
+    def resume_stream(self) -> dict[str, Any]:
+        """Go on playing on the active device from where it was paused; at the end of a context, from its beginning."""
+        self._ready(None)
+        return state_json(self, player.resume(self, DECK))
+
+    @writes(setup=PLAYING)
+    def next_track(self) -> dict[str, Any]:
+        """Skip to what comes next, the queue first. After the last track playback stops."""
+        self._ready(None)
+        keep_resume_point(self)
+        return state_json(self, player.forward(self, DECK))
+
+    @writes(setup=(*PLAYING, Setup("next_track", {})))
+    def previous_track(self) -> dict[str, Any]:
+        """Go back to the track before, wherever this one stands; the first one starts again."""
+        self._ready(None)
+        keep_resume_point(self)
+        return state_json(self, player.back(self, DECK, None))
+
+    @writes(example={"position_ms": 60_000}, setup=PLAYING)
+    def seek_position(self, position_ms: PositionMs) -> dict[str, Any]:
+        """Go to a position of what plays. A position past its end skips to what comes next."""
+        self._premium()
+        now = player.active(self, DECK)
+        if position_ms >= now.lengths[now.current or ""]:
+            return state_json(self, player.forward(self, DECK))
+        return state_json(self, player.seek(self, DECK, position_ms))
+
+    @writes(example={"state": True}, setup=PLAYING, idempotent=True)
+    def toggle_shuffle(self, state: Annotated[bool, Field(description="true turns shuffle on, false off.")]) -> dict[str, Any]:
+        """Turn shuffle on or off. What plays goes on; only what comes after it is mixed, or put back in order."""
+        self._premium()
+        return state_json(self, player.shuffle(self, DECK, state))
+
+    @writes(example={"mode": "context"}, setup=PLAYING, idempotent=True)
+    def toggle_repeat(
+        self, mode: Annotated[Literal["off", "track", "context"], Field(description="Repeat nothing, the track, or the whole context.")]
+    ) -> dict[str, Any]:
+        """Set what repeats."""
+        self._premium()
+        return state_json(self, player.repeat(self, DECK, REPEAT[mode]))
+
+    @reads()
+    def get_queue(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return what comes next: tracks added by hand (`source` queue), then the rest of the context (`source` context)."""
+        now = player.playback(self, DECK)
+        coming = player.upcoming(now)
+        known = rules.by_ids(self, WORDS, [c["track_id"] for c in coming])
+        shown = [c for c in coming if c["track_id"] in known]
+        listed = page(shown, "queue", limit, cursor, lambda c: track_json(self, known[c["track_id"]]) | {"source": c["source"]})
+        return {"current_track_id": current_track(self, now), "queue_length": len(now.queue)} | listed
+
+    @writes(example={"track_id": OTHER}, setup=PLAYING)
+    def add_to_queue(self, track_id: TrackId) -> dict[str, Any]:
+        """Add a track to the end of the queue, which plays before the rest of the context. Needs something that plays or is paused."""
+        self._ready(None)
+        track = rules.to_play(self, WORDS, track_id)
+        player.active(self, DECK)
+        now, place = player.enqueue(self, DECK, track["id"])
+        return {"current_track_id": current_track(self, now), "queue_length": place, "added_track": track_json(self, track)}
+
+    @writes(setup=(*PLAYING, Setup("add_to_queue", {"track_id": OTHER})), idempotent=True)
+    def clear_queue(self) -> dict[str, Any]:
+        """Empty the queue of tracks added by hand; the context goes on. Returns how many were removed."""
+        self._premium()
+        now, count = player.clear(self, DECK)
+        return {"cleared": count, "current_track_id": current_track(self, now)}
+
+    @writes(example={"episode_id": seeded("spep", "margins-17")})
+    def play_episode(
+        self, episode_id: Annotated[str, Field(description="episode_id of a podcast episode.")], device_id: DeviceId | None = None
+    ) -> dict[str, Any]:
+        """Play a podcast episode from where it was left, or from its start when it was heard to the end."""
+        device = self._ready(device_id)
+        episode = self.db.get("spotify_episodes", episode_id)
+        if episode is None or episode["released"] > self.time:
+            hint = "Find episodes with search_episodes or get_show."
+            self.fail("EPISODE_NOT_FOUND", f"There is no episode {episode_id!r}.", hint, episode_id=episode_id)
+        return self._start([episode_id], 0, None, device, position=episode_json(self, episode)["resume_position_ms"])
+
+    def _start(self, ids: list[str], place: int, context: str | None, device: dict[str, Any], position: int = 0) -> dict[str, Any]:
+        keep_resume_point(self)
+        now = player.start(self, DECK, ids, place, context, position=position, device_id=device["id"])
+        return state_json(self, now)
+
+    def _premium(self) -> None:
+        if not me(self)["premium"]:
+            hint = "Playback cannot be controlled on the free plan; library and playlists can be changed."
+            self.fail("PREMIUM_REQUIRED", "This needs Spotify Premium.", hint)
+
+    def _ready(self, device_id: str | None) -> dict[str, Any]:
+        self._premium()
+        return self._device(device_id)
+
+    def _device(self, device_id: str | None) -> dict[str, Any]:
+        """Return a device that can be reached, the active one unless named, or refuse."""
+        row = player_row(self)
+        wanted = device_id or row["device_id"]
+        if wanted is None:
+            self.fail("NO_ACTIVE_DEVICE", "No device is active.", "Choose one of get_devices with transfer_playback.")
+        device = self.db.get("spotify_devices", wanted)
+        if device is None:
+            self.fail("DEVICE_NOT_FOUND", f"There is no device {wanted!r}.", "See get_devices.", device_id=wanted)
+        awake = wanted == row["device_id"] and player.playback(self, DECK).playing  # what plays does not fall asleep
+        if not awake and not online(self, device):
+            hint = "Choose a device with is_online in get_devices, or switch this one on."
+            self.fail("DEVICE_OFFLINE", f"{device['name']} is offline.", hint, device_id=wanted)
+        return device

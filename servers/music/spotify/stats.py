@@ -1,0 +1,64 @@
+"""What the user listens to most."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.service import Service, reads
+from servers.kit.values import Cursor, Limit, iso, page
+from servers.music import _rules as rules
+from servers.music._stats import Heard, history
+from servers.music.spotify._model import DECK, WORDS, TimeRange, track_json
+
+DAYS = {"short_term": 28, "medium_term": 182, "long_term": 365}
+
+
+class Stats(Service):
+    """Top lists and numbers."""
+
+    def _range(self, time_range: str) -> Heard:
+        return Heard(self, DECK, WORDS, iso(self.now - DAYS[time_range] * 86_400))
+
+    @reads(example={"item_type": "artists"})
+    def get_top_items(
+        self,
+        item_type: Annotated[Literal["tracks", "artists"], Field(description="What to rank.")],
+        time_range: TimeRange = "medium_term",
+        limit: Limit = 10,
+    ) -> dict[str, Any]:
+        """Return the tracks or artists that you played most in a span until now, with `plays` and rank from 1."""
+        heard = self._range(time_range)
+        if item_type == "tracks":
+            shown = [track_json(self, t) | {"plays": t["plays"]} for t in heard.tracks if t["plays"]]
+        else:
+            shown = [{"artist_id": i, "name": name, "plays": n} for i, name, n in heard.by("artist_id", "artist")]
+        return {"item_type": item_type, "time_range": time_range, "items": [s | {"rank": n} for n, s in enumerate(shown[:limit], 1)]}
+
+    @reads(example={"time_range": "short_term"})
+    def get_listening_stats(self, time_range: TimeRange = "medium_term") -> dict[str, Any]:
+        """Return top five artists, tracks and genres of a span, minutes heard, and how many different tracks. Podcasts do not count."""
+        heard = self._range(time_range)
+        return {
+            "time_range": time_range,
+            "top_artists": [{"artist_id": i, "name": name, "plays": n} for i, name, n in heard.by("artist_id", "artist")[:5]],
+            "top_tracks": [{"track_id": t["id"], "name": t["title"], "plays": t["plays"]} for t in heard.tracks[:5] if t["plays"]],
+            "top_genres": heard.top_genres(5),
+            "total_minutes": heard.ms // 60_000,
+            "different_tracks": len(heard.tracks),
+        }
+
+    @reads(example={"limit": 10})
+    def get_recently_played(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return tracks lately heard for at least half a minute, the latest first, with `played_at` and `plays` until then."""
+        rows = [r for r in history(self, DECK) if r["plays"]]
+        known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
+        rows = [r for r in rows if r["track_id"] in known]
+        return page(
+            rows,
+            "items",
+            limit,
+            cursor,
+            lambda r: track_json(self, known[r["track_id"]]) | {"played_at": r["at"], "plays": r["plays"]},
+        )
