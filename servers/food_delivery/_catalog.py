@@ -1,0 +1,289 @@
+"""Restaurants and stores: when they are open, what is sold out, menus with options, and search by words.
+
+Whatever varies (sold-out items, how busy a kitchen is) is a function of the place and the moment, so that a repeated read agrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, time, timedelta
+from typing import Annotated, Any, NotRequired
+from zoneinfo import ZoneInfo
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from servers.food_delivery import _rules as rules
+from servers.food_delivery._rules import Words
+from servers.kit.geo import miles
+from servers.kit.noise import share
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import dollars, iso
+from servers.kit.zones import local, local_day, local_moment
+
+# `hours`: seven texts from Monday on, such as "11:00-14:30,17:00-22:00" or "" (closed); past midnight when the end is the smaller.
+# `prep`: minutes; `radius`: miles; `closed_on`: the day on which it closed for good.
+RESTAURANTS = Table(
+    "id:str kind:str name:str category:str tags:str price:int rating:float ratings:int street:str city:str state:str zip:str "
+    "lat:float lng:float phone:str timezone:str hours:list prep:int min_order:int radius:float closed_on:str?",
+    search=("name", "category", "tags"),
+    index=("kind",),
+)
+# `options`: ids of groups; `scarce`: sold out at times; `out_since`: sold out until further notice; `removed_at`: no longer sold.
+ITEMS = Table(
+    "id:str restaurant_id:str section:str name:str price:int options:list diet:str scarce:bool unit:str? out_since:str? removed_at:str?",
+    search=("name", "section"),
+    index=("restaurant_id",),
+)
+# `choices`: {id, name, delta}; a required group wants one choice at least, `most` is how many it takes.
+OPTIONS = Table("id:str name:str required:bool most:int choices:list")
+
+RestaurantId = Annotated[str, Field(description="restaurant_id, from the search.")]
+Category = Annotated[str, Field(min_length=1, max_length=40, description="Kind of food or section, as the replies name it.")]
+Quantity = Annotated[int, Field(ge=1, le=50, description="How many (1 to 50).")]
+OptionId = Annotated[str, Field(description="option_id of a choice that the item offers.")]
+ItemId = Annotated[str, Field(description="item_id, from the menu or catalogue of the same place.")]
+
+
+class OrderItem(TypedDict):
+    """An item of an order, with its options."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
+
+    item_id: ItemId
+    quantity: Quantity
+    selected_options: NotRequired[
+        Annotated[list[OptionId], Field(max_length=12, description="option_ids chosen; required groups need one.")]
+    ]
+    special_instructions: NotRequired[Annotated[str, Field(max_length=200, description="A wish for the kitchen.")]]
+
+
+class PlainItem(TypedDict):
+    """An item without options."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
+
+    item_id: ItemId
+    quantity: Quantity
+
+
+Items = Annotated[list[OrderItem], Field(min_length=1, max_length=30, description="What to order.")]
+PlainItems = Annotated[list[PlainItem], Field(min_length=1, max_length=40, description="What to order.")]
+SPAN = 5400
+"""Seconds for which a scarce item stays as it is."""
+
+
+# -- hours ----------------------------------------------------------------------------------------------------------
+def zone(place: dict[str, Any]) -> ZoneInfo:
+    """Return the time zone of a place."""
+    return ZoneInfo(place["timezone"])
+
+
+def spans(place: dict[str, Any], day: date) -> Iterator[tuple[int, int]]:
+    """Yield when a place opens and closes (epoch seconds) on a local day."""
+    for part in filter(None, place["hours"][day.weekday()].split(",")):
+        opens, closes = (time.fromisoformat(t) if t != "24:00" else time(0) for t in part.split("-"))
+        last = day if closes > opens else day + timedelta(days=1)
+        yield local_moment(day, opens, zone(place)), local_moment(last, closes, zone(place))
+
+
+def closed_for_good(place: dict[str, Any], moment: int) -> bool:
+    """Return whether a place has closed for good."""
+    return place["closed_on"] is not None and local_day(moment, zone(place)).isoformat() >= place["closed_on"]
+
+
+def span_at(place: dict[str, Any], moment: int) -> tuple[int, int] | None:
+    """Return the opening span that a moment lies in, if the place is open then."""
+    if closed_for_good(place, moment):
+        return None
+    today = local_day(moment, zone(place))
+    return next((s for day in (today - timedelta(days=1), today) for s in spans(place, day) if s[0] <= moment < s[1]), None)
+
+
+def opens_next(place: dict[str, Any], moment: int) -> int | None:
+    """Return when a place opens next within a week: the moment itself when it is open."""
+    if closed_for_good(place, moment) or span_at(place, moment):
+        return None if closed_for_good(place, moment) else moment
+    today = local_day(moment, zone(place))
+    return next((s[0] for n in range(8) for s in spans(place, today + timedelta(days=n)) if s[0] > moment), None)
+
+
+def hours_json(place: dict[str, Any]) -> dict[str, str]:
+    """Return local opening hours by day."""
+    days = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+    return {day: text.replace(",", ", ") or "closed" for day, text in zip(days, place["hours"], strict=True)}
+
+
+def busy(place: dict[str, Any], moment: int) -> float:
+    """Return how busy a kitchen is, from 0 to 1: at mealtimes, and by chance for a quarter of an hour."""
+    peak = 0.5 if local(moment, zone(place)).hour in (12, 18, 19) else 0.0
+    return peak + share("busy", place["id"], moment // 900) / 2
+
+
+# -- places ---------------------------------------------------------------------------------------------------------
+def find_place(svc: Service, words: Words, place_id: str, kind: str = "restaurant") -> dict[str, Any]:
+    """Return a restaurant or store, or refuse."""
+    row = svc.db.get(f"{words.tables}_restaurants", place_id)
+    if row is None or row["kind"] != kind:
+        said = words.shop if kind == "restaurant" else "STORE"
+        hint = f"Take the id of a {kind} from {words.search}."
+        svc.fail(f"{said}_NOT_FOUND", f"There is no {kind} {place_id!r}.", hint, id=place_id)
+    return row
+
+
+def address_text(place: dict[str, Any]) -> str:
+    """Return street, city, state and postal code as one line."""
+    return f"{place['street']}, {place['city']}, {place['state']} {place['zip']}"
+
+
+def distance(place: dict[str, Any], address: dict[str, Any] | None) -> float | None:
+    """Return the miles from a place to an address."""
+    return None if address is None else miles(place["lat"], place["lng"], address["lat"], address["lng"])
+
+
+def default_address(svc: Service, words: Words) -> dict[str, Any] | None:
+    """Return the default address, if any is saved."""
+    return next((a for a in rules.addresses(svc, words) if a["is_default"]), None)
+
+
+def nearby(
+    svc: Service, words: Words, kind: str, query: str | None, category: str | None, open_only: bool, address: dict[str, Any] | None
+) -> list[dict[str, Any]]:
+    """Return places within 25 miles of an address with `miles`: best match first, or the nearest where no words are given."""
+    rows = svc.db.rows(f"{words.tables}_restaurants", "kind=?", kind, order="id")
+    if category is not None:
+        known = sorted({r["category"] for r in rows})
+        if category.lower() not in {k.lower() for k in known}:
+            svc.fail("CATEGORY_NOT_FOUND", f"There is no category {category!r}.", f"Categories: {', '.join(known)}.", category=category)
+        rows = [r for r in rows if r["category"].lower() == category.lower()]
+    if open_only:
+        rows = [r for r in rows if span_at(r, svc.now)]
+    found = [r | {"miles": distance(r, address)} for r in rows]
+    found = sorted((r for r in found if (r["miles"] or 0) <= 25), key=lambda r: (r["miles"] or 0, r["id"]))
+    if query is None:
+        return found
+    ranked = _ranked(svc, words, query)
+    return sorted((r for r in found if r["id"] in ranked), key=lambda r: ranked[r["id"]])
+
+
+def _ranked(svc: Service, words: Words, query: str) -> dict[str, tuple[int, int]]:
+    """Return the places whose own text or menu holds every word: those that hold all in their own text come first."""
+    own = [r["id"] for r in svc.db.search(f"{words.tables}_restaurants", query)]
+    kept: set[str] | None = None
+    for word in query.split():
+        dishes = {r["restaurant_id"] for r in svc.db.search(f"{words.tables}_items", word) if r["removed_at"] is None}
+        dishes |= {r["id"] for r in svc.db.search(f"{words.tables}_restaurants", word)}
+        kept = dishes if kept is None else kept & dishes
+    return {p: (0, n) for n, p in enumerate(own)} | {p: (1, n) for n, p in enumerate(sorted((kept or set()) - set(own)))}
+
+
+def place_json(svc: Service, place: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return a place for the agent; `key` is the name of its id."""
+    return {
+        key: place["id"],
+        "name": place["name"],
+        "category": place["category"],
+        "price_level": "$" * place["price"],
+        "rating": place["rating"],
+        "rating_count": place["ratings"],
+        "address": address_text(place),
+        "is_open": span_at(place, svc.now) is not None,
+        "permanently_closed": closed_for_good(place, svc.now),
+    }
+
+
+def detail_json(svc: Service, place: dict[str, Any]) -> dict[str, Any]:
+    """Return what a place's own page adds: phone, hours, when it opens or closes, minimum and reach."""
+    span, opens = span_at(place, svc.now), opens_next(place, svc.now)
+    return {
+        "phone": place["phone"],
+        "timezone": place["timezone"],
+        "hours": hours_json(place),
+        "closes_at": iso(span[1]) if span else None,
+        "opens_at": iso(opens) if opens is not None and not span else None,
+        "min_order": dollars(place["min_order"]),
+        "delivery_radius_miles": place["radius"],
+    }
+
+
+# -- items ----------------------------------------------------------------------------------------------------------
+def available(item: dict[str, Any], moment: int) -> bool:
+    """Return whether an item can be had at a moment: one that is scarce is sold out now and then for an hour and a half."""
+    if any(gone is not None and gone <= iso(moment) for gone in (item["removed_at"], item["out_since"])):
+        return False
+    return not item["scarce"] or share("stock", item["id"], moment // SPAN) >= 0.35
+
+
+def items_of(svc: Service, words: Words, place_id: str) -> list[dict[str, Any]]:
+    """Return the items that a place sells, sold out or not, in the order of its menu."""
+    return svc.db.rows(f"{words.tables}_items", "restaurant_id=? AND removed_at IS NULL", place_id, order="rowid")
+
+
+def find_item(svc: Service, words: Words, item_id: str, place_id: str | None = None) -> dict[str, Any]:
+    """Return an item (of a place), or refuse."""
+    row = svc.db.get(f"{words.tables}_items", item_id)
+    if row is None or place_id not in (None, row["restaurant_id"]):
+        where = "" if place_id is None else " at this place"
+        svc.fail("ITEM_NOT_FOUND", f"There is no item {item_id!r}{where}.", f"Take item ids from {words.menu}.", item_id=item_id)
+    return row
+
+
+def groups(svc: Service, words: Words, item: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the option groups of an item."""
+    return [row for g in item["options"] if (row := svc.db.get(f"{words.tables}_options", g)) is not None]
+
+
+def item_json(svc: Service, words: Words, item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item of a menu for the agent, with its options and price differences in dollars."""
+    return {
+        "item_id": item["id"],
+        "name": item["name"],
+        "category": item["section"],
+        "price": dollars(item["price"]),
+        "diet": item["diet"].split(),
+        "options": [
+            {
+                "name": g["name"],
+                "required": g["required"],
+                "max_choices": g["most"],
+                "choices": [{"option_id": c["id"], "name": c["name"], "price_delta": dollars(c["delta"])} for c in g["choices"]],
+            }
+            for g in groups(svc, words, item)
+        ],
+        "available": available(item, svc.now),
+    }
+
+
+def goods_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item of a store for the agent."""
+    shown = {"item_id": item["id"], "name": item["name"], "category": item["section"], "price": dollars(item["price"])}
+    return shown | {"unit": item["unit"], "available": available(item, svc.now)}
+
+
+def chosen(svc: Service, words: Words, item: dict[str, Any], picked: list[str]) -> int:
+    """Return the cents that the options picked add to an item's price; refuse options that do not fit it."""
+    left, extra = list(picked), 0
+    for group in groups(svc, words, item):
+        deltas = {c["id"]: c["delta"] for c in group["choices"]}
+        mine = [p for p in left if p in deltas]
+        left = [p for p in left if p not in deltas]
+        offered = ", ".join(f"{c['name']} ({c['id']})" for c in group["choices"])
+        if group["required"] and not mine:
+            message = f"{item['name']} needs a choice of {group['name']}."
+            svc.fail("OPTION_REQUIRED", message, f"Add one of: {offered}.", item_id=item["id"], option=group["name"])
+        if len(mine) > group["most"] or len(set(mine)) < len(mine):
+            message = f"{item['name']} takes at most {group['most']} of {group['name']}, each once."
+            svc.fail("TOO_MANY_OPTIONS", message, "Leave some out.", item_id=item["id"], option=group["name"])
+        extra += sum(deltas[p] for p in mine)
+    if left:
+        message = f"{item['name']} has no option {left[0]!r}."
+        svc.fail("OPTION_NOT_FOUND", message, f"See its options in {words.menu}.", item_id=item["id"], option_id=left[0])
+    return extra
+
+
+def option_names(svc: Service, words: Words, item_id: str, picked: list[str]) -> list[dict[str, Any]]:
+    """Return `{option_id, name}` of options that were picked."""
+    item = svc.db.get(f"{words.tables}_items", item_id)
+    names = {c["id"]: c["name"] for g in groups(svc, words, item or {"options": []}) for c in g["choices"]}
+    return [{"option_id": p, "name": names.get(p, p)} for p in picked]

@@ -1,0 +1,1 @@
+"""DoorDash: restaurants, favourites, reorders, gifts, add-on stores, DashPass."""

@@ -1,0 +1,150 @@
+"""DoorDash's tables, its words and fees, and how it shows orders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _orders as orders
+from servers.food_delivery import _rules as rules
+from servers.food_delivery._pricing import Tariff, price_json
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import dollars
+
+TABLES = {
+    "doordash_profile": rules.PROFILE,
+    "doordash_addresses": rules.ADDRESSES,
+    "doordash_cards": rules.CARDS,
+    "doordash_memberships": rules.MEMBERSHIPS,
+    "doordash_offers": rules.OFFERS,
+    "doordash_restaurants": catalog.RESTAURANTS,
+    "doordash_items": catalog.ITEMS,
+    "doordash_options": catalog.OPTIONS,
+    "doordash_orders": orders.orders_table("dasher_rating:int? reordered_from:str?"),
+    "doordash_lines": orders.lines_table("store_id:str?"),
+    "doordash_favorites": Table("restaurant_id:str added_at:str"),
+    # claims_at: when the recipient says where to (null: never); the order starts then, or when the restaurant opens.
+    "doordash_gifts": Table("order_id:str recipient_name:str recipient_phone:str message:str claims_at:str? claim_by:str"),
+}
+WORDS = rules.Words(
+    tables="doordash",
+    address="dda",
+    card="ddp",
+    order="ddo",
+    line="ddl",
+    window="ddw",
+    shop="STORE",
+    offer="PROMO",
+    slot="SLOT",
+    member="DashPass",
+    statuses={
+        "scheduled": "scheduled",
+        "placed": "received",
+        "confirmed": "confirmed",
+        "preparing": "being_prepared",
+        "assigned": "dasher_assigned",
+        "on_the_way": "on_the_way",
+        "delivered": "delivered",
+        "cancelled": "cancelled",
+        "awaiting_claim": "awaiting_claim",
+        "expired": "expired",
+    },
+    list_addresses="list_delivery_locations",
+    add_address="add_delivery_location",
+    list_cards="list_dash_payments",
+    add_card="add_dash_payment",
+    search="search_stores",
+    menu="get_store_menu or get_doubledash_catalog",
+    list_offers="get_promos",
+    save_offer="save_promo",
+    list_orders="get_dash_history",
+    windows="get_scheduled_slots",
+    quote="preview_dash",
+)
+TARIFF = Tariff(
+    base=199, per_mile=55, miles_free=1.5, rush=100, service=1500, service_least=300, service_most=1000, member_service=500,
+    free_from=1200, grocery_free_from=3500,
+)  # fmt: skip
+SLOT_MINUTES, SLOT_DAYS = 20, 7
+FEE_CONFIRMED, FEE_PREPARING = 25, 60
+BENEFITS = ("No delivery fee from $12", "Service fee of 5 % instead of 15 %", "Promotions for members only")
+TOLD = {
+    "scheduled": "We will send this order to the store in time for your slot.",
+    "placed": "Order received; waiting for the store.",
+    "confirmed": "The store has accepted your order.",
+    "preparing": "The store is preparing your order.",
+    "assigned": "A Dasher was found and is on the way to the store.",
+    "on_the_way": "Your Dasher is on the way to you.",
+    "delivered": "Your order has arrived.",
+    "cancelled": "This order was cancelled.",
+    "awaiting_claim": "We wait for the recipient to claim the gift and say where to bring it.",
+    "expired": "The gift was not claimed in time; it was refunded in full.",
+}
+
+
+def gift_of(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the gift that an order is, if it is one."""
+    return svc.db.get("doordash_gifts", row["id"])
+
+
+def claimed(svc: Service, gift: dict[str, Any]) -> bool:
+    """Return whether the recipient has claimed a gift."""
+    return gift["claims_at"] is not None and gift["claims_at"] <= svc.time
+
+
+def status(svc: Service, row: dict[str, Any]) -> str:
+    """Return the state of an order; a gift waits for its recipient first, and expires without."""
+    gift = gift_of(svc, row)
+    if gift is None or row["cancelled_at"] is not None or claimed(svc, gift):
+        return orders.status(row, svc.time)
+    return "awaiting_claim" if gift["claims_at"] is not None or svc.time < gift["claim_by"] else "expired"
+
+
+def cancel_fee(svc: Service, row: dict[str, Any]) -> int | None:
+    """Return what cancelling costs now, in cents; None where it is too late."""
+    if status(svc, row) in ("awaiting_claim", "expired"):
+        return 0 if status(svc, row) == "awaiting_claim" else None
+    return orders.cancel_fee(svc, WORDS, row, FEE_CONFIRMED, FEE_PREPARING)
+
+
+def eta(svc: Service, row: dict[str, Any]) -> int | None:
+    """Return the minutes until delivery, where it can be told."""
+    return None if status(svc, row) in ("awaiting_claim", "expired") else orders.eta_min(row, svc.now)
+
+
+def extra_time(store: dict[str, Any], restaurant: dict[str, Any]) -> int:
+    """Return the minutes that a stop at an add-on store takes."""
+    return 5 + round((catalog.distance(store, restaurant) or 0.0) * 5)
+
+
+def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an order for the agent."""
+    paid, gift, fee = orders.charged(svc, WORDS, row), gift_of(svc, row), cancel_fee(svc, row)
+    state, place = status(svc, row), orders.place_of(svc, WORDS, row)
+    refund = orders.refund_json(row, paid.total)
+    if gift is not None and state == "expired":
+        refund = {"amount": dollars(paid.total), "reason": "Gift not claimed", "at": gift["claim_by"]}
+    return {
+        "order_id": row["id"],
+        "status": WORDS.statuses[state],
+        "restaurant_id": place["id"],
+        "restaurant_name": place["name"],
+        "items": [orders.line_json(svc, WORDS, i) | {"store_id": i["store_id"]} for i in orders.lines(svc, WORDS, row["id"])],
+        **price_json(paid),
+        "promo": orders.promo_json(svc, WORDS, row),
+        "payment": rules.card_ref(svc, WORDS, row["method_id"]),
+        "drop_off": orders.drop_off(svc, WORDS, row),
+        "slot": orders.window_of(row),
+        "created_at": row["placed_at"],
+        "estimated_minutes": eta(svc, row),
+        "arrived_at": row["delivered_at"] if state == "delivered" else None,
+        "cancel_fee": None if fee is None else dollars(fee),
+        "cancelled_by": row["cancelled_by"],
+        "refund": refund,
+        "is_gift": gift is not None,
+        "reordered_from": row["reordered_from"],
+        "store_rating": row["rating"],
+        "dasher_rating": row["dasher_rating"],
+        "comment": row["comment"],
+    }

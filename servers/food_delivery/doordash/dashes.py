@@ -1,0 +1,232 @@
+"""Orders ("dashes"): preview, placing, slots, reorder, following, cancelling, rating."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _orders as orders
+from servers.food_delivery import _pricing as pricing
+from servers.food_delivery import _rules as rules
+from servers.food_delivery._catalog import Items, RestaurantId
+from servers.food_delivery._orders import OrderId
+from servers.food_delivery._pricing import Draft, Token
+from servers.food_delivery._rules import AddressId, Comment, MethodId, OfferId, Reason, Tip
+from servers.food_delivery.doordash._model import SLOT_DAYS, SLOT_MINUTES, TARIFF, TOLD, WORDS, cancel_fee, eta, order_json, status
+from servers.kit.control import seeded
+from servers.kit.fields import Rating
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, dollars, iso, page
+
+SlotId = Annotated[str, Field(description="slot_id, from get_scheduled_slots of the same restaurant.")]
+Twice = Annotated[bool, Field(description="Order although the same order was placed within the last five minutes.")]
+State = Annotated[
+    Literal[
+        "scheduled", "received", "confirmed", "being_prepared", "dasher_assigned", "on_the_way", "delivered", "cancelled",
+        "awaiting_claim", "expired",
+    ],
+    Field(description="Only orders in this status."),
+]  # fmt: skip
+TWICE_WITHIN = 300
+"""Seconds in which the same order again is taken for a mistake."""
+COFFEE = {
+    "restaurant_id": seeded("ddr", "hazel_hawthorne"),
+    "items": [
+        {"item_id": seeded("ddi", "hazel_hawthorne/latte"), "quantity": 2, "selected_options": [seeded("ddx", "size/small")]},
+        {"item_id": seeded("ddi", "hazel_hawthorne/oat-cookie"), "quantity": 2},
+    ],
+    "delivery_address_id": seeded("dda", "home"),
+}
+DASH = COFFEE | {"payment_method_id": seeded("ddp", "visa"), "tip": 2.5}
+
+
+class Dashes(Service):
+    """Orders, from the preview to the rating."""
+
+    def _draft(self, place: dict[str, Any], items: list[Any], address_id: str, **more: Any) -> Draft:
+        slot = more.pop("slot_id", None)
+        if slot is not None:
+            more["window"] = pricing.find_window(self, WORDS, place, slot, SLOT_MINUTES, SLOT_DAYS, self.now)
+        return pricing.draft(self, WORDS, TARIFF, place, items, rules.find_address(self, WORDS, address_id), **more)
+
+    def _once(self, made: Draft, twice: bool, **same: Any) -> None:
+        """Refuse an order that equals one of the last minutes, unless it is wanted twice."""
+        wanted = sorted((i["item_id"], i["quantity"], sorted(i["options"])) for i in made.lines)
+        window = iso(made.window[0]) if made.window else None
+        recent = self.db.rows("doordash_orders", "restaurant_id=? AND placed_at>?", made.place["id"], iso(self.now - TWICE_WITHIN))
+        for row in recent if not twice else []:
+            had = [i for i in orders.lines(self, WORDS, row["id"]) if i["store_id"] is None]
+            equal = sorted((i["item_id"], i["quantity"], sorted(i["options"])) for i in had) == wanted
+            to = (made.address or {}).get("id")
+            if equal and row["cancelled_at"] is None and (row["address_id"], row["window_start"]) == (to, window):
+                hint = "See get_dash; pass allow_duplicate if you want it twice."
+                self.fail("DUPLICATE_ORDER", "The same order was placed minutes ago.", hint, order_id=row["id"], placed_at=row["placed_at"])
+
+    @reads(example=COFFEE | {"tip": 2.5})
+    def preview_dash(
+        self,
+        restaurant_id: RestaurantId,
+        items: Items,
+        delivery_address_id: AddressId,
+        tip: Tip = 0,
+        offer_id: OfferId | None = None,
+        slot_id: SlotId | None = None,
+    ) -> dict[str, Any]:
+        """Work out what an order would come to, with fees, tax and promotion, and whether it can be placed; nothing is ordered.
+
+        quote_token in place_dash or place_scheduled_order fixes this price for ten minutes.
+        """
+        place = catalog.find_place(self, WORDS, restaurant_id)
+        made = self._draft(place, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id)
+        seconds = orders.pace(place, catalog.distance(place, made.address) or 0.0, made.moment).deliver
+        return {"restaurant_id": place["id"]} | pricing.quote_json(made, seconds)
+
+    @writes(example=DASH)
+    def place_dash(
+        self,
+        restaurant_id: RestaurantId,
+        items: Items,
+        delivery_address_id: AddressId,
+        payment_method_id: MethodId,
+        tip: Tip = 0,
+        offer_id: OfferId | None = None,
+        quote_token: Token | None = None,
+        allow_duplicate: Twice = False,
+    ) -> dict[str, Any]:
+        """Place an order now and charge the card; returns it with its order_id. Only open restaurants within reach take it."""
+        place = catalog.find_place(self, WORDS, restaurant_id)
+        made = self._draft(place, items, delivery_address_id, tip=tip, offer_id=offer_id, token=quote_token)
+        self._once(made, allow_duplicate)
+        return order_json(self, orders.submit(self, WORDS, made, payment_method_id))
+
+    @writes(
+        example=DASH | {"slot_id": "${slots.slots.5.slot_id}"},
+        setup=(Setup("get_scheduled_slots", {"restaurant_id": DASH["restaurant_id"], "date": "2026-03-15"}, "slots"),),
+    )
+    def place_scheduled_order(
+        self,
+        restaurant_id: RestaurantId,
+        items: Items,
+        delivery_address_id: AddressId,
+        payment_method_id: MethodId,
+        slot_id: SlotId,
+        tip: Tip = 0,
+        offer_id: OfferId | None = None,
+        quote_token: Token | None = None,
+        allow_duplicate: Twice = False,
+    ) -> dict[str, Any]:
+        """Place an order that arrives within a slot, up to a week ahead; charged now, sent to the restaurant shortly before."""
+        place = catalog.find_place(self, WORDS, restaurant_id)
+        made = self._draft(place, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id, token=quote_token)
+        self._once(made, allow_duplicate)
+        return order_json(self, orders.submit(self, WORDS, made, payment_method_id))
+
+    @writes(
+        example={
+            "order_id": seeded("ddo", "cafe-again"),
+            "delivery_address_id": DASH["delivery_address_id"],
+            "payment_method_id": DASH["payment_method_id"],
+        }
+    )
+    def reorder(
+        self,
+        order_id: OrderId,
+        delivery_address_id: AddressId,
+        payment_method_id: MethodId,
+        tip: Tip = 0,
+        allow_duplicate: Twice = False,
+    ) -> dict[str, Any]:
+        """Order again what a past order held, from today's menu at today's prices; `price_changes` tells what differs.
+
+        Add-on items are left out. Refused when an item is sold out, off the menu, or its options have changed.
+        """
+        old = orders.find_order(self, WORDS, order_id)
+        place = catalog.find_place(self, WORDS, old["restaurant_id"])
+        had = [i for i in orders.lines(self, WORDS, order_id) if i["store_id"] is None]
+        gone = [i["name"] for i in had if not catalog.available(catalog.find_item(self, WORDS, i["item_id"]), self.now)]
+        if gone:
+            hint = "Order the rest with place_dash, from get_store_menu."
+            self.fail("ITEMS_UNAVAILABLE", f"Not on today's menu: {', '.join(gone)}.", hint, order_id=order_id, items=gone)
+        items = [{"item_id": i["item_id"], "quantity": i["quantity"], "selected_options": i["options"]} for i in had]
+        made = self._draft(place, items, delivery_address_id, tip=tip)
+        self._once(made, allow_duplicate)
+        row = orders.submit(self, WORDS, made, payment_method_id, reordered_from=order_id)
+        pairs = [(then, now) for then, now in zip(had, made.lines, strict=True) if then["unit_price"] != now["unit_price"]]
+        changes = [
+            {"item_id": now["item_id"], "name": now["name"], "then": dollars(then["unit_price"]), "now": dollars(now["unit_price"])}
+            for then, now in pairs
+        ]
+        return order_json(self, row) | {"price_changes": changes}
+
+    @reads(example={"order_id": seeded("ddo", "cafe-again")})
+    def get_dash(self, order_id: OrderId) -> dict[str, Any]:
+        """Return an order: status, items, fees, total, promotion, drop_off, slot, estimated_minutes, refund, ratings.
+
+        cancel_fee is what cancelling costs at this moment; null means that it can no longer be cancelled.
+        """
+        return order_json(self, orders.find_order(self, WORDS, order_id))
+
+    @reads(example={"status": "delivered", "limit": 5})
+    def get_dash_history(self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return past and present orders in short, latest first; totals in dollars, refunds not taken off."""
+        found = [r for r in orders.orders(self, WORDS) if status is None or self._state(r) == status]
+        return page(found, "orders", limit, cursor, self._summary)
+
+    def _state(self, row: dict[str, Any]) -> str:
+        return WORDS.statuses[status(self, row)]
+
+    def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
+        place = orders.place_of(self, WORDS, row)
+        shown = {"order_id": row["id"], "restaurant_id": place["id"], "restaurant_name": place["name"], "status": self._state(row)}
+        return shown | {"total": dollars(orders.charged(self, WORDS, row).total), "created_at": row["placed_at"]}
+
+    @reads(example={"order_id": "${dash.order_id}"}, setup=(Setup("place_dash", DASH, "dash"),))
+    def track_dash(self, order_id: OrderId) -> dict[str, Any]:
+        """Return how far an order is: status, current_stage in words, courier_name of the Dasher once found, eta_min, history of stages."""
+        row = orders.find_order(self, WORDS, order_id)
+        state = status(self, row)
+        waits = state in ("awaiting_claim", "expired")
+        return {
+            "order_id": order_id,
+            "status": WORDS.statuses[state],
+            "current_stage": TOLD[state],
+            "courier_name": None if waits else orders.courier_of(row, self.time),
+            "eta_min": eta(self, row),
+            "history": [] if waits else orders.timeline(row, WORDS, self.time),
+        }
+
+    @writes(
+        example={"order_id": "${dash.order_id}", "reason": "Plans have changed"},
+        setup=(Setup("place_dash", DASH, "dash"),),
+        destructive=True,
+    )
+    def cancel_dash(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
+        """Cancel an order or unclaimed gift. Free before the store accepts; then 25 % of the items, 60 % once it is being prepared.
+
+        An order that is on the way cannot be cancelled. Returns fee and refund in dollars.
+        """
+        row = orders.find_order(self, WORDS, order_id)
+        if status(self, row) == "expired":
+            hint = "It was refunded in full already."
+            self.fail("ORDER_NOT_CANCELLABLE", f"Gift {order_id} has expired.", hint, order_id=order_id, status="expired")
+        fee, paid = cancel_fee(self, row), orders.charged(self, WORDS, row).total
+        orders.cancel(self, WORDS, row, fee, reason)
+        return orders.cancelled_json(row, fee or 0, paid)
+
+    @writes(example={"order_id": seeded("ddo", "cafe-again"), "rating": 4, "dasher_rating": 5})
+    def rate_dash(
+        self,
+        order_id: OrderId,
+        rating: Rating,
+        dasher_rating: Annotated[int, Field(ge=1, le=5, description="Stars for the Dasher alone, 1 to 5.")] | None = None,
+        comment: Comment | None = None,
+    ) -> dict[str, Any]:
+        """Rate the store, and apart from it the Dasher, of an order that has arrived; once, within 30 days. Returns the order."""
+        row = orders.find_order(self, WORDS, order_id)
+        if status(self, row) in ("awaiting_claim", "expired"):
+            hint = "A gift can be rated once it was delivered."
+            self.fail("ORDER_NOT_DELIVERED", f"Gift {order_id} was not delivered.", hint, order_id=order_id, status=self._state(row))
+        orders.rate(self, WORDS, row, rating=rating, dasher_rating=dasher_rating, comment=comment)
+        return order_json(self, orders.find_order(self, WORDS, order_id))

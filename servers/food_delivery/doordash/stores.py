@@ -1,0 +1,92 @@
+"""Stores: search, details, menus, slots."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _pricing as pricing
+from servers.food_delivery._catalog import Category, ItemId, RestaurantId
+from servers.food_delivery._rules import OpenOnly, Query
+from servers.food_delivery.doordash._model import SLOT_DAYS, SLOT_MINUTES, WORDS
+from servers.food_delivery.doordash.favorites import Favorites
+from servers.kit.control import seeded
+from servers.kit.service import reads
+from servers.kit.values import Cursor, Date, Limit, dollars, page
+from servers.kit.zones import local_day
+
+CAFE = seeded("ddr", "hazel_hawthorne")
+
+
+class Stores(Favorites):
+    """Where to order, and what."""
+
+    @reads(example={"query": "coffee", "open_only": True})
+    def search_stores(
+        self,
+        query: Query | None = None,
+        category: Category | None = None,
+        open_only: OpenOnly = False,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return restaurants around the primary location (25 miles), the best match first, or the nearest where nothing is looked for.
+
+        Tells restaurant_id, name, category, rating, address, is_open, permanently_closed, distance_miles, in_range, estimated fee and
+        minutes. Branches of a chain are separate restaurants.
+        """
+        near = catalog.default_address(self, WORDS)
+        rows = catalog.nearby(self, WORDS, "restaurant", query, category, open_only, near)
+        return page(rows, "stores", limit, cursor, lambda r: self._store(r, near))
+
+    @reads(example={"restaurant_id": CAFE})
+    def get_store_details(self, restaurant_id: RestaurantId) -> dict[str, Any]:
+        """Return a restaurant with phone, opening hours in its own time zone, minimum order, reach, and names and prices of its menu."""
+        place = catalog.find_place(self, WORDS, restaurant_id)
+        menu = catalog.items_of(self, WORDS, restaurant_id)
+        return {
+            **self._store(place, catalog.default_address(self, WORDS)),
+            **catalog.detail_json(self, place),
+            "menu": [{"item_id": m["id"], "name": m["name"], "price": dollars(m["price"])} for m in menu],
+        }
+
+    @reads(example={"restaurant_id": CAFE})
+    def get_store_menu(self, restaurant_id: RestaurantId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the menu in its order: item_id, name, category, price in dollars, diet, options with option_ids, available.
+
+        Where an option is required, an order has to name one of its choices.
+        """
+        found = catalog.items_of(self, WORDS, catalog.find_place(self, WORDS, restaurant_id)["id"])
+        return page(found, "menu", limit, cursor, lambda m: catalog.item_json(self, WORDS, m)) | {"restaurant_id": restaurant_id}
+
+    @reads(example={"item_id": seeded("ddi", "hazel_hawthorne/latte")})
+    def get_store_item(self, item_id: ItemId) -> dict[str, Any]:
+        """Return an item by its id, on whatever menu or add-on catalogue it is or was; `off_menu` ones are no longer sold."""
+        item = catalog.find_item(self, WORDS, item_id)
+        place = self.db.get("doordash_restaurants", item["restaurant_id"]) or {}
+        key = "restaurant_id" if place["kind"] == "restaurant" else "store_id"
+        gone = item["removed_at"] is not None
+        return catalog.item_json(self, WORDS, item) | {key: place["id"], "store_name": place["name"], "off_menu": gone}
+
+    @reads(example={"restaurant_id": CAFE, "date": "2026-03-15"})
+    def get_scheduled_slots(
+        self, restaurant_id: RestaurantId, date: Date, limit: Limit = 100, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
+        """Return the delivery slots (20 minutes each) of a day, from today to six days ahead, in the restaurant's own calendar.
+
+        Each has slot_id, start_time, end_time (UTC) and available: false when it is full or too near.
+        """
+        place = catalog.find_place(self, WORDS, restaurant_id)
+        today = local_day(self.now, catalog.zone(place))
+        day = _day(date)
+        if not today <= day < today + timedelta(days=SLOT_DAYS):
+            last = today + timedelta(days=SLOT_DAYS - 1)
+            hint = f"Choose a day from {today} to {last}."
+            self.fail("DATE_OUT_OF_RANGE", f"There are no slots for {date}.", hint, date=date, first=str(today), last=str(last))
+        found = pricing.day_windows(WORDS, place, day, SLOT_MINUTES, self.now)
+        return page([pricing.window_json(w, "slot_id") for w in found], "slots", limit, cursor) | {"date": date}
+
+
+def _day(text: str) -> date:
+    return date.fromisoformat(text)

@@ -1,0 +1,1 @@
+"""Uber Eats: restaurants, groceries with substitutions, group orders, Uber One."""

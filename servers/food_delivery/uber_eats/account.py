@@ -1,0 +1,148 @@
+"""The eater's account: profile, addresses, cards, offers, Uber One."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servers.food_delivery import _orders as orders
+from servers.food_delivery import _rules as rules
+from servers.food_delivery._rules import AddressId, MethodId, OfferId, SetDefault
+from servers.food_delivery.uber_eats._model import BENEFITS, WORDS
+from servers.kit.control import seeded
+from servers.kit.fields import CardNumber, City, Cvv, Email, Expiry, PersonName, Phone, State, Street, Zip, card_brand
+from servers.kit.service import Service, reads, writes
+from servers.kit.values import Cursor, Limit, dollars, page
+
+
+class Account(Service):
+    """Who orders, where to, and how it is paid."""
+
+    @reads()
+    def get_eater_profile(self) -> dict[str, Any]:
+        """Return name, email, phone, saved addresses and cards, offers in the wallet that can be used now, and whether Uber One is on."""
+        me = self.db.rows("uber_eats_profile")[0]
+        usable = [o for o in rules.offers(self, WORDS) if o["saved_at"] and rules.offer_state(self, WORDS, o) == "available"]
+        return {
+            **{k: me[k] for k in ("name", "email", "phone")},
+            "address": [self._address_json(a) for a in rules.addresses(self, WORDS)],
+            "payment_method": [self._card_json(c) for c in rules.cards(self, WORDS)],
+            "promo": [{"offer_id": o["id"], "title": o["title"]} for o in usable],
+            "uber_one": rules.membership(self, WORDS) is not None,
+        }
+
+    @writes(example={"phone": "+1-503-555-0143"}, idempotent=True)
+    def update_profile(self, name: PersonName | None = None, email: Email | None = None, phone: Phone | None = None) -> dict[str, Any]:
+        """Change name, email or phone of the account (at least one) and return the profile."""
+        rules.change_profile(self, WORDS, name=name, email=email, phone=phone)
+        return self.get_eater_profile()
+
+    # -- addresses ------------------------------------------------------------------------------------------------------
+    def _address_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return rules.address_json(row) | {"is_default": row["is_default"]}
+
+    @reads()
+    def list_delivery_addresses(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return saved addresses, oldest first: address_id, street, city, state, zip_code, is_default."""
+        return page(rules.addresses(self, WORDS), "addresses", limit, cursor, self._address_json)
+
+    @writes(example={"street": "4410 SE Woodstock Boulevard", "city": "Portland", "state": "OR", "zip_code": "97206"})
+    def register_delivery_address(
+        self, street: Street, city: City, state: State, zip_code: Zip, set_as_default: SetDefault = False
+    ) -> dict[str, Any]:
+        """Save an address within the delivery area and return the profile, with `address_id` of the new one."""
+        made = rules.add_address(self, WORDS, street, city, state, zip_code, set_as_default)
+        return {"address_id": made["id"]} | self.get_eater_profile()
+
+    @writes(example={"address_id": seeded("uea", "old_flat")}, destructive=True)
+    def remove_address(self, address_id: AddressId) -> dict[str, Any]:
+        """Forget an address and return the profile. Refused while an order is on its way there; past orders keep it."""
+        rules.remove_address(self, WORDS, address_id, orders.waiting_at(self, WORDS, address_id))
+        return self.get_eater_profile()
+
+    @writes(example={"address_id": seeded("uea", "work")}, idempotent=True)
+    def set_default_address(self, address_id: AddressId) -> dict[str, Any]:
+        """Make a saved address the default, from which searches measure distances, and return the profile."""
+        rules.find_address(self, WORDS, address_id)
+        rules.make_default(self, WORDS, "addresses", rules.addresses(self, WORDS), address_id)
+        return self.get_eater_profile()
+
+    # -- cards ----------------------------------------------------------------------------------------------------------
+    def _card_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "method_id": row["id"],
+            "type": row["brand"],
+            "last4": row["last4"],
+            "expiration_date": f"{row['expires'][5:]}/{row['expires'][2:4]}",
+            "name": row["name"],
+            "is_default": row["is_default"],
+            "expired": rules.expired(self, row["expires"]),
+        }
+
+    @reads()
+    def get_registered_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return saved cards, oldest first: method_id, type, last4, expiration_date (MM/YY), name, is_default, expired."""
+        return page(rules.cards(self, WORDS), "payment_methods", limit, cursor, self._card_json)
+
+    @writes(
+        example={"card_number": "4242 4242 4242 4242", "expiration_date": "08/29", "cvv": "314", "name": "Maya Lindqvist"},
+    )
+    def register_payment_method(self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, name: PersonName) -> dict[str, Any]:
+        """Save a card and return its method_id, type and last4. The number and the code are not kept; the default stays as it is."""
+        made = rules.add_card(self, WORDS, card_brand(card_number), card_number, expiration_date, name)
+        return rules.card_ref(self, WORDS, made["id"])
+
+    @writes(example={"method_id": seeded("uep", "amex")}, idempotent=True)
+    def set_default_payment_method(self, method_id: MethodId) -> dict[str, Any]:
+        """Make a saved card the default and return all cards. An expired one is refused."""
+        rules.usable_card(self, WORDS, method_id)
+        rules.make_default(self, WORDS, "cards", rules.cards(self, WORDS), method_id)
+        return {"payment_methods": [self._card_json(c) for c in rules.cards(self, WORDS)]}
+
+    # -- offers and membership ------------------------------------------------------------------------------------------
+    def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "offer_id": row["id"],
+            "title": row["title"],
+            "discount": dollars(row["discount"]),
+            "percent": row["percent"],
+            "min_order": dollars(row["min_order"]),
+            "uber_one": row["members_only"],
+            "once": row["once"],
+            "restaurant_id": row["restaurant_id"],
+            "starts_at": row["starts_at"],
+            "expires_at": row["expires_at"],
+            "in_wallet": row["saved_at"] is not None,
+            "status": rules.offer_state(self, WORDS, row),
+        }
+
+    @reads()
+    def get_available_offers(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return offers that are not over or used up, soonest to expire first.
+
+        `discount` is in dollars, the most that comes off where `percent` is given; `min_order` is the subtotal needed; `uber_one` ones
+        are for members. Only those in the wallet can be applied, one an order.
+        """
+        return page(rules.offers(self, WORDS), "offers", limit, cursor, self._offer_json)
+
+    @reads(example={"offer_id": seeded("uef", "lunch")})
+    def get_offer(self, offer_id: OfferId) -> dict[str, Any]:
+        """Return one offer, also one that has expired or was used; `status` says whether it can be applied now."""
+        return self._offer_json(rules.find_offer(self, WORDS, offer_id))
+
+    @writes(example={"offer_id": seeded("uef", "weekend")}, idempotent=True)
+    def save_offer(self, offer_id: OfferId) -> dict[str, Any]:
+        """Put an offer into the wallet, so that it can be applied to an order, and return it."""
+        return self._offer_json(rules.save_offer(self, WORDS, offer_id))
+
+    @reads()
+    def get_uber_one_status(self) -> dict[str, Any]:
+        """Return whether Uber One is on, its plan, its price a month and end, and the benefits of members."""
+        row = rules.membership(self, WORDS)
+        return {
+            "uber_one": row is not None,
+            "plan": row and row["plan"],
+            "monthly_price": row and dollars(row["monthly_price"]),
+            "member_since": row and row["since"],
+            "ends_at": row and row["ends_at"],
+            "benefits": list(BENEFITS),
+        }

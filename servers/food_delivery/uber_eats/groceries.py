@@ -1,0 +1,137 @@
+"""Grocery stores: search, catalogue, orders that a shopper fills, and what to do about items that are out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _orders as orders
+from servers.food_delivery._catalog import Category, ItemId, PlainItems
+from servers.food_delivery._orders import OrderId
+from servers.food_delivery._pricing import Token
+from servers.food_delivery._rules import AddressId, MethodId, OfferId, OpenOnly, Query, Tip
+from servers.food_delivery.uber_eats import _shopping as shopping
+from servers.food_delivery.uber_eats._model import WORDS
+from servers.food_delivery.uber_eats._replies import order_json
+from servers.food_delivery.uber_eats.ordering import Key, Ordering, WindowId
+from servers.food_delivery.uber_eats.restaurants import Restaurants
+from servers.kit.control import seeded
+from servers.kit.service import Setup, reads, writes
+from servers.kit.values import Cursor, Limit, page
+
+StoreId = Annotated[str, Field(description="store_id, from search_grocery_stores.")]
+Preference = Annotated[
+    Literal["refund", "substitute", "contact_me"],
+    Field(description="refund: take it off; substitute: put in another; contact_me: the shopper waits 8 minutes for an answer."),
+]
+STORE = seeded("ues", "alder_coop")
+MILK = seeded("uei", "alder_coop/whole-milk-gallon")
+BASKET = {
+    "store_id": STORE,
+    "items": [{"item_id": MILK, "quantity": 1}, {"item_id": seeded("uei", "alder_coop/bananas"), "quantity": 2},
+              {"item_id": seeded("uei", "alder_coop/large-eggs-12"), "quantity": 2}],
+    "delivery_address_id": seeded("uea", "home"),
+    "payment_method_id": seeded("uep", "visa"),
+}  # fmt: skip
+ORDER = Setup("submit_grocery_order", BASKET, "order")
+
+
+class Groceries(Restaurants, Ordering):
+    """Groceries by courier."""
+
+    @reads(example={"query": "market"})
+    def search_grocery_stores(
+        self,
+        query: Query | None = None,
+        category: Category | None = None,
+        open_only: OpenOnly = False,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return grocery stores within 25 miles of the default address, best match first, without a query the nearest.
+
+        Each has store_id, name, category, rating, address, is_open, distance_miles, delivery_fee and eta_min.
+        """
+        address = self._near(None)
+        found = catalog.nearby(self, WORDS, "grocery", query, category, open_only, address)
+        return page(found, "stores", limit, cursor, lambda p: self._shown(p, "store_id", address))
+
+    @reads(example={"store_id": STORE, "limit": 20})
+    def get_grocery_catalog(
+        self,
+        store_id: StoreId,
+        category: Category | None = None,
+        query: Query | None = None,
+        limit: Limit = 50,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return a store's page and its goods: item_id, name, category, price in dollars, unit, available (false: out now)."""
+        place = catalog.find_place(self, WORDS, store_id, "grocery")
+        items = self._section(catalog.items_of(self, WORDS, place["id"]), category)
+        if query is not None:
+            rank = {r["id"]: n for n, r in enumerate(self.db.search("uber_eats_items", query))}
+            items = sorted((i for i in items if i["id"] in rank), key=lambda i: rank[i["id"]])
+        shown = self._shown(place, "store_id", self._near(None)) | catalog.detail_json(self, place)
+        return {"store": shown} | page(items, "items", limit, cursor, lambda i: catalog.goods_json(self, i))
+
+    @writes(example=BASKET)
+    def submit_grocery_order(
+        self,
+        store_id: StoreId,
+        items: PlainItems,
+        delivery_address_id: AddressId,
+        payment_method_id: MethodId,
+        tip: Tip = 0,
+        offer_id: OfferId | None = None,
+        window_id: WindowId | None = None,
+        quote_token: Token | None = None,
+        idempotency_key: Key | None = None,
+    ) -> dict[str, Any]:
+        """Order groceries, at once or for a delivery window, and return the order. What is out when the shopper looks is refunded.
+
+        Say otherwise with set_substitution_preference before the shopper comes to the item; total follows what was really bought.
+        """
+        row = self._repeated(idempotency_key, store_id, items)
+        if row is None:
+            place = catalog.find_place(self, WORDS, store_id, "grocery")
+            made = self._draft(place, items, delivery_address_id, tip, offer_id, window_id, quote_token)
+            row = orders.submit(self, WORDS, made, payment_method_id, idempotency_key=idempotency_key)
+        return order_json(self, row)
+
+    @writes(example={"order_id": "${order.order_id}", "item_id": MILK, "preference": "substitute"}, setup=(ORDER,), idempotent=True)
+    def set_substitution_preference(
+        self,
+        order_id: OrderId,
+        item_id: ItemId,
+        preference: Preference,
+        substitute_item_id: Annotated[str, Field(description="What to put in; without it the nearest in price of the same category.")]
+        | None = None,
+    ) -> dict[str, Any]:
+        """Say what to do if an item of a grocery order is out: before the shopper comes to it, or as the answer while the shopper asks."""
+        row = orders.find_order(self, WORDS, order_id)
+        if not shopping.is_grocery(self, row):
+            hint = "Substitutions are for orders of submit_grocery_order."
+            self.fail("NOT_A_GROCERY_ORDER", f"Order {order_id} is one of meals.", hint, order_id=order_id)
+        done = [o for line, o in shopping.outcomes(self, row) if line["item_id"] == item_id and o is not None]
+        if not done:
+            hint = "Take an item_id from get_order."
+            self.fail("ITEM_NOT_IN_ORDER", f"Order {order_id} has no item {item_id!r}.", hint, order_id=order_id, item_id=item_id)
+        if preference != "substitute" and substitute_item_id is not None:
+            hint = "Leave it out, or let preference be substitute."
+            self.fail("SUBSTITUTE_NOT_APPLICABLE", f"A substitute does not go with {preference}.", hint, item_id=item_id)
+        if substitute_item_id is not None:
+            catalog.find_item(self, WORDS, substitute_item_id, row["restaurant_id"])
+            if substitute_item_id == item_id:
+                hint = "Name another item."
+                self.fail("SUBSTITUTE_NOT_APPLICABLE", "An item cannot stand in for itself.", hint, item_id=item_id)
+        if row["cancelled_at"] is not None or all(o["state"] not in ("pending", "asking") for o in done):
+            hint = "See what became of it in get_order."
+            self.fail("SHOPPING_DONE", "The shopper is past this item.", hint, order_id=order_id, item_id=item_id)
+        said = {"preference": preference, "substitute_id": substitute_item_id}
+        last = shopping.preference(self, order_id, item_id, self.time)
+        if last is None or any(last[k] != v for k, v in said.items()):
+            made = {"id": self.new_id("ueb"), "order_id": order_id, "item_id": item_id, "set_at": self.time}
+            self.db.insert("uber_eats_substitutions", made | said)
+        return {"order_id": order_id, "item_id": item_id, "preference": preference, "substitute_item_id": substitute_item_id}

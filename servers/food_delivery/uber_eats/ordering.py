@@ -1,0 +1,181 @@
+"""Orders: quotes, placing and scheduling, following, cancelling, rating."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _orders as orders
+from servers.food_delivery import _pricing as pricing
+from servers.food_delivery import _rules as rules
+from servers.food_delivery._catalog import Items, RestaurantId
+from servers.food_delivery._orders import OrderId
+from servers.food_delivery._pricing import Draft, Token
+from servers.food_delivery._rules import AddressId, Comment, MethodId, OfferId, Reason, Tip
+from servers.food_delivery.uber_eats._model import FEE_CONFIRMED, FEE_PREPARING, TARIFF, WINDOW_DAYS, WINDOW_MINUTES, WORDS
+from servers.food_delivery.uber_eats._replies import TOLD, any_place, order_json, summary_json
+from servers.kit.control import seeded
+from servers.kit.fields import Rating
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, page
+
+Key = Annotated[str, Field(min_length=1, max_length=64, description="A key of your own: a repeat with the same key orders nothing more.")]
+WindowId = Annotated[str, Field(description="window_id, from get_delivery_windows of the same place.")]
+State = Annotated[
+    Literal["scheduled", "placed", "confirmed", "preparing", "courier_assigned", "picked_up", "delivered", "canceled"],
+    Field(description="Only orders in this status."),
+]
+BREAKFAST = {
+    "restaurant_id": seeded("uer", "hazel_hawthorne"),
+    "items": [
+        {"item_id": seeded("uei", "hazel_hawthorne/latte"), "quantity": 2, "selected_options": [seeded("uex", "size/large")]},
+        {"item_id": seeded("uei", "hazel_hawthorne/oat-cookie"), "quantity": 1},
+    ],
+    "delivery_address_id": seeded("uea", "home"),
+}
+PAID = BREAKFAST | {"payment_method_id": seeded("uep", "visa"), "tip": 3}
+
+
+class Ordering(Service):
+    """From the quote to the rating."""
+
+    def _draft(
+        self,
+        place: dict[str, Any],
+        items: list[Any],
+        address_id: str,
+        tip: int,
+        offer_id: str | None,
+        window_id: str | None = None,
+        token: str | None = None,
+    ) -> Draft:
+        window = None
+        if window_id is not None:
+            window = pricing.find_window(self, WORDS, place, window_id, WINDOW_MINUTES, WINDOW_DAYS, self.now)
+        address = rules.find_address(self, WORDS, address_id)
+        return pricing.draft(self, WORDS, TARIFF, place, items, address, tip=tip, offer_id=offer_id, window=window, token=token)
+
+    def _repeated(self, key: str | None, place_id: str, items: list[Any]) -> dict[str, Any] | None:
+        """The order made with a key before, if any; a key that was used for another order is refused."""
+        earlier = [] if key is None else self.db.rows("uber_eats_orders", "idempotency_key=?", key)
+        if not earlier:
+            return None
+        had = sorted((r["item_id"], r["quantity"]) for r in orders.lines(self, WORDS, earlier[0]["id"]))
+        if earlier[0]["restaurant_id"] != place_id or had != sorted((i["item_id"], i["quantity"]) for i in items):
+            hint = "Use a new key for a new order."
+            self.fail("IDEMPOTENCY_KEY_REUSED", "This key was used for another order.", hint, order_id=earlier[0]["id"])
+        return earlier[0]
+
+    @reads(example=BREAKFAST | {"tip": 3})
+    def get_order_quote(
+        self,
+        restaurant_id: RestaurantId,
+        items: Items,
+        delivery_address_id: AddressId,
+        tip: Tip = 0,
+        offer_id: OfferId | None = None,
+        window_id: WindowId | None = None,
+    ) -> dict[str, Any]:
+        """Return what an order would cost in dollars, fee by fee, without placing it; it is refused for what would refuse the order.
+
+        Takes the store_id of a grocery store as well. Pass quote_token on with the same order within ten minutes and it costs just this.
+        """
+        found = self._draft(any_place(self, restaurant_id), items, delivery_address_id, tip, offer_id, window_id)
+        away = catalog.distance(found.place, found.address) or 0.0
+        return pricing.quote_json(found, orders.pace(found.place, away, found.moment).deliver)
+
+    @writes(example=PAID)
+    def submit_food_order(
+        self,
+        restaurant_id: RestaurantId,
+        items: Items,
+        delivery_address_id: AddressId,
+        payment_method_id: MethodId,
+        tip: Tip = 0,
+        offer_id: OfferId | None = None,
+        quote_token: Token | None = None,
+        idempotency_key: Key | None = None,
+    ) -> dict[str, Any]:
+        """Order from a restaurant that is open, for delivery at once; the card is charged. Returns the order, with order_id and total."""
+        row = self._repeated(idempotency_key, restaurant_id, items)
+        if row is None:
+            place = catalog.find_place(self, WORDS, restaurant_id)
+            made = self._draft(place, items, delivery_address_id, tip, offer_id, token=quote_token)
+            row = orders.submit(self, WORDS, made, payment_method_id, idempotency_key=idempotency_key)
+        return order_json(self, row)
+
+    @writes(
+        example=PAID | {"window_id": "${windows.windows.4.window_id}"},
+        setup=(Setup("get_delivery_windows", {"restaurant_id": PAID["restaurant_id"]}, "windows"),),
+    )
+    def schedule_order(
+        self,
+        restaurant_id: RestaurantId,
+        items: Items,
+        delivery_address_id: AddressId,
+        payment_method_id: MethodId,
+        window_id: WindowId,
+        tip: Tip = 0,
+        offer_id: OfferId | None = None,
+        quote_token: Token | None = None,
+        idempotency_key: Key | None = None,
+    ) -> dict[str, Any]:
+        """Order for a delivery window to come, also from a restaurant that is closed now. It stays scheduled until the window is near."""
+        row = self._repeated(idempotency_key, restaurant_id, items)
+        if row is None:
+            place = catalog.find_place(self, WORDS, restaurant_id)
+            made = self._draft(place, items, delivery_address_id, tip, offer_id, window_id, quote_token)
+            row = orders.submit(self, WORDS, made, payment_method_id, idempotency_key=idempotency_key)
+        return order_json(self, row)
+
+    @reads(example={"order_id": seeded("ueo", "latest-lunch")})
+    def get_order(self, order_id: OrderId) -> dict[str, Any]:
+        """Return an order of meals or groceries: items, fees, total, status, delivery address, eta_min, refund.
+
+        cancellation_fee is what canceling would cost now, null when it is too late. For groceries, each item tells its fulfillment.
+        """
+        return order_json(self, orders.find_order(self, WORDS, order_id))
+
+    @reads(example={"limit": 10})
+    def get_order_history(self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return orders, newest first: order_id, restaurant_name, total in dollars, status, created_at."""
+        rows = orders.orders(self, WORDS)
+        kept = [r for r in rows if status is None or WORDS.statuses[orders.status(r, self.time)] == status]
+        return page(kept, "orders", limit, cursor, lambda r: summary_json(self, r))
+
+    @reads(example={"order_id": "${order.order_id}"}, setup=(Setup("submit_food_order", PAID, "order"),))
+    def track_order(self, order_id: OrderId) -> dict[str, Any]:
+        """Return where an order is: courier_name (once assigned), status, eta_min, current_stage in words, and the stages so far."""
+        row = orders.find_order(self, WORDS, order_id)
+        state = orders.status(row, self.time)
+        return {
+            "order_id": order_id,
+            "courier_name": orders.courier_of(row, self.time),
+            "status": WORDS.statuses[state],
+            "eta_min": orders.eta_min(row, self.now),
+            "current_stage": TOLD[state],
+            "stages": orders.timeline(row, WORDS, self.time),
+        }
+
+    @writes(
+        example={"order_id": "${order.order_id}", "reason": "Ordered to the wrong address"},
+        setup=(Setup("submit_food_order", PAID, "order"),),
+        destructive=True,
+    )
+    def cancel_food_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
+        """Cancel an order: free until the restaurant confirms it, then for 40 % of the items, no more once it was picked up.
+
+        Returns the fee and what is refunded to the card, in dollars.
+        """
+        row = orders.find_order(self, WORDS, order_id)
+        fee, paid = orders.cancel_fee(self, WORDS, row, FEE_CONFIRMED, FEE_PREPARING), orders.charged(self, WORDS, row).total
+        orders.cancel(self, WORDS, row, fee, reason)
+        return orders.cancelled_json(row, fee or 0, paid)
+
+    @writes(example={"order_id": seeded("ueo", "latest-lunch"), "rating": 5, "comment": "Still hot, and the courier found the door."})
+    def rate_order(self, order_id: OrderId, rating: Rating, comment: Comment | None = None) -> dict[str, Any]:
+        """Rate a delivered order, once and within 30 days of its delivery, and return it."""
+        orders.rate(self, WORDS, orders.find_order(self, WORDS, order_id), rating=rating, comment=comment)
+        return order_json(self, orders.find_order(self, WORDS, order_id))
