@@ -171,14 +171,14 @@ class Book:
             answer = said.get("answer", "accepted")
             mine = {"email": self.email, "name": builder.person["name"], "response": None if answer == "none" else answer}
             guests = [g for g in guests if g["email"] != organizer] + [mine | {"invited_at": made}]
-        minutes = said.get("remind", 30)
+        minutes, place = said.get("remind", 30), said.get("place")
         shown = "free" if said.get("free") else said.get("show_as", "busy")
         row = {
             "id": self.id(said["key"]),
             "calendar_id": self.calendar(calendar),
             "title": said["title"],
             "description": said.get("note", ""),
-            "location": self.place(said.get("place")) if said.get("place") else said.get("where", ""),
+            "location": said.get("where", "") if place is None else self.place(place),
             "start_at": iso(begin),
             "end_at": iso(end),
             "all_day": "days" in said,

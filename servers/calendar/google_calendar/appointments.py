@@ -10,6 +10,7 @@ from servers.calendar import _busy
 from servers.calendar import _rules as rules
 from servers.calendar._rules import Text, Title, When, Where
 from servers.calendar.google_calendar._model import POPUP, WORDS, CalendarId, SlotId, absence, in_a_year, made_json, primary
+from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
@@ -60,7 +61,7 @@ class Appointments(Service):
             made.append(self.db.insert("google_calendar_slots", row | text | {"created_at": self.time}))
         return {"calendar_id": where["id"], "slots": [self._slot(r) for r in made]}
 
-    @reads(example={"calendar_id": primary()})
+    @reads(example={"calendar_id": seeded("gcl", "studio")})
     def list_appointment_slots(
         self,
         calendar_id: CalendarId,

@@ -131,7 +131,7 @@ def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "show_as": status_of(svc, row),
         "category": row["category"],
         "recurrence": row["recurrence"],
-        "series_id": row["series_id"],
+        "series_event_id": row["series_id"],
         "reminders": row["reminders"],
         "teams_link": f"https://teams.microsoft.com/meet/{number:012d}" if row["online"] else None,
         "created_at": row["created_at"],
