@@ -1,0 +1,1 @@
+"""Reviews of places: Yelp and Google Maps."""

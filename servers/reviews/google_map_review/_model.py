@@ -1,0 +1,110 @@
+"""Google Maps' tables, words, Local Guide points, and how it shows places and reviews. Every review counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.reviews import _rules as rules
+
+TABLES = {
+    "google_map_review_account": rules.ACCOUNT,
+    "google_map_review_places": rules.PLACES,
+    "google_map_review_reviews": Table(rules.REVIEWS, search=("body",), index=("business_id",)),
+    "google_map_review_votes": rules.VOTES,
+    "google_map_review_saved": rules.SAVED,
+    "google_map_review_questions": rules.QUESTIONS,
+    "google_map_review_answers": rules.ANSWERS,
+    "google_map_review_lists": rules.LISTS,
+    "google_map_review_list_items": rules.LIST_ITEMS,
+    "google_map_review_photos": Table(
+        "id:str business_id:str author:str mine:bool url:str caption:str? added_at:str",
+        index=("business_id",),
+    ),
+}
+WORDS = rules.Words(
+    tables="google_map_review",
+    review="grv",
+    counts="1",
+    no_place="PLACE_NOT_FOUND",
+    not_owner="PERMISSION_DENIED",
+    search="search_places",
+    reviews="get_place_reviews",
+    mine="get_my_reviews",
+    update="edit_review",
+    questions="get_place_questions",
+    no_list="LIST_NOT_FOUND",
+    lists="get_all_lists",
+)
+PER_REVIEW, PER_LONG_REVIEW, PER_PHOTO, PER_ANSWER, LONG = 10, 10, 5, 3, 200
+"""Points of a contribution, the extra ones of a review of more than `LONG` characters."""
+LEVELS = (0, 15, 75, 250, 500, 1_500, 5_000, 15_000, 50_000, 100_000)
+"""Points that levels 1 to 10 take."""
+_STATUS = {"open": "OPERATIONAL", "closed": "CLOSED_PERMANENTLY", "paused": "CLOSED_TEMPORARILY"}
+
+
+def review_points(row: dict[str, Any]) -> int:
+    """Return the points of a review."""
+    return PER_REVIEW + (PER_LONG_REVIEW if len(row["body"]) > LONG else 0) + PER_PHOTO * len(row["photos"] or [])
+
+
+def mine(svc: Service) -> dict[str, list[dict[str, Any]]]:
+    """Return one's own contributions by kind, newest first."""
+    return {
+        "reviews": rules.own_reviews(svc, WORDS),
+        "photos": svc.db.rows("google_map_review_photos", "mine=1", order="added_at DESC, id"),
+        "answers": svc.db.rows("google_map_review_answers", "mine=1", order="answered_at DESC, id"),
+    }
+
+
+def points(found: dict[str, list[dict[str, Any]]]) -> int:
+    """Return the Local Guide points of contributions."""
+    return sum(map(review_points, found["reviews"])) + PER_PHOTO * len(found["photos"]) + PER_ANSWER * len(found["answers"])
+
+
+def place_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a place as a search shows it; `row` has `rating` and `review_count`."""
+    town = rules.town(svc, row)
+    return {
+        "business_id": row["id"],
+        "name": row["name"],
+        "types": [row["category"], *(t for t in row["tags"].split(", ") if t)],
+        "formatted_address": f"{row['street']}, {town['name']}, {town['state']} {row['zip']}, USA",
+        "location": {"lat": row["lat"], "lng": row["lng"]},
+        "rating": row["rating"],
+        "user_ratings_total": row["review_count"],
+        "price_level": row["price"],
+        "business_status": _STATUS[rules.state(row, svc.time)],
+        "open_now": rules.is_open(svc, row, svc.now),
+    }
+
+
+def review_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a review."""
+    return {
+        "review_id": row["id"],
+        "business_id": row["business_id"],
+        "author_name": row["author"],
+        "own": row["mine"],
+        "rating": row["rating"],
+        "text": row["body"],
+        "photos": row["photos"] or [],
+        "published_at": row["written_at"],
+        "edited_at": row["edited_at"],
+        "helpful_count": rules.votes(svc, WORDS, row),
+        "owner_response": row["reply"],
+    }
+
+
+def clock(text: str) -> str:
+    """Return "17:30" as "5:30 PM"."""
+    hour, minute = int(text[:2]), text[3:]
+    return f"{hour % 12 or 12}:{minute} {'AM' if hour < 12 else 'PM'}"
+
+
+def day_text(day: str, text: str) -> str:
+    """Return a day's hours as Google writes them."""
+    if text == "24h":
+        return f"{day}: Open 24 hours"
+    return f"{day}: " + (" – ".join(map(clock, text.split("-"))) if text else "Closed")

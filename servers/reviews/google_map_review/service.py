@@ -1,0 +1,24 @@
+"""The Google Maps reviews provider, assembled from its topics."""
+
+from __future__ import annotations
+
+from servers.kit.service import Codes
+from servers.reviews._rules import SHARED
+from servers.reviews.google_map_review._model import TABLES
+from servers.reviews.google_map_review.contributions import Contributions
+from servers.reviews.google_map_review.places import Places
+
+
+class GoogleMapReview(Places, Contributions):
+    """Places on the map, their reviews and photos, lists, and Local Guide points."""
+
+    name, title, category, domain = "google_map_review", "Google Maps Reviews", "reviews", "lifestyle"
+    tables, shared_tables = TABLES, SHARED
+    codes = Codes(
+        invalid="INVALID_REQUEST",
+        unavailable="UNAVAILABLE",
+        rate_limited="OVER_QUERY_LIMIT",
+        timeout="DEADLINE_EXCEEDED",
+        unauthorized="REQUEST_DENIED",
+        internal="UNKNOWN_ERROR",
+    )

@@ -1,0 +1,151 @@
+"""Finding businesses, keeping them, checking in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.control import seeded
+from servers.kit.geo import Latitude, Longitude
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, Timestamp, iso, page, parse_time
+from servers.reviews import _kept as kept
+from servers.reviews import _rules as rules
+from servers.reviews._rules import BusinessId, Category, Location, Near, Query, Radius, Wish
+from servers.reviews.yelp._model import WORDS, business_json
+
+Price = Annotated[Literal["$", "$$", "$$$", "$$$$"], Field(description="Price level, from $ (cheap) to $$$$.")]
+MinRating = Annotated[float, Field(ge=1, le=5, description="Lowest average rating, in stars.")]
+SortBy = Annotated[
+    Literal["rating", "review_count", "name", "distance", "best_match"],
+    Field(description="rating, review_count: highest first; distance needs a point; best_match follows the words of query."),
+]
+OpenNow = Annotated[bool, Field(description="Only businesses that are open now by their listed hours.")]
+OpenAt = Annotated[Timestamp, Field(description="Only businesses open at this moment, ISO-8601.")]
+ShowClosed = Annotated[bool, Field(description="Also businesses that have closed for good.")]
+CHECK_IN_WAIT = 3600
+"""Seconds between two check-ins at one business."""
+
+CAFE, RAMEN = seeded("ybz", "stumptown"), seeded("ybz", "afuri")
+
+
+class Businesses(Service):
+    """The directory, saved businesses and check-ins."""
+
+    @reads(example={"query": "coffee", "location": "Portland, OR"})
+    def search_businesses(
+        self,
+        query: Query | None = None,
+        location: Location | None = None,
+        category: Category | None = None,
+        price_level: Price | None = None,
+        min_rating: MinRating | None = None,
+        open_now: OpenNow = False,
+        open_at: OpenAt | None = None,
+        latitude: Latitude | None = None,
+        longitude: Longitude | None = None,
+        near_business_id: Near | None = None,
+        radius_miles: Radius = 5.0,
+        include_closed: ShowClosed = False,
+        sort_by: SortBy = "rating",
+        max_results: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Find businesses by words of their name or kind. Without a location or point it searches your home city.
+
+        distance_miles is from the point, and null without one.
+        """
+        moment = self.now if open_now else (None if open_at is None else parse_time(open_at))
+        home = rules.town(self, rules.me(self, WORDS))
+        pointed = latitude is not None or longitude is not None or near_business_id is not None
+        where = location if location is not None or pointed else f"{home['name']}, {home['state']}"
+        wish = Wish(
+            query, where, category, len(price_level) if price_level else None, min_rating, None, radius_miles, moment, include_closed
+        )
+        found = rules.search(self, WORDS, rules.point(self, WORDS, wish, latitude, longitude, near_business_id), sort_by)
+        return page(found, "businesses", max_results, cursor, lambda r: business_json(self, r) | {"distance_miles": r["miles"]})
+
+    @reads(example={"business_id": RAMEN})
+    def get_business(self, business_id: BusinessId) -> dict[str, Any]:
+        """Return a business: address, coordinates, phone, website, price level, hours by day in its local time, and rating.
+
+        The rating leaves out reviews that are not recommended. moved_to is the business_id of a new address.
+        """
+        row = rules.find_place(self, WORDS, business_id)
+        counted, stars = rules.spread(self, WORDS, business_id)
+        hidden = self.db.sql("SELECT count(*) FROM yelp_reviews WHERE business_id=? AND recommended=0", business_id)[0][0]
+        hours = [{"day": day, "hours": text or "closed"} for day, text in zip(rules.DAYS, row["hours"], strict=False)]
+        return business_json(self, row | {"rating": rules.rating(counted), "review_count": counted[1] if counted else 0}) | {
+            "latitude": row["lat"],
+            "longitude": row["lng"],
+            "website": row["website"],
+            "tags": row["tags"].split(", ") if row["tags"] else [],
+            "opening_hours": hours,
+            "timezone": rules.town(self, row)["timezone"],
+            "closed_since": row["closed_at"] if rules.state(row, self.time) != "open" else None,
+            "reopens_at": row["reopens_at"] if rules.state(row, self.time) == "paused" else None,
+            "moved_to": row["moved_to"],
+            "reviews_by_rating": stars,
+            "not_recommended_count": hidden,
+            "is_saved": kept.is_saved(self, WORDS, business_id),
+        }
+
+    # -- saved ----------------------------------------------------------------------------------------------------
+    @writes(example={"business_id": seeded("ybz", "pho_hoa_mai")}, idempotent=True)
+    def save_business(self, business_id: BusinessId) -> dict[str, Any]:
+        """Save a business for later; saving it again changes nothing."""
+        row = kept.save(self, WORDS, business_id, "ysv")
+        return {"business_id": business_id, "name": row["name"], "status": "saved"}
+
+    @writes(
+        example={"business_id": seeded("ybz", "pho_hoa_mai")},
+        setup=(Setup("save_business", {"business_id": seeded("ybz", "pho_hoa_mai")}),),
+        idempotent=True,
+    )
+    def unsave_business(self, business_id: BusinessId) -> dict[str, Any]:
+        """Take a business off the saved ones. Collections keep it."""
+        kept.unsave(self, WORDS, business_id, "list_saved_businesses")
+        return {"business_id": business_id, "status": "unsaved"}
+
+    @reads()
+    def list_saved_businesses(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return saved businesses, the latest saved first."""
+        return page(kept.saved(self, WORDS), "businesses", limit, cursor, self._saved)
+
+    def _saved(self, item: dict[str, Any]) -> dict[str, Any]:
+        place = item["place"]
+        shown = {"business_id": item["business_id"], "name": place["name"], "category": place["category"]}
+        return shown | {"is_closed": rules.state(place, self.time) == "closed", "saved_at": item["saved_at"]}
+
+    # -- check-ins ------------------------------------------------------------------------------------------------
+    @writes(example={"business_id": CAFE})
+    def check_in(self, business_id: BusinessId) -> dict[str, Any]:
+        """Check in at a business; at most once an hour at the same one. Where you are is not verified."""
+        row = rules.find_place(self, WORDS, business_id)
+        if rules.state(row, self.time) == "closed":
+            self.fail(
+                "BUSINESS_CLOSED", f"{row['name']} has closed for good.", "See get_business for a new address.", business_id=business_id
+            )
+        past = self.db.rows("yelp_check_ins", "business_id=?", business_id, order="at DESC", limit=1)
+        if past and rules.age(self, past[0]["at"]) < CHECK_IN_WAIT:
+            again = iso(parse_time(past[0]["at"]) + CHECK_IN_WAIT)
+            self.fail("ALREADY_CHECKED_IN", f"You checked in at {past[0]['at']}.", f"Check in again from {again}.", next_check_in_at=again)
+        made = self.db.insert("yelp_check_ins", {"id": self.new_id("yci"), "business_id": business_id, "at": self.time})
+        return self._check_in(made) | {"status": "checked_in"}
+
+    def _check_in(self, made: dict[str, Any]) -> dict[str, Any]:
+        name = rules.find_place(self, WORDS, made["business_id"])["name"]
+        return {"check_in_id": made["id"], "business_id": made["business_id"], "business_name": name, "timestamp": made["at"]}
+
+    @reads()
+    def get_check_in_history(self, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return your check-ins, newest first."""
+        return page(self.db.rows("yelp_check_ins", order="at DESC, id"), "check_ins", limit, cursor, self._check_in)
+
+    @reads(example={"business_id": CAFE})
+    def get_check_in_count(self, business_id: BusinessId) -> dict[str, Any]:
+        """Return how often you have checked in at a business, and when last."""
+        rules.find_place(self, WORDS, business_id)
+        count, last = self.db.sql("SELECT count(*), max(at) FROM yelp_check_ins WHERE business_id=?", business_id)[0]
+        return {"business_id": business_id, "total_check_ins": count, "last_check_in": last}

@@ -1,0 +1,25 @@
+"""The Yelp provider, assembled from its topics."""
+
+from __future__ import annotations
+
+from servers.kit.service import Codes
+from servers.reviews._rules import SHARED
+from servers.reviews.yelp._model import TABLES
+from servers.reviews.yelp.businesses import Businesses
+from servers.reviews.yelp.community import Community
+from servers.reviews.yelp.opinions import Opinions
+
+
+class Yelp(Businesses, Opinions, Community):
+    """Local businesses, what people say of them, collections and check-ins."""
+
+    name, title, category, domain = "yelp", "Yelp", "reviews", "lifestyle"
+    tables, shared_tables = TABLES, SHARED
+    codes = Codes(
+        invalid="VALIDATION_ERROR",
+        unavailable="SERVICE_UNAVAILABLE",
+        rate_limited="TOO_MANY_REQUESTS_PER_SECOND",
+        timeout="TIMED_OUT",
+        unauthorized="TOKEN_INVALID",
+        internal="INTERNAL_ERROR",
+    )
