@@ -148,17 +148,18 @@ class Site:
                 "price": said.get("price"),
                 "city_id": said["city"],
                 "phone": said.get("phone"),
-                "website": f"https://{''.join(c for c in said['name'].lower() if c.isalnum())}.example.com" if "price" in said else None,
+                "website": f"https://{''.join(c for c in said['name'].lower() if c.isascii() and c.isalnum())}.example.com"
+                if "price" in said
+                else None,
                 "hours": week(said["hours"]) if isinstance(said["hours"], dict) else said["hours"],
             }
             known = self.id(prefix, key)
             self.builder.add(self.first, f"{self.site}_places", id=known, **row)
-            if gone:
+            if gone and self.here(f"{gone}T00:00") < self.builder.start:  # later: the site has not noticed
                 back = iso(self.here(f"{pause['to']}T08:00")) if pause else None
                 moved = self.id(prefix, said["moved_to"]) if "moved_to" in said else None
-                noticed = min(self.here(f"{gone}T18:00"), self.builder.start)
                 shut = {"closed_at": iso(self.here(f"{gone}T00:00")), "reopens_at": back, "moved_to": moved}
-                self.builder.change(noticed, f"{self.site}_places", known, **shut)
+                self.builder.change(min(self.here(f"{gone}T18:00"), self.builder.start), f"{self.site}_places", known, **shut)
 
     # -- what others say ------------------------------------------------------------------------------------------
     def talk(self) -> None:
@@ -170,7 +171,11 @@ class Site:
             until = self.builder.start - DAY
             if "closed_since" in place:
                 until = min(until, self.here(f"{place['closed_since']}T12:00"))
-            since = max(self.here(f"{place.get('since', 2012)}-03-01T12:00"), until - 6 * 365 * DAY)
+            former = next((p for p in self.builder.places.values() if p.get("moved_to") == key), None)
+            since = f"{place.get('since', 2012)}-03-01" if former is None else former["closed_since"]
+            since = max(self.here(f"{since}T12:00"), until - 6 * 365 * DAY)
+            if former is not None:
+                self._former(key, former, since, chance)
             story = next((s for s in self.seeds["stories"] if s["place"] == key), None)
             for number in range(count):
                 at = int(since + (until - since) * chance.random() ** 0.6) if until > since else until
@@ -179,7 +184,7 @@ class Site:
             self._questions(key, place, chance)
 
     def _review(self, key: str, place: dict[str, Any], name: str, at: int, chance: Random, story: dict[str, Any] | None) -> None:
-        usual, body = place.get("rating", 4.0), None
+        usual, body = (story or {}).get("before") or place.get("rating", 4.0), None
         if story and story["what"] == "decline":
             turned = at >= self.here(f"{story['since']}T00:00")
             usual = story["after"] if turned else story["before"]
@@ -187,10 +192,14 @@ class Site:
                 body = self._fresh(chance, self.parts["decline"], place)
         stars = max(1, min(5, round(chance.gauss(usual + 0.1, 0.9))))
         if body is not None and stars > 3:
-            stars = chance.choice([1, 2, 3])
-        if place.get("moved_to") and body is None and chance.random() < 0.25:
-            body = chance.choice(self.parts["moved"]).format(street=place["street"].split(" ", 1)[1])
+            stars = chance.choice([1, 2, 2])
         self._write(key, name, at, stars, body or self._text(chance, place, stars), chance)
+
+    def _former(self, key: str, former: dict[str, Any], moved: int, chance: Random) -> None:
+        """Write two reviews that came along from the former address; only their dates tell."""
+        for number, form in enumerate(self.parts["moved"]):
+            text = form.format(street=former["street"].split(" ", 1)[1], item=chance.choice(self._items(former)))
+            self._write(key, f"{key}-former-{number}", moved - chance.randrange(40, 900) * DAY, chance.choice([3, 4]), text, chance)
 
     def _extras(self, key: str, place: dict[str, Any], chance: Random, story: dict[str, Any] | None) -> None:
         if story and story["what"] == "burst":
@@ -263,18 +272,16 @@ class Site:
 
     def _items(self, place: dict[str, Any]) -> list[str]:
         words = place["category"].lower()
-        return next((items for word, items in self.parts["items"].items() if word in words), self.parts["items"]["other"])
+        usual = self.parts["defaults"].get(self._group(place), ["service"])
+        return next((items for word, items in self.parts["items"].items() if word in words), usual)
 
     def _group(self, place: dict[str, Any]) -> str:
         return self.parts["groups"][place["kind"]]
 
     def _questions(self, key: str, place: dict[str, Any], chance: Random) -> None:
         known = self.parts["questions"].get(self._group(place), [])
-        asked = (
-            []
-            if chance.random() < 0.45 and key not in self.seeds["asked"]
-            else chance.sample(known, min(len(known), chance.choice([1, 1, 2])))
-        )
+        asked = chance.sample(known, min(len(known), chance.choice([0, 0, 1, 1, 2])))
+        asked = known[:2] if key in self.seeds["asked"] else asked
         listing, _, question, answer = SITES[self.site]
         for number, (text, answers) in enumerate(asked):
             at = int(self.builder.start - chance.randrange(40, 700) * DAY)

@@ -16,7 +16,7 @@ import yaml
 
 from scenarios.worlds.build import Builder
 from servers.kit.errors import InputError
-from servers.kit.values import cents, iso, parse_time
+from servers.kit.values import cents, iso, parse_time, round_cents
 from servers.kit.zones import local_day, local_moment
 from servers.travel import _rules as rules
 from servers.travel import _stock as stock
@@ -61,6 +61,7 @@ class Travel:
         self.places = {k: p for k, p in builder.places.items() if p["kind"] == "hotel"}
         self.stays = [self._lived(h) for h in builder.life if "stay" in h] + seeds["stays"]
         self.known = {s["hotel"] for s in [*self.stays, *seeds["alerts"]]} | {i[1] for b in seeds["boards"] for i in b["items"]}
+        self.taxes = {key: self._tax(key) for key in self.cities}
         self.events: dict[str, list[dict[str, Any]]] = {key: [] for key in self.cities}
         self.hotels: dict[tuple[str, str], dict[str, Any]] = {}
         self.rooms: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -86,13 +87,19 @@ class Travel:
         said |= {"key": f"life-{happening['key']}", "site": on[0] if isinstance(on, list) else on, "hotel": where, "in": first}
         return said | {"out": str(last), "card": paid if paid in self.seeds["cards"] else said.get("card"), "life": True}
 
+    def _tax(self, city: str) -> int:
+        """Return a city's tax in basis points: its state's, and as little more as makes every total that is told a sum with tax."""
+        told = [cents(s["total"]) for s in self.stays if "total" in s and self.places[s["hotel"]]["city"] == city]
+        usual = self.parts["states"][self.cities[city]["state"]][1]
+        return next(t for t in range(usual, usual + 300) if all(any(_taxed(r, t) == total for r in _near(total, t)) for total in told))
+
     # -- towns and hotels -----------------------------------------------------------------------------------------
     def towns(self) -> None:
         """Write every city with its events, hotels and activities."""
         for key, city in self.cities.items():
-            code, tax = self.parts["states"][city["state"]]
+            code = self.parts["states"][city["state"]][0]
             row = {"name": city["name"], "state": code, "state_name": city["state"], "lat": city["lat"], "lng": city["lon"]}
-            self.builder.add(self.first, "travel_cities", id=key, **row, timezone=city["timezone"], tax=tax)
+            self.builder.add(self.first, "travel_cities", id=key, **row, timezone=city["timezone"], tax=self.taxes[key])
         for number, event in enumerate(self.seeds["events"]):
             row = {"city_id": event["city"], "name": event["name"], "begins": str(event["begins"]), "ends": str(event["ends"])}
             self.events[event["city"]].append(row | {"fill": event["fill"]})
@@ -134,10 +141,12 @@ class Travel:
         return self._house(House(key, row, pattern.format(w=word), rating, self.parts["rooms"][template], sites), chance)
 
     def _place(self, key: str, place: dict[str, Any]) -> House:
-        kind = {"Motel": "motel", "Lodge": "lodge"}.get(place["category"], "hotel")
+        kinds = {"Motel": "motel", "Lodge": "lodge", "Holiday cottages": "apartment", "Holiday flats": "apartment"}
+        kind = kinds.get(place["category"], "hotel")
         stars = min(5, place.get("price", 2) + (kind != "motel"))
         row = {"city_id": place["city"], "kind": kind, "stars": stars, **{k: place[k] for k in ("street", "zip", "lat", "lng", "phone")}}
         template = {1: "motel", 2: "motel", 3: "hotel", 4: "suites"}.get(stars, "grand")
+        template = "flat" if kind == "apartment" else template
         house = House(key, row | {"fee": 0}, place["name"], place["rating"], self.parts["rooms"][template], ("booking", "expedia"))
         return self._house(house, self.builder.chance("hotel", key))
 
@@ -171,7 +180,7 @@ class Travel:
                 row["name"] += f", {city['name']}" if longer and city["name"] not in house.name else ""
             key = self.builder.id(own[0], house.key)
             self.builder.add(self.first, f"{site}_properties", id=key, **row)
-            town = {"tax": self.parts["states"][city["state"]][1], "timezone": city["timezone"]}
+            town = {"tax": self.taxes[house.row["city_id"]], "timezone": city["timezone"]}
             self.hotels[site, house.key] = house.row | town | {"property_id": key, "name": row["name"]}
             self._rooms(site, house, chance)
 
@@ -180,9 +189,11 @@ class Travel:
         usual = self.parts["stars"][house.row["stars"]] * level * (0.88 + 0.24 * self.builder.chance("base", house.key).random())
         easy = self.parts["policies"]["easy"][site]
         told = next((s for s in self.stays if s["hotel"] == house.key and "total" in s), None)
+        lived = 0 if told is None else next((n for n, r in enumerate(house.rooms) if r[1] >= told.get("guests", 1)), len(house.rooms) - 1)
         if told is not None:
-            usual = told["total"] / (1 + self.hotels[site, house.key]["tax"] / 10_000) / _nights(told)
-            easy = self._terms(told) if told["site"] == site else easy
+            taxed = 1 + self.hotels[site, house.key]["tax"] / 10_000
+            usual = told["total"] / taxed / _nights(told) / house.rooms[lived][3]
+            easy = self._terms(told, easy) if told["site"] == site else easy
         usual *= chance.uniform(0.95, 1.05)
         number, rows = 0, []
         for pool, (name, sleeps, beds, factor, units, policies) in enumerate(house.rooms):
@@ -197,7 +208,9 @@ class Travel:
                     "sleeps": sleeps,
                     "beds": beds,
                     "base": round(usual * factor * (0.88 if none and len(policies) > 1 else 1)) * 100,
-                    "policy": easy if policy == "easy" or number == 0 else self.parts["policies"][policy][site],
+                    "policy": easy
+                    if policy == "easy" or (pool == lived and policy == policies[0])
+                    else self.parts["policies"][policy][site],
                     "min_stay": 2 if house.row["kind"] == "apartment" else 1,
                     "breakfast": house.row["kind"] in ("guest_house", "lodge") and not none,
                 }
@@ -206,9 +219,9 @@ class Travel:
                 number += 1
         self.rooms[site, house.key] = rows
 
-    def _terms(self, stay: dict[str, Any]) -> str:
+    def _terms(self, stay: dict[str, Any], usual: str) -> str:
         if "free_cancel_until" not in stay:
-            return "none"
+            return usual
         days = (date.fromisoformat(str(stay["in"])) - date.fromisoformat(str(stay["free_cancel_until"])[:10])).days
         return f"{max(days, 0)}:first_night"
 
@@ -250,7 +263,9 @@ class Travel:
         """Write a booking at the price of its day, or at the total that is told."""
         site, hotel = said["site"], self.hotels[said["site"], said["hotel"]]
         words, made = SITES[site][3], parse_time(said["made"])
-        room = self.rooms[site, said["hotel"]][said.get("room", 0)]
+        offered = self.rooms[site, said["hotel"]]
+        fitting = [r for r in offered if r["sleeps"] >= said.get("guests", 1) and "non-refundable" not in r["name"]]
+        room = offered[said["room"]] if "room" in said else (fitting or offered[-1:])[0]
         days, today = stock.nights(str(said["in"]), str(said["out"])), local_day(made, ZoneInfo(hotel["timezone"]))
         events, count = self.events[hotel["city_id"]], said.get("rooms", 1)
         prices = [stock.night_price(room, hotel, stock.busy(events, night), night, today) for night in days]
@@ -320,10 +335,17 @@ def _nights(stay: dict[str, Any]) -> int:
 def _fitted(words: rules.Words, hotel: dict[str, Any], prices: list[int], rooms: int, total: int) -> list[int]:
     """Return night prices that cost `total` cents in all, shaped like `prices`."""
     fees = hotel["fee"] * len(prices) * rooms if words.fees_included else 0
-    guess = round((total - fees) / (1 + hotel["tax"] / 10_000) / rooms)
-    for lodging in range(guess - 3, guess + 4):
-        each = [round(lodging * p / sum(prices)) for p in prices[:-1]]
-        found = [*each, lodging - sum(each)]
-        if rules.cost(words, hotel, found, rooms).total == total:
-            return found
-    raise InputError(f"travel: no prices of {len(prices)} nights add up to {total / 100:.2f}")
+    lodging = next((n for n in _near(total - fees, hotel["tax"]) if n % rooms == 0 and _taxed(n, hotel["tax"]) + fees == total), None)
+    if lodging is None:
+        raise InputError(f"travel: no prices of {len(prices)} nights add up to {total / 100:.2f}")
+    each = [round(lodging // rooms * p / sum(prices)) for p in prices[:-1]]
+    return [*each, lodging // rooms - sum(each)]
+
+
+def _taxed(lodging: int, tax: int) -> int:
+    return lodging + round_cents(lodging * tax / 10_000)
+
+
+def _near(total: int, tax: int) -> range:
+    guess = round(total / (1 + tax / 10_000))
+    return range(guess - 2, guess + 3)
