@@ -16,7 +16,7 @@ from servers.kit.values import iso, parse_time
 from servers.weather._physics import DAY, HOUR, Hour, truth
 from servers.weather._rules import hour_key
 
-_BACK, _AHEAD, _HISTORY = 2 * DAY, 16 * DAY, 41
+_BACK, _AHEAD, _HISTORY = DAY, 6 * DAY, 41
 _PLACES = {"weather_com": "weather_com_locations", "yahoo_weather": "yahoo_weather_places"}
 _ALERTS = {"weather_com": ("alert", "weather_com_alerts"), "yahoo_weather": ("yalert", "yahoo_weather_alerts")}
 _SAVED = {"weather_com": ("saved", "weather_com_saved"), "yahoo_weather": ("bookmark", "yahoo_weather_bookmarks")}

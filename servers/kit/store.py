@@ -7,109 +7,20 @@ Episodes that have written nothing share one read-only database; the first write
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from servers.kit import database
-from servers.kit.errors import InputError, did_you_mean
-from servers.kit.values import iso
-
-_TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
-_SQL = {"str": "TEXT", "int": "INTEGER", "float": "REAL", "bool": "INTEGER", "list": "TEXT", "dict": "TEXT"}
+from servers.kit.errors import InputError
+from servers.kit.tables import Table, create_schema
+from servers.kit.values import iso, parse_time
 
 WORLD, AGENT, CLOCK = "world", "agent", "clock"
 """Causes of a write besides `fault:<name>`."""
-
-_META = """
-CREATE TABLE _log(seq INTEGER PRIMARY KEY, at TEXT NOT NULL, cause TEXT NOT NULL, tbl TEXT NOT NULL,
-                  pk NOT NULL, old TEXT, new TEXT);
-"""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table's columns, in compact form: `Table("id:str amount:int note:str? tags:list")`.
-
-    The first column is the primary key; `?` allows null; types are str, int, float, bool, list and dict (JSON).
-    `search` names text columns of a full-text index, `index` columns of ordinary indexes. `identity` marks who is signed in, which
-    a stale read does not take back.
-    """
-
-    spec: str
-    search: tuple[str, ...] = ()
-    index: tuple[str, ...] = ()
-    identity: bool = False
-
-    @functools.cached_property
-    def columns(self) -> dict[str, tuple[str, bool]]:
-        """Column name → (type name, nullable)."""
-        found = {}
-        for part in self.spec.split():
-            name, _, kind = part.partition(":")
-            if kind.rstrip("?") not in _TYPES:
-                raise InputError(f"column {part!r}: unknown type{did_you_mean(kind.rstrip('?'), _TYPES)}")
-            found[name] = (kind.rstrip("?"), kind.endswith("?"))
-        return found
-
-    @functools.cached_property
-    def key(self) -> str:
-        """Name of the primary key."""
-        return next(iter(self.columns))
-
-    @functools.cached_property
-    def decoded(self) -> tuple[tuple[str, str], ...]:
-        """Columns whose stored form differs from their Python form."""
-        return tuple((n, t) for n, (t, _) in self.columns.items() if t in ("bool", "list", "dict"))
-
-    @functools.cached_property
-    def listed(self) -> str:
-        """The columns as SQL lists them."""
-        return ",".join(self.columns)
-
-    def encoded(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return values of columns as SQLite stores them."""
-        return {c: _encode(self.columns[c][0], v) for c, v in row.items()}
-
-    def check(self, name: str, row: dict[str, Any], *, partial: bool = False) -> None:
-        """Raise `InputError` where a row does not fit, naming table, column and what would be right."""
-        for column, value in row.items():
-            if column not in self.columns:
-                raise InputError(f"table {name}: unknown column {column!r}{did_you_mean(column, self.columns)}")
-            kind, nullable = self.columns[column]
-            wanted = (int, float) if kind == "float" else _TYPES[kind]
-            if value is None:
-                if not nullable:
-                    raise InputError(f"table {name}: column {column!r} must not be null")
-            elif not isinstance(value, wanted) or (isinstance(value, bool) and kind != "bool"):
-                raise InputError(f"table {name}: column {column!r} wants {kind}, got {value!r}")
-        if not partial:
-            missing = [c for c, (_, nullable) in self.columns.items() if c not in row and not nullable]
-            if missing:
-                raise InputError(f"table {name}: missing {', '.join(missing)}")
-
-
-def create_schema(connection: sqlite3.Connection, tables: dict[str, Table]) -> None:
-    """Create tables and full-text indexes in an empty database."""
-    from sqlite_utils import Database
-
-    connection.executescript(_META)
-    db = Database(connection)
-    for name, table in tables.items():
-        db.table(name).create(
-            {c: _TYPES[t] if t in ("str", "int", "float") else (int if t == "bool" else str) for c, (t, _) in table.columns.items()},
-            pk=table.key,
-            not_null={c for c, (_, nullable) in table.columns.items() if not nullable},
-        )
-        for column in table.index:
-            db.table(name).create_index([column])
-        if table.search:
-            db.table(name).enable_fts(list(table.search), fts_version="FTS5", create_triggers=True, tokenize="porter unicode61")
 
 
 class World:
@@ -120,7 +31,8 @@ class World:
 
     def __init__(self, connection: sqlite3.Connection, tables: dict[str, Table], *, shared: bool) -> None:
         self._db, self.tables, self.shared = connection, tables, shared
-        self._stamp = ("", WORLD)
+        self._stamp: tuple[int, str | None] = (0, None)
+        self._numbers: dict[str, int] = {}
         self._in_call = False
         self._begun: int | None = None
         self.read_only = False
@@ -160,11 +72,16 @@ class World:
         return self._db.serialize()
 
     def slim(self) -> None:
-        """Take out of the log the text of rows added so far, which stand in their tables as well; every copy becomes half as large.
+        """Make the log of all that was written so far small, and with it every copy.
 
-        `log` then tells such an addition without its row; `undo` fills it in.
+        `log` then tells an addition without its row, which `undo` fills in, and a change by its changed columns alone.
         """
         self._db.execute("UPDATE _log SET new=NULL WHERE old IS NULL")
+        for seq, *sides in self._db.execute("SELECT seq, old, new FROM _log WHERE old IS NOT NULL AND new IS NOT NULL").fetchall():
+            old, new = map(json.loads, sides)
+            changed = [c for c in old if old[c] != new[c]]
+            texts = [_text({c: side[c] for c in changed}) for side in (old, new)]
+            self._db.execute("UPDATE _log SET old=?, new=? WHERE seq=?", (*texts, seq))
         self._db.execute("VACUUM")
 
     def scratch(self) -> World:
@@ -173,7 +90,7 @@ class World:
 
     def _beside(self, connection: sqlite3.Connection, *, shared: bool) -> World:
         made = World(connection, self.tables, shared=shared)
-        made._stamp = self._stamp
+        made._stamp, made._numbers = self._stamp, self._numbers
         return made
 
     def subset(self, names: Iterable[str]) -> bytes:
@@ -185,7 +102,8 @@ class World:
                 if self.tables[table].search:
                     db.execute(f"DROP TABLE {table}_fts")
                 db.execute(f"DROP TABLE {table}")
-        db.execute(f"DELETE FROM _log WHERE tbl NOT IN ({','.join('?' * len(kept))})", sorted(kept))
+        numbers = [self.numbers[name] for name in sorted(kept)]
+        db.execute(f"DELETE FROM _log WHERE tbl NOT IN ({','.join('?' * len(kept))})", numbers)
         db.execute("VACUUM")
         return db.serialize()
 
@@ -212,7 +130,7 @@ class World:
     def _decode(self, table: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for column, kind in self.tables[table].decoded:
             for row in found:
-                value = row[column]
+                value = row.get(column)
                 if value is not None:
                     row[column] = bool(value) if kind == "bool" else json.loads(value)
         return found
@@ -244,7 +162,7 @@ class World:
     # -- writing ----------------------------------------------------------------------------------------------
     def stamp(self, now: int, cause: str) -> None:
         """Say when and by whom the next writes are made; nothing is written yet."""
-        self._stamp = (iso(now), cause)
+        self._stamp = (now, None if cause == WORLD else cause)
 
     def insert(self, table: str, row: dict[str, Any]) -> dict[str, Any]:
         """Insert a row that fits its table and return it."""
@@ -288,7 +206,7 @@ class World:
             self._db.execute("BEGIN")
             self._in_call = True
         self._db.execute(sql, params)
-        entry = (*self._stamp, table, key, _text(old), _text(new))
+        entry = (*self._stamp, self.numbers[table], key, _text(old), _text(new))
         self._db.execute("INSERT INTO _log(at, cause, tbl, pk, old, new) VALUES(?,?,?,?,?,?)", entry)
 
     def commit(self) -> None:
@@ -304,6 +222,13 @@ class World:
             self._in_call = False
 
     # -- history ----------------------------------------------------------------------------------------------
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Table name → its number in the log."""
+        if not self._numbers:
+            self._numbers = dict(self._db.execute("SELECT name, id FROM _tables").fetchall())
+        return self._numbers
+
     @property
     def changes(self) -> int:
         """A number that grows with each write of this connection (cheap)."""
@@ -324,9 +249,11 @@ class World:
         """Return log entries `{seq, at, cause, table, key, old, new}` after a sequence number, rows decoded."""
         if self.shared and after >= self.last_change():
             return []
-        entries = self._db.execute("SELECT seq, at, cause, tbl, pk, old, new FROM _log WHERE seq>? ORDER BY seq", (after,))
+        entries = self._db.execute(
+            "SELECT seq, at, cause, name, pk, old, new FROM _log JOIN _tables ON id=tbl WHERE seq>? ORDER BY seq", (after,)
+        )
         return [
-            {"seq": s, "at": at, "cause": cause, "table": t, "key": pk, "old": self._row(t, old), "new": self._row(t, new)}
+            {"seq": s, "at": iso(at), "cause": cause or WORLD, "table": t, "key": pk, "old": self._row(t, old), "new": self._row(t, new)}
             for s, at, cause, t, pk, old, new in entries
         ]
 
@@ -349,13 +276,13 @@ class World:
     def redo(self, entries: Iterable[dict[str, Any]]) -> None:
         """Apply entries that `undo` returned, at their own moments and with their own causes."""
         for entry in entries:
-            self._stamp = (entry["at"], entry["cause"])
+            self.stamp(parse_time(entry["at"]), entry["cause"])
             self._apply(entry["table"], entry["key"], entry["new"])
         self.commit()
 
     def log_since(self, moment: str) -> list[dict[str, Any]]:
         """Return log entries at or after a moment (ISO)."""
-        first = self._db.execute("SELECT min(seq) FROM _log WHERE at>=?", (moment,)).fetchone()[0]
+        first = self._db.execute("SELECT min(seq) FROM _log WHERE at>=?", (parse_time(moment),)).fetchone()[0]
         return [] if first is None else [e for e in self.log(first - 1) if e["at"] >= moment]
 
     def _apply(self, table: str, key: Any, row: dict[str, Any] | None) -> None:
@@ -382,14 +309,6 @@ class World:
         for name, table in self.tables.items():
             found[name] = {r[table.key]: json.dumps(r, sort_keys=True) for r in self.rows(name)}
         return found
-
-
-def _encode(kind: str, value: Any) -> Any:
-    if value is None or kind in ("str", "int"):
-        return value
-    if kind in ("list", "dict"):
-        return json.dumps(value, ensure_ascii=False)
-    return int(value) if kind == "bool" else float(value)
 
 
 def _text(row: dict[str, Any] | None) -> str | None:

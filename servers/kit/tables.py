@@ -1,0 +1,107 @@
+"""Tables: their columns in a compact form, how values are stored, and the schema that they make."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from servers.kit.errors import InputError, did_you_mean
+
+_TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
+
+_META = """
+CREATE TABLE _tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE _log(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, cause TEXT, tbl INTEGER NOT NULL, pk NOT NULL, old TEXT, new TEXT);
+"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table's columns, in compact form: `Table("id:str amount:int note:str? tags:list")`.
+
+    The first column is the primary key; `?` allows null; types are str, int, float, bool, list and dict (JSON).
+    `search` names text columns of a full-text index, `index` columns of ordinary indexes. `identity` marks who is signed in, which
+    a stale read does not take back.
+    """
+
+    spec: str
+    search: tuple[str, ...] = ()
+    index: tuple[str, ...] = ()
+    identity: bool = False
+
+    @functools.cached_property
+    def columns(self) -> dict[str, tuple[str, bool]]:
+        """Column name → (type name, nullable)."""
+        found = {}
+        for part in self.spec.split():
+            name, _, kind = part.partition(":")
+            if kind.rstrip("?") not in _TYPES:
+                raise InputError(f"column {part!r}: unknown type{did_you_mean(kind.rstrip('?'), _TYPES)}")
+            found[name] = (kind.rstrip("?"), kind.endswith("?"))
+        return found
+
+    @functools.cached_property
+    def key(self) -> str:
+        """Name of the primary key."""
+        return next(iter(self.columns))
+
+    @functools.cached_property
+    def decoded(self) -> tuple[tuple[str, str], ...]:
+        """Columns whose stored form differs from their Python form."""
+        return tuple((n, t) for n, (t, _) in self.columns.items() if t in ("bool", "list", "dict"))
+
+    @functools.cached_property
+    def listed(self) -> str:
+        """The columns as SQL lists them."""
+        return ",".join(self.columns)
+
+    def encoded(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return values of columns as SQLite stores them."""
+        return {c: _encode(self.columns[c][0], v) for c, v in row.items()}
+
+    def check(self, name: str, row: dict[str, Any], *, partial: bool = False) -> None:
+        """Raise `InputError` where a row does not fit, naming table, column and what would be right."""
+        for column, value in row.items():
+            if column not in self.columns:
+                raise InputError(f"table {name}: unknown column {column!r}{did_you_mean(column, self.columns)}")
+            kind, nullable = self.columns[column]
+            wanted = (int, float) if kind == "float" else _TYPES[kind]
+            if value is None:
+                if not nullable:
+                    raise InputError(f"table {name}: column {column!r} must not be null")
+            elif not isinstance(value, wanted) or (isinstance(value, bool) and kind != "bool"):
+                raise InputError(f"table {name}: column {column!r} wants {kind}, got {value!r}")
+        if not partial:
+            missing = [c for c, (_, nullable) in self.columns.items() if c not in row and not nullable]
+            if missing:
+                raise InputError(f"table {name}: missing {', '.join(missing)}")
+
+
+def create_schema(connection: sqlite3.Connection, tables: dict[str, Table]) -> None:
+    """Create tables and full-text indexes in an empty database."""
+    from sqlite_utils import Database
+
+    connection.executescript(_META)
+    connection.executemany("INSERT INTO _tables(name) VALUES(?)", [(name,) for name in sorted(tables)])
+    db = Database(connection)
+    for name, table in tables.items():
+        db.table(name).create(
+            {c: _TYPES[t] if t in ("str", "int", "float") else (int if t == "bool" else str) for c, (t, _) in table.columns.items()},
+            pk=table.key,
+            not_null={c for c, (_, nullable) in table.columns.items() if not nullable},
+        )
+        for column in table.index:
+            db.table(name).create_index([column])
+        if table.search:
+            db.table(name).enable_fts(list(table.search), fts_version="FTS5", create_triggers=True, tokenize="porter unicode61")
+
+
+def _encode(kind: str, value: Any) -> Any:
+    if value is None or kind in ("str", "int"):
+        return value
+    if kind in ("list", "dict"):
+        return json.dumps(value, ensure_ascii=False)
+    return int(value) if kind == "bool" else float(value)
