@@ -1,0 +1,154 @@
+"""Recipes that fill a cart, and what was bought before."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.control import seeded
+from servers.kit.service import Setup, reads, writes
+from servers.kit.values import Cursor, Limit, page
+from servers.shopping.instacart import _inventory as stock
+from servers.shopping.instacart import _orders as orders
+from servers.shopping.instacart._model import CartId, ProductId, StoreId, find_store
+from servers.shopping.instacart.carts import CART, Carts
+
+RecipeId = Annotated[str, Field(description="recipe_id, from search_recipes.")]
+DishWords = Annotated[str, Field(max_length=80, description="Words of the title or summary; empty for all recipes.")]
+Diet = Annotated[
+    Literal["vegetarian", "vegan", "gluten_free", "dairy_free", "nut_free"], Field(description="Only recipes that fit this diet.")
+]
+Servings = Annotated[int, Field(ge=1, le=24, description="For how many people; the recipe's own number when left out.")]
+PastIds = Annotated[list[ProductId], Field(min_length=1, max_length=40, description="product_ids from get_buy_it_again.")]
+CHILI = seeded("icx", "bean-chili")
+
+
+class Recipes(Carts):
+    """Cooking, and buying again."""
+
+    def _recipe(self, recipe_id: str) -> dict[str, Any]:
+        row = self.db.get("instacart_recipes", recipe_id)
+        if row is None:
+            self.fail(
+                "RECIPE_NOT_FOUND", f"There is no recipe {recipe_id!r}.", "Take a recipe_id from search_recipes.", recipe_id=recipe_id
+            )
+        return row
+
+    def _best(self, store: dict[str, Any], family: str | None, kept: stock.Kept) -> dict[str, Any] | None:
+        """Return the product of a kind with the lowest price by weight that is in stock."""
+        rows = self.db.rows("instacart_products", "family=?", family, order="rowid")
+        left = [r for r in rows if stock.carries(store, r) and stock.level(store, r, self.now, kept) != "out"]
+        return min(left, key=lambda r: (stock.per_unit(r, stock.price(store, r, self.now, kept))[0], r["id"]), default=None)
+
+    @reads(example={"query": "soup", "dietary_filter": "vegetarian"})
+    def search_recipes(
+        self, query: DishWords, dietary_filter: Diet | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
+        """Return recipes that hold all words, best match first: recipe_id, title, summary, diets, servings, minutes."""
+        rows = self.db.search("instacart_recipes", query) if query.strip() else self.db.rows("instacart_recipes", order="title")
+        kept = [r for r in rows if dietary_filter is None or dietary_filter in r["diets"]]
+        return page(kept, "recipes", limit, cursor, self._summary)
+
+    def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {"recipe_id": row["id"]} | {k: row[k] for k in ("title", "summary", "diets", "servings", "minutes")}
+
+    @reads(example={"recipe_id": CHILI, "store_id": seeded("ics", "new_seasons")})
+    def get_recipe(self, recipe_id: RecipeId, store_id: StoreId | None = None) -> dict[str, Any]:
+        """Return a recipe with steps and ingredients; with store_id each ingredient names the product_id that fits it there, if any."""
+        row = self._recipe(recipe_id)
+        store = find_store(self, store_id) if store_id is not None else None
+        kept = stock.exceptions(self, store_id) if store_id is not None else {}
+        shown = []
+        for part in row["ingredients"]:
+            found = self._best(store, part["family"], kept) if store and part["family"] else None
+            shown.append({k: part[k] for k in ("name", "quantity", "unit")} | {"product_id": found["id"] if found else None})
+        return self._summary(row) | {"ingredients": shown, "steps": row["steps"]}
+
+    @writes(example={"cart_id": CART, "recipe_id": CHILI, "servings": 8})
+    def add_recipe_to_cart(self, cart_id: CartId, recipe_id: RecipeId, servings: Servings | None = None) -> dict[str, Any]:
+        """Put what a recipe needs into a cart, in pieces enough for the servings, and return what was matched and what was not.
+
+        The cheapest by weight in stock is taken; what kitchens have (water, salt) and what the store lacks stays unmatched.
+        """
+        cart, row = self._cart(cart_id, change=True), self._recipe(recipe_id)
+        store, kept = find_store(self, cart["store_id"]), stock.exceptions(self, cart["store_id"])
+        scale = (servings or row["servings"]) / row["servings"]
+        matched, unmatched = [], []
+        for part in row["ingredients"]:
+            found = self._best(store, part["family"], kept) if part["family"] else None
+            amount = round(part["quantity"] * scale, 2)
+            if found is None:
+                unmatched.append({"name": part["name"], "quantity": amount, "unit": part["unit"]})
+                continue
+            number = stock.pieces(found, amount, part["unit"])
+            self._put(cart, found["id"], number)
+            matched.append({"ingredient": part["name"], "product_id": found["id"], "name": found["name"], "quantity": number})
+        if not matched:
+            self.fail(
+                "NOTHING_MATCHED", f"{store['name']} has none of the ingredients.", "Try the cart of another store.", recipe_id=recipe_id
+            )
+        return {
+            "cart_id": cart_id,
+            "recipe_id": recipe_id,
+            "servings": servings or row["servings"],
+            "matched": matched,
+            "unmatched": unmatched,
+        }
+
+    # -- again --------------------------------------------------------------------------------------------------------
+    def _bought(self, store_id: str | None = None) -> dict[str, list[Any]]:
+        """Return by product how many orders brought it, when last, and from which store."""
+        found: dict[str, list[Any]] = {}
+        for row in self.db.rows("instacart_orders", "cancelled_at IS NULL AND arrives_at<=?", self.time, order="arrives_at, rowid"):
+            if store_id in (None, row["store_id"]):
+                for item in orders.items(self, row["id"]):
+                    if item["got_id"] is not None:
+                        count = found.get(item["got_id"], [0])[0]
+                        found[item["got_id"]] = [count + 1, row["arrives_at"], row["store_id"]]
+        return found
+
+    @reads(example={"limit": 10})
+    def get_buy_it_again(self, store_id: StoreId | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return products of past deliveries, the most often bought first, with count, last time and the store of it."""
+        if store_id is not None:
+            find_store(self, store_id)
+        shown: list[dict[str, Any]] = []
+        for product_id, (count, last, where) in self._bought(store_id).items():
+            row = self.db.get("instacart_products", product_id) or {}
+            shown.append(
+                {
+                    "product_id": product_id,
+                    "name": row["name"],
+                    "brand": row["brand"],
+                    "purchase_count": count,
+                    "last_purchased_at": last,
+                    "store_id": where,
+                }
+            )
+        shown.sort(key=lambda s: s["last_purchased_at"], reverse=True)
+        shown.sort(key=lambda s: -s["purchase_count"])
+        return page(shown, "products", limit, cursor)
+
+    @writes(
+        example={"cart_id": CART, "product_ids": ["${past.products.0.product_id}", "${past.products.1.product_id}"]},
+        setup=(Setup("get_buy_it_again", {"store_id": seeded("ics", "new_seasons")}, "past"),),
+    )
+    def quick_add_past_items(self, cart_id: CartId, product_ids: PastIds) -> dict[str, Any]:
+        """Put one of each of these past purchases into a cart; those never bought, not carried or out of stock come back in not_found."""
+        cart = self._cart(cart_id, change=True)
+        store, kept, past = find_store(self, cart["store_id"]), stock.exceptions(self, cart["store_id"]), self._bought()
+        added, missing = [], []
+        for product_id in dict.fromkeys(product_ids):
+            row = self.db.get("instacart_products", product_id)
+            here = row is not None and stock.carries(store, row) and stock.level(store, row, self.now, kept) != "out"
+            if row is None or product_id not in past or not here:
+                why = "never_bought" if product_id not in past else "not_in_stock_here"
+                missing.append({"product_id": product_id, "reason": why})
+            else:
+                self._put(cart, product_id, 1)
+                added.append({"product_id": product_id, "name": row["name"], "quantity": 1})
+        if not added:
+            hint = "get_buy_it_again with the cart's store_id shows what fits."
+            self.fail("NOTHING_ADDED", "None of these products can be added.", hint, not_found=missing)
+        return {"cart_id": cart_id, "added": added, "not_found": missing}
