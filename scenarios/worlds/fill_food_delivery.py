@@ -29,8 +29,17 @@ PREFIXES = {
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     """Write the delivery area, both catalogues, both accounts and their orders."""
     _areas(builder, seeds)
+    meals = _told(builder, seeds)
     for name, model in (("uber_eats", uber_eats), ("doordash", doordash)):
-        Provider(builder, seeds, name, model).fill()
+        Provider(builder, seeds, name, model, meals).fill()
+
+
+def _told(builder: Builder, seeds: dict[str, Any]) -> list[int]:
+    """Return the moments of the orders that are told one by one, on either provider: nobody orders twice for one meal."""
+    zone = ZoneInfo(builder.person["timezone"])
+    lived = [{"at": h["order"].get("at", h["at"])} for h in builder.life if h.get("order")]
+    said = [s["at"] for s in [*seeds["singles"], *lived]]
+    return [int(datetime.fromisoformat(text).replace(tzinfo=zone).timestamp()) for text in said]
 
 
 def _areas(builder: Builder, seeds: dict[str, Any]) -> None:
@@ -50,9 +59,9 @@ def _areas(builder: Builder, seeds: dict[str, Any]) -> None:
 class Provider:
     """One provider's account and orders."""
 
-    def __init__(self, builder: Builder, seeds: dict[str, Any], name: str, model: Any) -> None:
+    def __init__(self, builder: Builder, seeds: dict[str, Any], name: str, model: Any, meals: list[int]) -> None:
         self.builder, self.name, self.model, self.words = builder, name, model, model.WORDS
-        self.seeds, self.own, self.person = seeds, seeds[name], builder.person
+        self.seeds, self.own, self.person, self.meals = seeds, seeds[name], builder.person, meals
         self.zone = ZoneInfo(builder.person["timezone"])
         self.books = Catalogue(builder, seeds, name, PREFIXES[name])
         self.since = parse_time(self.own["since"])
@@ -157,11 +166,14 @@ class Provider:
                 said |= {k: pattern[k] for k in ("to", "card") if k in pattern} | {"chance": chance}
                 if chance.random() < 0.3:
                     said |= {"rating": chance.choice([4, 5, 5, 3]), "dasher_rating": chance.choice([4, 5, 5])}
+                self.meals.append(at)
                 yield said
             first += timedelta(days=pattern["every"])
 
     def _occupied(self, at: int) -> bool:
-        """Return whether a happening takes the person's time, so that nothing is ordered home."""
+        """Return whether a happening takes the person's time or another meal was ordered, so that nothing is."""
+        if any(abs(meal - at) < 4 * 3600 for meal in self.meals):
+            return True
         for happening in self.builder.life:
             begins = self.at(happening["at"])
             if begins - 5400 <= at <= begins + happening.get("hours", 1) * 3600 + 1800 and not happening.get("cancelled"):
@@ -193,6 +205,8 @@ class Provider:
         lines = self._lines(said, at)
         offer = self.offers.get(said.get("offer", ""))
         member, tip = rules.holds(self.members, iso(at)) is not None, cents(said["tip"])
+        while "chance" in said and pricing.subtotal(lines) < place["min_order"]:
+            lines[0]["quantity"] += 1
         goods = pricing.subtotal(lines)
         more = {"member": member, "discount": rules.off(offer, goods), "tip": tip}
         cost = pricing.price(self.model.TARIFF, place, goods, away, moment, **more)
@@ -238,7 +252,7 @@ class Provider:
     ) -> pricing.Price:
         """Return a price that comes to the total that a happening tells; items cost what they did then, the service fee is the rest."""
         total, n = cents(said["total"]), 0
-        while pricing.subtotal(lines) * 1.6 + 600 < total - more["tip"]:
+        while pricing.subtotal(lines) * 1.45 + 600 < total - more["tip"]:
             lines[n % len(lines)]["quantity"] += 1
             n += 1
         for step in range(400):
