@@ -165,15 +165,20 @@ class Shelf:
                 row["replacement_id"] = self.products[more[1]]["id"] if len(more) > 1 else None
                 self.builder.add(at + 40 * number, "instacart_cart_items", id=self.id("l", f"{key}-{number}"), **row)
 
+    def usual(self, family: str, store: dict[str, Any]) -> dict[str, Any]:
+        """Return the product of a kind that the person takes in a store."""
+        rows = [r for r in self.families[family] if stock.carries(store, r)] or self.families[family]
+        return rows[int(share("usual", self.builder.name, family) * len(rows))]
+
     def meant(self, text: str, store: dict[str, Any]) -> dict[str, Any]:
         """Return the product that a word of the person's life means, carried by the store where possible."""
         said, raw = tokens(text), set(re.findall(r"[a-zñ]+", text.lower()))
 
-        def fit(row: dict[str, Any]) -> tuple[float, bool]:
+        def fit(row: dict[str, Any]) -> tuple[float, bool, bool]:
             kind, name = tokens(row["family"]), tokens(row["name"])
             exact = len(raw & set(row["family"].split())) / 10
             near = len(said & kind) / len(set(row["family"].split()))
-            return near + exact + len(said & name) / 100, stock.carries(store, row)
+            return near + exact + len(said & name) / 100, stock.carries(store, row), row is self.usual(row["family"], store)
 
         return max(self.products.values(), key=fit)
 
@@ -211,17 +216,14 @@ class Book:
                 chance = self.builder.chance("shop", number, day)
                 if chance.random() < habit.get("chance", 1) and not any(abs(at - t) < orders.DAY for _, t in known):
                     picked = chance.sample(habit["basket"], chance.randrange(*habit["size"]))
-                    lines = [(self._usual(family, habit), chance.choices((1, 2, 3), (80, 16, 4))[0]) for family in picked]
+                    lines = [
+                        (self.shelf.usual(family, self.shelf.stores[habit["store"]]), chance.choices((1, 2, 3), (80, 16, 4))[0])
+                        for family in picked
+                    ]
                     at += 60 * chance.randrange(-50, 50)
                     key = f"habit-{number}-{day}"
                     yield {"key": key, "store": habit["store"], "at": at, "window": at + 7200 + 3600 * chance.randrange(20), "lines": lines}
                 day += timedelta(days=habit["every"])
-
-    def _usual(self, family: str, habit: dict[str, Any]) -> dict[str, Any]:
-        """Return the product of a kind that the person takes in a store, now and then another."""
-        store = self.shelf.stores[habit["store"]]
-        rows = [r for r in self.shelf.families[family] if stock.carries(store, r)] or self.shelf.families[family]
-        return rows[int(share("usual", self.builder.name, family) * len(rows))]
 
     def _of_life(self, event: dict[str, Any], buy: dict[str, Any], made: int) -> dict[str, Any]:
         key = event["place"] if event.get("place") in self.shelf.stores else self.seeds["store"]

@@ -52,6 +52,7 @@ class Map:
         self.cities: dict[str, dict[str, Any]] = {}
         for city in builder.person["cities"]:
             row = {"name": city["name"], "state": city["state"], "lat": city["lat"], "lng": city["lon"], "timezone": city["timezone"]}
+            row["market"] = seeds["markets"].get(city["key"], 90)
             self.cities[city["key"]] = builder.add(self.first, "ridesharing_cities", id=city["key"], **row)
         self.spots: dict[str, tuple[Spot, dict[str, Any]]] = {}
         for key, place in builder.places.items():
@@ -245,6 +246,8 @@ class Provider:
             late = {"rider": "matched_at", "driver": "matched_at", "no_show": "arrives_at"}[by]
             fee = cents(said.get("cancelled", 0))
             when = parse_time(row[late]) + (rules.MINUTE * (7 if fee else 1))
+            if when > self.builder.start:
+                when = min(parse_time(row["requested_at"]) + rules.DAY, self.builder.start - 3600)
             return [(when, {"cancelled_at": iso(when), "cancelled_by": by, "cancel_fee": fee})]
         over = parse_time(row["ends_at"])
         if over > self.builder.start - 3600 or said.get("plain"):

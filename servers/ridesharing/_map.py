@@ -23,7 +23,8 @@ from servers.kit.values import round_cents
 from servers.kit.zones import local
 
 SHARED = {
-    "ridesharing_cities": Table("id:str name:str state:str lat:float lng:float timezone:str"),
+    # `market` is per cent of the usual rates.
+    "ridesharing_cities": Table("id:str name:str state:str lat:float lng:float timezone:str market:int"),
     "ridesharing_places": Table(
         "id:str name:str kind:str address:str city:str state:str lat:float lng:float", search=("name", "kind", "address", "city")
     ),
@@ -50,11 +51,12 @@ class Spot(NamedTuple):
 
 
 class Route(NamedTuple):
-    """How far and how long, over all stops; `legs` are the minutes up to each stop and to the end."""
+    """How far and how long, over all stops; `legs` are minutes up to each stop and the end, `rate` per cent of the city's fares then."""
 
     miles: float
     minutes: int
     legs: tuple[int, ...]
+    rate: int
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,8 @@ def route(city: dict[str, Any], points: Sequence[Spot], at: int) -> Route:
         total += far
         gone += far / speed * 60 * slowed + 2
         legs.append(max(1, round(gone)))
-    return Route(round(total, 1), legs[-1], tuple(legs))
+    rate = 95 + int(11 * share("rate", city["name"], city["state"], at // SLOT))
+    return Route(round(total, 1), legs[-1], tuple(legs), rate)
 
 
 def reachable(svc: Service, points: Sequence[Spot]) -> None:
@@ -185,14 +188,14 @@ def _demand(provider: str, city: dict[str, Any], quarter: int) -> int:
 
 
 def market(city: dict[str, Any]) -> Decimal:
-    """Return how dear rides are in a city, about 0.85 to 1.25."""
-    return Decimal(round(85 + 40 * share("market", city["name"], city["state"]))) / 100
+    """Return how dear rides are in a city: 1 is usual."""
+    return Decimal(city["market"]) / 100
 
 
 def fare(mode: Mode, city: dict[str, Any], way: Route, percent: int) -> int:
     """Return the fare in cents, with demand on all but the booking fee."""
     rates = mode.base + mode.per_mile * Decimal(str(way.miles)) + mode.per_minute * way.minutes
-    return round_cents(max(Decimal(mode.minimum), rates) * market(city) * (100 + percent) / 100) + mode.booking
+    return round_cents(max(Decimal(mode.minimum), rates) * market(city) * way.rate * (100 + percent) / 10_000) + mode.booking
 
 
 def wait(provider: str, mode: Mode, city: dict[str, Any], at: int) -> int:

@@ -40,12 +40,12 @@ WORDS = rules.Words(
 MODES = {
     m.id: m
     for m in (
-        Mode("lyft", "Lyft", 150, 112, 31, 750, 315, 4),
-        Mode("extra_comfort", "Extra Comfort", 245, 139, 36, 1050, 325, 4, "comfort", 1, 0.95),
-        Mode("lyft_xl", "Lyft XL", 310, 188, 45, 1200, 350, 6, "xl", 2, 0.95),
-        Mode("lyft_green", "Green", 150, 116, 31, 780, 315, 4, "electric", 2, 0.85),
-        Mode("lyft_black", "Black", 780, 360, 68, 2000, 0, 5, "black", 5, 0.7),
-        Mode("lyft_access", "Access", 150, 112, 31, 750, 315, 4, "wav", 7, 0.65),
+        Mode("lyft", "Lyft", 120, 224, 41, 450, 235, 4),
+        Mode("extra_comfort", "Extra Comfort", 185, 262, 47, 700, 245, 4, "comfort", 1, 0.95),
+        Mode("lyft_xl", "Lyft XL", 185, 280, 50, 730, 265, 6, "xl", 2, 0.95),
+        Mode("lyft_green", "Green", 125, 228, 42, 480, 235, 4, "electric", 2, 0.85),
+        Mode("lyft_black", "Black", 720, 470, 86, 1850, 0, 5, "black", 5, 0.7),
+        Mode("lyft_access", "Access", 120, 224, 41, 450, 235, 4, "wav", 7, 0.65),
     )
 }
 CANCEL_FEE = 500

@@ -46,13 +46,13 @@ WORDS = rules.Words(
 MODES = {
     m.id: m
     for m in (
-        Mode("uberx", "UberX", 165, 118, 28, 790, 295, 4),
-        Mode("comfort", "Comfort", 240, 142, 34, 1090, 310, 4, "comfort", 1, 0.97),
-        Mode("uberxl", "UberXL", 320, 195, 42, 1250, 330, 6, "xl", 2, 0.95),
-        Mode("green", "Uber Green", 165, 121, 28, 820, 295, 4, "electric", 2, 0.9),
-        Mode("pet", "Uber Pet", 420, 124, 30, 1180, 295, 4, "pet", 2, 0.92),
-        Mode("black", "Uber Black", 800, 375, 65, 2100, 0, 4, "black", 4, 0.75),
-        Mode("wav", "Uber WAV", 165, 118, 28, 790, 295, 4, "wav", 6, 0.7),
+        Mode("uberx", "UberX", 130, 232, 37, 480, 215, 4),
+        Mode("comfort", "Comfort", 190, 268, 44, 720, 235, 4, "comfort", 1, 0.97),
+        Mode("uberxl", "UberXL", 190, 288, 47, 760, 245, 6, "xl", 2, 0.95),
+        Mode("green", "Uber Green", 135, 236, 38, 510, 215, 4, "electric", 2, 0.9),
+        Mode("pet", "Uber Pet", 380, 238, 39, 860, 215, 4, "pet", 2, 0.92),
+        Mode("black", "Uber Black", 750, 490, 82, 1900, 0, 4, "black", 4, 0.75),
+        Mode("wav", "Uber WAV", 130, 232, 37, 480, 215, 4, "wav", 6, 0.7),
     )
 }
 CANCEL_FEE = {"black": 1000, "uberxl": 700}
@@ -61,7 +61,7 @@ RESERVE_FEE = 350
 FREE_UNTIL = 3600
 """Seconds before the pickup until which a reservation is cancelled for nothing."""
 MAX_STOPS, MAX_ACTIVE = 3, 3
-COURIER = Mode("connect", "Connect", 250, 105, 22, 890, 195, 0)
+COURIER = Mode("connect", "Connect", 210, 190, 28, 690, 195, 0)
 
 RideId = Annotated[str, Field(description="ride_id, from list_rides or request_ride.")]
 RideType = Annotated[
