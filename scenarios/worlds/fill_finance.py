@@ -16,13 +16,16 @@ from scenarios.worlds.build import Builder, with_ids
 from servers.finance import _calendar as calendar
 from servers.finance import _clockwork as clockwork
 from servers.finance import _market as market
+from servers.finance.fidelity import _model as fidelity
+from servers.finance.robinhood import _model as robinhood
+from servers.finance.vanguard import _model as vanguard
 from servers.kit.errors import InputError, ServiceError
 from servers.kit.service import Ids, Service, services
 from servers.kit.store import WORLD, World
 from servers.kit.values import cents, iso
 from servers.kit.zones import local_day, local_moment
 
-BROKERS = ("robinhood", "fidelity", "vanguard")
+WORDS = {"robinhood": robinhood.WORDS, "fidelity": fidelity.WORDS, "vanguard": vanguard.WORDS}
 TICKS = (time(10, 30), time(16, 30))
 """Clock times in New York at which the past lets the services do what is due."""
 
@@ -33,16 +36,25 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     first = local_moment(seeds["since"], time(9), calendar.NEW_YORK)
     for row in securities:
         builder.add(first, "finance_securities", **row)
-    for name in BROKERS:
-        if name in seeds:
-            Past(builder, services()[name], seeds[name], securities, first).play()
+    told = {h["key"]: h for h in builder.life if "invest" in h}
+    for name in WORDS:
+        mine = {k: h for k, h in told.items() if h["invest"]["on"] == name}
+        Past(builder, services()[name], seeds[name], securities, first, mine).play()
 
 
 class Past:
     """One broker's past, played in a small world of its own and copied from its log."""
 
-    def __init__(self, builder: Builder, cls: type[Service], seeds: dict[str, Any], securities: list[dict[str, Any]], first: int) -> None:
-        self.builder, self.cls, self.seeds, self.first = builder, cls, seeds, first
+    def __init__(
+        self,
+        builder: Builder,
+        cls: type[Service],
+        seeds: dict[str, Any],
+        securities: list[dict[str, Any]],
+        first: int,
+        told: dict[str, Any],
+    ) -> None:
+        self.builder, self.cls, self.seeds, self.first, self.told = builder, cls, seeds, first, told
         self.zone = ZoneInfo(builder.person["timezone"])
         self.named: dict[str, str] = {}
         self._count = 0
@@ -54,7 +66,7 @@ class Past:
 
     def play(self) -> None:
         """Make everything happen, then hand over all rows but the securities."""
-        carried = [r for r in self.listed.values() if r["kind"] in self.seeds["kinds"]]
+        carried = [r for r in self.listed.values() if r["kind"] in WORDS[self.cls.name].kinds]
         self.world.insert("finance_agenda", {"id": self.cls.name, "next_at": clockwork.next_ex_date(carried, self.first)})
         for table, rows in self.seeds["rows"].items():
             for row in rows:
@@ -77,8 +89,11 @@ class Past:
 
     def _steps(self) -> Iterator[tuple[int, list[Any] | None]]:
         """Yield (moment, step) of what is told, of what repeats, and of the clock."""
+        missing = sorted(set(self.told) - {s[2].removeprefix("life:") for s in self.seeds["steps"]})
+        if missing:
+            raise InputError(f"finance.yaml: {self.cls.name} does not tell {', '.join(missing)} of life.yaml")
         for step in self.seeds["steps"]:
-            yield self._at(step[0]), step
+            yield self._step(step)
         for said in self.seeds.get("repeats", ()):
             until, number = said.get("until", local_day(self.builder.start, self.zone)), 0
             while (day := clockwork.occurrence(said["start"], said["every"], number)) <= until:
@@ -91,6 +106,16 @@ class Past:
             for clock in TICKS:
                 yield local_moment(day, clock, calendar.NEW_YORK), None
             day += timedelta(days=1)
+
+    def _step(self, step: list[Any]) -> tuple[int, list[Any]]:
+        """Return when a step is made; one named `life:<key>` takes its moment, and an amount written `life`, from that happening."""
+        at, tool, key, args = step
+        if not key.startswith("life:"):
+            return self._at(at), step
+        happening = self.told[key.removeprefix("life:")]
+        amount = happening["invest"]["amount"]
+        args = {k: amount if v == "life" else v for k, v in args.items()}
+        return self._at(at or happening["at"]), [at, tool, happening["key"], args]
 
     def _do(self, moment: int, step: list[Any] | None) -> None:
         self.world.stamp(moment, WORLD)

@@ -26,7 +26,7 @@ RECURRING = Table(
 )
 HOUR = time(10)
 """Clock time in New York at which recurring investments are made."""
-Frequency = Literal["daily", "weekly", "biweekly", "monthly", "quarterly"]
+Frequency = Literal["daily", "weekly", "biweekly", "monthly", "quarterly", "annually"]
 _AHEAD = 120
 
 
@@ -137,7 +137,7 @@ def occurrence(start: date, frequency: Frequency, number: int, every_day: bool =
     """Return the day of the n-th run (from 0); a trading day, unless what is bought trades every day."""
     if frequency == "daily":
         return start + timedelta(days=number) if every_day else calendar.add_days(calendar.on_or_after(start), number)
-    weeks, months = {"weekly": 1, "biweekly": 2}.get(frequency, 0), {"monthly": 1, "quarterly": 3}.get(frequency, 0)
+    weeks, months = {"weekly": 1, "biweekly": 2}.get(frequency, 0), {"monthly": 1, "quarterly": 3, "annually": 12}.get(frequency, 0)
     day = months_later(start, months * number) + timedelta(days=7 * weeks * number)
     return day if every_day else calendar.on_or_after(day)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from servers.finance import _calendar as calendar
 from servers.finance import _market as market
-from servers.finance._brokerage import MAIN, Words, account
+from servers.finance._brokerage import MAIN, Account, Words, account
 from servers.finance._orders import Duration, OrderType, Plan, Side, Wish, decimals, plan, shares, status, units_of, value
 from servers.kit.service import Service
 from servers.kit.values import dollars, iso
@@ -155,6 +154,15 @@ def wish_of(
     return Wish(side, units, None, order_type, limit, stop, duration)
 
 
+def check_minimum(svc: Service, words: Words, row: dict[str, Any], mine: Account, amount: int) -> None:
+    """Refuse a first purchase of a fund for less than its minimum; more can be added to what is held."""
+    least = row["minimum_investment"] or 0
+    if amount < least and not mine.units(row["symbol"]):
+        message = f"A first purchase of {row['symbol']} is for at least ${dollars(least):,.2f}."
+        hint = f"Raise the amount, or find another share class with {words.search}."
+        svc.fail("MINIMUM_INVESTMENT_NOT_MET", message, hint, symbol=row["symbol"], minimum_investment=dollars(least))
+
+
 # -- transfers --------------------------------------------------------------------------------------------------------
 def transfer_status(row: dict[str, Any], moment: str) -> str:
     """Return pending, completed or failed."""
@@ -168,7 +176,7 @@ def transfer(
     words: Words,
     direction: str,
     amount: int,
-    days: int,
+    clears_at: int,
     *,
     method: str = "ach",
     bank: str = "",
@@ -177,10 +185,11 @@ def transfer(
     tax_year: int | None = None,
     ref: str | None = None,
     at: int | None = None,
+    failure: str | None = None,
 ) -> dict[str, Any]:
-    """Move money in or out, to arrive after so many trading days, and return its row; what leaves must be settled and free."""
+    """Move money in or out, to arrive at a moment, and return its row; what leaves must be settled and free. A `failure` moves nothing."""
     moment = svc.now if at is None else at
-    if direction == "withdrawal":
+    if direction == "withdrawal" and failure is None:
         mine = account(svc, words, account_id, moment)
         if amount > mine.withdrawable:
             message = f"${dollars(amount):,.2f} are asked for; ${dollars(mine.withdrawable):,.2f} are settled and free to withdraw."
@@ -195,9 +204,9 @@ def transfer(
         "method": method,
         "bank": bank,
         "created_at": iso(moment),
-        "clears_at": iso(calendar.settles(moment, days)),
-        "failed_at": None,
-        "failure": None,
+        "clears_at": iso(clears_at),
+        "failed_at": iso(moment) if failure else None,
+        "failure": failure,
         "tax_year": tax_year,
         "ref": ref,
     }

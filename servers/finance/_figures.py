@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Literal
@@ -26,16 +27,23 @@ def dividends(row: dict[str, Any], first: date, last: date) -> list[Dividend]:
     """Return dividends whose ex-date lies between two dates (included), oldest first."""
     if not row["dividend"] or not row["dividend_months"]:
         return []
-    listed, found = date.fromisoformat(row["listed_at"][:10]), []
-    end = date.fromisoformat(row["delisted_at"][:10]) if row["delisted_at"] else last
+    start = max(first, date.fromisoformat(row["listed_at"][:10]))
+    end = min(last, date.fromisoformat(row["delisted_at"][:10])) if row["delisted_at"] else last
+    months, found = tuple(row["dividend_months"]), []
     for year in range(first.year, last.year + 2):
-        for month in row["dividend_months"]:
-            paid = calendar.on_or_after(date(year, month, row["dividend_day"]))
-            ex_date = calendar.add_days(paid, -10)
-            if max(first, listed) <= ex_date <= min(last, end):
-                grown = row["dividend"] * max(100 + 4 * (year - ANCHOR.year), 10) // 100
-                found.append(Dividend(calendar.add_days(ex_date, -15), ex_date, paid, max(grown, 1)))
+        found += [d for d in _paid_in(year, months, row["dividend_day"], row["dividend"]) if start <= d.ex_date <= end]
     return found
+
+
+@functools.lru_cache(4096)
+def _paid_in(year: int, months: tuple[int, ...], day: int, amount: int) -> tuple[Dividend, ...]:
+    grown = max(amount * max(100 + 4 * (year - ANCHOR.year), 10) // 100, 1)
+    found = []
+    for month in months:
+        paid = calendar.on_or_after(date(year, month, min(day, 28)))
+        ex_date = calendar.add_days(paid, -10)
+        found.append(Dividend(calendar.add_days(ex_date, -15), ex_date, paid, grown))
+    return tuple(found)
 
 
 def yearly_dividend(row: dict[str, Any], at: int) -> float:

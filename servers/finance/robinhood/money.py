@@ -98,7 +98,7 @@ class Money(Service):
             hint = "Wait until earlier deposits have cleared; see list_transfers."
             self.fail("DEPOSIT_LIMIT_EXCEEDED", "At most $50,000.00 of deposits may be on their way at a time.", hint)
         bank = f"{who['bank_name']} …{who['bank_last4']}"
-        row = dealing.transfer(self, WORDS, "deposit", amount, CLEARS, bank=bank, instant=min(amount, free))
+        row = dealing.transfer(self, WORDS, "deposit", amount, calendar.settles(self.now, CLEARS), bank=bank, instant=min(amount, free))
         instant = {"instant_available": dollars(row["instant"]), "pending": dollars(amount - row["instant"])}
         return {"transfer_id": row["id"], "amount": dollars(amount), **instant, "status": "pending", "clears_at": row["clears_at"]}
 
@@ -107,7 +107,7 @@ class Money(Service):
         """Send settled cash to the linked bank, where it arrives after two business days."""
         who = self._profile()
         bank = f"{who['bank_name']} …{who['bank_last4']}"
-        row = dealing.transfer(self, WORDS, "withdrawal", amount, ARRIVES, bank=bank)
+        row = dealing.transfer(self, WORDS, "withdrawal", amount, calendar.settles(self.now, ARRIVES), bank=bank)
         return {"transfer_id": row["id"], "amount": dollars(amount), "status": "pending", "estimated_arrival": row["clears_at"]}
 
     @reads(example={"limit": 10})

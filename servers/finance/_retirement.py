@@ -1,0 +1,93 @@
+"""The law of individual retirement accounts: how much may be paid in for a year, and from which age it must be taken out."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from servers.finance import _calendar as calendar
+from servers.finance._brokerage import Words
+from servers.kit.service import Service
+from servers.kit.values import dollars, round_cents
+from servers.kit.zones import local_day
+
+KINDS = ("traditional_ira", "roth_ira", "rollover_ira", "sep_ira")
+DISTRIBUTED = ("traditional_ira", "rollover_ira", "sep_ira")
+"""Kinds of accounts from which distributions are required."""
+LIMITS = {2024: (700_000, 800_000), 2025: (700_000, 800_000), 2026: (750_000, 860_000)}
+"""Cents that may be paid in for a tax year: before the year in which one turns fifty, and from then on."""
+SEP_LIMITS = {2024: 6_900_000, 2025: 7_000_000, 2026: 7_200_000}
+"""Cents that a business may pay into an owner's SEP-IRA for a tax year."""
+CATCH_UP_AGE = 50
+FIRST_RMD_AGE = 73
+FACTORS = (
+    *(27.4, 26.5, 25.5, 24.6, 23.7, 22.9, 22.0, 21.1, 20.2, 19.4, 18.5, 17.7, 16.8, 16.0, 15.2),
+    *(14.4, 13.7, 12.9, 12.2, 11.5, 10.8, 10.1, 9.5, 8.9, 8.4, 7.8, 7.3, 6.8, 6.4),
+)
+"""Years of the uniform lifetime table for the ages 72 to 100; the last one holds for all later ages here."""
+
+
+def today(svc: Service) -> date:
+    """Return the day in New York."""
+    return local_day(svc.now, calendar.NEW_YORK)
+
+
+def limit(year: int, born: date, kind: str = "traditional_ira") -> int:
+    """Return the cents that may be paid in for a tax year, all accounts together."""
+    known = min(max(year, min(LIMITS)), max(LIMITS))
+    return SEP_LIMITS[known] if kind == "sep_ira" else LIMITS[known][year - born.year >= CATCH_UP_AGE]
+
+
+def open_years(day: date) -> list[int]:
+    """Return the tax years for which one may pay in on a day: this one, and the last one until 15 April."""
+    return [day.year] + ([day.year - 1] if (day.month, day.day) <= (4, 15) else [])
+
+
+def contributed(svc: Service, words: Words, year: int) -> int:
+    """Return the cents paid in for a tax year."""
+    query = f"SELECT coalesce(sum(amount),0) FROM {words.tables}_transfers WHERE direction='deposit' AND tax_year=? AND failed_at IS NULL"
+    return svc.db.sql(query, year)[0][0]
+
+
+def check_contribution(svc: Service, words: Words, amount: int, tax_year: int | None, born: date, kind: str) -> int:
+    """Return the tax year of a contribution, or refuse one for a closed year or above the limit."""
+    years = open_years(today(svc))
+    year = years[0] if tax_year is None else tax_year
+    if year not in years:
+        message = f"No contribution can be made for {year} any more or yet."
+        hint = f"tax_year may be {' or '.join(map(str, years))}."
+        svc.fail("INVALID_TAX_YEAR", message, hint, tax_year=year)
+    done, most = contributed(svc, words, year), limit(year, born, kind)
+    if done + amount > most:
+        room = dollars(most - done)
+        message = f"The limit for {year} is ${dollars(most):,.2f}; ${dollars(done):,.2f} were paid in, which leaves ${room:,.2f}."
+        hint = "Pay in less" + (f", or for {years[1]} until 15 April." if len(years) > 1 and year == years[0] else ".")
+        svc.fail("CONTRIBUTION_LIMIT_EXCEEDED", message, hint, tax_year=year, limit=dollars(most), remaining=room)
+    return year
+
+
+def rmd(age: int, balance: int) -> tuple[float | None, int]:
+    """Return (years of the table, cents to take out) at an age reached in the year; nothing before 73."""
+    if age < FIRST_RMD_AGE:
+        return None, 0
+    factor = FACTORS[min(age, 100) - 72]
+    return factor, round_cents(Decimal(balance) / Decimal(str(factor)))
+
+
+def deadline(year: int, born: date) -> date:
+    """Return the day by which a year's distribution must be taken: the end of the year, for the first one 1 April of the next."""
+    return date(year + 1, 4, 1) if year - born.year == FIRST_RMD_AGE else date(year, 12, 31)
+
+
+def penalty_ends(born: date) -> date:
+    """Return the day from which money can be taken out without the ten percent that are due before the age of 59 and a half."""
+    months = born.year * 12 + born.month - 1 + 59 * 12 + 6
+    last = (date((months + 1) // 12, (months + 1) % 12 + 1, 1) - timedelta(days=1)).day
+    return date(months // 12, months % 12 + 1, min(born.day, last))
+
+
+def row_of_year(year: int, svc: Service, words: Words, born: date) -> dict[str, Any]:
+    """Return what may be and was paid in for a tax year, in dollars."""
+    done, most = contributed(svc, words, year), limit(year, born)
+    return {"tax_year": year, "limit": dollars(most), "contributed": dollars(done), "remaining": dollars(max(most - done, 0))}

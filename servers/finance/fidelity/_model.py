@@ -1,0 +1,122 @@
+"""Fidelity's tables, its words, and how it shows orders and quotes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _brokerage as brokerage
+from servers.finance import _figures as figures
+from servers.finance import _market as market
+from servers.finance._orders import average_price, filled, shares, status
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import dollars, iso
+
+TABLES = {
+    "fidelity_profile": Table(
+        "id:str name:str email:str account_number:str account_type:str registration:str born:str bank_name:str bank_last4:str "
+        "opened_at:str",
+        identity=True,
+    ),
+    "fidelity_orders": brokerage.ORDERS,
+    "fidelity_transfers": brokerage.TRANSFERS,
+    "fidelity_dividends": brokerage.DIVIDENDS,
+    "fidelity_watchlist": brokerage.WATCH,
+    "fidelity_alerts": brokerage.ALERTS,
+    # securities are [symbol, hundredths of a percent].
+    "fidelity_baskets": Table("id:str name:str securities:list created_at:str deleted_at:str?"),
+}
+WORDS = brokerage.Words(
+    tables="fidelity",
+    order_id="fdo",
+    transfer_id="fdt",
+    dividend_id="fdd",
+    lot_id="fdl",
+    kinds=("stock", "etf", "mutual_fund", "crypto"),
+    no_security="SECURITY_NOT_FOUND",
+    no_funds="INSUFFICIENT_FUNDS",
+    no_shares="INSUFFICIENT_POSITION",
+    search="search_stocks",
+    quote="get_stock_quote",
+    list_orders="list_orders",
+    positions="get_positions",
+    deposit="deposit_funds",
+)
+OrderStatus = Annotated[
+    Literal["open", "partially_filled", "filled", "canceled", "expired", "rejected"], Field(description="Only orders in this status.")
+]
+SHOWN = {"pending": "open", "cancelled": "canceled", "failed": "rejected"}
+
+
+def state(row: dict[str, Any], now: str) -> str:
+    """Return an order's status in Fidelity's words."""
+    found = status(row, now)
+    return SHOWN.get(found, found)
+
+
+def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an order for the agent."""
+    units, cents, at = filled(row, svc.time)
+    shown = {
+        "order_id": row["id"],
+        "symbol": row["symbol"],
+        "side": row["side"],
+        "quantity": shares(row["units"]) if row["units"] is not None else shares(units) if units else None,
+        "order_type": row["order_type"],
+        "status": state(row, svc.time),
+        "filled_quantity": shares(units),
+        "filled_price": average_price(row, svc.time),
+        "filled_value": dollars(cents),
+        "commission": dollars(row["fee"]),
+    }
+    for name in ("limit_price", "stop_price"):
+        shown[name] = None if row[name] is None else row[name] / market.PIP
+    return shown | {
+        "dollar_amount": None if row["amount"] is None else dollars(row["amount"]),
+        "basket_id": row["ref"],
+        "lot_ids": row["lots"] or [],
+        "placed_at": row["created_at"],
+        "executed_at": at,
+        "good_until": row["expires_at"],
+        "canceled_at": row["cancelled_at"],
+    }
+
+
+def security_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a security in a list of results."""
+    quote = market.quote(row, svc.now)
+    kept = {k: row[k] for k in ("symbol", "name", "sector", "exchange")}
+    return kept | {"security_type": row["kind"], "last_price": quote.price, "change_percent": quote.change_percent}
+
+
+def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a quote in full."""
+    quote, (low, high) = market.quote(row, svc.now), market.year_range(row, svc.now)
+    return security_json(svc, row) | {
+        "industry": row["industry"],
+        "previous_close": quote.previous_close,
+        "change": quote.change,
+        "open": quote.open,
+        "high": quote.high,
+        "low": quote.low,
+        "bid": quote.bid,
+        "ask": quote.ask,
+        "volume": quote.volume,
+        "average_volume": row["volume"],
+        "week_52_low": low,
+        "week_52_high": high,
+        "market_cap": figures.market_cap(row, svc.now),
+        "pe_ratio": figures.pe_ratio(row, svc.now),
+        "dividend_yield": figures.dividend_yield(row, svc.now),
+        "expense_ratio": row["expense_ratio"],
+        "minimum_investment": None if row["minimum_investment"] is None else dollars(row["minimum_investment"]),
+        "trading_status": quote.state,
+        "as_of": iso(quote.as_of),
+    }
+
+
+def account(svc: Service) -> brokerage.Account:
+    """Return the account as it stands now."""
+    return brokerage.account(svc, WORDS)

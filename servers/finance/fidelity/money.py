@@ -1,0 +1,177 @@
+"""Money in and out, dividends, the watchlist and alerts."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _brokerage as brokerage
+from servers.finance import _calendar as calendar
+from servers.finance import _clockwork as clockwork
+from servers.finance import _dealing as dealing
+from servers.finance import _figures as figures
+from servers.finance import _lists as lists
+from servers.finance import _market as market
+from servers.finance import _retirement as retirement
+from servers.finance._brokerage import MAIN, Symbol
+from servers.finance.fidelity._model import WORDS
+from servers.kit.control import seeded
+from servers.kit.service import Service, reads, writes
+from servers.kit.values import Cursor, Dollars, Limit, dollars, page
+
+Method = Annotated[
+    Literal["ach", "wire"], Field(description="ach: free, two business days; wire: on the same business day, 100 dollars or more.")
+]
+Condition = Annotated[
+    Literal["price_above", "price_below", "volume_above", "pe_below"],
+    Field(description="price_above and price_below: dollars; volume_above: shares in a day; pe_below: price to earnings, for stocks."),
+]
+Threshold = Annotated[float, Field(gt=0, le=1_000_000_000, description="Dollars, shares or ratio, as the condition says.")]
+TaxYear = Annotated[int, Field(ge=2000, le=2199, description="Retirement accounts only: the year for which the deposit counts.")]
+AlertId = Annotated[str, Field(description="alert_id, from list_stock_alerts.")]
+SETTLES = 2
+LEAST_WIRE = 10_000
+
+
+class Money(Service):
+    """Transfers, dividends, watchlist, alerts; the service's clock."""
+
+    @writes(example={"amount": 250})
+    def deposit_funds(self, amount: Dollars, method: Method = "ach", tax_year: TaxYear | None = None) -> dict[str, Any]:
+        """Draw money from the linked bank; it can be invested once it has arrived. In a retirement account a deposit is a contribution and
+        counts towards the yearly limit of its tax year (this year's, unless said)."""
+        who = self._profile()
+        year = None
+        if who["account_type"] in retirement.KINDS:
+            year = retirement.check_contribution(self, WORDS, amount, tax_year, date.fromisoformat(who["born"]), who["account_type"])
+        elif tax_year is not None:
+            message = f"A {who['account_type']} account knows no tax years."
+            self.fail("NOT_A_RETIREMENT_ACCOUNT", message, "Leave tax_year out.", account_type=who["account_type"])
+        row = dealing.transfer(
+            self, WORDS, "deposit", amount, self._arrival(amount, method), method=method, bank=self._bank(), tax_year=year
+        )
+        return self._transfer(row) | {"estimated_available": row["clears_at"]}
+
+    @writes(example={"amount": 35})
+    def withdraw_funds(self, amount: Dollars, method: Method = "ach") -> dict[str, Any]:
+        """Send settled cash that no open order needs to the linked bank."""
+        arrives = self._arrival(amount, method)
+        row = dealing.transfer(self, WORDS, "withdrawal", amount, arrives, method=method, bank=self._bank())
+        return self._transfer(row) | {"estimated_arrival": row["clears_at"]}
+
+    @reads(example={"limit": 10})
+    def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return deposits and withdrawals, newest first, with method and status; contributions show their tax year."""
+        rows = self.db.rows("fidelity_transfers", "created_at<=?", self.time, order="created_at DESC, rowid DESC")
+        return page(rows, "transfers", limit, cursor, self._transfer)
+
+    @reads()
+    def list_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return dividends, latest ex-date first, in dollars; they are paid in cash on the pay date."""
+        rows = self.db.rows("fidelity_dividends", "1", order="ex_date DESC, id")
+        return page(rows, "dividends", limit, cursor, self._dividend)
+
+    def _dividend(self, row: dict[str, Any]) -> dict[str, Any]:
+        amounts = {"amount": dollars(row["amount"]), "per_share": row["per_share"] / market.PIP}
+        status = "paid" if row["pays_at"] <= self.time else "declared"
+        return {"dividend_id": row["id"], "symbol": row["symbol"], **amounts, "status": status} | {
+            k: row[k] for k in ("ex_date", "pay_date")
+        }
+
+    def _transfer(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "transfer_id": row["id"],
+            "type": row["direction"],
+            "amount": dollars(row["amount"]),
+            "method": row["method"],
+            "status": dealing.transfer_status(row, self.time),
+            "bank": row["bank"],
+            "tax_year": row["tax_year"],
+            "requested_at": row["created_at"],
+            "completes_at": row["clears_at"],
+        }
+
+    def _arrival(self, amount: int, method: str) -> int:
+        if method == "ach":
+            return calendar.settles(self.now, SETTLES)
+        if amount < LEAST_WIRE:
+            self.fail("AMOUNT_TOO_SMALL", "A wire is for $100.00 or more.", "Use ach, or raise the amount.", minimum=dollars(LEAST_WIRE))
+        return self.now if calendar.is_open(self.now) else calendar.next_open(self.now)
+
+    def _bank(self) -> str:
+        who = self._profile()
+        return f"{who['bank_name']} …{who['bank_last4']}"
+
+    def _profile(self) -> dict[str, Any]:
+        return self.db.rows("fidelity_profile")[0]
+
+    # -- watchlist and alerts -----------------------------------------------------------------------------------------
+    @reads()
+    def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return what is watched, with price and the day's change in dollars and percent."""
+        found = [{"symbol": r["symbol"], "name": r["name"]} | self._change(q) for r, q in lists.watched(self, WORDS)]
+        return page(found, "watchlist", limit, cursor)
+
+    def _change(self, quote: market.Quote) -> dict[str, Any]:
+        return {"current_price": quote.price, "day_change": quote.change, "day_change_percent": quote.change_percent}
+
+    @writes(example={"symbol": "BWTR"}, idempotent=True)
+    def add_to_watchlist(self, symbol: Symbol) -> dict[str, Any]:
+        """Watch a stock, ETF, mutual fund or coin."""
+        return {"symbol": lists.watch(self, WORDS, symbol)["symbol"], "status": "watching"}
+
+    @writes(example={"symbol": "GLFX"}, destructive=True)
+    def remove_from_watchlist(self, symbol: Symbol) -> dict[str, Any]:
+        """Stop watching a symbol."""
+        return {"symbol": lists.unwatch(self, WORDS, symbol, "get_watchlist"), "status": "removed"}
+
+    @writes(example={"symbol": "CSPL", "condition": "pe_below", "threshold": 17.5})
+    def set_stock_alert(self, symbol: Symbol, condition: Condition, threshold: Threshold) -> dict[str, Any]:
+        """Be alerted the first time that a condition holds within 90 days; one that holds already triggers at once."""
+        row = brokerage.find_security(self, WORDS, symbol)
+        brokerage.tradable(self, WORDS, row)
+        if (condition == "pe_below" and row["eps"] is None) or (condition == "volume_above" and row["kind"] in ("mutual_fund", "crypto")):
+            hint = "Use price_above or price_below."
+            self.fail("CONDITION_NOT_AVAILABLE", f"{row['symbol']} has no such figure.", hint, symbol=row["symbol"], condition=condition)
+        exact = Decimal(str(threshold)) * (1 if condition == "volume_above" else market.PIP)
+        if exact != int(exact) or exact < 1:
+            hint = "Give whole shares for volume_above, and at most four decimals otherwise."
+            self.fail("INVALID_THRESHOLD", f"The threshold {threshold} is too fine.", hint, threshold=threshold)
+        return self._alert(lists.set_alert(self, WORDS, self.new_id("fda"), row, condition, int(exact)))
+
+    @reads()
+    def list_stock_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return alerts, newest first, with the present price and whether each is active, triggered (and when) or expired."""
+        return page(lists.alerts(self, WORDS), "alerts", limit, cursor, self._alert)
+
+    @writes(example={"alert_id": seeded("fda", "cspl-pe")}, destructive=True)
+    def remove_stock_alert(self, alert_id: AlertId) -> dict[str, Any]:
+        """Remove an alert for good."""
+        lists.remove_alert(self, WORDS, alert_id, "list_stock_alerts")
+        return {"alert_id": alert_id, "status": "removed"}
+
+    def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
+        asset, now = market.security(self, row["symbol"]) or {}, lists.alert_status(row, self.time)
+        size = 1 if row["condition"] == "volume_above" else market.PIP
+        shown = {"alert_id": row["id"], "symbol": row["symbol"], "condition": row["condition"], "threshold": row["threshold"] / size}
+        return shown | {
+            "status": now,
+            "current_price": market.price(asset, self.now),
+            "current_pe": figures.pe_ratio(asset, self.now),
+            "current_volume": market.daily_bar(asset, market.trading_date(asset, self.now), self.now).volume,
+            "triggered_at": row["triggers_at"] if now == "triggered" else None,
+            "created_at": row["created_at"],
+            "expires_at": row["expires_at"],
+        }
+
+    # -- the clock ----------------------------------------------------------------------------------------------------
+    def due(self) -> bool:
+        """Whether an ex-date has come."""
+        return clockwork.is_due(self, WORDS, recurring=False)
+
+    def tick(self) -> None:
+        """Record dividends for who holds on the ex-date."""
+        clockwork.run_due(self, [clockwork.dividends(self, WORDS, [MAIN], lambda *_: False)])

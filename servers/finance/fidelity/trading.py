@@ -1,0 +1,165 @@
+"""The account, its positions and tax lots, and orders."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _brokerage as brokerage
+from servers.finance import _calendar as calendar
+from servers.finance import _dealing as dealing
+from servers.finance import _market as market
+from servers.finance import _options as options
+from servers.finance._brokerage import OrderId, Price, Quantity, Query, Symbol
+from servers.finance._clockwork import months_later
+from servers.finance._orders import UNIT, shares, value
+from servers.finance.fidelity._model import WORDS, OrderStatus, account, order_json, quote_json, security_json, state
+from servers.kit.control import seeded
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, dollars, page, parse_time
+from servers.kit.zones import local_day
+
+Side = Annotated[Literal["buy", "sell"], Field(description="Buy or sell.")]
+Type = Annotated[
+    Literal["market", "limit", "stop"],
+    Field(description="market, limit or stop. Funds and coins: market only. Limit and stop orders are good for the day."),
+]
+Security = Annotated[
+    Literal["stock", "etf", "option", "crypto", "mutual_fund"],
+    Field(description="Only securities of this type; option: those on which options are listed."),
+]
+LotIds = Annotated[
+    list[str], Field(min_length=1, max_length=20, description="lot_ids to sell first, from get_tax_lots; else the oldest are sold first.")
+]
+FEE_FAMILIES = {"Ironwood": 4995}
+"""Cents charged for each purchase of a fund of these families."""
+
+
+class Trading(Service):
+    """Orders and what came of them."""
+
+    @reads()
+    def get_investor_profile(self) -> dict[str, Any]:
+        """Return who holds the account, its type and registration, and in dollars cash, what can be invested and what withdrawn."""
+        who, mine = self.db.rows("fidelity_profile")[0], account(self)
+        return {
+            **{k: who[k] for k in ("name", "email", "account_number", "account_type", "registration", "opened_at")},
+            "buying_power": dollars(mine.buying_power),
+            "cash_balance": dollars(mine.cash),
+            "committed_to_open_orders": dollars(mine.holds),
+            "cash_available_to_withdraw": dollars(mine.withdrawable),
+            "bank": {"name": who["bank_name"], "last4": who["bank_last4"]},
+        }
+
+    @reads(example={"query": "summit", "security_type": "stock"})
+    def search_stocks(
+        self, query: Query, security_type: Security | None = None, limit: Limit = 10, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
+        """Return stocks, ETFs, mutual funds and coins whose symbol or name holds every word of the query, best first."""
+        kinds = WORDS.kinds if security_type in (None, "option") else (security_type,)
+        found = [r for r in market.search(self, query, kinds) if security_type != "option" or options.has_options(r)]
+        return page(found, "securities", limit, cursor, lambda r: security_json(self, r))
+
+    @reads(example={"symbol": "CNDR"})
+    def get_stock_quote(self, symbol: Symbol) -> dict[str, Any]:
+        """Return the quote of a stock, ETF, mutual fund or coin in dollars, with the year's range, valuation, and the moment it is of."""
+        return quote_json(self, brokerage.find_security(self, WORDS, symbol))
+
+    @reads()
+    def get_positions(self) -> dict[str, Any]:
+        """Return positions by symbol with quantity, average cost, value, gain and shares free to sell; their total value, and cash."""
+        mine = account(self)
+        positions, total = {}, 0
+        for symbol in sorted(s for s, lots in mine.lots.items() if lots):
+            units, cost = mine.units(symbol), mine.cost(symbol)
+            now = brokerage.worth(self, symbol, units)
+            total += now
+            positions[symbol] = {
+                "quantity": shares(units),
+                "available_to_sell": shares(mine.free_units(symbol)),
+                "average_cost": round(cost * UNIT / units / 100, 4),
+                "cost_basis": dollars(cost),
+                "current_value": dollars(now),
+                "unrealized_gain_loss": dollars(now - cost),
+            }
+        return {"positions": positions, "total_value": dollars(total), "cash_balance": dollars(mine.cash)}
+
+    @reads(example={"symbol": "TMKT"})
+    def get_tax_lots(self, symbol: Symbol, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the lots of a position, oldest first: shares, cost basis, day of purchase, gain in dollars, and whether it is long term
+        (held for more than a year)."""
+        row = brokerage.find_security(self, WORDS, symbol)
+        return page(account(self).lots.get(row["symbol"], []), "lots", limit, cursor, lambda lot: self._lot(row, lot))
+
+    def _lot(self, row: dict[str, Any], lot: brokerage.Lot) -> dict[str, Any]:
+        now, acquired = brokerage.worth(self, lot.symbol, lot.units), local_day(parse_time(lot.acquired_at), calendar.NEW_YORK)
+        long = local_day(self.now, calendar.NEW_YORK) > months_later(acquired, 12)
+        return {
+            "lot_id": lot.id,
+            "symbol": lot.symbol,
+            "shares": shares(lot.units),
+            "cost_basis": dollars(lot.cost),
+            "acquired_date": acquired.isoformat(),
+            "current_price": market.price(row, self.now),
+            "gain_loss": dollars(now - lot.cost),
+            "term": "long" if long else "short",
+        }
+
+    @writes(example={"symbol": "DVQL", "side": "buy", "quantity": 1, "order_type": "limit", "limit_price": 60})
+    def place_order(
+        self,
+        symbol: Symbol,
+        side: Side,
+        quantity: Quantity,
+        order_type: Type = "market",
+        limit_price: Price | None = None,
+        stop_price: Price | None = None,
+        lot_ids: LotIds | None = None,
+    ) -> dict[str, Any]:
+        """Order shares and return the order. Stocks and ETFs fill at bid or ask in the session, funds at the next net asset value, coins at
+        once. A sale may name the tax lots that it takes."""
+        row = brokerage.find_security(self, WORDS, symbol)
+        brokerage.tradable(self, WORDS, row)
+        wish = dealing.wish_of(self, row, side, quantity, order_type, limit_price, stop_price)
+        if lot_ids is not None:
+            self._check_lots(row["symbol"], side, wish.units or 0, lot_ids)
+        if side == "buy":
+            dealing.check_minimum(self, WORDS, row, account(self), value(wish.units or 0, market.price_pips(row, self.now)))
+        fee = FEE_FAMILIES.get(row["family"] or "", 0) if side == "buy" and row["kind"] == "mutual_fund" else 0
+        made = dealing.place(self, WORDS, row, wish, fee=fee, lots=lot_ids)
+        return order_json(self, made)
+
+    def _check_lots(self, symbol: str, side: str, wanted: int, lot_ids: list[str]) -> None:
+        if side == "buy":
+            self.fail("INVALID_LOT_SELECTION", "A purchase takes no lot_ids.", "Leave lot_ids out.", field="lot_ids")
+        lots = {lot.id: lot.units for lot in account(self).lots.get(symbol, [])}
+        for lot_id in lot_ids:
+            if lot_id not in lots:
+                hint = f"Take lot_ids of {symbol} from get_tax_lots."
+                self.fail("LOT_NOT_FOUND", f"No lot {lot_id!r} of {symbol} is held.", hint, lot_id=lot_id)
+        chosen = sum(lots[lot_id] for lot_id in set(lot_ids))
+        if chosen < wanted:
+            message = f"The lots hold {shares(chosen)} shares; {shares(wanted)} are to be sold."
+            self.fail("INSUFFICIENT_LOT_SHARES", message, "Name more lots, or sell less.", available=shares(chosen))
+
+    @reads(example={"order_id": seeded("fdo", "div-etf")})
+    def get_order(self, order_id: OrderId) -> dict[str, Any]:
+        """Return one order with its status now, what has filled, and its commission."""
+        return order_json(self, dealing.find_order(self, WORDS, order_id))
+
+    @reads(example={"limit": 5})
+    def list_orders(self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return orders, newest first; those of a basket carry its basket_id."""
+        rows = [r for r in dealing.orders(self, WORDS) if status is None or state(r, self.time) == status]
+        return page(rows, "orders", limit, cursor, lambda r: order_json(self, r))
+
+    @writes(
+        example={"order_id": "${made.order_id}"},
+        setup=(Setup("place_order", {"symbol": "DVQL", "side": "buy", "quantity": 1, "order_type": "limit", "limit_price": 60}, "made"),),
+        destructive=True,
+    )
+    def cancel_order(self, order_id: OrderId) -> dict[str, Any]:
+        """Cancel an order that is open or partly filled; what has filled stays."""
+        shown = order_json(self, dealing.cancel(self, WORDS, order_id))
+        return {name: shown[name] for name in ("order_id", "status", "filled_quantity")}

@@ -1,0 +1,1 @@
+"""Vanguard: funds at their net asset value, and accounts for retirement."""

@@ -1,0 +1,85 @@
+"""How an account is spread over stocks, bonds and cash, and the trades that bring it to its target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servers.finance import _brokerage as brokerage
+from servers.finance import _market as market
+from servers.finance._orders import value
+from servers.finance.vanguard._model import account_at
+from servers.kit.service import Service
+from servers.kit.values import dollars
+
+CLASSES = ("stocks", "bonds", "cash")
+DEFAULTS = {"stocks": ("MTMAX", "MTMIX"), "bonds": ("MTBAX", "MTBIX")}
+"""Funds that are bought where none of a class is held."""
+LEAST = 5_000
+"""Cents below which no trade is suggested."""
+SLACK = 100
+"""Cents kept back for each sale: funds are sold in thousandths of a share, so that a sale may bring a little less."""
+
+
+def target_json(row: dict[str, Any] | None) -> dict[str, Any]:
+    """Return a target in percent."""
+    return {f"{name}_percent": None if row is None else row[name] / 100 for name in CLASSES}
+
+
+def preview(svc: Service, account_id: str) -> dict[str, Any]:
+    """Return present and target allocation, and the suggested trades; refuses where no target was set."""
+    target = svc.db.get("vanguard_targets", account_id)
+    if target is None:
+        hint = "Set one with set_target_allocation."
+        svc.fail("TARGET_ALLOCATION_NOT_SET", "The account has no target allocation.", hint, account_id=account_id)
+    mine = account_at(svc, account_id)
+    funds = {s: row for s in sorted(mine.lots) if mine.lots[s] and (row := market.security(svc, s)) is not None}
+    worth = {s: value(mine.units(s), market.price_pips(row, svc.now)) for s, row in funds.items()}
+    total = sum(worth.values()) + mine.cash
+    now = {name: sum(worth[s] * (row[f"{name}_percent"] or 0) // 100 for s, row in funds.items()) for name in ("stocks", "bonds")}
+    now["cash"] = total - now["stocks"] - now["bonds"]
+    wanted = {name: total * target[name] // 10_000 for name in CLASSES}
+    return {
+        "current_allocation": {f"{name}_percent": round(now[name] / total * 100, 2) if total else 0.0 for name in CLASSES},
+        "target_allocation": target_json(target),
+        "total_value": dollars(total),
+        "suggested_trades": _trades(svc, mine, funds, worth, {n: wanted[n] - now[n] for n in CLASSES}) if total > 0 else [],
+    }
+
+
+def _main(row: dict[str, Any]) -> str:
+    return "stocks" if (row["stocks_percent"] or 0) >= (row["bonds_percent"] or 0) else "bonds"
+
+
+def _trades(
+    svc: Service, mine: brokerage.Account, funds: dict[str, dict[str, Any]], worth: dict[str, int], short: dict[str, int]
+) -> list[dict[str, Any]]:
+    """Sell the largest funds of what there is too much of, and buy for it and for spare cash what there is too little of."""
+    trades, money = [], min(max(-short["cash"], 0), mine.buying_power)
+    for name in ("stocks", "bonds"):
+        over = -short[name]
+        for symbol in sorted((s for s in funds if _main(funds[s]) == name), key=lambda s: (-worth[s], s)):
+            free = value(mine.free_units(symbol), market.price_pips(funds[symbol], svc.now)) * 98 // 100
+            amount = min(over, free)
+            if amount >= LEAST and market.state(funds[symbol], svc.now) in ("open", "closed"):
+                trades.append({"action": "sell", "fund_id": symbol, "amount": dollars(amount)})
+                over -= amount
+                money += amount - SLACK
+    money -= max(short["cash"], 0)
+    for name in ("stocks", "bonds"):
+        amount = min(short[name], money)
+        symbol = _to_buy(svc, funds, worth, name, amount) if amount >= LEAST else None
+        if symbol is not None:
+            trades.append({"action": "buy", "fund_id": symbol, "amount": dollars(amount)})
+            money -= amount
+    return trades
+
+
+def _to_buy(svc: Service, funds: dict[str, dict[str, Any]], worth: dict[str, int], name: str, amount: int) -> str | None:
+    pure = [s for s, r in funds.items() if r["kind"] == "mutual_fund" and (r[f"{name}_percent"] or 0) >= 80]
+    if pure:
+        return max(pure, key=lambda s: (worth[s], s))
+    for symbol in DEFAULTS[name]:
+        row = market.security(svc, symbol)
+        if row is not None and (row["minimum_investment"] or 0) <= amount:
+            return symbol
+    return None

@@ -1,0 +1,159 @@
+"""Vanguard's tables, its words, its accounts, and how it shows funds and orders."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _brokerage as brokerage
+from servers.finance import _calendar as calendar
+from servers.finance import _clockwork as clockwork
+from servers.finance import _dealing as dealing
+from servers.finance import _figures as figures
+from servers.finance import _market as market
+from servers.finance._orders import average_price, filled, shares, status
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import dollars
+
+TABLES = {
+    "vanguard_profile": Table("id:str name:str email:str born:str", identity=True),
+    # The first account of the list is the one that tools mean when none is named.
+    "vanguard_accounts": Table("id:str kind:str number:str place:int bank_name:str bank_last4:str opened_at:str"),
+    "vanguard_orders": brokerage.ORDERS,
+    "vanguard_transfers": brokerage.TRANSFERS,
+    "vanguard_dividends": brokerage.DIVIDENDS,
+    "vanguard_recurring": clockwork.RECURRING,
+    "vanguard_watchlist": brokerage.WATCH,
+    "vanguard_reinvest": Table("id:str account_id:str fund_id:str reinvest:bool set_at:str"),
+    # Percents in hundredths.
+    "vanguard_targets": Table("account_id:str stocks:int bonds:int cash:int set_at:str"),
+    "vanguard_rmd_plans": Table(
+        "id:str account_id:str amount:int frequency:str start_date:str created_at:str next_at:str? cancelled_at:str?", index=("next_at",)
+    ),
+}
+WORDS = brokerage.Words(
+    tables="vanguard",
+    order_id="vgo",
+    transfer_id="vgt",
+    dividend_id="vgd",
+    lot_id="vgl",
+    kinds=("mutual_fund", "etf"),
+    no_security="FUND_NOT_FOUND",
+    no_funds="INSUFFICIENT_SETTLEMENT_FUNDS",
+    no_shares="INSUFFICIENT_SHARES",
+    search="search_stocks",
+    quote="get_stock_quote",
+    list_orders="list_orders",
+    positions="get_positions",
+    deposit="contribute",
+)
+FundId = Annotated[str, Field(min_length=1, max_length=12, description="fund_id: the fund's ticker symbol, e.g. MTMAX.")]
+AccountId = Annotated[str, Field(description="account_id, from list_accounts; the primary account when left out.")]
+SHOWN = {"filled": "executed", "cancelled": "canceled"}
+_SPANS = (("one_month", 30), ("three_months", 91), ("one_year", 365), ("three_years", 3 * 365), ("five_years", 5 * 365))
+
+
+def find_account(svc: Service, account_id: str | None) -> dict[str, Any]:
+    """Return an account's row, the primary one where none is named, or refuse."""
+    rows = svc.db.rows("vanguard_accounts", order="place")
+    found = next((r for r in rows if account_id in (None, r["id"])), None)
+    if found is None:
+        hint = "Take an account_id from list_accounts, or leave it out."
+        svc.fail("ACCOUNT_NOT_FOUND", f"There is no account {account_id!r}.", hint, account_id=account_id)
+    return found
+
+
+def account_at(svc: Service, account_id: str, at: int | None = None) -> brokerage.Account:
+    """Return an account as it stands at a moment (now, unless given)."""
+    return brokerage.account(svc, WORDS, account_id, at)
+
+
+def find_fund(svc: Service, fund_id: str) -> dict[str, Any]:
+    """Return a fund's row, or refuse."""
+    return brokerage.find_security(svc, WORDS, fund_id)
+
+
+def reinvests(svc: Service, account_id: str, fund_id: str) -> bool:
+    """Whether dividends of a fund buy more of it: yes, unless it was switched off."""
+    row = svc.db.get("vanguard_reinvest", f"{account_id}:{fund_id}")
+    return row is None or row["reinvest"]
+
+
+def fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a fund in short."""
+    quote = market.quote(row, svc.now)
+    kept = {k: row[k] for k in ("name", "share_class", "category", "expense_ratio")}
+    return {"fund_id": row["symbol"], **kept} | {
+        "minimum_investment": dollars(row["minimum_investment"] or 100),
+        "nav": quote.price,
+        "nav_date": market.trading_date(row, svc.now).isoformat(),
+        "change": quote.change,
+        "change_percent": quote.change_percent,
+    }
+
+
+def whole_fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a fund in full, with its mix and price returns in percent."""
+    day, now = market.trading_date(row, svc.now), market.price(row, svc.now)
+    returns = {}
+    for name, back in _SPANS:
+        before = market.closing(row, calendar.on_or_before(day - timedelta(days=back)))
+        returns[name] = round((now / before - 1) * 100, 2)
+    new_year = market.closing(row, calendar.on_or_before(day.replace(month=1, day=1) - timedelta(days=1)))
+    returns["year_to_date"] = round((now / new_year - 1) * 100, 2)
+    return fund_json(svc, row) | {
+        "about": row["about"],
+        "stocks_percent": row["stocks_percent"],
+        "bonds_percent": row["bonds_percent"],
+        "target_year": row["target_year"],
+        "dividend_yield": figures.dividend_yield(row, svc.now),
+        "returns": returns,
+    }
+
+
+def state(row: dict[str, Any], now: str) -> str:
+    """Return an order's status in Vanguard's words."""
+    found = status(row, now)
+    return SHOWN.get(found, found)
+
+
+def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an order for the agent; until it is executed, shares are an estimate at the latest net asset value."""
+    units, cents, at = filled(row, svc.time)
+    fund = market.security(svc, row["symbol"])
+    last = market.price(fund, svc.now) if fund else None
+    estimate = shares(row["units"]) if row["units"] is not None else round((row["amount"] or 0) / 100 / last, 3) if last else None
+    return {
+        "order_id": row["id"],
+        "account_id": row["account_id"],
+        "fund_id": row["symbol"],
+        "side": row["side"],
+        "amount": None if row["amount"] is None else dollars(row["amount"]),
+        "estimated_shares": None if units else estimate,
+        "status": state(row, svc.time),
+        "nav_price": average_price(row, svc.time) or last,
+        "executed_shares": shares(units),
+        "executed_amount": dollars(cents),
+        "source": row["origin"],
+        "investment_id": row["ref"] if row["origin"] == "recurring" else None,
+        "placed_at": row["created_at"],
+        "executed_at": at,
+        "canceled_at": row["cancelled_at"],
+        "failure": row["failure"],
+    }
+
+
+def orders(svc: Service, account_id: str | None) -> list[dict[str, Any]]:
+    """Return orders of an account, or of all, newest first."""
+    return dealing.orders(svc, WORDS, None if account_id is None else find_account(svc, account_id)["id"])
+
+
+def bank_of(row: dict[str, Any]) -> str:
+    """Return the bank account that is linked to an account, in short."""
+    return f"{row['bank_name']} …{row['bank_last4']}"
+
+
+Category = Literal["us_stock", "international", "bond", "balanced", "target_date"]

@@ -1,0 +1,233 @@
+"""Accounts, contributions, withdrawals, dividends and automatic investments."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _brokerage as brokerage
+from servers.finance import _calendar as calendar
+from servers.finance import _clockwork as clockwork
+from servers.finance import _dealing as dealing
+from servers.finance import _market as market
+from servers.finance import _retirement as retirement
+from servers.finance.vanguard._model import (
+    WORDS,
+    AccountId,
+    FundId,
+    account_at,
+    bank_of,
+    find_account,
+    find_fund,
+    reinvests,
+)
+from servers.kit.control import seeded
+from servers.kit.service import Service, reads, writes
+from servers.kit.values import Cursor, Dollars, Limit, dollars, page
+from servers.kit.zones import local_day
+
+TaxYear = Annotated[
+    int, Field(ge=2000, le=2199, description="Year for which a contribution to an IRA counts: this one, or until 15 April the last.")
+]
+Frequency = Annotated[Literal["weekly", "biweekly", "monthly", "quarterly"], Field(description="How often to invest, from tomorrow on.")]
+InvestmentId = Annotated[str, Field(description="investment_id, from list_auto_investments.")]
+ARRIVES = 2
+CLEARS = 5
+
+
+class Accounts(Service):
+    """Accounts and the money that moves in them."""
+
+    @reads()
+    def get_user_profile(self) -> dict[str, Any]:
+        """Return who the client is, and type, cash and buying power of the primary account in dollars."""
+        who, owner = self._profile(), find_account(self, None)
+        mine = account_at(self, owner["id"])
+        return {
+            **{k: who[k] for k in ("name", "email")},
+            "birth_date": who["born"],
+            "account_id": owner["id"],
+            "account_type": owner["kind"],
+            "buying_power": dollars(mine.buying_power),
+            "cash_balance": dollars(mine.cash),
+        }
+
+    @reads()
+    def list_accounts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return all accounts, the primary one first: type, invested value, cash, what can be withdrawn, and total, in dollars."""
+        return page(self.db.rows("vanguard_accounts", order="place"), "accounts", limit, cursor, self._account)
+
+    def _account(self, row: dict[str, Any]) -> dict[str, Any]:
+        mine = account_at(self, row["id"])
+        invested = sum(brokerage.worth(self, s, mine.units(s)) for s in sorted(mine.lots))
+        return {
+            "account_id": row["id"],
+            "account_type": row["kind"],
+            "number": row["number"],
+            "primary": row["id"] == find_account(self, None)["id"],
+            "invested_value": dollars(invested),
+            "cash_balance": dollars(mine.cash),
+            "buying_power": dollars(mine.buying_power),
+            "withdrawable_cash": dollars(mine.withdrawable),
+            "total_value": dollars(invested + mine.cash),
+            "bank": bank_of(row),
+            "opened_at": row["opened_at"],
+        }
+
+    # -- in and out ---------------------------------------------------------------------------------------------------
+    @writes(example={"amount": 100, "tax_year": 2026})
+    def contribute(self, amount: Dollars, tax_year: TaxYear | None = None, account_id: AccountId | None = None) -> dict[str, Any]:
+        """Pay into an account from the linked bank; the money can be invested at once and withdrawn after five business days. To an IRA it
+        counts towards the limit of its tax year, all IRAs here together."""
+        owner, year = find_account(self, account_id), None
+        if owner["kind"] in retirement.KINDS:
+            born = date.fromisoformat(self._profile()["born"])
+            year = retirement.check_contribution(self, WORDS, amount, tax_year, born, owner["kind"])
+        elif tax_year is not None:
+            message = f"A {owner['kind']} account knows no tax years."
+            self.fail("NOT_A_RETIREMENT_ACCOUNT", message, "Leave tax_year out, or name an IRA of list_accounts.", account_id=owner["id"])
+        clears, bank = calendar.settles(self.now, CLEARS), bank_of(owner)
+        row = dealing.transfer(self, WORDS, "deposit", amount, clears, bank=bank, account_id=owner["id"], instant=amount, tax_year=year)
+        return self._contribution(row)
+
+    @reads(example={"limit": 10})
+    def list_contributions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return contributions to all accounts, newest first, and for each tax year that is open the limit and what is left of it."""
+        born, today = date.fromisoformat(self._profile()["born"]), retirement.today(self)
+        years = [retirement.row_of_year(y, self, WORDS, born) for y in retirement.open_years(today)]
+        return {"tax_years": years, **page(self._transfers("deposit"), "contributions", limit, cursor, self._contribution)}
+
+    def _contribution(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "contribution_id": row["id"],
+            "account_id": row["account_id"],
+            "amount": dollars(row["amount"]),
+            "tax_year": row["tax_year"],
+            "status": dealing.transfer_status(row, self.time),
+            "bank": row["bank"],
+            "made_at": row["created_at"],
+            "clears_at": row["clears_at"],
+        }
+
+    @writes(example={"amount": 30})
+    def withdraw(self, amount: Dollars, account_id: AccountId | None = None) -> dict[str, Any]:
+        """Send settled cash of an account to the linked bank. From an IRA before the age of 59 and a half, the reply names the ten percent
+        that the tax office takes."""
+        owner = find_account(self, account_id)
+        arrives = calendar.settles(self.now, ARRIVES)
+        row = dealing.transfer(self, WORDS, "withdrawal", amount, arrives, bank=bank_of(owner), account_id=owner["id"])
+        early = owner["kind"] in retirement.KINDS and retirement.today(self) < retirement.penalty_ends(
+            date.fromisoformat(self._profile()["born"])
+        )
+        return self._withdrawal(row) | {"early_withdrawal_penalty": dollars(amount // 10) if early else 0.0}
+
+    @reads(example={"limit": 10})
+    def list_withdrawals(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return withdrawals of all accounts, newest first; those of a distribution plan carry its schedule_id."""
+        return page(self._transfers("withdrawal"), "withdrawals", limit, cursor, self._withdrawal)
+
+    def _withdrawal(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "withdrawal_id": row["id"],
+            "account_id": row["account_id"],
+            "amount": dollars(row["amount"]),
+            "status": dealing.transfer_status(row, self.time),
+            "bank": row["bank"],
+            "requested_at": row["created_at"],
+            "estimated_arrival": row["clears_at"],
+            "schedule_id": row["ref"],
+            "failure": row["failure"],
+        }
+
+    def _transfers(self, direction: str) -> list[dict[str, Any]]:
+        newest = "created_at DESC, rowid DESC"
+        return self.db.rows("vanguard_transfers", "direction=? AND created_at<=?", direction, self.time, order=newest)
+
+    # -- dividends ----------------------------------------------------------------------------------------------------
+    @reads(example={"fund_id": "MRFFX"})
+    def get_dividend_history(self, fund_id: FundId | None = None, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return dividends of all accounts, latest ex-date first: amount in dollars, shares held, pay date, and the order_id of the
+        purchase where it was reinvested."""
+        symbol = find_fund(self, fund_id)["symbol"] if fund_id is not None else None
+        rows = self.db.rows("vanguard_dividends", "?1 IS NULL OR symbol=?1", symbol, order="ex_date DESC, id")
+        return page(rows, "dividends", limit, cursor, self._dividend)
+
+    def _dividend(self, row: dict[str, Any]) -> dict[str, Any]:
+        paid = row["pays_at"] <= self.time
+        return {
+            "dividend_id": row["id"],
+            "account_id": row["account_id"],
+            "fund_id": row["symbol"],
+            "amount": dollars(row["amount"]),
+            "per_share": row["per_share"] / market.PIP,
+            "shares": row["units"] / 100_000_000,
+            "ex_date": row["ex_date"],
+            "pay_date": row["pay_date"],
+            "status": "paid" if paid else "announced",
+            "reinvested": row["order_id"] is not None,
+            "order_id": row["order_id"] if paid else None,
+        }
+
+    @writes(example={"fund_id": "MRFFX", "reinvest": False}, idempotent=True)
+    def toggle_dividend_reinvestment(
+        self,
+        fund_id: FundId,
+        reinvest: Annotated[bool, Field(description="true: dividends buy more shares; false: they are paid in cash.")],
+        account_id: AccountId | None = None,
+    ) -> dict[str, Any]:
+        """Choose what becomes of a held fund's dividends; it holds for ex-dates from now on."""
+        row, owner = find_fund(self, fund_id), find_account(self, account_id)
+        if not account_at(self, owner["id"]).units(row["symbol"]):
+            hint = "See get_positions for what the account holds."
+            self.fail("POSITION_NOT_FOUND", f"The account holds no {row['symbol']}.", hint, fund_id=row["symbol"])
+        key = f"{owner['id']}:{row['symbol']}"
+        if reinvests(self, owner["id"], row["symbol"]) != reinvest:
+            if self.db.get("vanguard_reinvest", key):
+                self.db.update("vanguard_reinvest", key, reinvest=reinvest, set_at=self.time)
+            else:
+                said = {"id": key, "account_id": owner["id"], "fund_id": row["symbol"], "reinvest": reinvest, "set_at": self.time}
+                self.db.insert("vanguard_reinvest", said)
+        return {"fund_id": row["symbol"], "account_id": owner["id"], "reinvest": reinvest, "status": "updated"}
+
+    # -- automatic investments ----------------------------------------------------------------------------------------
+    @writes(example={"fund_id": "MRFFX", "amount": 50, "frequency": "monthly"})
+    def setup_auto_invest(
+        self, fund_id: FundId, amount: Dollars, frequency: Frequency, account_id: AccountId | None = None
+    ) -> dict[str, Any]:
+        """Buy a fund for an amount of settlement cash again and again, from tomorrow on. A run that the cash does not cover fails, and the
+        next one is tried."""
+        row, owner = find_fund(self, fund_id), find_account(self, account_id)
+        dealing.check_minimum(self, WORDS, row, account_at(self, owner["id"]), amount)
+        start = local_day(self.now, calendar.NEW_YORK) + timedelta(days=1)
+        made = clockwork.start_recurring(self, WORDS, "vgi", row["symbol"], amount, frequency, start, owner["id"])
+        return self._plan(made)
+
+    @reads()
+    def list_auto_investments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return automatic investments that run, newest first, each with its next date and how many purchases it has made."""
+        rows = self.db.rows("vanguard_recurring", "cancelled_at IS NULL", order="created_at DESC, rowid DESC")
+        return page(rows, "investments", limit, cursor, self._plan)
+
+    @writes(example={"investment_id": seeded("vgi", "target")}, destructive=True)
+    def cancel_auto_invest(self, investment_id: InvestmentId) -> dict[str, Any]:
+        """Stop an automatic investment; its past purchases stay."""
+        clockwork.stop_recurring(self, WORDS, investment_id, "list_auto_investments")
+        return {"investment_id": investment_id, "status": "canceled"}
+
+    def _plan(self, row: dict[str, Any]) -> dict[str, Any]:
+        made = self.db.sql("SELECT count(*) FROM vanguard_orders WHERE ref=? AND failure IS NULL AND created_at<=?", row["id"], self.time)
+        return {
+            "investment_id": row["id"],
+            "account_id": row["account_id"],
+            "fund_id": row["symbol"],
+            "amount": dollars(row["amount"]),
+            "frequency": row["frequency"],
+            "next_execution": row["next_at"],
+            "status": "active" if row["cancelled_at"] is None else "canceled",
+            "purchases_made": made[0][0],
+        }
+
+    def _profile(self) -> dict[str, Any]:
+        return self.db.rows("vanguard_profile")[0]

@@ -1,0 +1,25 @@
+"""The Vanguard provider, assembled from its topics."""
+
+from __future__ import annotations
+
+from servers.finance._brokerage import SHARED
+from servers.finance.vanguard._model import TABLES
+from servers.finance.vanguard.accounts import Accounts
+from servers.finance.vanguard.funds import Funds
+from servers.finance.vanguard.planning import Planning
+from servers.kit.service import Codes
+
+
+class Vanguard(Accounts, Funds, Planning):
+    """A fund house: mutual funds and ETFs in retirement and brokerage accounts, allocation, and required distributions."""
+
+    name, title, category, domain = "vanguard", "Vanguard", "finance", "money"
+    tables, shared_tables = TABLES, SHARED
+    codes = Codes(
+        invalid="INVALID_PARAMETER",
+        unavailable="SITE_UNAVAILABLE",
+        rate_limited="RATE_LIMIT_REACHED",
+        timeout="TIMED_OUT",
+        unauthorized="LOGIN_REQUIRED",
+        internal="UNEXPECTED_ERROR",
+    )
