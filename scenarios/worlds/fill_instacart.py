@@ -216,10 +216,8 @@ class Book:
                 chance = self.builder.chance("shop", number, day)
                 if chance.random() < habit.get("chance", 1) and not any(abs(at - t) < orders.DAY for _, t in known):
                     picked = chance.sample(habit["basket"], chance.randrange(*habit["size"]))
-                    lines = [
-                        (self.shelf.usual(family, self.shelf.stores[habit["store"]]), chance.choices((1, 2, 3), (80, 16, 4))[0])
-                        for family in picked
-                    ]
+                    store = self.shelf.stores[habit["store"]]
+                    lines = [(self.shelf.usual(f, store), chance.choices((1, 2, 3), (80, 16, 4))[0]) for f in picked]
                     at += 60 * chance.randrange(-50, 50)
                     key = f"habit-{number}-{day}"
                     yield {"key": key, "store": habit["store"], "at": at, "window": at + 7200 + 3600 * chance.randrange(20), "lines": lines}
@@ -227,9 +225,10 @@ class Book:
 
     def _of_life(self, event: dict[str, Any], buy: dict[str, Any], made: int) -> dict[str, Any]:
         key = event["place"] if event.get("place") in self.shelf.stores else self.seeds["store"]
-        lines = []
+        lines, told = [], []
         for text in buy["items"]:
             lines.append((self.shelf.meant(text, self.shelf.stores[key]), 2 if re.search(r"two (?!dozen)", text) else 1))
+            told += [lines[-1][0]["id"]] if "two" in text else []
         window = made + 7200
         if "arrives" in buy or event["what"] == "delivery":
             day = str(buy.get("arrives", event["at"]))[:10]
@@ -240,7 +239,7 @@ class Book:
             worth = [(row, len(tokens(buy["returned"]) & tokens(row["family"]))) for row, _ in lines]
             back = (max(worth, key=lambda w: w[1])[0], cents(buy["refunded"]), buy["returned"])
         found = {"key": event["key"], "store": key, "at": made, "window": window, "lines": lines, "total": cents(buy["total"])}
-        return found | {"card": card, "refund": back, "life": True}
+        return found | {"card": card, "refund": back, "counted": told}
 
     # -- one order ----------------------------------------------------------------------------------------------------
     def order(self, said: dict[str, Any]) -> None:
@@ -301,7 +300,8 @@ class Book:
             subtotal = sum(prices[key] * count for key, count in counts.items())
             return said["total"] - subtotal - orders.service_fee(subtotal) - fee
 
-        grow = [key for key in counts if not (said["refund"] and key == said["refund"][0]["id"])]
+        fixed = [*said["counted"], *([said["refund"][0]["id"]] if said["refund"] else [])]
+        grow = [key for key in counts if key not in fixed and prices[key] < 2000]
         turn = 0
         while rest() > said["total"] * 0.15 and turn < 40:
             key = grow[turn % len(grow)]
@@ -318,7 +318,8 @@ class Book:
     def _got(self, said: dict[str, Any], store: dict[str, Any], product: dict[str, Any], item: dict[str, Any], at: int) -> dict[str, Any]:
         """Return what a shopper found of an item; orders of the person's life came as told."""
         kept = self.shelf.kept[said["store"]]
-        gone = "life" not in said and share("found", item["order_id"], product["id"]) < orders.MISSED[stock.level(store, product, at, kept)]
+        left = stock.level(store, product, at, kept)
+        gone = "counted" not in said and share("found", item["order_id"], product["id"]) < orders.MISSED[left]
         if not gone:
             return {"outcome": "found", "got_id": product["id"], "got_price": item["price"]}
         others = [r for r in self.shelf.families[product["family"]] if r is not product and stock.carries(store, r)]
