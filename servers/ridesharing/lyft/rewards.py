@@ -15,7 +15,8 @@ from servers.ridesharing import _map as geo
 from servers.ridesharing import _rules as rules
 from servers.ridesharing._map import Address
 from servers.ridesharing._rules import PaymentId
-from servers.ridesharing.lyft._model import MODES, WORDS, donated, order, priced, ride_json, rounding, waits
+from servers.ridesharing.lyft._booking import order
+from servers.ridesharing.lyft._model import MODES, WORDS, donated, priced, ride_json, rounding, waits
 
 RoundUp = Annotated[bool, Field(description="true rounds fares up to the next dollar and gives the difference away.")]
 PromoId = Annotated[str, Field(description="offer_id of a promo to use for this ride instead of the one redeemed.")]

@@ -14,6 +14,7 @@ from servers.ridesharing import _map as geo
 from servers.ridesharing import _rules as rules
 from servers.ridesharing._map import Address, Spot
 from servers.ridesharing._rules import PaymentId, Stars
+from servers.ridesharing.lyft._booking import order
 from servers.ridesharing.lyft._model import (
     CANCEL_FEE,
     MODES,
@@ -23,7 +24,6 @@ from servers.ridesharing.lyft._model import (
     TripId,
     TripStatus,
     driver_json,
-    order,
     place,
     priced,
     ride_json,
