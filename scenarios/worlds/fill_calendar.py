@@ -34,6 +34,21 @@ def at_home(builder: Builder, text: str | date, hour: int = 12) -> int:
     return _moment(str(text), ZoneInfo(builder.person["timezone"]), hour)
 
 
+def held(builder: Builder, service: str, key: str) -> list[int]:
+    """Return when a series took place until the start, for what others write about it (notes of meetings)."""
+    seeds = builder.seeds("calendar")[service]
+    said = next((s for s in seeds["series"] if s["key"] == key), None)
+    if said is None:
+        raise InputError(f"calendar.yaml: {service} has no series {key!r}")
+    book = Book(builder, service, seeds)
+    for happening in builder.life:
+        if service in happening.get("event", {}).get("on", []):
+            book.taken.append(book.when(happening))
+    begin, rule = at_home(builder, said["at"]), _rule(said)
+    found = starts(rule, begin, book.where, begin, builder.start) if rule else ()
+    return [start for start in found if not book.dropped(said, start, int(said.get("hours", 1) * HOUR))]
+
+
 def _moment(text: str, where: ZoneInfo, hour: int = 12) -> int:
     if text.endswith("Z"):
         return parse_time(text)
@@ -114,12 +129,31 @@ class Book:
             for row in self._scattered(said):
                 self.event(row)
 
+    def _zone(self, happening: dict[str, Any]) -> ZoneInfo:
+        zones = {c["key"]: c["timezone"] for c in self.builder.person["cities"]}
+        return ZoneInfo(zones.get(happening.get("city"), self.builder.person["timezone"]))
+
+    def when(self, happening: dict[str, Any]) -> tuple[int, int]:
+        """Return start and end of a happening; its time is that of its city."""
+        begin = _moment(happening["at"], self._zone(happening))
+        return begin, begin + int(happening.get("hours", 1) * HOUR)
+
+    def dropped(self, said: dict[str, Any], start: int, length: int) -> bool:
+        """Return whether an occurrence of a series was cancelled: by its seed, by chance, or because life came between."""
+        day = local(start, self.where).date().isoformat()
+        past = start < self.builder.start
+        clash = past and any(a < start + length and b > start for a, b in self.taken)
+        lapsed = past and self._drawn(said, day) < said.get("lapse", 0)
+        return day in {str(d) for d in said.get("skip", [])} or lapsed or bool(clash and said.get("yields"))
+
+    def _drawn(self, said: dict[str, Any], day: str) -> float:
+        return self.builder.chance("series", self.service, said["key"], day).random()
+
     # -- happenings -----------------------------------------------------------------------------------------------
     def _happening(self, said: dict[str, Any], other: Book) -> None:
         aspect = said["event"]
-        zones = {c["key"]: c["timezone"] for c in self.builder.person["cities"]}
-        where = ZoneInfo(zones.get(said.get("city"), self.builder.person["timezone"]))
-        begin, length = _moment(said["at"], where), int(said.get("hours", 1) * HOUR)
+        begin, end = self.when(said)
+        length = end - begin
         place = said.get("place")
         shared = {"title": said["title"], "hours": length / HOUR, "note": aspect.get("note", ""), "guests": aspect.get("guests", [])}
         shared |= {"made": aspect.get("made") or local(min(begin - 7 * rules.DAY, self.builder.start), self.where).date()}
@@ -128,7 +162,7 @@ class Book:
             own = {k: m[said["key"]] for k, m in self.seeds.get("life", {}).items() if said["key"] in m}
             self.event({"key": said["key"], "at": iso(begin), "place": place, "cancelled": aspect.get("cancelled")} | shared | own)
         elif self.service not in aspect["on"] and aspect["on"] == [other.service] and aspect.get("moved_from"):
-            old = iso(_moment(aspect["moved_from"], where))
+            old = iso(_moment(aspect["moved_from"], self._zone(said)))
             copied = {
                 "title": f"{said['title']} (copied)",
                 "guests": [],
@@ -229,20 +263,18 @@ class Book:
             raise InputError(f"calendar.yaml: series {said['key']} does not begin on a day of its rule")
         self.builder.add(made, f"{self.service}_events", **row)
         words = rules.Words(self.service, "", "_" if self.service == "google_calendar" else ".", *[""] * 8)
-        skip, moved = {str(d) for d in said.get("skip", [])}, {str(d): m for d, m in said.get("moved", {}).items()}
+        moved = {str(d): m for d, m in said.get("moved", {}).items()}
         for start in starts(rule, begin, self.where, begin, self.builder.start + 200 * rules.DAY):
             day = local(start, self.where).date().isoformat()
             part = rules.occurrence(words, row, start)
-            drawn = self.builder.chance("series", self.service, said["key"], day).random() if start < self.builder.start else 1
             length = parse_time(part["end_at"]) - start
-            clash = any(a < start + length and b > start for a, b in self.taken) and start < self.builder.start
-            if day in skip or drawn < said.get("lapse", 0) or (clash and said.get("yields")):
+            if self.dropped(said, start, length):
                 self._apart(part, start - 20 * HOUR, cancelled_at=True)
             elif day in moved:
                 change = moved.pop(day)
                 columns = self._moved(part, change, start)
                 self._apart(part, at_home(self.builder, change.get("made", day)) - 2 * rules.DAY, **columns)
-            elif drawn > 1 - said.get("shift", 0) and start < self.builder.start:
+            elif start < self.builder.start and self._drawn(said, day) > 1 - said.get("shift", 0):
                 later = start + HOUR
                 self._apart(part, start - 26 * HOUR, start_at=iso(later), end_at=iso(later + length))
         if moved:

@@ -1,0 +1,1 @@
+"""Wikis: pages, databases, comments, who may see and change them."""

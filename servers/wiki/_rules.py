@@ -1,0 +1,39 @@
+"""What Notion and Confluence share: levels of access, and how a piece of text is shown around what was looked for."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import Field
+
+Query = Annotated[str, Field(min_length=1, max_length=200, description='Words to find; "quotes" keep words together.')]
+PageTitle = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S", description="Title of the page.")]
+Remark = Annotated[str, Field(min_length=1, max_length=5000, pattern=r"\S", description="Text of the comment.")]
+AROUND = 90
+"""Letters shown before and after what was found."""
+
+
+def best(levels: list[str], order: tuple[str, ...]) -> str | None:
+    """Return the strongest of some levels of access, None where there are none."""
+    return max(levels, key=order.index, default=None)
+
+
+def allows(level: str | None, needed: str, order: tuple[str, ...]) -> bool:
+    """Return whether a level of access is at least the one that is needed."""
+    return level is not None and order.index(level) >= order.index(needed)
+
+
+def snippet(text: str, query: str) -> str:
+    """Return a piece of a text around the first of the words looked for, on one line."""
+    plain = " ".join(text.split())
+    words = [re.escape(w) for w in re.findall(r"\w+", query)]
+    found = re.search(rf"\b(?:{'|'.join(words)})", plain, re.IGNORECASE) if words else None
+    place = found.start() if found else 0
+    first, last = max(0, place - AROUND), min(len(plain), place + AROUND)
+    return ("…" if first else "") + plain[first:last].strip() + ("…" if last < len(plain) else "")
+
+
+def says(title: str, query: str) -> bool:
+    """Return whether a title holds one of the words looked for."""
+    return any(w.lower() in title.lower() for w in re.findall(r"\w+", query))

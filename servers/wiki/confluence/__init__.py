@@ -1,0 +1,1 @@
+"""Confluence: spaces of pages and blog posts with versions, labels and comments."""

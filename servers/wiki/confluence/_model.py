@@ -1,0 +1,159 @@
+"""Confluence's tables and argument types, who may do what, and what pages look like.
+
+The present text is in the content's row; what it was before is in the versions. A page whose parent is in the trash hangs under the
+next one above that is not.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+from xml.etree import ElementTree
+
+from pydantic import AfterValidator, Field
+
+from servers.kit.control import seeded
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.wiki import _rules as rules
+
+TABLES = {
+    "confluence_profile": Table("id:str display_name:str email:str job_role:str", identity=True),
+    # `permission` is that of the signed-in person in the space: admin, write or read.
+    "confluence_spaces": Table("id:str name:str description:str type:str homepage_id:str? permission:str created_at:str"),
+    # `type` is page or blogpost; `restricted` content is for its author and those whom access names.
+    "confluence_content": Table(
+        "id:str space_id:str type:str parent_id:str? title:str body:str labels:list version_number:int version_message:str? "
+        "restricted:bool created_at:str created_by:str updated_at:str edited_by:str trashed_at:str?",
+        search=("title", "body"),
+        index=("space_id", "parent_id"),
+    ),
+    "confluence_versions": Table(
+        "id:str content_id:str number:int title:str body:str message:str? edited_at:str edited_by:str", index=("content_id",)
+    ),
+    "confluence_comments": Table("id:str content_id:str body:str created_at:str created_by:str", search=("body",), index=("content_id",)),
+    "confluence_access": Table("id:str content_id:str email:str permission:str granted_at:str", index=("content_id", "email")),
+}
+LEVELS = ("view", "edit", "admin")
+_SPACE = {"read": "view", "write": "edit", "admin": "admin"}
+_MARKUP = re.compile(r"<[^>]*>")
+
+
+def _storage(text: str) -> str:
+    known = re.sub(r"&(nbsp|mdash|ndash|hellip|rsquo|lsquo|ldquo|rdquo|euro|deg|times|middot);", " ", text)
+    try:
+        ElementTree.fromstring(f'<body xmlns:ac="ac" xmlns:ri="ri">{known}</body>')
+    except (ElementTree.ParseError, ValueError):
+        raise ValueError("must be well-formed XHTML, e.g. <p>Text</p>; write &lt; and &amp; for < and &") from None
+    return text
+
+
+SpaceId = Annotated[str, Field(description="space_id, from list_spaces.")]
+ContentId = Annotated[str, Field(description="page_id of a page or blog post, from list_space_content or search_content (its content_id).")]
+Xhtml = Annotated[
+    str,
+    Field(max_length=100_000, description="XHTML, e.g. <h2>Plan</h2><p>Text</p>; plain text will do."),
+    AfterValidator(_storage),
+]
+Remark = Annotated[str, Field(min_length=1, max_length=5000, pattern=r"\S", description="XHTML or plain text."), AfterValidator(_storage)]
+Access = Annotated[Literal["view", "edit"], Field(description="What they may do; edit includes view.")]
+TEAM = seeded("cfs", "team")
+WORKSHOP = seeded("cfp", "workshop_march")
+
+
+def me(svc: Service) -> dict[str, Any]:
+    """Return the signed-in person."""
+    return svc.db.rows("confluence_profile")[0]
+
+
+def plain(body: str) -> str:
+    """Return the text of a body without its markup."""
+    return _MARKUP.sub(" ", body).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").replace("&nbsp;", " ")
+
+
+def find_space(svc: Service, space_id: str, needs: str = "view") -> dict[str, Any]:
+    """Return a space in which one may do something, or refuse."""
+    row = svc.db.get("confluence_spaces", space_id)
+    if row is None:
+        svc.fail("SPACE_NOT_FOUND", f"No space with the id {space_id!r} can be seen.", "See list_spaces.", space_id=space_id)
+    if not rules.allows(_SPACE[row["permission"]], needs, LEVELS):
+        message = f"You have {row['permission']} permission in '{row['name']}'; this needs more."
+        svc.fail("PERMISSION_DENIED", message, "Choose a space in which list_spaces says write or admin.", space_id=space_id)
+    return row
+
+
+def level(svc: Service, row: dict[str, Any]) -> str | None:
+    """Return what one may do with content: as the space has it, unless it is restricted, and as it was granted."""
+    who = me(svc)
+    space = svc.db.get("confluence_spaces", row["space_id"])
+    granted = svc.db.rows("confluence_access", "content_id=? AND email=?", row["id"], who["email"])
+    levels = [g["permission"] for g in granted]
+    if space is not None and (not row["restricted"] or row["created_by"] == who["display_name"]):
+        levels.append(_SPACE[space["permission"]])
+    return rules.best(levels, LEVELS)
+
+
+def find(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False) -> dict[str, Any]:
+    """Return a page or blog post, or refuse. Content that one may not see is not there; what is in the trash only where asked for."""
+    row = svc.db.get("confluence_content", page_id)
+    has = level(svc, row) if row is not None else None
+    if row is None or has is None:
+        hint = "It may not exist, or you may not see it; use list_space_content or search_content."
+        svc.fail("CONTENT_NOT_FOUND", f"No content with the id {page_id!r} can be seen.", hint, page_id=page_id)
+    if row["trashed_at"] is not None and not trash:
+        hint = "restore_content brings it back."
+        svc.fail("CONTENT_TRASHED", f"'{row['title']}' has been in the trash since {row['trashed_at']}.", hint, page_id=page_id)
+    if not rules.allows(has, needs, LEVELS):
+        message = f"You may {has} '{row['title']}', not {needs} it."
+        svc.fail("PERMISSION_DENIED", message, "Add a comment with add_comment, or ask its author.", page_id=page_id, permission=has)
+    return row
+
+
+def parent(svc: Service, row: dict[str, Any]) -> str | None:
+    """Return the id of the page under which content hangs: the next one above that is not in the trash."""
+    above = svc.db.get("confluence_content", row["parent_id"]) if row["parent_id"] else None
+    while above is not None and (above["trashed_at"] is not None or level(svc, above) is None):
+        above = svc.db.get("confluence_content", above["parent_id"]) if above["parent_id"] else None
+    return above["id"] if above is not None else None
+
+
+def contents(svc: Service, space_id: str, kind: str | None = None) -> list[dict[str, Any]]:
+    """Return what one sees in a space, the last edited first."""
+    where = "space_id=? AND trashed_at IS NULL AND type=coalesce(?, type)"
+    rows = svc.db.rows("confluence_content", where, space_id, kind, order="updated_at DESC, id")
+    return [r for r in rows if level(svc, r) is not None]
+
+
+def url(svc: Service, row: dict[str, Any]) -> str:
+    """Return the address of content."""
+    domain = me(svc)["email"].partition("@")[2].partition(".")[0]
+    return f"https://{domain}.atlassian.net/wiki/spaces/{row['space_id']}/{row['type']}s/{row['id']}"
+
+
+def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return content without its text."""
+    return {
+        "page_id": row["id"],
+        "space_id": row["space_id"],
+        "type": row["type"],
+        "title": row["title"],
+        "parent_page_id": parent(svc, row),
+        "version_number": row["version_number"],
+        "updated_at": row["updated_at"],
+        "last_edited_by": row["edited_by"],
+        "url": url(svc, row),
+    }
+
+
+def content_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return content with its text and labels."""
+    return summary(svc, row) | {
+        "body": row["body"],
+        "labels": row["labels"],
+        "status": "current" if row["trashed_at"] is None else "trashed",
+        "restricted": row["restricted"],
+        "your_permission": level(svc, row),
+        "version_message": row["version_message"],
+        "created_at": row["created_at"],
+        "created_by": row["created_by"],
+    }

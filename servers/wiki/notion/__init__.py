@@ -1,0 +1,1 @@
+"""Notion: workspaces of pages and typed databases, shared page by page."""

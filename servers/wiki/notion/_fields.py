@@ -1,0 +1,117 @@
+"""Typed properties of databases: reading values, comparing them, putting them in order."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+Label = Annotated[str, Field(min_length=1, max_length=80)]
+Text = Annotated[str, Field(max_length=2000, description="As text: 12.5, true, 2026-03-20; several choices with commas; empty clears.")]
+
+
+class Property(TypedDict):
+    """A column of a database."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
+
+    name: Annotated[Label, Field(description="Name of the property.")]
+    type: Annotated[
+        Literal["title", "text", "number", "select", "multi_select", "date", "checkbox", "email", "url", "person"],
+        Field(description="What it holds. Exactly one property of a database is its title."),
+    ]
+    options: NotRequired[Annotated[list[Label], Field(max_length=50, description="Choices of a select or multi_select.")]]
+
+
+class Value(TypedDict):
+    """A value for a property."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
+
+    property: Annotated[Label, Field(description="Name of the property, as get_database gives it.")]
+    value: Text
+
+
+class Filter(TypedDict):
+    """A condition on a property."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
+
+    property: Annotated[Label, Field(description="Name of the property.")]
+    op: Annotated[
+        Literal["equals", "not_equals", "contains", "greater_than", "less_than", "is_empty", "is_not_empty"],
+        Field(description="greater_than and less_than compare numbers and dates."),
+    ]
+    value: NotRequired[Text]
+
+
+def parse(prop: dict[str, Any], text: str) -> Any:
+    """Return the typed value of a text, None for an empty one. Raises `ValueError` in plain words."""
+    kind, said = prop["type"], text.strip()
+    if not said:
+        return None
+    if kind == "number":
+        if not re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,6})?", said):
+            raise ValueError(f"{said!r} is no number")
+        return float(said) if "." in said else int(said)
+    if kind == "checkbox":
+        if said.lower() not in ("true", "false"):
+            raise ValueError(f"{said!r} is neither true nor false")
+        return said.lower() == "true"
+    if kind == "date":
+        try:
+            return date.fromisoformat(said if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", said) else "").isoformat()
+        except ValueError:
+            raise ValueError(f"{said!r} is no date such as 2026-03-20") from None
+    if kind == "email" and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", said):
+        raise ValueError(f"{said!r} is no email address")
+    if kind == "url" and not re.fullmatch(r"https?://\S+", said):
+        raise ValueError(f"{said!r} is no address that begins with http:// or https://")
+    if kind == "multi_select":
+        return [_choice(prop, part.strip()) for part in said.split(",") if part.strip()] or None
+    return _choice(prop, said) if kind == "select" else said
+
+
+def _choice(prop: dict[str, Any], said: str) -> str:
+    known = {o.lower(): o for o in prop.get("options", [])}
+    if known and said.lower() not in known:
+        raise ValueError(f"{said!r} is none of {', '.join(known.values())}")
+    return known.get(said.lower(), said)
+
+
+def holds(prop: dict[str, Any], have: Any, op: str, text: str | None) -> bool:
+    """Return whether a value meets a condition. Raises `ValueError` where the condition does not suit the property."""
+    empty = have in (None, [], "")
+    if op in ("is_empty", "is_not_empty"):
+        return empty == (op == "is_empty")
+    if text is None:
+        raise ValueError(f"{op} needs a value")
+    if op == "contains":
+        parts = have if isinstance(have, list) else [str(have)]
+        return not empty and any(text.strip().lower() in p.lower() for p in parts)
+    wanted = parse(prop, text)
+    if op in ("greater_than", "less_than"):
+        if prop["type"] not in ("number", "date") or wanted is None:
+            raise ValueError(f"{op} compares numbers and dates, not {prop['type']}")
+        return not empty and (have > wanted if op == "greater_than" else have < wanted)
+    same = _plain(have) == _plain(wanted) if prop["type"] != "multi_select" else set(have or []) == set(wanted or [])
+    return same == (op == "equals")
+
+
+def _plain(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+def order(value: Any) -> tuple[int, Any]:
+    """Return a key that sorts the values of one property, empty ones last."""
+    if value in (None, [], ""):
+        return 1, ""
+    return 0, _plain(", ".join(value) if isinstance(value, list) else value)
+
+
+def as_text(fields: dict[str, Any]) -> str:
+    """Return the values of an entry as text for search."""
+    return " · ".join(", ".join(v) if isinstance(v, list) else str(v) for v in fields.values() if v not in (None, [], ""))

@@ -1,0 +1,188 @@
+"""Workspaces, pages, search and the trash."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, iso, page, parse_time
+from servers.wiki import _rules as rules
+from servers.wiki._rules import PageTitle, Query
+from servers.wiki.notion._model import (
+    HOME,
+    KEPT,
+    Markdown,
+    PageId,
+    WorkspaceId,
+    find_page,
+    me,
+    page_id,
+    page_json,
+    summary,
+    trashed_at,
+    url,
+    visible,
+    workspace,
+)
+
+Parent = Annotated[str, Field(description="page_id of the page under which it goes; the top of the workspace when left out.")]
+Kind = Annotated[Literal["page", "database", "entry"], Field(description="Only pages, databases or entries of databases.")]
+PLANTS = Setup("create_page", {"workspace_id": HOME, "title": "Plants to water", "content": "- fern: twice a week"}, "made")
+MADE = {"page_id": "${made.page_id}"}
+
+
+class Pages(Service):
+    """Pages of all workspaces."""
+
+    @reads()
+    def get_user_profile(self) -> dict[str, Any]:
+        """Return the signed-in person: user_id, name, email, avatar_url, plan, and the workspaces with one's role in each."""
+        row = me(self)
+        spaces = [{"workspace_id": w["id"], "name": w["name"], "role": w["role"]} for w in self.db.rows("notion_workspaces", order="rowid")]
+        shown = {"user_id": row["id"], "name": row["name"], "email": row["email"], "plan": row["plan"]}
+        return shown | {"avatar_url": f"https://www.notion.so/avatars/{row['id']}.png", "workspaces": spaces}
+
+    @reads()
+    def list_workspaces(self) -> dict[str, Any]:
+        """Return the workspaces one belongs to: workspace_id, name, icon, member_count, plan, and your_role (owner, member or guest)."""
+        found = []
+        for row in self.db.rows("notion_workspaces", order="rowid"):
+            heads = self.db.sql("SELECT count(*) FROM notion_members WHERE workspace_id=? AND role<>'guest'", row["id"])[0][0]
+            shown = {"workspace_id": row["id"], "name": row["name"], "icon": row["icon"], "member_count": heads}
+            found.append(shown | {"plan": row["plan"], "your_role": row["role"]})
+        return {"workspaces": found}
+
+    @reads(example={"workspace_id": HOME})
+    def list_workspace_members(self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return who belongs to a workspace: email, name, role. Guests see only pages that are shared with them."""
+        rows = self.db.rows("notion_members", "workspace_id=?", workspace(self, workspace_id)["id"], order="name, id")
+        return page(rows, "members", limit, cursor, lambda r: {k: r[k] for k in ("email", "name", "role")})
+
+    @writes(example=PLANTS.args)
+    def create_page(
+        self, workspace_id: WorkspaceId, title: PageTitle, content: Markdown = "", parent_page_id: Parent | None = None
+    ) -> dict[str, Any]:
+        """Create a page, at the top of a workspace or under a page that you may edit, and return it whole."""
+        home = workspace(self, workspace_id)
+        if parent_page_id is not None:
+            parent = find_page(self, parent_page_id, "edit")
+            if parent["workspace_id"] != home["id"]:
+                hint = f"Use workspace_id {parent['workspace_id']}, or another parent."
+                self.fail("PARENT_IN_OTHER_WORKSPACE", "The parent page is in another workspace.", hint, parent_page_id=parent_page_id)
+        elif home["role"] == "guest":
+            hint = "Name a parent_page_id that is shared with you to edit."
+            self.fail("RESTRICTED_RESOURCE", f"You are a guest of '{home['name']}'.", hint, workspace_id=workspace_id)
+        who = me(self)["name"]
+        row = {"id": self.new_id("npg"), "workspace_id": home["id"], "parent_id": parent_page_id, "title": title, "content": content}
+        stamps = {"created_at": self.time, "created_by": who, "updated_at": self.time, "edited_by": who}
+        return page_json(self, self.db.insert("notion_pages", row | stamps))
+
+    @reads(example={"page_id": page_id("cabin_packing")})
+    def get_page(self, page_id: PageId) -> dict[str, Any]:
+        """Return a page with its Markdown, shared_with, your_permission, child pages and databases; also one in the trash (in_trash)."""
+        return page_json(self, find_page(self, page_id, trash=True))
+
+    @reads(example={"workspace_id": HOME})
+    def list_pages(
+        self, workspace_id: WorkspaceId, parent_page_id: Parent | None = None, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
+        """Return the pages that one sees in a workspace, the last edited first, without their text.
+
+        With parent_page_id only those right under that page.
+        """
+        rows = self.db.rows("notion_pages", "workspace_id=?", workspace(self, workspace_id)["id"], order="updated_at DESC, id")
+        if parent_page_id is not None:
+            below = find_page(self, parent_page_id)["id"]
+            rows = [r for r in rows if r["parent_id"] == below]
+        return page([r for r in rows if visible(self, r)], "pages", limit, cursor, lambda r: summary(self, r))
+
+    @writes(example=MADE | {"content": "- monstera: Sunday\n- fern: every second day"}, setup=(PLANTS,), idempotent=True)
+    def update_page(self, page_id: PageId, title: PageTitle | None = None, content: Markdown | None = None) -> dict[str, Any]:
+        """Replace a page's title, its whole text, or both. Returns page_id, title, content, updated_at, last_edited_by."""
+        if title is None and content is None:
+            self.fail("NOTHING_TO_UPDATE", "Neither title nor content was given.", "Give at least one; append_to_page adds text.")
+        return self._edited(find_page(self, page_id, "edit"), {"title": title, "content": content})
+
+    @writes(example=MADE | {"content": "- basil: daily"}, setup=(PLANTS,))
+    def append_to_page(self, page_id: PageId, content: Annotated[Markdown, Field(min_length=1)]) -> dict[str, Any]:
+        """Add Markdown at the end of a page, on a line of its own, and return the page's new text."""
+        row = find_page(self, page_id, "edit")
+        longer = f"{row['content']}\n{content}" if row["content"] else content
+        if len(longer) > 100_000:
+            self.fail("PAGE_TOO_LONG", "The page would hold more than 100,000 letters.", "Use a new page.", page_id=page_id)
+        return self._edited(row, {"content": longer})
+
+    def _edited(self, row: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+        changes = {k: v for k, v in said.items() if v is not None and v != row[k]}
+        if changes:
+            changes |= {"updated_at": self.time, "edited_by": me(self)["name"]}
+            self.db.update("notion_pages", row["id"], **changes)
+        now = row | changes
+        shown = {"page_id": row["id"], "title": now["title"], "content": now["content"]}
+        return shown | {"updated_at": now["updated_at"], "last_edited_by": now["edited_by"]}
+
+    @writes(example=MADE, setup=(PLANTS,))
+    def delete_page(self, page_id: PageId) -> dict[str, Any]:
+        """Move a page to the trash, with all that is under it. It can be restored for 30 days."""
+        row = find_page(self, page_id, "edit")
+        self.db.update("notion_pages", row["id"], trashed_at=self.time)
+        return {"page_id": page_id, "status": "deleted", "deleted_at": self.time}
+
+    @writes(example=MADE, setup=(PLANTS, Setup("delete_page", MADE)))
+    def restore_page(self, page_id: PageId) -> dict[str, Any]:
+        """Bring a page back from the trash, with what went there with it."""
+        row = find_page(self, page_id, "edit", trash=True)
+        if row["trashed_at"] is None:
+            gone = trashed_at(self, row) is not None
+            hint = "Restore the page above it, which list_trash shows." if gone else "Only pages of list_trash can be restored."
+            self.fail("NOT_IN_TRASH", f"'{row['title']}' was not moved to the trash itself.", hint, page_id=page_id)
+        self.db.update("notion_pages", row["id"], trashed_at=None)
+        return {"page_id": page_id, "status": "restored"}
+
+    @reads(example={"workspace_id": HOME})
+    def list_trash(self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return pages that were moved to the trash in the last 30 days, the latest first, with deleted_at and purge_at."""
+        home, since = workspace(self, workspace_id), iso(self.now - KEPT)
+        rows = self.db.rows("notion_pages", "workspace_id=? AND trashed_at>=?", home["id"], since, order="trashed_at DESC, id")
+        kept = [r for r in rows if home["role"] != "guest"]
+        return page(kept, "pages", limit, cursor, self._gone)
+
+    def _gone(self, row: dict[str, Any]) -> dict[str, Any]:
+        return summary(self, row) | {"deleted_at": row["trashed_at"], "purge_at": iso(parse_time(row["trashed_at"]) + KEPT)}
+
+    @reads(example={"query": "cabin", "workspace_id": HOME})
+    def search_workspace(
+        self, query: Query, workspace_id: WorkspaceId, object_type: Kind | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
+        """Return pages, databases and database entries that hold every word, those with a word in the title first, then by relevance.
+
+        object_id is a page_id, database_id or entry_id by object_type; what is in the trash is left out.
+        """
+        home = workspace(self, workspace_id)["id"]
+        found: list[dict[str, Any]] = []
+        if object_type in (None, "database"):
+            tables = [d for d in self.db.search("notion_databases", query) if d["workspace_id"] == home and self._seen(d)]
+            found += [self._hit("database", d, d["title"], ", ".join(p["name"] for p in d["properties"]), query) for d in tables]
+        if object_type in (None, "page"):
+            pages = self.db.search("notion_pages", query, order="bm25(notion_pages_fts, 4.0, 1.0)")
+            pages = [p for p in pages if p["workspace_id"] == home and visible(self, p)]
+            found += [self._hit("page", p, p["title"], p["content"], query) for p in pages]
+        if object_type in (None, "entry"):
+            for entry in self.db.search("notion_entries", query):
+                table = self.db.get("notion_databases", entry["database_id"])
+                if table is not None and table["workspace_id"] == home and self._seen(table) and entry["trashed_at"] is None:
+                    title = str(next(iter(entry["fields"].values()), ""))
+                    found.append(self._hit("entry", entry, title, entry["text"], query) | {"database_id": table["id"]})
+        return page(sorted(found, key=lambda hit: not rules.says(hit["title"], query)), "results", limit, cursor)
+
+    def _seen(self, table: dict[str, Any]) -> bool:
+        parent = self.db.get("notion_pages", table["parent_id"]) if table["parent_id"] else None
+        if parent is not None:
+            return visible(self, parent)
+        return workspace(self, table["workspace_id"])["role"] != "guest"
+
+    def _hit(self, kind: str, row: dict[str, Any], title: str, text: str, query: str) -> dict[str, Any]:
+        shown = {"object_id": row["id"], "object_type": kind, "title": title, "snippet": rules.snippet(text, query)}
+        return shown | {"updated_at": row.get("updated_at", row["created_at"]), "url": url(row)}
