@@ -46,6 +46,8 @@ ACCOUNT = Table("id:str name:str email:str phone:str timezone:str", identity=Tru
 TRAVELERS = Table("id:str name:str email:str? phone:str? added_at:str")
 
 DAY = 86_400
+LONGER_FROM = 108
+"""How full (percent) an event makes a night that is let for two nights at least."""
 
 CheckIn = Annotated[Date, Field(description="First night, as YYYY-MM-DD; today at the property or later.")]
 CheckOut = Annotated[Date, Field(description="Day of departure, as YYYY-MM-DD; after the first night.")]
@@ -222,7 +224,7 @@ def offer(
         prices.append(agreed.get(night) or stock.night_price(room, hotel, fill, night, today))
         taken = stock.others(room, hotel, fill, night, today)
         left = min(left, room["units"] - taken - stock.held(svc, words.tables, hotel["property_id"], room["pool"], night, but))
-        needed = max(needed, 2 if fill >= 95 else 1)
+        needed = max(needed, 2 if fill >= LONGER_FROM else 1)
     problem = None
     if room["sleeps"] * rooms < guests:
         problem = "too_small"

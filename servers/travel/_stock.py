@@ -55,7 +55,7 @@ def others(room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, 
     share = 0.60 + 0.16 * season(hotel["lat"], night) + (0.10 if night.weekday() in _WEEKEND else 0.0) + 0.22 * usual
     pickup = 1 - (0.55 + 0.1 * early) * min(max((night - today).days, 0), 75) / 75
     if fill:
-        share, pickup = max(share, fill / 100 + 0.12 * luck), 1 - 0.15 * min(max((night - today).days, 0), 75) / 75
+        share, pickup = fill / 100 + 0.18 * luck, 1 - 0.15 * min(max((night - today).days, 0), 75) / 75
     return max(0, min(room["units"], math.floor(room["units"] * share * pickup + 0.5)))
 
 
