@@ -70,9 +70,9 @@ class Dashes(Service):
         restaurant_id: RestaurantId,
         items: Items,
         delivery_address_id: AddressId,
-        tip: Tip = 0,
         offer_id: OfferId | None = None,
         slot_id: SlotId | None = None,
+        tip: Tip = 0,
     ) -> dict[str, Any]:
         """Work out what an order would come to, with fees, tax and promotion, and whether it can be placed; nothing is ordered.
 
@@ -90,8 +90,8 @@ class Dashes(Service):
         items: Items,
         delivery_address_id: AddressId,
         payment_method_id: MethodId,
-        tip: Tip = 0,
         offer_id: OfferId | None = None,
+        tip: Tip = 0,
         quote_token: Token | None = None,
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
@@ -112,8 +112,8 @@ class Dashes(Service):
         delivery_address_id: AddressId,
         payment_method_id: MethodId,
         slot_id: SlotId,
-        tip: Tip = 0,
         offer_id: OfferId | None = None,
+        tip: Tip = 0,
         quote_token: Token | None = None,
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:

@@ -26,8 +26,8 @@ class Stores(Favorites):
     def search_stores(
         self,
         query: Query | None = None,
-        category: Category | None = None,
         open_only: OpenOnly = False,
+        category: Category | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:

@@ -99,6 +99,12 @@ class Account(Service):
         return {"payment_methods": [self._card_json(c) for c in rules.cards(self, WORDS)]}
 
     # -- offers and membership ------------------------------------------------------------------------------------------
+    def _only_at(self, place_id: str | None) -> dict[str, str | None]:
+        """The one place where an offer holds, if there is one."""
+        place = self.db.get("uber_eats_restaurants", place_id) if place_id else None
+        grocery = place is not None and place["kind"] == "grocery"
+        return {"restaurant_id": None if grocery else place_id, "store_id": place_id if grocery else None}
+
     def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
         return {
             "offer_id": row["id"],
@@ -108,7 +114,7 @@ class Account(Service):
             "min_order": dollars(row["min_order"]),
             "uber_one": row["members_only"],
             "once": row["once"],
-            "restaurant_id": row["restaurant_id"],
+            **self._only_at(row["restaurant_id"]),
             "starts_at": row["starts_at"],
             "expires_at": row["expires_at"],
             "in_wallet": row["saved_at"] is not None,
