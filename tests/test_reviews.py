@@ -101,7 +101,7 @@ async def test_yelp_hides_a_burst_of_praise_and_google_counts_it(session: Sessio
     burst = [r for r in hidden if r["created_at"][:10] in ("2026-02-21", "2026-02-22", "2026-02-23")]
     assert len(burst) >= 6 and {r["rating"] for r in burst} == {5} and listed["not_recommended_count"] == len(hidden)
     counted = await maps(session, "get_place_details", business_id=map_id("noodle_post"))
-    assert counted["rating"] > listed["rating"] + 0.5 and counted["ratings"]["5"] >= 11
+    assert counted["rating"] > listed["rating"] + 0.4 and counted["ratings"]["5"] >= 11
 
 
 async def test_a_place_that_changed_hands_reads_worse_since(session: Session) -> None:

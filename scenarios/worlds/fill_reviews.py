@@ -6,7 +6,7 @@ streets and numbers of cities that hotels use as well. Each site has reviews, co
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +17,7 @@ import yaml
 from scenarios.worlds.build import Builder
 from servers.kit.errors import InputError
 from servers.kit.values import iso, parse_time
+from servers.kit.zones import local_day
 
 PHRASES = Path(__file__).with_name("_reviews_phrases.yaml")
 CITIES = Path(__file__).with_name("_travel_hotels.yaml")
@@ -348,7 +349,7 @@ class Site:
         visits = {h["key"]: (h["place"], h["at"]) for h in self.builder.life if h.get("place") in self.places and "T" in str(h["at"])}
         found = [(key, place, self.here(str(at)) + 600) for key, (place, at) in visits.items()]
         for place, weekday, clock in self.seeds["visits"]:
-            day = date.fromtimestamp(self.builder.start) - timedelta(days=200)
+            day = local_day(self.builder.start, self.zone) - timedelta(days=200)
             while self.here(f"{day}T{clock}") < self.builder.start:
                 if day.weekday() == WEEK.index(weekday):
                     found.append((f"{place}-{day}", place, self.here(f"{day}T{clock}")))

@@ -81,7 +81,7 @@ def place_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def review_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a review."""
+    """Return a review, with the response of the owner."""
     return {
         "review_id": row["id"],
         "business_id": row["business_id"],

@@ -64,7 +64,7 @@ def business_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def review_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a review."""
+    """Return a review as Yelp shows it."""
     return {
         "review_id": row["id"],
         "business_id": row["business_id"],
