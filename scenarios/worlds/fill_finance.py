@@ -96,7 +96,7 @@ class Past:
             yield self._step(step)
         for said in self.seeds.get("repeats", ()):
             until, number = said.get("until", local_day(self.builder.start, self.zone)), 0
-            while (day := clockwork.occurrence(said["start"], said["every"], number)) <= until:
+            while (day := clockwork.occurrence(said["start"], said["every"], number, every_day=True)) <= until:
                 number += 1
                 moment = self._at(f"{day}T{said.get('time', '11:30')}")
                 if moment <= self.builder.start:
@@ -127,7 +127,9 @@ class Past:
             return
         _, tool, key, said = step
         self.world.stamp(moment, WORLD)
-        if tool == "update":
+        if tool == "note":
+            self._check_dividend(moment, said)
+        elif tool == "update":
             self.world.update(key, with_ids(said.pop("id"), self.builder.name), **self._dated(said))
         else:
             self.named = {"": key}
@@ -137,6 +139,14 @@ class Past:
             except ServiceError as refusal:
                 raise InputError(f"finance.yaml: {self.cls.name} at {iso(moment)} refuses {tool} {key}: {refusal}") from None
         self.world.commit()
+
+    def _check_dividend(self, moment: int, said: dict[str, Any]) -> None:
+        """Refuse a past in which a dividend that was told of is not paid on its day."""
+        day = local_day(moment, calendar.NEW_YORK).isoformat()
+        paid = self.world.rows(f"{self.cls.name}_dividends", "symbol=? AND pay_date=?", said["symbol"], day)
+        if [r["amount"] for r in paid] != [cents(said["amount"])]:
+            found = [f"{r['amount'] / 100:.2f}" for r in paid] or "nothing"
+            raise InputError(f"finance.yaml: {self.cls.name} pays {found} for {said['symbol']} on {day}, not {said['amount']:.2f}")
 
     def _quantity(self, args: dict[str, Any], moment: int) -> dict[str, Any]:
         """Replace `worth: dollars` by the quantity that brings or costs just that at the moment."""

@@ -20,10 +20,10 @@ ALERT_LIFE = 90 * 86_400
 
 
 # -- watchlist --------------------------------------------------------------------------------------------------------
-def watched(svc: Service, words: Words) -> list[tuple[dict[str, Any], market.Quote]]:
-    """Return what is watched with its quotes, in the order in which it was added."""
+def watched(svc: Service, words: Words) -> list[dict[str, Any]]:
+    """Return the rows of what is watched, in the order in which it was added."""
     rows = [market.security(svc, w["symbol"]) for w in svc.db.rows(f"{words.tables}_watchlist", order="added_at, rowid")]
-    return [(row, market.quote(row, svc.now)) for row in rows if row is not None]
+    return [row for row in rows if row is not None]
 
 
 def watch(svc: Service, words: Words, symbol: str) -> dict[str, Any]:

@@ -112,11 +112,12 @@ class Money(Service):
     @reads()
     def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return what is watched, with price and the day's change in dollars and percent."""
-        found = [{"symbol": r["symbol"], "name": r["name"]} | self._change(q) for r, q in lists.watched(self, WORDS)]
-        return page(found, "watchlist", limit, cursor)
+        return page(lists.watched(self, WORDS), "watchlist", limit, cursor, self._watched)
 
-    def _change(self, quote: market.Quote) -> dict[str, Any]:
-        return {"current_price": quote.price, "day_change": quote.change, "day_change_percent": quote.change_percent}
+    def _watched(self, row: dict[str, Any]) -> dict[str, Any]:
+        quote = market.quote(row, self.now)
+        change = {"current_price": quote.price, "day_change": quote.change, "day_change_percent": quote.change_percent}
+        return {"symbol": row["symbol"], "name": row["name"]} | change
 
     @writes(example={"symbol": "BWTR"}, idempotent=True)
     def add_to_watchlist(self, symbol: Symbol) -> dict[str, Any]:

@@ -90,7 +90,8 @@ class Trading(Service):
         """Return the lots of a position, oldest first: shares, cost basis, day of purchase, gain in dollars, and whether it is long term
         (held for more than a year)."""
         row = brokerage.find_security(self, WORDS, symbol)
-        return page(account(self).lots.get(row["symbol"], []), "lots", limit, cursor, lambda lot: self._lot(row, lot))
+        lots = {lot.id: lot for lot in account(self).lots.get(row["symbol"], [])}
+        return page(list(lots), "lots", limit, cursor, lambda lot_id: self._lot(row, lots[lot_id]))
 
     def _lot(self, row: dict[str, Any], lot: brokerage.Lot) -> dict[str, Any]:
         now, acquired = brokerage.worth(self, lot.symbol, lot.units), local_day(parse_time(lot.acquired_at), calendar.NEW_YORK)

@@ -38,8 +38,7 @@ class Lists(Service):
     @reads()
     def get_collection(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the watchlist in the order in which it was made, with prices and changes of the day in dollars and percent."""
-        rows = [row for row, _ in lists.watched(self, WORDS)]
-        return page(rows, "watchlist", limit, cursor, lambda r: asset_json(self, r))
+        return page(lists.watched(self, WORDS), "watchlist", limit, cursor, lambda r: asset_json(self, r))
 
     @writes(example={"symbol": "STMK"}, idempotent=True)
     def add_to_collection(self, symbol: Symbol) -> dict[str, Any]:

@@ -50,8 +50,8 @@ class Options(Service):
         row = self._optioned(symbol)
         dates = options.expirations(self.now)
         expiry = self._expiry(expiration_date, dates)
-        found = [c for c in options.chain(row, self.now, expiry) if option_type in (None, c.right)]
-        listed = page([self._contract(c) for c in found], "options", limit, cursor)
+        found = [(c.right, c.strike) for c in options.chain(row, self.now, expiry) if option_type in (None, c.right)]
+        listed = page(found, "options", limit, cursor, lambda c: self._contract(options.contract(row, self.now, expiry, *c)))
         return {"symbol": row["symbol"], "expirations": [d.isoformat() for d in dates], **listed}
 
     @reads()

@@ -156,7 +156,7 @@ class Funds(Service):
     @reads()
     def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the funds watched, in the order in which they were added, with net asset value and change."""
-        return page([r for r, _ in lists.watched(self, WORDS)], "funds", limit, cursor, lambda r: fund_json(self, r))
+        return page(lists.watched(self, WORDS), "funds", limit, cursor, lambda r: fund_json(self, r))
 
     @writes(example={"symbol": "MWMIX"}, idempotent=True)
     def add_to_watchlist(self, symbol: Symbol) -> dict[str, Any]:
