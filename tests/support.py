@@ -37,7 +37,7 @@ HISTORY = [
 
 def new_session(*names: str, seed: int = 0, **options: Any) -> Session:
     """Return a session of some services (all, where none is named) on the default world, which costs no copy until it writes."""
-    return Session(names or tuple(services()), shared(WORLD).share(), Control(START, seed), **options)
+    return Session(names or tuple(services()), shared(WORLD, names or None).share(), Control(START, seed), **options)
 
 
 async def example(session: Session, cls: type[Service], spec: ToolSpec) -> Reply:
