@@ -254,10 +254,22 @@ async def test_a_refund_follows_the_policy(session: Session, room: str, when: st
     kept = round(night * cents(made["total_price"]) / cents(made["price_before_taxes"]))
     wanted = {"all": cents(made["total_price"]), "all but a night": cents(made["total_price"]) - kept, "nothing": 0}[back]
     assert cents(gone["refund_amount"]) == pytest.approx(wanted, abs=1) and gone["refundable"] is (wanted > 0)
-    assert cents(gone["refund_amount"]) + cents(gone["charged"]) == cents(made["total_price"])
+    assert cents(gone["refund_amount"]) + cents(gone["not_refunded"]) == cents(made["total_price"])
     shown = await ok(session, "booking.get_booking", booking_id=made["booking_id"])
     assert shown["booking_status"] == "cancelled" and shown["refund_amount"] == gone["refund_amount"]
     assert (await refused(session, "booking.cancel_booking", booking_id=made["booking_id"]))["code"] == "ALREADY_CANCELLED"
+
+
+async def test_a_deposit_is_what_is_charged_and_given_back() -> None:
+    session = Session(("booking", "expedia"), shared("rafael").share(), Control(parse_time(person("rafael")["start"]), 0))
+    stays = (await ok(session, "booking.list_bookings", booking_status="confirmed"))["bookings"]
+    key = next(b["booking_id"] for b in stays if b["property_name"] == "Sea Turtle Cottages")
+    stay = await ok(session, "booking.get_booking", booking_id=key)
+    assert (stay["total_price"], stay["charged_at_booking"], stay["due_at_property"]) == (1645.0, 411.25, 1233.75)
+    gone = await ok(session, "booking.cancel_booking", booking_id=key)
+    assert (gone["refund_amount"], gone["not_refunded"]) == (411.25, 0)
+    condo = next(t for t in (await ok(session, "expedia.list_trips"))["trips"] if t["hotel"]["hotel_name"] == "Sand Dollar Condominiums")
+    assert (await ok(session, "expedia.get_itinerary", booking_id=condo["booking_id"]))["refund_amount"] == 208.9
 
 
 async def test_expedia_lets_go_of_any_rate_for_a_day_and_booking_does_not(session: Session) -> None:

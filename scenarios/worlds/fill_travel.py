@@ -81,7 +81,7 @@ class Travel:
                 said[name] = iso(
                     int(datetime.fromisoformat(clock).replace(tzinfo=ZoneInfo(self.builder.person["timezone"])).timestamp()) - 120
                 )
-        paid = happening.get("paid", {}).get("by")
+        paid = self.seeds["paid"].get(happening["key"]) or happening.get("paid", {}).get("by")
         last = date.fromisoformat(first) + timedelta(days=said["nights"])
         where = said.pop("place", None) or happening["place"]
         said |= {"key": f"life-{happening['key']}", "site": on[0] if isinstance(on, list) else on, "hotel": where, "in": first}
@@ -212,7 +212,8 @@ class Travel:
                     if policy == "easy" or (pool == lived and policy == policies[0])
                     else self.parts["policies"][policy][site],
                     "min_stay": 2 if house.row["kind"] == "apartment" else 1,
-                    "breakfast": house.row["kind"] in ("guest_house", "lodge") and not none,
+                    "breakfast": house.key in self.seeds["breakfast"] or (house.row["kind"] in ("guest_house", "lodge") and not none),
+                    "deposit": self.seeds["deposits"].get(house.key, 25 if house.row["kind"] == "apartment" and not none else 100),
                 }
                 made = self.builder.id(SITES[site][1], f"{house.key}-{number}")
                 rows.append(self.builder.add(self.first, f"{site}_room_types", id=made, **row))

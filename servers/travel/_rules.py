@@ -30,9 +30,10 @@ SHARED = {
     ),
     "travel_events": Table("id:str city_id:str name:str begins:str ends:str fill:int", index=("city_id",)),
 }
-# Room types of one pool are the same rooms under other conditions; `units` is the provider's allotment of the pool.
+# Room types of one pool are the same rooms under other conditions; `units` is the provider's allotment of the pool, `deposit` the percent
+# of the total that is charged at booking; the rest is paid at the property.
 ROOM_TYPES = Table(
-    "id:str property_id:str name:str pool:str units:int sleeps:int beds:str base:int policy:str min_stay:int breakfast:bool",
+    "id:str property_id:str name:str pool:str units:int sleeps:int beds:str base:int policy:str min_stay:int breakfast:bool deposit:int",
     index=("property_id",),
 )
 # `nights` holds the agreed price of one room for each night, in cents.
@@ -285,6 +286,11 @@ def cost(words: Words, hotel: dict[str, Any], prices: list[int], rooms: int, dis
     return Cost(lodging, off, taxes, fees, lodging - off + taxes + (fees if words.fees_included else 0))
 
 
+def charged(words: Words, room: dict[str, Any], row: dict[str, Any], hotel: dict[str, Any]) -> int:
+    """Return what the card was charged for a booking, in cents: its total, or a deposit of it."""
+    return round_cents(booked(words, row, hotel).total * room["deposit"] / 100)
+
+
 def booked(words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> Cost:
     """Return what a booking costs."""
     return cost(words, hotel, row["nights"], row["rooms"], row["discount"])
@@ -325,14 +331,15 @@ def deadline(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, A
 def refund(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int:
     """Return what comes back, in cents, for a cancellation now (or for the one that was made)."""
     at = parse_time(row["cancelled_at"]) if row["cancelled_at"] is not None else svc.now
-    paid, until = booked(words, row, hotel).total, deadline(svc, words, row, hotel)
+    room = find_room(svc, words, row["room_type_id"])
+    paid, until = charged(words, room, row, hotel), deadline(svc, words, row, hotel)
     if at >= arrival(row, hotel):
         return 0
     if until is not None and at <= until:
         return paid
-    if policy(find_room(svc, words, row["room_type_id"])).late == "everything":
+    if policy(room).late == "everything":
         return 0
-    return paid - cost(words, hotel, row["nights"][:1], row["rooms"], row["discount"]).total
+    return max(0, paid - cost(words, hotel, row["nights"][:1], row["rooms"], row["discount"]).total)
 
 
 def find_booking(svc: Service, words: Words, booking_id: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -113,7 +113,7 @@ def modify(
     rooms: int | None,
     requests: str | None,
 ) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """Change a booking before arrival; nights it already had keep their price. Returns row, property and the price difference in cents."""
+    """Change a booking before arrival; nights it already had keep their price. Returns row, property and the price difference."""
     row, hotel = rules.find_booking(svc, words, booking_id)
     state = rules.status(svc, row, hotel)
     if state != "confirmed":
@@ -122,7 +122,7 @@ def modify(
         svc.fail(svc.codes.invalid, "Nothing to change was given.", "Give dates, guests, rooms or special requests.")
     dates = (stay[0] or row["check_in"], stay[1] or row["check_out"])
     heads, count = guests or row["guests"], rooms or row["rooms"]
-    changes: dict[str, Any] = {}
+    room, changes = rules.find_room(svc, words, row["room_type_id"]), dict[str, Any]()
     if (*dates, count) != (row["check_in"], row["check_out"], row["rooms"]):
         until = rules.deadline(svc, words, row, hotel)
         if until is None or svc.now > until:
@@ -132,7 +132,7 @@ def modify(
         rules.check_dates(svc, words, hotel, *dates)
         changes = {"check_in": dates[0], "check_out": dates[1], "rooms": count}
     if changes or heads != row["guests"]:
-        found = rules.offer(svc, words, rules.find_room(svc, words, row["room_type_id"]), hotel, dates, heads, count, but=booking_id)
+        found = rules.offer(svc, words, room, hotel, dates, heads, count, but=booking_id)
         if changes or found.problem == "too_small":
             require(svc, words, found, dates, heads, count)
         changes |= {"guests": heads} | ({"nights": found.prices} if changes else {})
@@ -140,17 +140,16 @@ def modify(
         changes["requests"] = requests
     if not changes:
         return row, hotel, 0
-    before = rules.booked(words, row, hotel).total
     changed = row | changes | {"modified_at": svc.time}
-    due = rules.booked(words, changed, hotel).total - before
+    due = rules.charged(words, room, changed, hotel) - rules.charged(words, room, row, hotel)
     if due > 0:
         usable_card(svc, words, row["card_id"])
     svc.db.update(f"{words.tables}_bookings", booking_id, **changes, modified_at=svc.time)
     return changed, hotel, due
 
 
-def cancel(svc: Service, words: Words, booking_id: str) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """Cancel a booking ahead and return row, property and the refund in cents."""
+def cancel(svc: Service, words: Words, booking_id: str) -> tuple[dict[str, Any], int, int]:
+    """Cancel a booking ahead and return its row, the refund, and what is kept of what was charged, in cents."""
     row, hotel = rules.find_booking(svc, words, booking_id)
     state = rules.status(svc, row, hotel)
     if state == "cancelled":
@@ -161,4 +160,5 @@ def cancel(svc: Service, words: Words, booking_id: str) -> tuple[dict[str, Any],
         svc.fail("CANNOT_CANCEL", f"Booking {booking_id} is {state}.", hint, booking_id=booking_id, status=state)
     back = rules.refund(svc, words, row, hotel)
     svc.db.update(f"{words.tables}_bookings", booking_id, cancelled_at=svc.time)
-    return row | {"cancelled_at": svc.time}, hotel, back
+    kept = rules.charged(words, rules.find_room(svc, words, row["room_type_id"]), row, hotel) - back
+    return row | {"cancelled_at": svc.time}, back, kept

@@ -96,6 +96,7 @@ def offer_json(svc: Service, found: Offer, hotel: dict[str, Any], stay: tuple[st
         "price_before_taxes": dollars(price.lodging),
         "taxes_and_fees": dollars(price.taxes + price.fees),
         "total_price": dollars(price.total),
+        "deposit_percent": room["deposit"],
         "cancellation": cancellation_json(room, stay[0], hotel, svc.now),
     }
 
@@ -131,6 +132,8 @@ def booking_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> di
         "genius_discount": dollars(price.discount),
         "taxes_and_fees": dollars(price.taxes + price.fees),
         "total_price": dollars(price.total),
+        "charged_at_booking": dollars(rules.charged(WORDS, room, row, hotel)),
+        "due_at_property": dollars(price.total - rules.charged(WORDS, room, row, hotel)),
         "cancellation_policy": terms(room),
         "free_cancellation_until": None if until is None else iso(until),
         "refund_amount": None if row["cancelled_at"] is None else dollars(rules.refund(svc, WORDS, row, hotel)),

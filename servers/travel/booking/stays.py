@@ -143,7 +143,7 @@ class Stays(Service):
         payment_method_id: CardId | None = None,
         quoted_total: Quoted | None = None,
     ) -> dict[str, Any]:
-        """Book rooms and charge the card; returns the confirmed booking with its price by night. Each call makes another booking.
+        """Book rooms, charge the card the deposit (mostly the whole total), and return the booking. Each call makes another one.
 
         The guest is the account holder unless named. A genius discount is applied afterwards.
         """
@@ -164,7 +164,8 @@ class Stays(Service):
         rooms_booked: Rooms | None = None,
         special_requests: Requests | None = None,
     ) -> dict[str, Any]:
-        """Change a booking before arrival: nights already booked keep their price, new ones cost today's. Returns it and price_difference.
+        """Change a booking before arrival: nights already booked keep their price, new ones cost today's. Returns it and price_difference,
+        which the card is charged (or given back when negative).
 
         Dates and rooms can be changed only while cancelling is free.
         """
@@ -173,14 +174,14 @@ class Stays(Service):
 
     @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
     def cancel_booking(self, booking_id: BookingId) -> dict[str, Any]:
-        """Cancel a booking before check-in and return refund_amount, which its policy decides: all, all but the first night, or nothing."""
-        row, hotel, back = stays.cancel(self, WORDS, booking_id)
+        """Cancel a booking before check-in. refund_amount follows its policy: all that was charged, all but the first night, or nothing."""
+        row, back, kept = stays.cancel(self, WORDS, booking_id)
         return {
             "booking_id": booking_id,
             "booking_status": "cancelled",
             "refund_amount": dollars(back),
             "refundable": back > 0,
-            "charged": dollars(rules.booked(WORDS, row, hotel).total - back),
+            "not_refunded": dollars(kept),
             "payment_method_id": row["card_id"],
         }
 

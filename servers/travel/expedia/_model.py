@@ -6,7 +6,7 @@ from typing import Any
 
 from servers.kit.service import Service
 from servers.kit.store import Table
-from servers.kit.values import dollars, iso
+from servers.kit.values import dollars, iso, round_cents
 from servers.travel import _rules as rules
 from servers.travel._rules import Offer
 
@@ -68,14 +68,16 @@ def policy_text(room: dict[str, Any]) -> str:
     return f"Refundable until 16:00, {found.days} days before check-in. {after} is charged." + GRACE
 
 
-def price_json(hotel: dict[str, Any], prices: list[int], rooms: int) -> dict[str, Any]:
-    """Return what nights cost, in dollars; `due_at_property` comes on top of `total`."""
+def price_json(hotel: dict[str, Any], room: dict[str, Any], prices: list[int], rooms: int) -> dict[str, Any]:
+    """Return what nights cost, in dollars: `total`, of it `pay_now` at booking; `due_at_property` is the rest and the fees."""
     price = rules.cost(WORDS, hotel, prices, rooms)
+    now = round_cents(price.total * room["deposit"] / 100)
     return {
         "rooms": dollars(price.lodging),
         "taxes": dollars(price.taxes),
         "total": dollars(price.total),
-        "due_at_property": dollars(price.fees),
+        "pay_now": dollars(now),
+        "due_at_property": dollars(price.total - now + price.fees),
     }
 
 
@@ -93,7 +95,7 @@ def rate_json(svc: Service, found: Offer, hotel: dict[str, Any], check_in: str) 
         "min_nights": found.needed,
         "nightly_average": dollars(found.average),
         "nightly_rates": [dollars(p) for p in found.prices],
-        "price": price_json(hotel, found.prices, 1),
+        "price": price_json(hotel, room, found.prices, 1),
         "refundable": rules.policy(room).days is not None,
         "cancellation_policy": policy_text(room),
         "free_cancellation_before": None if until is None else iso(until),
@@ -132,7 +134,7 @@ def itinerary_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> 
         "traveler": {"name": row["guest_name"], "email": row["guest_email"], "phone": row["guest_phone"]},
         "special_requests": row["requests"],
         "nightly_rates": [dollars(p) for p in row["nights"]],
-        "price": price_json(hotel, row["nights"], row["rooms"]),
+        "price": price_json(hotel, room, row["nights"], row["rooms"]),
         "cancellation_policy": policy_text(room),
         "free_cancellation_before": None if until is None else iso(until),
         "refund_amount": back,

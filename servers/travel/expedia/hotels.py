@@ -42,7 +42,8 @@ class Hotels(Service):
     ) -> dict[str, Any]:
         """Return hotels with a room that sleeps all guests, best guest rating first, sold-out ones last, each with its lowest rate.
 
-        A name that several towns share must come with its state. price.total has taxes; due_at_property is paid on top, at the desk.
+        A name that several towns share must come with its state. price.total has taxes; due_at_property is what the desk asks for:
+        fees of the house, and what pay_now leaves.
         """
         towns = rules.cities(self, city)
         if len(towns) > 1:
@@ -56,7 +57,11 @@ class Hotels(Service):
         return page(found, "hotels", limit, cursor, lambda f: self._found(f["hotel"], f["offers"][0]))
 
     def _found(self, hotel: dict[str, Any], lowest: rules.Offer) -> dict[str, Any]:
-        rate = {"room_type_id": lowest.room["id"], "nightly_average": dollars(lowest.average), "price": price_json(hotel, lowest.prices, 1)}
+        rate = {
+            "room_type_id": lowest.room["id"],
+            "nightly_average": dollars(lowest.average),
+            "price": price_json(hotel, lowest.room, lowest.prices, 1),
+        }
         return hotel_json(hotel) | {"status": lowest.problem or "available", "lowest_rate": rate}
 
     @reads(example={"property_id": seeded("xpr", KEY)})
@@ -118,7 +123,7 @@ class Hotels(Service):
         payment_method_id: rules.CardId | None = None,
         quoted_total: rules.Quoted | None = None,
     ) -> dict[str, Any]:
-        """Book rooms, charge the card price.total, and return the itinerary. The same room, dates and guest cannot be booked twice."""
+        """Book rooms, charge the card price.pay_now, and return the itinerary. The same room, dates and guest cannot be booked twice."""
         who = guest_name or stays.account(self, WORDS)["name"]
         same = self.db.rows(
             "expedia_bookings", "room_type_id=? AND check_in=? AND check_out=? AND cancelled_at IS NULL",
@@ -156,8 +161,7 @@ class Hotels(Service):
     def cancel_itinerary(self, booking_id: rules.BookingId) -> dict[str, Any]:
         """Cancel a stay before check-in. Returns the refund by policy, what insurance pays of the rest, and the premium given back."""
         covered = insurance(self, booking_id)
-        row, hotel, back = stays.cancel(self, WORDS, booking_id)
-        lost = rules.booked(WORDS, row, hotel).total - back
+        row, back, lost = stays.cancel(self, WORDS, booking_id)
         premium = premium_back(self, covered) if covered is not None else 0
         paid = payout(covered, lost) if covered is not None and not premium else 0
         if covered is not None and premium:
