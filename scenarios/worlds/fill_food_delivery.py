@@ -118,7 +118,7 @@ class Provider:
     def _account(self) -> None:
         who, begun = self.person, iso(self.since)
         row = {"name": who["name"], "email": who["emails"][self.own.get("email", "personal")], "phone": who["phone"]}
-        self._add(self.since, "profile", id="me", **row)
+        self._add(self.seeds["listed_since"], "profile", id="me", **row)
         for n, (key, said) in enumerate(self.own["addresses"].items()):
             spot = {"home": who["home"], "work": who["work"]}.get(key) or self.builder.places.get(said.get("place", key)) or said
             at = parse_time(f"{said['added']}T17:00:00Z") if "added" in said else self.since + n * 60
