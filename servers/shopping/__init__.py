@@ -1,0 +1,1 @@
+"""Shops: Amazon, Walmart, Target and Instacart."""

@@ -1,0 +1,270 @@
+"""What Amazon, Walmart and Target share: their words, argument types, addresses, payment methods and sums to the cent.
+
+Rows hold what happened; balances, defaults and states are worked out from rows and the moment. All money is in integer cents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.fields import card_brand
+from servers.kit.service import Service
+from servers.kit.store import Table
+
+SHARED = {
+    # What a product is, whoever sells it; the id is its UPC.
+    "shopping_items": Table(
+        "id:str name:str brand:str category:str department:str description:str features:list food:bool final_sale:bool", index=("category",)
+    ),
+    "shopping_areas": Table("id:str city:str state:str lat:float lng:float timezone:str", index=("city",)),
+}
+"""Tables of the whole category; the id of an area is its ZIP code."""
+ADDRESSES = Table("id:str name:str street:str city:str state:str zip:str country:str added_at:str default_since:str?")
+# `gift_card` names the card's row where the method is one; `closed_at` is when the issuer stopped honouring it.
+METHODS = Table(
+    "id:str type:str brand:str last4:str expires:str? gift_card:str? billing:str? added_at:str default_since:str? closed_at:str?"
+)
+GIFT_CARDS = Table("id:str number:str loaded:int issued_at:str", index=("number",))
+
+DAY, HOUR = 86_400, 3_600
+
+Query = Annotated[str, Field(max_length=200, description='Words of titles, brands and categories; "quotes" keep words together.')]
+ProductId = Annotated[str, Field(max_length=64, description="product_id, from the product search.")]
+Quantity = Annotated[int, Field(ge=1, le=99, description="How many.")]
+OrderId = Annotated[str, Field(max_length=64, description="order_id, from the list of orders.")]
+AddressId = Annotated[str, Field(max_length=64, description="address_id, from the list of addresses; the default address when left out.")]
+PaymentId = Annotated[str, Field(max_length=64, description="payment_method_id, from the list of payment methods.")]
+StoreId = Annotated[str, Field(max_length=64, description="store_id, from the store search.")]
+Category = Annotated[str, Field(max_length=80, description="Only this category, as products show it, e.g. Headphones.")]
+Department = Annotated[str, Field(max_length=80, description="Only this department, as products show it, e.g. Electronics.")]
+MinPrice = Annotated[int, Field(ge=0, le=10_000_000, description="Lowest price in cents.")]
+MaxPrice = Annotated[int, Field(ge=0, le=10_000_000, description="Highest price in cents.")]
+MinRating = Annotated[float, Field(ge=1, le=5, description="Lowest average rating, 1 to 5.")]
+Stars = Annotated[int, Field(ge=1, le=5, description="Only reviews with this many stars.")]
+VerifiedOnly = Annotated[bool, Field(description="true: only reviews by people who bought the product here.")]
+ReviewTitle = Annotated[str, Field(min_length=1, max_length=120, description="Headline of the review.")]
+ReviewBody = Annotated[str, Field(min_length=10, max_length=5000, description="Text of the review, at least 10 characters.")]
+Reason = Annotated[str, Field(min_length=3, max_length=300, description="Why, in a few words.")]
+Code = Annotated[str, Field(min_length=2, max_length=40, description="The code as printed; case does not matter.")]
+MakeDefault = Annotated[bool, Field(description="true makes it the default from now on.")]
+StateFilter = Annotated[
+    Literal[
+        "processing", "shipped", "out_for_delivery", "delayed", "delivered", "lost",
+        "preparing", "ready", "picked_up", "expired", "canceled",
+    ],
+    Field(description="Only orders in this status now."),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A shop's words: its table prefix, the first letters of its ids, its tools that hints point to, and its terms.
+
+    `lines` is the table of its cart; `codes` are its names for refusals of codes: unknown, expired, below the minimum, not eligible.
+    """
+
+    title: str
+    tables: str
+    ids: str
+    search: str
+    product: str
+    view_cart: str
+    add: str
+    orders: str
+    returns: str
+    addresses: str
+    add_address: str
+    methods: str
+    add_method: str
+    codes_tool: str
+    drop_code: str
+    stores: str
+    codes: tuple[str, str, str, str]
+    return_days: int
+    electronics_days: int
+    lines: str = ""
+    set_store: str = ""
+    availability: str = ""
+
+
+# -- sums to the cent ---------------------------------------------------------------------------------------------
+TAX_BPS = {
+    "AL": 929, "AK": 182, "AZ": 838, "AR": 946, "CA": 885, "CO": 781, "CT": 635, "DE": 0, "DC": 600, "FL": 700, "GA": 700, "HI": 450,
+    "ID": 603, "IL": 1025, "IN": 700, "IA": 694, "KS": 865, "KY": 600, "LA": 956, "ME": 550, "MD": 600, "MA": 625, "MI": 600, "MN": 903,
+    "MS": 706, "MO": 839, "MT": 0, "NE": 697, "NV": 824, "NH": 0, "NJ": 660, "NM": 762, "NY": 888, "NC": 700, "ND": 704, "OH": 724,
+    "OK": 899, "OR": 0, "PA": 634, "RI": 700, "SC": 900, "SD": 611, "TN": 955, "TX": 825, "UT": 725, "VT": 636, "VA": 577, "WA": 1025,
+    "WV": 657, "WI": 570, "WY": 544,
+}  # fmt: skip
+"""Sales tax of a state in hundredths of a percent; food is free of it."""
+
+
+def percent(amount: int, rate: int | float) -> int:
+    """Return so many percent of cents, half cents rounded up."""
+    return int((Decimal(amount) * Decimal(str(rate)) / 100).quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def split(total: int, weights: Sequence[int]) -> list[int]:
+    """Share cents out in proportion to weights; the shares add up to the total and none exceeds its weight where the total does not."""
+    whole = sum(weights)
+    if whole == 0:
+        return [0] * len(weights)
+    shares = [total * w // whole for w in weights]
+    by_rest = sorted(range(len(weights)), key=lambda i: (-(total * weights[i] % whole), i))
+    for place in by_rest[: total - sum(shares)]:
+        shares[place] += 1
+    return shares
+
+
+def tax_shares(state: str, nets: Sequence[tuple[int, bool]]) -> list[int]:
+    """Return the sales tax of each line, from (net cents, is food); the sum is rounded once."""
+    taxable = [0 if food else net for net, food in nets]
+    return split(percent(sum(taxable), TAX_BPS[state] / 100), taxable)
+
+
+# -- who is signed in ---------------------------------------------------------------------------------------------
+def profile(svc: Service, shop: Shop) -> dict[str, Any]:
+    """Return the row of the account that is signed in."""
+    return svc.db.rows(f"{shop.tables}_profile")[0]
+
+
+# -- addresses ----------------------------------------------------------------------------------------------------
+def default_of(rows: Sequence[dict[str, Any]]) -> str | None:
+    """Return the id of the row that was made the default last."""
+    marked = [r for r in rows if r["default_since"] is not None]
+    return max(marked, key=lambda r: r["default_since"])["id"] if marked else None
+
+
+def addresses(svc: Service, shop: Shop) -> list[dict[str, Any]]:
+    """Return the saved addresses as JSON, in the order in which they were added."""
+    rows = svc.db.rows(f"{shop.tables}_addresses", order="added_at, rowid")
+    default = default_of(rows)
+    return [address_json(r) | {"is_default": r["id"] == default} for r in rows]
+
+
+def address_json(row: dict[str, Any]) -> dict[str, Any]:
+    """Return an address without saying whether it is the default."""
+    return {"address_id": row["id"]} | {k: row[k] for k in ("name", "street", "city", "state", "zip", "country")}
+
+
+def find_address(svc: Service, shop: Shop, address_id: str | None) -> dict[str, Any]:
+    """Return a saved address, or the default one, or refuse."""
+    table = f"{shop.tables}_addresses"
+    address_id = address_id or default_of(svc.db.rows(table))
+    row = svc.db.get(table, address_id) if address_id else None
+    if row is None:
+        hint = f"Take an address_id from {shop.addresses} or save one with {shop.add_address}."
+        svc.fail("ADDRESS_NOT_FOUND", f"There is no address {address_id!r} in the address book.", hint, address_id=address_id)
+    return row
+
+
+def add_address(svc: Service, shop: Shop, said: dict[str, Any], is_default: bool) -> dict[str, Any]:
+    """Save an address unless it is saved already, and return it as JSON."""
+    table = f"{shop.tables}_addresses"
+    if said["state"] not in TAX_BPS:
+        svc.fail("INVALID_ADDRESS", f"{said['state']!r} is no state that {shop.title} delivers to.", "Give the two-letter code, e.g. OR.")
+    known = svc.db.rows(table)
+    for row in known:
+        same = all(str(row[k]).casefold() == str(said[k]).casefold() for k in ("name", "street", "city", "state", "zip"))
+        if same:
+            message = f"{row['street']}, {row['city']} is already saved for {row['name']}."
+            svc.fail("DUPLICATE_ADDRESS", message, "Use the saved address_id.", address_id=row["id"])
+    since = svc.time if is_default or not known else None
+    made = {"id": svc.new_id(shop.ids + "a"), "country": "US", "added_at": svc.time, "default_since": since} | said
+    svc.db.insert(table, made)
+    return next(a for a in addresses(svc, shop) if a["address_id"] == made["id"])
+
+
+# -- payment methods ----------------------------------------------------------------------------------------------
+def gift_balance(svc: Service, shop: Shop, gift_card: str) -> int:
+    """Return what a gift card holds now: what was loaded, less charges, plus refunds."""
+    card = svc.db.get(f"{shop.tables}_gift_cards", gift_card)
+    spent = svc.db.sql(
+        f"SELECT coalesce(sum(c.amount),0) FROM {shop.tables}_charges c JOIN {shop.tables}_methods m ON m.id=c.method_id"
+        " WHERE m.gift_card=? AND c.at<=?",
+        gift_card,
+        svc.time,
+    )[0][0]
+    return (card["loaded"] if card else 0) - spent
+
+
+def methods(svc: Service, shop: Shop) -> list[dict[str, Any]]:
+    """Return the saved payment methods as JSON, in the order in which they were added."""
+    rows = svc.db.rows(f"{shop.tables}_methods", order="added_at, rowid")
+    default = default_of(rows)
+    return [method_json(svc, shop, r) | {"is_default": r["id"] == default} for r in rows]
+
+
+def method_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a payment method without saying whether it is the default."""
+    shown = {"payment_method_id": row["id"], "type": row["type"], "brand": row["brand"], "last_four": row["last4"]}
+    shown |= {"expires": row["expires"], "expired": expired(svc, row["expires"])}
+    if row["gift_card"] is not None:
+        shown["gift_card_balance"] = gift_balance(svc, shop, row["gift_card"])
+    return shown
+
+
+def expired(svc: Service, expires: str | None) -> bool:
+    """Whether the month of expiry (`YYYY-MM`) is over."""
+    return expires is not None and expires < svc.time[:7]
+
+
+def find_method(svc: Service, shop: Shop, method_id: str | None) -> dict[str, Any]:
+    """Return a saved payment method, or the default one, or refuse."""
+    table = f"{shop.tables}_methods"
+    method_id = method_id or default_of(svc.db.rows(table))
+    row = svc.db.get(table, method_id) if method_id else None
+    if row is None:
+        hint = f"Take a payment_method_id from {shop.methods} or save one with {shop.add_method}."
+        svc.fail("PAYMENT_METHOD_NOT_FOUND", f"There is no payment method {method_id!r}.", hint, payment_method_id=method_id)
+    return row
+
+
+def authorize(svc: Service, shop: Shop, method: dict[str, Any], amount: int) -> None:
+    """Refuse unless the method can be charged so many cents now; an order is paid with one method alone."""
+    named = f"The {method['brand']} ending in {method['last4']}"
+    other = f"Choose another one from {shop.methods}."
+    if expired(svc, method["expires"]):
+        svc.fail("PAYMENT_METHOD_EXPIRED", f"{named} expired in {method['expires']}.", other, payment_method_id=method["id"])
+    if method["closed_at"] is not None and method["closed_at"] <= svc.time:
+        svc.fail("PAYMENT_DECLINED", f"{named} was declined by its issuer.", other, payment_method_id=method["id"])
+    if method["gift_card"] is not None:
+        held = gift_balance(svc, shop, method["gift_card"])
+        if held < amount:
+            message = f"The gift card ending in {method['last4']} holds {held} cents; {amount} are needed."
+            svc.fail("INSUFFICIENT_GIFT_CARD_BALANCE", message, other, available=held, required=amount)
+
+
+def add_card(svc: Service, shop: Shop, kind: str, number: str, expires: str, *, billing: str | None, is_default: bool) -> dict[str, Any]:
+    """Save a card and return it as JSON; one that is saved already or has expired is refused."""
+    if expired(svc, expires):
+        svc.fail("CARD_EXPIRED", f"The card expired in {expires}.", "Save a card that is still valid.", expires=expires)
+    said = {"type": kind, "brand": card_brand(number), "last4": number[-4:], "expires": expires, "billing": billing}
+    return _save_method(svc, shop, said, is_default)
+
+
+def add_gift_card(svc: Service, shop: Shop, number: str, is_default: bool) -> dict[str, Any]:
+    """Save a gift card that the shop has issued; the shop alone knows what it holds."""
+    found = svc.db.rows(f"{shop.tables}_gift_cards", "number=?", number)
+    if not found:
+        message = f"{shop.title} has issued no gift card with this number."
+        svc.fail("GIFT_CARD_NOT_FOUND", message, "Check the number on the back of the card.")
+    said = {"type": "gift_card", "brand": f"{shop.title} gift card", "last4": number[-4:], "gift_card": found[0]["id"]}
+    return _save_method(svc, shop, said, is_default)
+
+
+def _save_method(svc: Service, shop: Shop, said: dict[str, Any], is_default: bool) -> dict[str, Any]:
+    table = f"{shop.tables}_methods"
+    known = svc.db.rows(table)
+    for row in known:
+        if all(row[k] == said.get(k) for k in ("brand", "last4", "expires", "gift_card")):
+            message = f"The {row['brand']} ending in {row['last4']} is already saved."
+            svc.fail("DUPLICATE_PAYMENT_METHOD", message, f"Use its payment_method_id; see {shop.methods}.", payment_method_id=row["id"])
+    since = svc.time if is_default or not known else None
+    made = {"id": svc.new_id(shop.ids + "m"), "added_at": svc.time, "default_since": since} | said
+    svc.db.insert(table, made)
+    return next(m for m in methods(svc, shop) if m["payment_method_id"] == made["id"])

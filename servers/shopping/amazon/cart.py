@@ -1,0 +1,182 @@
+"""The cart: lines by product, variant and seller, a coupon, and how the next order is shipped."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NoReturn
+from zoneinfo import ZoneInfo
+
+from pydantic import Field
+
+from servers.kit.control import seeded
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, page
+from servers.kit.zones import local
+from servers.shopping import _catalogue as catalogue
+from servers.shopping import _coupons as coupons
+from servers.shopping import _rules as rules
+from servers.shopping._rules import Code, ProductId, Quantity
+from servers.shopping.amazon import _model as model
+from servers.shopping.amazon._model import OPTIONS, SHOP, GiftMessage, Option, SellerId, VariantId
+from servers.shopping.amazon.products import KETTLE
+
+GiftWrap = Annotated[bool, Field(description="Whether to wrap it as a gift (499 cents a unit; only what Amazon ships).")]
+Shipping = Annotated[Option, Field(description="How the next order is shipped; the prime_ ones need a Prime membership.")]
+FILTER = seeded("azp", "coffee-filters")
+ADDED = Setup("add_to_cart", {"product_id": KETTLE, "quantity": 1})
+
+
+class Cart(Service):
+    """What will be ordered next."""
+
+    @reads()
+    def get_cart(self) -> dict[str, Any]:
+        """Return the cart at the prices of now: items with stock, subtotal, coupon and why it may not hold, shipping; all sums in cents."""
+        return model.cart_json(self)
+
+    @writes(example={"product_id": KETTLE, "quantity": 2, "gift_wrap": True, "gift_message": "Happy birthday!"})
+    def add_to_cart(
+        self,
+        product_id: ProductId,
+        quantity: Quantity,
+        variant_id: VariantId | None = None,
+        seller_id: SellerId | None = None,
+        gift_wrap: GiftWrap | None = None,
+        gift_message: GiftMessage | None = None,
+    ) -> dict[str, Any]:
+        """Add units of a product and return the cart; the same product, variant and seller again adds to its line."""
+        row = catalogue.on_sale(self, SHOP, product_id)
+        variant = model.find_variant(self, product_id, variant_id)
+        offer = model.find_offer(self, product_id, seller_id)
+        known = self._same(product_id, variant_id, offer["seller_id"])
+        total = quantity + (known[0]["quantity"] if known else 0)
+        model.check_stock(self, row, offer, variant, total)
+        self._check_wrap(offer, gift_wrap)
+        price = model.unit_price(offer, variant)
+        said = {"gift_wrap": gift_wrap, "gift_message": gift_message}
+        if known:
+            self.db.update("amazon_cart", known[0]["id"], quantity=total, **{k: v for k, v in said.items() if v is not None})
+        else:
+            if len(self.db.rows("amazon_cart")) >= 50:
+                self.fail("CART_FULL", "The cart holds 50 lines already.", "Place the order or take something out with remove_from_cart.")
+            made = {"id": self.new_id("azl"), "product_id": product_id, "variant_id": variant_id, "seller_id": offer["seller_id"]}
+            made |= {"quantity": quantity, "gift_wrap": bool(gift_wrap), "gift_message": gift_message}
+            self.db.insert("amazon_cart", made | {"seen_price": price, "added_at": self.time})
+        return model.cart_json(self)
+
+    @writes(example={"product_id": KETTLE, "quantity": 3}, setup=(ADDED,), idempotent=True)
+    def update_cart_item(
+        self,
+        product_id: ProductId,
+        quantity: Quantity | None = None,
+        gift_wrap: GiftWrap | None = None,
+        gift_message: GiftMessage | None = None,
+        variant_id: VariantId | None = None,
+        seller_id: SellerId | None = None,
+    ) -> dict[str, Any]:
+        """Set the quantity or gift options of a line and return the cart. variant_id and seller_id tell lines of one product apart."""
+        line = self._line(product_id, variant_id, seller_id)
+        row = catalogue.find_product(self, SHOP, product_id)
+        offer = model.find_offer(self, product_id, line["seller_id"])
+        if quantity is not None:
+            model.check_stock(self, row, offer, model.find_variant(self, product_id, line["variant_id"]), quantity)
+        self._check_wrap(offer, gift_wrap)
+        said = {"quantity": quantity, "gift_wrap": gift_wrap, "gift_message": gift_message}
+        changes = {k: v for k, v in said.items() if v is not None}
+        if not changes:
+            self.fail("NOTHING_TO_CHANGE", "No new quantity or gift option was given.", "Pass quantity, gift_wrap or gift_message.")
+        self.db.update("amazon_cart", line["id"], **changes)
+        return model.cart_json(self)
+
+    @writes(example={"product_id": KETTLE}, setup=(ADDED,))
+    def remove_from_cart(
+        self, product_id: ProductId, variant_id: VariantId | None = None, seller_id: SellerId | None = None
+    ) -> dict[str, Any]:
+        """Take a line out and return the cart. variant_id and seller_id say which line, where a product has several."""
+        self.db.delete("amazon_cart", self._line(product_id, variant_id, seller_id)["id"])
+        return model.cart_json(self)
+
+    @reads()
+    def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return coupons that are open to all, the first to expire first; codes sent to you alone are not listed. Amounts in cents."""
+        found = coupons.public(self, SHOP)
+        return page(found, "coupons", limit, cursor, lambda r: {"coupon_code": r["code"]} | coupons.coupon_json(self, SHOP, r))
+
+    @writes(example={"coupon_code": "KITCHEN10"}, setup=(ADDED,), idempotent=True)
+    def apply_coupon(self, coupon_code: Code) -> dict[str, Any]:
+        """Use a coupon for the next order, in place of any other; returns its discount on the present cart. Each works for one order."""
+        row = coupons.find(self, SHOP, coupon_code)
+        shares = coupons.require(self, SHOP, row, model.lines(self))
+        if model.checkout(self)["code"] != row["code"]:
+            self.db.update("amazon_checkout", model.checkout(self)["id"], code=row["code"])
+        return {"applied": True, "coupon_code": row["code"], "reason": "OK", "discount_preview": sum(shares)}
+
+    @writes(example={}, setup=(ADDED, Setup("apply_coupon", {"coupon_code": "KITCHEN10"})), idempotent=True)
+    def remove_coupon(self) -> dict[str, Any]:
+        """Take the coupon off and return the cart."""
+        if model.checkout(self)["code"] is not None:
+            self.db.update("amazon_checkout", model.checkout(self)["id"], code=None)
+        return model.cart_json(self)
+
+    @reads()
+    def list_shipping_options(self) -> dict[str, Any]:
+        """Return the shipping options with their cost for the present cart (cents), days until arrival, and why one is not available."""
+        found = model.lines(self)
+        shown = []
+        for option in OPTIONS:
+            why = self._refusal(option, found)
+            span = list(model.days(option, found))
+            cost = model.shipping_cost(self, option, found)
+            shown.append({"shipping_option": option, "cost": cost, "eta_days": span, "available": why is None, "reason": why or "OK"})
+        return {"shipping_options": shown, "selected": model.checkout(self)["shipping_option"]}
+
+    @writes(example={"shipping_option": "expedited"}, idempotent=True)
+    def select_shipping_option(self, shipping_option: Shipping) -> dict[str, Any]:
+        """Choose how the next order is shipped; returns its cost for the present cart and the fewest and most days until arrival."""
+        found = model.lines(self)
+        self.require_option(shipping_option, found)
+        if model.checkout(self)["shipping_option"] != shipping_option:
+            self.db.update("amazon_checkout", model.checkout(self)["id"], shipping_option=shipping_option)
+        cost = model.shipping_cost(self, shipping_option, found)
+        return {"selected": shipping_option, "cost": cost, "eta_days": list(model.days(shipping_option, found))}
+
+    def require_option(self, option: str, found: list[dict[str, Any]]) -> None:
+        """Refuse a shipping option that the account or the cart does not allow."""
+        why = self._refusal(option, found)
+        if why == "PRIME_REQUIRED":
+            self.fail(why, f"{option} is for Prime members.", "Choose standard or expedited.", shipping_option=option)
+        if why is not None:
+            slow = [line["product_id"] for line in found if not line["offer"]["prime"]]
+            message = f"{option} is not available for this cart now."
+            hint = "See list_shipping_options; sellers that ship themselves and orders after 12:00 cannot come the same day."
+            self.fail(why, message, hint, shipping_option=option, not_prime_eligible=slow)
+
+    def _refusal(self, option: str, found: list[dict[str, Any]]) -> str | None:
+        if option.startswith("prime_") and not model.prime(self):
+            return "PRIME_REQUIRED"
+        if option.startswith("prime_") and any(not line["offer"]["prime"] for line in found):
+            return "NOT_PRIME_ELIGIBLE"
+        hour = local(self.now, ZoneInfo(rules.profile(self, SHOP)["timezone"])).hour
+        return "TOO_LATE_TODAY" if option == "prime_same_day" and hour >= model.SAME_DAY_UNTIL else None
+
+    def _check_wrap(self, offer: dict[str, Any], wrap: bool | None) -> None:
+        if wrap and not offer["prime"]:
+            message = "This seller ships itself and does not wrap gifts."
+            self.fail("GIFT_WRAP_UNAVAILABLE", message, "Leave gift_wrap out or choose an offer that is prime_eligible.")
+
+    def _same(self, product_id: str, variant_id: str | None, seller_id: str | None) -> list[dict[str, Any]]:
+        where = "product_id=?1 AND (?2 IS NULL OR variant_id=?2) AND (?3 IS NULL OR seller_id=?3)"
+        return self.db.rows("amazon_cart", where, product_id, variant_id, seller_id, order="rowid")
+
+    def _line(self, product_id: str, variant_id: str | None, seller_id: str | None) -> dict[str, Any]:
+        found = self._same(product_id, variant_id, seller_id)
+        if len(found) == 1:
+            return found[0]
+        self._no_one_line(product_id, found)
+
+    def _no_one_line(self, product_id: str, found: list[dict[str, Any]]) -> NoReturn:
+        if found:
+            several = [{"variant_id": x["variant_id"], "seller_id": x["seller_id"]} for x in found]
+            message = "The product is on several lines of the cart."
+            self.fail("AMBIGUOUS_CART_ITEM", message, "Pass variant_id and seller_id as get_cart shows them.", lines=several)
+        message = f"No line of the cart is product {product_id!r} as given."
+        self.fail("CART_ITEM_NOT_FOUND", message, "See get_cart.", product_id=product_id)

@@ -1,0 +1,226 @@
+"""Orders: placing, finding, following, canceling, and sending back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+from pydantic import Field
+
+from servers.kit.control import seeded
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Date, Limit, page
+from servers.shopping import _catalogue as catalogue
+from servers.shopping import _coupons as coupons
+from servers.shopping import _orders as life
+from servers.shopping import _rules as rules
+from servers.shopping._rules import AddressId, OrderId, PaymentId, ProductId, Query, Reason, StateFilter
+from servers.shopping.amazon import _model as model
+from servers.shopping.amazon._model import SHOP, SellerId, VariantId
+from servers.shopping.amazon.cart import ADDED, Cart
+
+ReturnId = Annotated[str, Field(max_length=64, description="return_id, from list_returns.")]
+HOME, VISA = seeded("aza", "home"), seeded("azm", "visa")
+PLACED = (ADDED, Setup("place_order", {"address_id": HOME, "payment_method_id": VISA}, "order"))
+ARRIVED = seeded("azo", "kettle-first")
+
+
+def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an order for the agent."""
+    found = life.items(svc, SHOP, row["id"])
+    fewest, most = model.OPTIONS[row["shipping_option"]][1]
+    return {
+        "order_id": row["id"],
+        "user_id": rules.profile(svc, SHOP)["user_id"],
+        "status": life.status(row, svc.time),
+        "items": [item_json(svc, row, item) for item in found],
+        "shipping_option": row["shipping_option"],
+        "estimated_delivery_days": [fewest, most],
+        "estimated_delivery": row["promised_by"],
+        "delivered_at": row["done_at"] if row["done_at"] and row["done_at"] <= svc.time else None,
+        "tracking_number": life.tracking_number(row, svc.time),
+        "address_id": row["address_id"],
+        "payment_method_id": row["method_id"],
+        "coupon_code": row["code"],
+        "subscription_id": row["plan_id"],
+        "pricing": life.sums(svc, SHOP, row),
+        "payments": [life.entry_json(e) for e in life.entries(svc, SHOP, row["id"])],
+        "placed_at": row["placed_at"],
+        "canceled_at": row["canceled_at"],
+        "cancel_reason": row["cancel_reason"],
+    }
+
+
+def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item of an order, with until when it can be sent back."""
+    product = catalogue.find_product(svc, SHOP, item["product_id"])
+    last = life.return_by(row, life.return_days(svc, SHOP, product)) if row["done_at"] and row["done_at"] <= svc.time else None
+    returned = svc.db.rows("amazon_returns", "item_id=?", item["id"])
+    shown = {k: item[k] for k in ("product_id", "variant_id", "seller_id", "title", "quantity", "unit_price", "discount", "tax")}
+    shown |= {"gift_wrap": item["gift_wrap"], "gift_message": item["gift_message"]}
+    return shown | {"return_by": last, "return_id": returned[0]["id"] if returned else None}
+
+
+class Orders(Cart):
+    """What was ordered."""
+
+    @writes(example={"address_id": HOME, "payment_method_id": VISA}, setup=(ADDED,), destructive=True)
+    def place_order(self, address_id: AddressId, payment_method_id: PaymentId) -> dict[str, Any]:
+        """Order the whole cart with its coupon and shipping option, charge the payment method and empty the cart; returns the order.
+
+        Prices are those of now. Nothing is ordered if a product is short, the coupon no longer holds or the payment is declined.
+        """
+        found = model.lines(self)
+        if not found:
+            self.fail("CART_EMPTY", "The cart is empty.", "Add products with add_to_cart; see list_orders for what was ordered already.")
+        for line in found:
+            catalogue.on_sale(self, SHOP, line["product_id"])
+            model.check_stock(self, line["row"], line["offer"], line["variant"], line["quantity"])
+        option = model.checkout(self)
+        self.require_option(option["shipping_option"], found)
+        code, why, shares = model.code_state(self, found)
+        if code is not None and why is not None:
+            coupons.require(self, SHOP, code, found)
+        row = place(self, found, shares, option["shipping_option"], address_id, payment_method_id, code["code"] if code else None)
+        for line in found:
+            self.db.delete("amazon_cart", line["id"])
+        self.db.update("amazon_checkout", option["id"], code=None, shipping_option="standard")
+        return order_json(self, row)
+
+    @reads(example={"query": "kettle"})
+    def list_orders(
+        self,
+        status: StateFilter | None = None,
+        query: Query | None = None,
+        placed_since: Date | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return orders, newest first: order_id, status, titles, total in cents, dates. `query` looks for words in the titles of items."""
+
+        def show(row: dict[str, Any]) -> dict[str, Any]:
+            sums = life.sums(self, SHOP, row)
+            shown = {"order_id": row["id"], "status": life.status(row, self.time), "placed_at": row["placed_at"]}
+            shown["items"] = [
+                {"product_id": i["product_id"], "title": i["title"], "quantity": i["quantity"]} for i in life.items(self, SHOP, row["id"])
+            ]
+            return shown | {"total": sums["total"], "refunded": sums["refunded"], "estimated_delivery": row["promised_by"]}
+
+        return page(life.orders(self, SHOP, status, query, placed_since), "orders", limit, cursor, show)
+
+    @reads(example={"order_id": ARRIVED})
+    def get_order_details(self, order_id: OrderId) -> dict[str, Any]:
+        """Return one order: status now, items with prices and return_by, address, pricing, every charge and refund, delivery dates."""
+        return order_json(self, life.find_order(self, SHOP, order_id))
+
+    @writes(example={"order_id": "${order.order_id}", "reason": "Ordered by mistake"}, setup=PLACED, destructive=True)
+    def cancel_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
+        """Cancel an order that is still processing and refund it whole; one that has shipped can only be returned."""
+        row, refunded = life.cancel(self, SHOP, order_id, reason, "NOT_CANCELABLE")
+        return {"order_id": row["id"], "canceled": True, "reason": "OK", "status": "canceled", "refund_amount": refunded}
+
+    @reads(example={"order_id": ARRIVED})
+    def track_shipment(self, order_id: OrderId) -> dict[str, Any]:
+        """Return where an order is: status, tracking number once it has shipped, promised delivery, and the carrier's events so far."""
+        row = life.find_order(self, SHOP, order_id)
+        shown = order_json(self, row)
+        kept = ("order_id", "tracking_number", "status", "shipping_option", "estimated_delivery_days", "estimated_delivery", "delivered_at")
+        return {k: shown[k] for k in kept} | {"events": life.events(self, SHOP, row)}
+
+    @writes(
+        example={"order_id": seeded("azo", "returnable"), "product_id": seeded("azp", "desk-lamp"), "reason": "Flickers when dimmed"},
+        destructive=True,
+    )
+    def request_return(
+        self,
+        order_id: OrderId,
+        product_id: ProductId,
+        reason: Reason,
+        variant_id: VariantId | None = None,
+        seller_id: SellerId | None = None,
+    ) -> dict[str, Any]:
+        """Send back an item of a delivered order by mail, all its units, once; the money comes back after the parcel has been received."""
+        row = life.find_order(self, SHOP, order_id)
+        found = [
+            i
+            for i in life.items(self, SHOP, order_id)
+            if i["product_id"] == product_id and variant_id in (None, i["variant_id"]) and seller_id in (None, i["seller_id"])
+        ]
+        if not found:
+            message = f"Order {order_id} holds no such product {product_id!r}."
+            self.fail("ITEM_NOT_IN_ORDER", message, "See the items in get_order_details.", order_id=order_id, product_id=product_id)
+        found = [i for i in found if not self.db.rows("amazon_returns", "item_id=?", i["id"])] or found
+        if len({(i["variant_id"], i["seller_id"]) for i in found}) > 1:
+            message = "The order holds this product in several variants or from several sellers."
+            self.fail("AMBIGUOUS_ITEM", message, "Pass variant_id and seller_id as get_order_details shows them.", order_id=order_id)
+        days = life.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
+        made = life.open_return(self, SHOP, row, found[0], reason, "mail", days)
+        return self._return_json(made)
+
+    @reads()
+    def list_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the returns that were opened, newest first, with their status and refund."""
+        found = self.db.rows("amazon_returns", order="requested_at DESC, rowid DESC")
+        return page(found, "returns", limit, cursor, self._return_json)
+
+    @reads(example={"return_id": "${opened.returns.0.return_id}"}, setup=(Setup("list_returns", {}, "opened"),))
+    def get_return(self, return_id: ReturnId) -> dict[str, Any]:
+        """Return one return: requested, received or refunded, what it gives back in cents, and when."""
+        return self._return_json(life.find_return(self, SHOP, return_id))
+
+    def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        item = self.db.get("amazon_order_items", row["item_id"]) or {}
+        state = life.return_status(row, self.time)
+        return {
+            "return_id": row["id"],
+            "order_id": row["order_id"],
+            "product_id": item["product_id"],
+            "title": item["title"],
+            "quantity": item["quantity"],
+            "reason": row["reason"],
+            "status": state,
+            "refund_amount": life.return_sum(self, SHOP, row["id"]),
+            "requested_at": row["requested_at"],
+            "received_at": row["received_at"] if state != "requested" else None,
+            "refunded_at": row["refunded_at"] if state == "refunded" else None,
+            "refund_expected_by": row["refunded_at"],
+        }
+
+
+def place(
+    svc: Service,
+    found: list[dict[str, Any]],
+    shares: list[int],
+    option: str,
+    address_id: str,
+    method_id: str,
+    code: str | None,
+    *,
+    moment: int | None = None,
+    plan_id: str | None = None,
+) -> dict[str, Any]:
+    """Place an order of lines as `_model.lines` gives them, with cents off each, and return its row; `moment` where it lies in the past."""
+    address = rules.find_address(svc, SHOP, address_id)
+    rules.find_method(svc, SHOP, method_id)
+    zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
+    order_id, now = svc.new_id("azo"), svc.now if moment is None else moment
+    order = {"id": order_id, "placed_at": life.iso(now), "fulfillment": "shipping", "shipping_option": option, "address_id": address["id"]}
+    order |= {"method_id": method_id, "shipping": model.shipping_cost(svc, option, found), "code": code, "plan_id": plan_id}
+    order["fees"] = sum(model.GIFT_WRAP * line["quantity"] for line in found if line["gift_wrap"])
+    order |= life.parcel(now, zone, model.days(option, found), order_id)
+    lines = [
+        {
+            "product_id": line["product_id"],
+            "variant_id": line["variant_id"],
+            "seller_id": line["seller_id"],
+            "title": line["row"]["title"],
+            "quantity": line["quantity"],
+            "unit_price": line["unit"],
+            "discount": off,
+            "food": line["food"],
+            "gift_wrap": line["gift_wrap"],
+            "gift_message": line["gift_message"],
+        }
+        for line, off in zip(found, shares, strict=True)
+    ]
+    return life.place(svc, SHOP, order, lines, address["state"])

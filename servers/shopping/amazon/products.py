@@ -1,0 +1,182 @@
+"""The catalogue: search, details, offers of all sellers, price history, reviews."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from servers.kit.control import seeded
+from servers.kit.service import Service, reads, writes
+from servers.kit.values import Cursor, Limit, iso, page
+from servers.shopping import _catalogue as catalogue
+from servers.shopping import _rules as rules
+from servers.shopping._rules import Category, MaxPrice, MinPrice, MinRating, ProductId, Query, ReviewBody, ReviewTitle, VerifiedOnly
+from servers.shopping.amazon import _model as model
+from servers.shopping.amazon._model import SHOP
+
+KETTLE = seeded("azp", "kettle-gooseneck")
+AnySeller = Annotated[str, Field(max_length=64, description="seller_id, from an offer or an order.")]
+Weeks = Annotated[int, Field(ge=1, le=104, description="How many weeks to look back.")]
+AtLeast = Annotated[int, Field(ge=1, le=5, description="Only reviews with at least this many stars.")]
+Score = Annotated[int, Field(ge=1, le=5, description="Stars, from 1 (worst) to 5 (best).")]
+
+
+class Products(Service):
+    """What is sold, by whom, for how much."""
+
+    @reads(example={"query": "wireless headphones"})
+    def search_products(
+        self,
+        query: Query | None = None,
+        category: Category | None = None,
+        min_price: MinPrice | None = None,
+        max_price: MaxPrice | None = None,
+        min_rating: MinRating | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Find products by words, best match first; all by title without a query. Prices are cents; buy_box_price is null when sold out.
+
+        Similar titles may be another model, a bundle or a renewed one: compare get_product_details.
+        """
+        catalogue.check_range(self, min_price, max_price)
+        offers, written = model.offers(self), catalogue.written(self, SHOP)
+        varied = {row[0] for row in self.db.sql("SELECT DISTINCT product_id FROM amazon_variants")}
+        found = []
+        for row, what in catalogue.matching(self, SHOP, query):
+            if category is not None and what["category"].casefold() != category.casefold():
+                continue
+            box = model.buy_box(offers.get(row["id"], []))
+            shown = {"product_id": row["id"], "name": row["title"], "brand": what["brand"], "category": what["category"]}
+            shown |= catalogue.rating_json(row["stars"], written.get(row["id"], (0, 0)))
+            shown |= {"buy_box_price": box["now"] if box else None, "has_variations": row["id"] in varied}
+            shown["prime_eligible"] = bool(box and box["prime"])
+            asked = min_price is not None or max_price is not None
+            if (box or not asked) and catalogue.fits(shown, box["now"] if box else 0, (min_price, max_price, min_rating)):
+                found.append(shown)
+        return page(found, "products", limit, cursor)
+
+    @reads(example={"product_id": KETTLE})
+    def get_product_details(self, product_id: ProductId) -> dict[str, Any]:
+        """Return one product: description, features, model number (upc), rating, images, variations with stock, and the buy box."""
+        row = catalogue.find_product(self, SHOP, product_id)
+        what = catalogue.item_of(self, row)
+        listed = model.offers(self, product_id).get(product_id, [])
+        box = model.buy_box(listed)
+        seller = self.db.get("amazon_sellers", box["seller_id"]) if box else None
+        rating = catalogue.rating_json(row["stars"], catalogue.written(self, SHOP).get(product_id, (0, 0)))
+        return {
+            "product_id": product_id,
+            "name": row["title"],
+            **{k: what[k] for k in ("brand", "category", "department", "description", "features")},
+            "upc": row["item_id"],
+            **rating,
+            "images": [f"https://images.amazon.example/{product_id}/{n}.jpg" for n in (1, 2)],
+            "variations": [
+                {
+                    "variant_id": v["id"],
+                    "attributes": v["attributes"],
+                    "price": model.unit_price(box, v) if box else None,
+                    "in_stock": bool(box) and min(v["left"], box["left"] if box else 0) > 0,
+                }
+                for v in model.variants(self, product_id)
+            ],
+            "buy_box": {
+                "seller_id": box["seller_id"],
+                "seller_name": seller["name"],
+                "price": box["now"],
+                "shipping_cost": box["shipping"],
+                "condition": box["condition"],
+                "prime_eligible": box["prime"],
+                "in_stock_quantity": box["left"],
+            }
+            if box and seller
+            else None,
+            "restock_date": min((o["restock_on"] for o in listed if not o["left"] and o["restock_on"]), default=None),
+            "discontinued": catalogue.discontinued(self, row),
+            "returnable": not (what["food"] or what["final_sale"]),
+            "quantity_limit": row["per_order"],
+        }
+
+    @reads(example={"product_id": KETTLE})
+    def get_product_offers(self, product_id: ProductId, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return every seller's offer of a product, cheapest landed price (price + shipping_cost, cents) first."""
+        catalogue.find_product(self, SHOP, product_id)
+        listed = model.offers(self, product_id).get(product_id, [])
+        box = model.buy_box(listed)
+
+        def show(offer: dict[str, Any]) -> dict[str, Any]:
+            seller = self.db.get("amazon_sellers", offer["seller_id"]) or {}
+            fewest, most = offer["days"]
+            return {
+                "seller_id": offer["seller_id"],
+                "seller_name": seller["name"],
+                "seller_rating": seller["rating"],
+                "condition": offer["condition"],
+                "price": offer["now"],
+                "shipping_cost": offer["shipping"],
+                "shipping_speed": "Prime" if offer["prime"] else f"{fewest}-{most} days",
+                "prime_eligible": offer["prime"],
+                "is_buy_box": box is not None and offer["id"] == box["id"],
+                "in_stock": offer["left"] > 0,
+                "quantity_left": offer["left"],
+                "restock_date": offer["restock_on"] if offer["left"] == 0 else None,
+            }
+
+        return page(listed, "offers", limit, cursor, show)
+
+    @reads(example={"seller_id": seeded("azs", "amazon")})
+    def get_seller(self, seller_id: AnySeller) -> dict[str, Any]:
+        """Return one seller: name, average rating, number of ratings, since when it sells here, and whether it is Amazon itself."""
+        row = self.db.get("amazon_sellers", seller_id)
+        if row is None:
+            message = f"There is no seller {seller_id!r}."
+            self.fail("SELLER_NOT_FOUND", message, "Take a seller_id from get_product_offers.", seller_id=seller_id)
+        shown = {"seller_id": seller_id, "name": row["name"], "rating": row["rating"], "rating_count": row["ratings"]}
+        offered = self.db.sql("SELECT count(DISTINCT product_id) FROM amazon_offers WHERE seller_id=?", seller_id)[0][0]
+        return shown | {"selling_since": row["since"], "is_amazon": row["own"], "products_offered": offered}
+
+    @reads(example={"product_id": KETTLE, "limit": 10})
+    def get_price_history(
+        self, product_id: ProductId, weeks: Weeks = 26, limit: Limit = 30, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
+        """Return the lowest new price (cents, without shipping) of each week, newest first; the date is the first day of that price."""
+        catalogue.find_product(self, SHOP, product_id)
+        listed = [o for o in model.offers(self, product_id).get(product_id, []) if o["condition"] == "new"]
+        this, points = catalogue.week_of(self.now), []
+        for week in range(this, this - weeks, -1) if listed else ():
+            start = catalogue.week_start(week)
+            points.append({"date": iso(start)[:10], "price": min(catalogue.offer_price(o, start) for o in listed)})
+        kept = [p for n, p in enumerate(points) if n + 1 == len(points) or points[n + 1]["price"] != p["price"]]
+        prices = [p["price"] for p in points]
+        shown = page(kept, "price_history", limit, cursor)
+        return shown | {"product_id": product_id, "lowest": min(prices, default=None), "highest": max(prices, default=None)}
+
+    @reads(example={"product_id": KETTLE, "min_rating": 3})
+    def get_reviews(
+        self,
+        product_id: ProductId,
+        min_rating: AtLeast | None = None,
+        verified_only: VerifiedOnly = False,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return what buyers wrote about a product, newest first. The average rating of a product also counts ratings without text."""
+        catalogue.find_product(self, SHOP, product_id)
+        found = catalogue.reviews(self, SHOP, product_id, min_rating or 1, 5, verified_only)
+        return page(found, "reviews", limit, cursor, lambda r: catalogue.review_json(r, product_id))
+
+    @writes(
+        example={
+            "product_id": KETTLE,
+            "rating": 4,
+            "title": "Pours beautifully",
+            "body": "Heats quickly and the spout is precise. The base is a bit light.",
+        }
+    )
+    def write_review(self, product_id: ProductId, rating: Score, title: ReviewTitle, body: ReviewBody) -> dict[str, Any]:
+        """Publish your review of a product, one for each product; returns it. It is marked verified if the product was delivered to you."""
+        catalogue.find_product(self, SHOP, product_id)
+        author = rules.profile(self, SHOP)["name"]
+        return catalogue.review_json(catalogue.add_review(self, SHOP, product_id, rating, title, body, author), product_id)

@@ -1,0 +1,153 @@
+"""Subscribe & Save: orders that the clock places."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.control import seeded
+from servers.kit.errors import ServiceError
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Limit, iso, page, parse_time
+from servers.shopping import _catalogue as catalogue
+from servers.shopping import _rules as rules
+from servers.shopping._rules import DAY, AddressId, ProductId
+from servers.shopping.amazon import _model as model
+from servers.shopping.amazon._model import SHOP
+from servers.shopping.amazon.orders import place
+
+Frequency = Annotated[Literal["monthly", "biweekly", "quarterly"], Field(description="How often it comes: every 30, 14 or 90 days.")]
+Units = Annotated[int, Field(ge=1, le=12, description="How many come each time.")]
+SubscriptionId = Annotated[str, Field(max_length=64, description="subscription_id, from list_subscriptions.")]
+MyPayment = Annotated[str, Field(max_length=64, description="payment_method_id to charge each time; the default one when left out.")]
+FREQUENCIES = {"biweekly": (14, 5), "monthly": (30, 10), "quarterly": (90, 5)}
+"""Days between deliveries, percent off."""
+LEAD = 4 * DAY
+"""Seconds from the order to the promised delivery."""
+TEA = seeded("azp", "tea-earl")
+
+
+class Subscriptions(Service):
+    """Products that come again and again."""
+
+    @reads(example={"product_id": TEA})
+    def get_subscribe_save_options(self, product_id: ProductId) -> dict[str, Any]:
+        """Return whether a product can be subscribed to, how often, with how many percent off, and its price now in cents."""
+        row = catalogue.find_product(self, SHOP, product_id)
+        offer = self._offer(row)
+        options = [{"frequency": f, "every_days": d, "discount_percent": p} for f, (d, p) in FREQUENCIES.items()] if offer else []
+        shown = {"product_id": product_id, "available": offer is not None, "frequencies": options}
+        return shown | {"base_price": offer["now"] if offer else None}
+
+    @writes(example={"product_id": TEA, "frequency": "monthly", "quantity": 2})
+    def create_subscription(
+        self,
+        product_id: ProductId,
+        frequency: Frequency,
+        quantity: Units = 1,
+        address_id: AddressId | None = None,
+        payment_method_id: MyPayment | None = None,
+    ) -> dict[str, Any]:
+        """Have a product delivered regularly, the first order being placed tomorrow at the price of that day less the discount."""
+        row = catalogue.on_sale(self, SHOP, product_id)
+        if self._offer(row) is None:
+            message = f"{row['title']} cannot be subscribed to."
+            self.fail("SUBSCRIPTION_UNAVAILABLE", message, "See get_subscribe_save_options.", product_id=product_id)
+        same = self.db.rows("amazon_subscriptions", "product_id=? AND canceled_at IS NULL", product_id)
+        if same:
+            message = "There is a running subscription for this product."
+            self.fail("SUBSCRIPTION_EXISTS", message, "Cancel it first with cancel_subscription.", subscription_id=same[0]["id"])
+        address, method = rules.find_address(self, SHOP, address_id), rules.find_method(self, SHOP, payment_method_id)
+        rules.authorize(self, SHOP, method, 0)
+        made = {"id": self.new_id("azb"), "product_id": product_id, "frequency": frequency, "quantity": quantity}
+        made |= {"address_id": address["id"], "method_id": method["id"], "created_at": self.time, "next_at": iso(self.now + DAY)}
+        return self._plan_json(self.db.insert("amazon_subscriptions", made))
+
+    @reads()
+    def list_subscriptions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return subscriptions, running ones first: prices in cents, next order and delivery, orders placed, why one was skipped."""
+        rows = self.db.rows("amazon_subscriptions", order="canceled_at IS NOT NULL, created_at DESC, rowid DESC")
+        return page(rows, "subscriptions", limit, cursor, self._plan_json)
+
+    @writes(
+        example={"subscription_id": "${made.subscription_id}"},
+        setup=(Setup("create_subscription", {"product_id": TEA, "frequency": "biweekly"}, "made"),),
+        destructive=True,
+    )
+    def cancel_subscription(self, subscription_id: SubscriptionId) -> dict[str, Any]:
+        """End a subscription. Orders that it has placed stay; cancel them with cancel_order while they are processing."""
+        row = self.db.get("amazon_subscriptions", subscription_id)
+        if row is None:
+            message = f"There is no subscription {subscription_id!r}."
+            self.fail("SUBSCRIPTION_NOT_FOUND", message, "Take one from list_subscriptions.", subscription_id=subscription_id)
+        if row["canceled_at"] is not None:
+            message = f"The subscription ended on {row['canceled_at'][:10]}."
+            self.fail("SUBSCRIPTION_NOT_ACTIVE", message, "There is nothing to cancel.", subscription_id=subscription_id)
+        self.db.update("amazon_subscriptions", subscription_id, canceled_at=self.time, next_at=None)
+        return {"subscription_id": subscription_id, "canceled": True, "status": "canceled"}
+
+    def due(self) -> bool:
+        """Whether a subscription should have placed an order by now."""
+        return bool(self.db.sql("SELECT 1 FROM amazon_subscriptions WHERE next_at<=? LIMIT 1", self.time))
+
+    def tick(self) -> None:
+        """Place the orders that are due; one that cannot be placed is skipped, and the subscription says why."""
+        while rows := self.db.rows("amazon_subscriptions", "next_at<=?", self.time, order="next_at, rowid", limit=1):
+            row = rows[0]
+            moment = parse_time(row["next_at"])
+            skipped = None
+            try:
+                self._order(row, moment)
+            except ServiceError as refusal:
+                skipped = refusal.code
+            days = FREQUENCIES[row["frequency"]][0]
+            self.db.update("amazon_subscriptions", row["id"], next_at=iso(moment + days * DAY), skipped=skipped)
+
+    def _offer(self, row: dict[str, Any]) -> dict[str, Any] | None:
+        """Return Amazon's own offer of a product that is used up and bought again, in stock, else None."""
+        what = catalogue.item_of(self, row)
+        if catalogue.discontinued(self, row) or model.variants(self, row["id"]):
+            return None
+        if not (what["food"] or what["department"] in ("Beauty & Health", "Pets", "Baby", "Grocery")):
+            return None
+        box = model.buy_box(model.offers(self, row["id"]).get(row["id"], []))
+        return box if box is not None and box["prime"] else None
+
+    def _order(self, row: dict[str, Any], moment: int) -> None:
+        product = catalogue.on_sale(self, SHOP, row["product_id"])
+        offer = model.find_offer(self, product["id"], None)
+        model.check_stock(self, product, offer, None, row["quantity"])
+        rules.authorize(self, SHOP, rules.find_method(self, SHOP, row["method_id"]), 0)
+        price = catalogue.offer_price(offer, moment)
+        off = rules.percent(price * row["quantity"], FREQUENCIES[row["frequency"]][1])
+        line = {"product_id": product["id"], "variant_id": None, "seller_id": offer["seller_id"], "row": product, "offer": offer}
+        line |= {"quantity": row["quantity"], "unit": price, "net": price * row["quantity"], "gift_wrap": False, "gift_message": None}
+        line["food"] = catalogue.item_of(self, product)["food"]
+        place(self, [line], [off], "standard", row["address_id"], row["method_id"], None, moment=moment, plan_id=row["id"])
+
+    def _plan_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        product = catalogue.find_product(self, SHOP, row["product_id"])
+        box = model.buy_box(model.offers(self, product["id"]).get(product["id"], []))
+        rate = FREQUENCIES[row["frequency"]][1]
+        price = box["now"] if box else None
+        made = self.db.sql("SELECT id FROM amazon_orders WHERE plan_id=? ORDER BY placed_at", row["id"])
+        return {
+            "subscription_id": row["id"],
+            "product_id": row["product_id"],
+            "title": product["title"],
+            "frequency": row["frequency"],
+            "quantity": row["quantity"],
+            "status": "canceled" if row["canceled_at"] else "active",
+            "base_price": price,
+            "discounted_price": price - rules.percent(price, rate) if price is not None else None,
+            "discount_percent": rate,
+            "address_id": row["address_id"],
+            "payment_method_id": row["method_id"],
+            "next_order_at": row["next_at"],
+            "next_delivery_at": iso(parse_time(row["next_at"]) + LEAD) if row["next_at"] else None,
+            "last_skipped": row["skipped"],
+            "order_ids": [m[0] for m in made],
+            "created_at": row["created_at"],
+            "canceled_at": row["canceled_at"],
+        }

@@ -1,0 +1,132 @@
+"""Gift registries: the user's own, and those of others that were shared by link."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.control import make_id, seeded
+from servers.kit.fields import PersonName
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Date, Limit, page
+from servers.shopping import _catalogue as catalogue
+from servers.shopping._rules import ProductId, Quantity
+from servers.shopping.target._model import SHOP, RegistryId
+
+RegistryName = Annotated[str, Field(min_length=2, max_length=80, description="Name of the registry.")]
+Occasion = Annotated[Literal["wedding", "baby", "birthday", "housewarming"], Field(description="What it is for.")]
+Link = Annotated[str, Field(max_length=200, description="share_link as share_registry gave it.")]
+LINK = "https://gifts.target.example/r/"
+NEW = Setup("create_gift_registry", {"name": "Kitchen of our own", "type": "housewarming", "event_date": "2027-01-15"}, "new")
+POT = seeded("tgp", "stockpot-12")
+SHARED = Setup("share_registry", {"registry_id": "${new.registry_id}"}, "shared")
+FILLED = Setup("add_to_registry", {"registry_id": "${new.registry_id}", "product_id": POT, "quantity_desired": 2})
+
+
+class Registry(Service):
+    """What is wished for, and who has given it."""
+
+    @writes(example=NEW.args)
+    def create_gift_registry(
+        self, name: RegistryName, type: Occasion, event_date: Date | None = None, co_registrant_name: PersonName | None = None
+    ) -> dict[str, Any]:
+        """Start a gift registry and return it, still empty and not shared; an event must lie ahead."""
+        if event_date is not None and event_date < self.time[:10]:
+            message = f"{event_date} has passed."
+            self.fail("INVALID_EVENT_DATE", message, "Give a day from today on, or none.", today=self.time[:10])
+        made = {"id": self.new_id("tgg"), "name": name, "kind": type, "event_date": event_date, "co_registrant": co_registrant_name}
+        return self._registry_json(self.db.insert("target_registries", made | {"created_at": self.time}))
+
+    @reads()
+    def list_registries(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return your own registries, newest first, with how much of them has been given."""
+        rows = self.db.rows("target_registries", "owner IS NULL", order="created_at DESC, rowid DESC")
+
+        def head(row: dict[str, Any]) -> dict[str, Any]:
+            whole = self._registry_json(row)
+            wished = sum(i["quantity_desired"] for i in whole.pop("items"))
+            given = self.db.sql("SELECT coalesce(sum(quantity),0) FROM target_gifts WHERE registry_id=?", row["id"])[0][0]
+            return whole | {"quantity_desired": wished, "quantity_fulfilled": given}
+
+        return page(rows, "registries", limit, cursor, head)
+
+    @reads(example={"registry_id": seeded("tgg", "own")})
+    def get_registry(self, registry_id: RegistryId) -> dict[str, Any]:
+        """Return a registry with its items: price in cents, how many are wished for and given, by whom; share_link once it was shared."""
+        return self._registry_json(self._find_registry(registry_id))
+
+    @reads(
+        example={"share_link": "${shared.share_link}"},
+        setup=(NEW, Setup("share_registry", {"registry_id": "${new.registry_id}"}, "shared")),
+    )
+    def open_registry_link(self, share_link: Link) -> dict[str, Any]:
+        """Return the registry behind a link that somebody shared, yours or another's; give from it with put_in_cart and its registry_id."""
+        found = self.db.rows("target_registries", "slug=?", share_link.strip().removeprefix(LINK).rstrip("/"))
+        if not found:
+            hint = "Ask for the link again, or see list_registries for your own."
+            self.fail("REGISTRY_NOT_FOUND", "There is no registry behind this link.", hint, share_link=share_link)
+        return self._registry_json(found[0])
+
+    @writes(example={"registry_id": "${new.registry_id}", "product_id": POT}, setup=(NEW,))
+    def add_to_registry(self, registry_id: RegistryId, product_id: ProductId, quantity_desired: Quantity = 1) -> dict[str, Any]:
+        """Wish for a product in a registry of your own, or for more of it, and return the registry."""
+        row = self._own(registry_id)
+        catalogue.on_sale(self, SHOP, product_id)
+        wanted = self._wanted(registry_id, product_id)
+        if wanted:
+            self.db.update("target_wanted", wanted["id"], quantity=wanted["quantity"] + quantity_desired)
+        else:
+            made = {"id": self.new_id("tgn"), "registry_id": registry_id, "product_id": product_id, "quantity": quantity_desired}
+            self.db.insert("target_wanted", made | {"added_at": self.time})
+        return self._registry_json(row)
+
+    @writes(example={"registry_id": "${new.registry_id}", "product_id": POT}, setup=(NEW, FILLED))
+    def remove_from_registry(self, registry_id: RegistryId, product_id: ProductId) -> dict[str, Any]:
+        """Take a product off a registry of your own and return the registry; gifts already bought stay bought."""
+        row, wanted = self._own(registry_id), self._wanted(registry_id, product_id)
+        if wanted is None:
+            message = f"The registry does not ask for {product_id!r}."
+            self.fail("ITEM_NOT_IN_REGISTRY", message, "See get_registry.", registry_id=registry_id, product_id=product_id)
+        self.db.delete("target_wanted", wanted["id"])
+        return self._registry_json(row)
+
+    @writes(example={"registry_id": "${new.registry_id}"}, setup=(NEW,), idempotent=True)
+    def share_registry(self, registry_id: RegistryId) -> dict[str, Any]:
+        """Return the link under which others see a registry of your own; the same one each time."""
+        row = self._own(registry_id)
+        slug = row["slug"] or make_id("reg", registry_id)[4:]
+        if row["slug"] is None:
+            self.db.update("target_registries", registry_id, slug=slug)
+        return {"registry_id": registry_id, "share_link": LINK + slug}
+
+    def _find_registry(self, registry_id: str) -> dict[str, Any]:
+        row = self.db.get("target_registries", registry_id)
+        if row is None:
+            message = f"There is no registry {registry_id!r}."
+            self.fail("REGISTRY_NOT_FOUND", message, "Take a registry_id from list_registries.", registry_id=registry_id)
+        return row
+
+    def _own(self, registry_id: str) -> dict[str, Any]:
+        row = self._find_registry(registry_id)
+        if row["owner"] is not None:
+            message = f"This is the registry of {row['owner']}."
+            self.fail("NOT_REGISTRY_OWNER", message, "Only its owner can change it; you may give from it.", registry_id=registry_id)
+        return row
+
+    def _wanted(self, registry_id: str, product_id: str) -> dict[str, Any] | None:
+        found = self.db.rows("target_wanted", "registry_id=? AND product_id=?", registry_id, product_id)
+        return found[0] if found else None
+
+    def _registry_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        gifts = self.db.rows("target_gifts", "registry_id=?", row["id"], order="at, rowid")
+        shown = []
+        for wish in self.db.rows("target_wanted", "registry_id=?", row["id"], order="added_at, rowid"):
+            product = catalogue.find_product(self, SHOP, wish["product_id"])
+            given = [g for g in gifts if g["product_id"] == wish["product_id"]]
+            item = {"product_id": wish["product_id"], "name": product["title"], "price": catalogue.listing_price(product, self.now)}
+            item |= {"quantity_desired": wish["quantity"], "quantity_fulfilled": sum(g["quantity"] for g in given)}
+            shown.append(item | {"given_by": [g["buyer"] for g in given], "discontinued": catalogue.discontinued(self, product)})
+        head = {"registry_id": row["id"], "name": row["name"], "type": row["kind"], "event_date": row["event_date"]}
+        head |= {"co_registrant_name": row["co_registrant"], "owner": row["owner"] or "you", "is_mine": row["owner"] is None}
+        return head | {"share_link": LINK + row["slug"] if row["slug"] else None, "created_at": row["created_at"], "items": shown}

@@ -1,0 +1,172 @@
+"""Walmart's tables and words; its prices online and in a store; the basket's lines and what they cost."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.service import Service
+from servers.kit.store import Table
+from servers.kit.values import iso
+from servers.shopping import _baskets as baskets
+from servers.shopping import _catalogue as catalogue
+from servers.shopping import _coupons as coupons
+from servers.shopping import _orders as life
+from servers.shopping import _rules as rules
+from servers.shopping import _stores as stores
+from servers.shopping._rules import Shop
+
+SHOP = Shop(
+    title="Walmart",
+    tables="walmart",
+    ids="wm",
+    search="browse_products",
+    product="get_item_details",
+    view_cart="get_basket",
+    add="add_item_to_basket",
+    orders="list_purchases",
+    returns="list_return_requests",
+    addresses="list_shipping_addresses",
+    add_address="add_shipping_address",
+    methods="list_wallet_payments",
+    add_method="add_wallet_payment",
+    codes_tool="list_promo_codes",
+    drop_code="remove_promo_code",
+    stores="find_stores",
+    codes=("PROMO_NOT_FOUND", "PROMO_EXPIRED", "MIN_ORDER_NOT_MET", "DEPARTMENT_NOT_ELIGIBLE"),
+    return_days=90,
+    electronics_days=30,
+    lines="walmart_basket",
+    set_store="set_home_store",
+    availability="check_store_availability",
+)
+TABLES = {
+    "walmart_profile": Table("id:str user_id:str name:str email:str phone:str timezone:str plus_until:str?", identity=True),
+    "walmart_settings": Table("id:str home_store:str?"),
+    "walmart_addresses": rules.ADDRESSES,
+    "walmart_methods": rules.METHODS,
+    "walmart_gift_cards": rules.GIFT_CARDS,
+    "walmart_products": Table(catalogue.LISTING, search=("title", "words"), index=("family", "item_id")),
+    "walmart_reviews": catalogue.REVIEWS,
+    "walmart_stores": stores.STORES,
+    "walmart_shelves": stores.SHELVES,
+    "walmart_coupons": coupons.COUPONS,
+    "walmart_basket": Table(baskets.LINE + " substitution:str"),
+    "walmart_checkout": Table("id:str code:str? slot_store:str? slot_at:str? slot_until:str? updated_at:str"),
+    "walmart_orders": Table(life.ORDER, index=life.ORDER_INDEX),
+    # `outcome` of an item that was short when the order was put together: substituted or refunded, from the moment of `settled_at` on.
+    "walmart_order_items": Table(
+        life.ITEM + " substitution:str outcome:str? substitute_id:str? settled_at:str?", index=("order_id", "product_id")
+    ),
+    "walmart_charges": life.CHARGES,
+    "walmart_returns": life.RETURNS,
+    "walmart_reorders": Table(
+        "id:str product_id:str frequency_days:int quantity:int address_id:str method_id:str created_at:str next_at:str? paused:bool "
+        "canceled_at:str? skipped:str?"
+    ),
+    "walmart_matches": Table(
+        "id:str order_id:str item_id:str competitor:str claimed:int found:int? verdict:str why:str refund:int requested_at:str "
+        "decided_at:str",
+        index=("order_id",),
+    ),
+}
+FREE_FROM, SHIPPING, DELIVERY = 3500, 699, 995
+"""Cents: from which shipping is free; what it costs below; what delivery from a store costs without Walmart+."""
+DELIVERY_MINIMUM = 3500
+
+Fulfillment = Literal["shipping", "pickup", "delivery"]
+HowFulfilled = Annotated[
+    Fulfillment, Field(description="shipping: by parcel; pickup: collected at a store; delivery: brought from a store the same day.")
+]
+Substitution = Annotated[
+    Literal["allow_substitution", "no_substitution", "contact_me"],
+    Field(description="What to do if the store runs out: take something like it, refund it, or ask (refunded if nobody answers)."),
+]
+LineId = Annotated[str, Field(max_length=64, description="line_item_id, from get_basket.")]
+SlotId = Annotated[str, Field(max_length=64, description="slot_id, from get_pickup_slots of the store.")]
+AtStore = Annotated[str, Field(max_length=64, description="store_id for pickup or delivery; the home store when left out.")]
+
+
+def plus(svc: Service) -> bool:
+    """Whether the account's Walmart+ membership runs now."""
+    until = rules.profile(svc, SHOP)["plus_until"]
+    return until is not None and svc.time < until
+
+
+def price_json(row: dict[str, Any], at: int) -> dict[str, Any]:
+    """Return regular price, rollback price (None outside of its days) and until when it holds."""
+    rolled = catalogue.on_special(row, at)
+    shown = {"price": row["price"], "rollback_price": row["special"] if rolled else None}
+    return shown | {"rollback_until": row["special_until"] if rolled else None}
+
+
+# -- the basket ---------------------------------------------------------------------------------------------------
+def home_store(svc: Service) -> str | None:
+    """Return the store_id of the home store."""
+    return svc.db.rows("walmart_settings")[0]["home_store"]
+
+
+def checkout(svc: Service) -> dict[str, Any]:
+    """Return the promo code and the reserved slot of the next order."""
+    return svc.db.rows("walmart_checkout")[0]
+
+
+def choose_store(svc: Service, fulfillment: str, store_id: str | None) -> dict[str, Any] | None:
+    """Return the store that an item comes from, the home store unless another is named; None for shipping."""
+    return baskets.store_for(svc, SHOP, fulfillment, store_id, home_store(svc))
+
+
+def unit_price(svc: Service, row: dict[str, Any], store: dict[str, Any] | None) -> int:
+    """Return what one costs now: a store's own price where it has one."""
+    own = stores.shelf(svc, SHOP, row, store)["price"] if store is not None else None
+    return catalogue.listing_price(row, svc.now) if own is None else own
+
+
+def lines(svc: Service) -> list[dict[str, Any]]:
+    """Return the basket's lines at the prices of now."""
+    return baskets.lines(svc, SHOP, lambda row, store: unit_price(svc, row, store))
+
+
+def shipping_fee(svc: Service, fulfillment: str, subtotal: int) -> int:
+    """Return what getting an order costs."""
+    if fulfillment == "pickup" or plus(svc):
+        return 0
+    if fulfillment == "delivery":
+        return DELIVERY
+    return 0 if subtotal >= FREE_FROM else SHIPPING
+
+
+def code_state(svc: Service, found: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, str | None, list[int]]:
+    """Return the promo code's row, why it does not hold now (None where it does), and the cents off each line."""
+    code = checkout(svc)["code"]
+    row = svc.db.get("walmart_coupons", code) if code else None
+    if row is None:
+        return None, None, [0] * len(found)
+    why, off = coupons.worth(svc, SHOP, row, found)
+    names = (*SHOP.codes, "CODE_ALREADY_USED")
+    return row, None if why is None else names[why], off
+
+
+def basket_json(svc: Service) -> dict[str, Any]:
+    """Return the basket for the agent at the prices of now."""
+    found = lines(svc)
+    promo, why, off = code_state(svc, found)
+    chosen = checkout(svc)
+    reserved = None
+    if chosen["slot_at"] is not None and chosen["slot_until"] > svc.time:
+        reserved = {"store_id": chosen["slot_store"], "starts_at": chosen["slot_at"], "held_until": chosen["slot_until"]}
+    return {
+        "items": [baskets.line_json(line) | {"substitution_pref": line["substitution"]} for line in found],
+        "subtotal": sum(line["net"] for line in found),
+        "promo": {"promo_code": promo["code"], "holds": why is None, "reason": why or "OK"} if promo else None,
+        "discount": sum(off),
+        "reserved_slot": reserved,
+        "updated_at": chosen["updated_at"],
+    }
+
+
+def touch(svc: Service) -> dict[str, Any]:
+    """Note that the basket changed and return it for the agent."""
+    svc.db.update("walmart_checkout", checkout(svc)["id"], updated_at=iso(svc.now))
+    return basket_json(svc)
