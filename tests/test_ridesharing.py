@@ -73,21 +73,16 @@ async def test_a_fare_that_was_shown_is_the_fare_that_is_charged(session: Sessio
 
 async def test_a_quote_outlives_a_change_of_price_but_neither_its_minutes_nor_its_route(session: Session) -> None:
     shown = await ok(session, "uber.estimate_ride", ride_type_id="comfort", **AIRPORT)
-    until(session, shown["fare_expires_at"], -2)
+    until(session, shown["fare_expires_at"], -4)
     later = await ok(session, "uber.estimate_ride", ride_type_id="comfort", **AIRPORT)
     assert later["estimated_fare"] != shown["estimated_fare"], "the example needs a price that moves"
     wrong = await refused(session, "uber.request_ride", ride_type_id="comfort", fare_id=shown["fare_id"], **WORK)
     assert wrong["code"] == "QUOTE_EXPIRED"
+    ride = await ok(session, "uber.request_ride", ride_type_id="comfort", fare_id=shown["fare_id"], **AIRPORT)
+    assert ride["fare_total"] == shown["estimated_fare"]
     session.pass_time(DAY)
     stale = await refused(session, "uber.request_ride", ride_type_id="comfort", fare_id=shown["fare_id"], **AIRPORT)
     assert stale["code"] == "QUOTE_EXPIRED" and "estimate_ride" in stale["hint"]
-
-
-async def test_a_quote_holds_until_the_minute_it_names(session: Session) -> None:
-    shown = await ok(session, "uber.estimate_ride", ride_type_id="uberx", **AIRPORT)
-    until(session, shown["fare_expires_at"], -2)
-    ride = await ok(session, "uber.request_ride", ride_type_id="uberx", fare_id=shown["fare_id"], **AIRPORT)
-    assert ride["fare_total"] == shown["estimated_fare"]
 
 
 def test_who_asks_at_once_never_meets_a_higher_demand_than_was_shown() -> None:
@@ -101,7 +96,7 @@ def test_who_asks_at_once_never_meets_a_higher_demand_than_was_shown() -> None:
     assert 0 in seen and max(seen) >= 40, "there are quiet and busy hours"
 
 
-async def test_no_two_rides_are_at_the_price_of_no_ride(session: Session) -> None:
+async def test_a_ride_leads_somewhere_within_reach(session: Session) -> None:
     same = await refused(session, "uber.estimate_ride", ride_type_id="uberx", **WORK | {"dropoff_lat": 45.5181, "dropoff_lng": -122.6431})
     assert same["code"] == "SAME_LOCATION"
     far = await refused(session, "lyft.get_ride_estimates", **WORK | {"dropoff_lat": 47.6062, "dropoff_lng": -122.3321})

@@ -83,7 +83,7 @@ class Shelf:
             chance = self.builder.chance("shopper", name)
             row = {"name": name, "rating": round(chance.uniform(4.6, 5), 2), "orders": chance.randrange(40, 3000)}
             city = self.builder.person["home"]["city"]
-            self.crew.append(self.builder.add(self.first, "instacart_shoppers", id=self.id("s", name), city=city, **row))
+            self.crew.append(self.builder.add(self.first, "instacart_shoppers", id=self.id("h", name), city=city, **row))
         for category, families in said.items():
             for family, found in families.items():
                 for name, brand, size, unit, price, labels in found:
