@@ -31,6 +31,7 @@ from servers.kit.errors import InputError, UnknownName
 from servers.kit.evidence import Watch
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session
+from servers.kit.target import Target
 from servers.kit.values import parse_time
 from servers.kit.yaml import read
 
@@ -60,14 +61,18 @@ def find(name: str) -> Entry:
     return {"kind": found[0], "name": short, **shelves[found[0]][2](short)}
 
 
-def fault_matrix() -> Entry:
-    """Return `{digest, cells, kinds: {kind: {tools, fires, reasons, problems}}}`: every fault kind tried on every tool."""
+def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
+    """Return `{digest, cells, kinds: {kind: {tools, fires, reasons, problems}}}`: every fault kind tried on every tool that `on` names.
+
+    `on` are patterns as in a fault's target. Raises `InputError` for one that names no tool.
+    """
     import anyio
 
     from fault_profiles.matrix import matrix
 
     start = parse_time(build.person(_WORLD)["start"])
-    tools = [(cls, spec) for cls in service.services().values() for spec in cls.tools.values()]
+    meant = Target(list(on))
+    tools = [(cls, spec) for cls in service.services().values() for spec in cls.tools.values() if meant.selects(cls.name, spec.name)]
 
     def begin(names: tuple[str, ...], present: Sequence[Any], watches: Sequence[Watch]) -> Session:
         return Session(names, build.shared(_WORLD, names).share(), Control(start), faults=present, watches=watches)

@@ -35,21 +35,24 @@ def list_(
     what: Annotated[What, typer.Argument(help="What to list.")],
     json: Json = False,
     matrix: Annotated[bool, typer.Option("--matrix", help="Try every fault kind on every tool, and tell on how many each acts.")] = False,
+    on: Annotated[str | None, typer.Option(help="With --matrix, only these tools.", metavar="A.*,B.C")] = None,
 ) -> None:
     """List services, their counterparts, scenarios, suites, fault kinds, check kinds, agents and more.
 
     With --matrix each fault kind is tried on every tool that it handles, from the tool's example call. Exit status 1 where one is broken.
 
     \b
-    Example: client_harness list faults --matrix
+    Example: client_harness list faults --matrix --on venmo.*
     """
     from client_harness.commands import _catalogue
     from servers.kit.errors import InputError
 
     if matrix and what is not What.faults:
         raise InputError(f"--matrix goes with faults, not with {what.value}")
+    if on is not None and not matrix:
+        raise InputError("--on goes with --matrix")
     if matrix:
-        tried = _catalogue.fault_matrix()
+        tried = _catalogue.fault_matrix([p.strip() for p in (on or "*.*").split(",")])
         if json:
             _print.as_json(tried)
         else:
