@@ -158,7 +158,8 @@ class Catalogue:
         weights = {g: 1 / (n + 1) for n, g in enumerate(genres)}
         pool = []
         for track in self.tracks.values():
-            weight = track.weight * max((weights.get(g, 0) for g in track.genres), default=0) + (track.artist in (artists or []))
+            near = max(weights.get(g, 0) * share for g, share in zip(track.genres, (1, 0.15), strict=False))
+            weight = track.weight * near + (track.artist in (artists or []))
             if weight and track.ids[provider] and track.released <= today:
                 pool.append((track, weight))
         keyed = sorted(pool, key=lambda p: (-(chance.random() ** (1 / p[1])), p[0].key))

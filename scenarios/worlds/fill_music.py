@@ -50,11 +50,12 @@ class Listener:
         return self.builder.chance("music", self.provider, *key)
 
     def local(self, text: Any, city: str = "") -> int:
-        """Return the moment of a local date (noon) or date and time."""
+        """Return the moment of a local date and time; of a date alone, some time of that day."""
         text = str(text)
-        return int(
-            datetime.fromisoformat(text if "T" in text else f"{text}T12:00").replace(tzinfo=self.cities.get(city, self.zone)).timestamp()
-        )
+        if "T" not in text:
+            chance = self.chance("hour", text)
+            text += f"T{chance.randrange(9, 22):02d}:{chance.randrange(60):02d}:{chance.randrange(60):02d}"
+        return int(datetime.fromisoformat(text).replace(tzinfo=self.cities.get(city, self.zone)).timestamp())
 
     def track(self, key: str) -> Track:
         """Return a track of the catalogue that the provider carries."""

@@ -34,8 +34,9 @@ class Deck:
     queue_id: str
     play_id: str
     lengths: Callable[[Service, Sequence[str]], dict[str, int]]
-    idle: str
     how_to_start: str
+    stops: Callable[[Service], int | None] = lambda svc: None
+    """The moment (epoch seconds) at which the right to play ends, None for never."""
 
 
 @dataclass
@@ -144,7 +145,9 @@ def playback(svc: Service, deck: Deck) -> Playback:
         row["playing"] and current is not None,
     )
     now.ended = current is not None and not row["playing"] and row["position_ms"] >= lengths[current]
-    now.run(parse_time(row["at"]) * 1000, svc.now * 1000)
+    stops = deck.stops(svc)
+    now.run(parse_time(row["at"]) * 1000, (svc.now if stops is None else min(svc.now, stops)) * 1000)
+    now.playing = now.playing and (stops is None or svc.now < stops)
     return now
 
 

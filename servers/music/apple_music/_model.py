@@ -10,6 +10,7 @@ from pydantic import Field
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.values import parse_time
 from servers.music import _player as player
 from servers.music import _rules as rules
 
@@ -41,24 +42,31 @@ Rating = Literal["love", "dislike", "none"]
 Year = Annotated[int, Field(ge=2015, le=2100, description="Calendar year; the present one when left out.")]
 
 
+def account(svc: Service) -> dict[str, Any]:
+    """Return the signed-in account."""
+    return svc.db.rows("apple_music_profile", limit=1)[0]
+
+
+def ends(svc: Service) -> int | None:
+    """Return the moment (epoch seconds) at which the subscription or trial ends, None when it renews."""
+    until = account(svc)["until"]
+    return None if until is None else parse_time(until)
+
+
+def subscribed(svc: Service) -> bool:
+    """Whether the subscription or trial still runs."""
+    until = ends(svc)
+    return until is None or svc.now < until
+
+
 def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
     """Return the milliseconds of songs by id."""
     marks = ",".join("?" * len(ids))
     return {i: max(1, ms) for i, ms in svc.db.sql(f"SELECT apple_id, ms FROM music_tracks WHERE apple_id IN ({marks})", *ids)}
 
 
-DECK = player.Deck("apple_music", "apq", "aph", lengths, "NO_ACTIVE_PLAYBACK", "play_track, play_album, play_playlist or play_station")
-
-
-def account(svc: Service) -> dict[str, Any]:
-    """Return the signed-in account."""
-    return svc.db.rows("apple_music_profile", limit=1)[0]
-
-
-def subscribed(svc: Service) -> bool:
-    """Whether the subscription or trial still runs."""
-    until = account(svc)["until"]
-    return until is None or svc.time < until
+HOW_TO_START = "play_track, play_album, play_playlist or play_station"
+DECK = player.Deck("apple_music", "apq", "aph", lengths, HOW_TO_START, ends)
 
 
 def song_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:

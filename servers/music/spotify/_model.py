@@ -136,7 +136,7 @@ def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
         "owner_name": user_ref(svc, playlist["owner_id"])["display_name"],
         "public": playlist["public"],
         "collaborative": playlist["collaborative"],
-        "collaborators": [user_ref(svc, u) for u in playlist["members"]],
+        "collaborators": [user_ref(svc, u) for u in playlist["members"]] if playlist["collaborative"] else [],
         "track_count": len(entries),
         "snapshot_id": snapshot(playlist, entries),
         "created_at": playlist["created_at"],
@@ -153,7 +153,7 @@ def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
     return {i: max(1, ms) for i, ms in found}
 
 
-DECK = player.Deck("spotify", "spq", "sph", lengths, "NO_ACTIVE_PLAYBACK", "start_track, play_context or play_episode")
+DECK = player.Deck("spotify", "spq", "sph", lengths, "start_track, play_context or play_episode")
 
 
 def resume_point(svc: Service, episode_id: str) -> int:
