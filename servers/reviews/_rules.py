@@ -51,7 +51,7 @@ Near = Annotated[str, Field(description="business_id of a place around which to 
 Body = Annotated[str, Field(min_length=1, max_length=5000, description="Text of the review.")]
 Url = Annotated[str, Field(pattern=r"^https://[^ ]{4,300}$", description="https URL of a photo.")]
 Photos = Annotated[list[Url], Field(min_length=1, max_length=10, description="Photos of the review; they replace earlier ones.")]
-Words4 = Annotated[str, Field(min_length=1, max_length=100, description="Only reviews with all of these words, best match first.")]
+Keywords = Annotated[str, Field(min_length=1, max_length=100, description="Only reviews with all of these words, best match first.")]
 QuestionText = Annotated[str, Field(min_length=5, max_length=500, description="The question.")]
 AnswerText = Annotated[str, Field(min_length=1, max_length=1000, description="The answer.")]
 ListName = Annotated[str, Field(min_length=1, max_length=80, description="Name; unique among your own.")]

@@ -35,7 +35,7 @@ class Contributions(Service):
         business_id: rules.BusinessId,
         max_results: Limit = 20,
         sort_by: First = "newest",
-        keywords: rules.Words4 | None = None,
+        keywords: rules.Keywords | None = None,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return all reviews of a place: author, rating, text, dates, helpful votes, and the owner's response."""

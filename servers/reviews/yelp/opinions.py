@@ -11,7 +11,7 @@ from servers.kit.fields import Rating
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.reviews import _rules as rules
-from servers.reviews._rules import Body, BusinessId, Photos, ReviewId, Words4
+from servers.reviews._rules import Body, BusinessId, Keywords, Photos, ReviewId
 from servers.reviews.yelp._model import WORDS, review_json
 
 Order = Annotated[
@@ -32,7 +32,7 @@ class Opinions(Service):
         business_id: BusinessId,
         max_results: Limit = 20,
         sort_by: Order = "newest",
-        text_contains: Words4 | None = None,
+        text_contains: Keywords | None = None,
         not_recommended: Doubted = False,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
