@@ -23,8 +23,8 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     """Write both providers and the calendars of others."""
     Others(builder, seeds).fill()
     books = {name: Book(builder, name, seeds[name]) for name in PREFIXES}
-    for name, book in books.items():
-        book.fill(next(b for n, b in books.items() if n != name))
+    for book in books.values():
+        book.fill()
     _google(books["google_calendar"])
     _outlook(books["outlook_calendar"])
 
@@ -97,7 +97,6 @@ class Book:
         self.since = at_home(builder, builder.seeds("calendar")["since"])
         self.primary = next(iter(seeds["calendars"]))
         self.taken: list[tuple[int, int]] = []
-        self._stale: list[tuple[dict[str, Any], dict[str, Any]]] = []
 
     def id(self, key: str) -> str:
         """Return the id of an event by its key."""
@@ -107,8 +106,8 @@ class Book:
         """Return the id of a calendar by its key."""
         return self.builder.id(self.calendar_prefix, key)
 
-    def fill(self, other: Book) -> None:
-        """Write profile, calendars and events; what was moved leaves its old time in the other provider."""
+    def fill(self) -> None:
+        """Write profile, calendars and events; what was moved leaves a copy at its old time in the other provider."""
         who = self.builder.person
         row = {"name": who["name"], "email": self.email, "timezone": who["timezone"]}
         self.builder.add(self.since, f"{self.service}_profile", id="me", **row)
@@ -120,7 +119,7 @@ class Book:
         covered = {key for said in self.seeds.get("series", []) for key in said.get("covers", [])}
         for happening in self.builder.life:
             if "event" in happening and happening["key"] not in covered:
-                self._happening(happening, other)
+                self._happening(happening)
         for said in self.seeds.get("series", []):
             self.series(said)
         for said in self.seeds.get("events", []):
@@ -150,18 +149,18 @@ class Book:
         return self.builder.chance("series", self.service, said["key"], day).random()
 
     # -- happenings -----------------------------------------------------------------------------------------------
-    def _happening(self, said: dict[str, Any], other: Book) -> None:
+    def _happening(self, said: dict[str, Any]) -> None:
         aspect = said["event"]
         begin, end = self.when(said)
         length = end - begin
         place = said.get("place")
         shared = {"title": said["title"], "hours": length / HOUR, "note": aspect.get("note", ""), "guests": aspect.get("guests", [])}
         shared |= {"made": aspect.get("made") or local(min(begin - 7 * rules.DAY, self.builder.start), self.where).date()}
-        if self.service in aspect["on"]:
+        if self.service == aspect["on"][0] or (self.service in aspect["on"] and not aspect.get("moved_from")):
             self.taken.append((begin, begin + length))
             own = {k: m[said["key"]] for k, m in self.seeds.get("life", {}).items() if said["key"] in m}
             self.event({"key": said["key"], "at": iso(begin), "place": place, "cancelled": aspect.get("cancelled")} | shared | own)
-        elif self.service not in aspect["on"] and aspect["on"] == [other.service] and aspect.get("moved_from"):
+        elif aspect.get("moved_from"):
             old = iso(_moment(aspect["moved_from"], self._zone(said)))
             copied = {
                 "title": f"{said['title']} (copied)",
