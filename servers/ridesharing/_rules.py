@@ -64,8 +64,6 @@ class Words:
     payments: str
     offers: str
     estimate: str
-    cancel: str
-    schedule: str
 
 
 # -- the account --------------------------------------------------------------------------------------------------

@@ -34,8 +34,6 @@ WORDS = rules.Words(
     payments="list_payment_cards",
     offers="list_promos",
     estimate="get_ride_estimates",
-    cancel="cancel_trip",
-    schedule="schedule_ride",
 )
 MODES = {
     m.id: m

@@ -27,9 +27,9 @@ from servers.ridesharing.lyft._model import (
     place,
     priced,
     ride_json,
-    status,
     waits,
 )
+from servers.ridesharing.lyft._model import status as ride_status
 
 Patient = Annotated[bool, Field(description="true waits longer for a lower fare; only with ride_type_id lyft.")]
 Priority = Annotated[bool, Field(description="true halves the wait for 2.50 more.")]
@@ -209,7 +209,3 @@ class Rides(Service):
             self.fail("SCHEDULED_RIDE_NOT_FOUND", message, "list_scheduled_rides has the ids.", scheduled_ride_id=scheduled_ride_id)
         fee = self.cancel_trip(found[0]["id"])["cancel_fee"]
         return {"scheduled_ride_id": scheduled_ride_id, "status": "canceled", "cancel_fee": fee}
-
-
-ride_status = status
-"""The function, under a name that the argument of `list_trip_history` does not hide."""

@@ -40,8 +40,6 @@ WORDS = rules.Words(
     payments="list_payment_methods",
     offers="list_offers",
     estimate="estimate_ride",
-    cancel="cancel_ride",
-    schedule="reserve_ride",
 )
 MODES = {
     m.id: m

@@ -33,7 +33,6 @@ Place = Annotated[int, Field(ge=0, le=MAX_STOPS - 1, description="Where among th
 StopIndex = Annotated[int, Field(ge=0, le=MAX_STOPS - 1, description="index of the stop, from get_ride_stops.")]
 Splits = Annotated[int, Field(ge=2, le=6, description="How many people share the fare, you included: one more than contact_ids.")]
 Contacts = Annotated[list[str], Field(min_length=1, max_length=5, description="contact_id of each person to invite, from list_contacts.")]
-MARKET = "1120 NW Couch Street, Portland, OR 97209"
 
 
 class Afterwards(Service):

@@ -31,7 +31,6 @@ PARCEL = {
     "recipient_phone": "+1-503-555-0155",
 }
 SENT = Setup("request_package_delivery", PARCEL, "parcel")
-RETURN_PIN = 10_000
 
 
 class Parcels(Service):
@@ -57,7 +56,7 @@ class Parcels(Service):
             "recipient_name": row["recipient_name"],
             "recipient_phone": row["recipient_phone"],
             "courier": driver_json(self, row),
-            "pin": f"{int(share('pin', row['id']) * RETURN_PIN):04d}",
+            "pin": f"{int(share('pin', row['id']) * 10_000):04d}",
             "fee": dollars(row["cancel_fee"] if row["cancelled_at"] else row["fare"]),
             "payment_method": rules.card_ref(self, WORDS, row["card_id"]),
             "requested_at": row["requested_at"],

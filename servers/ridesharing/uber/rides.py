@@ -30,8 +30,8 @@ from servers.ridesharing.uber._model import (
     driver_json,
     ride_json,
     spot_json,
-    status,
 )
+from servers.ridesharing.uber._model import status as ride_status
 
 
 class Point(TypedDict):
@@ -172,6 +172,9 @@ class Rides(Service):
         via = [geo.name_of(self, s["lat"], s["lng"]) for s in stops or []]
         points = [geo.name_of(self, pickup_lat, pickup_lng), *via, geo.name_of(self, dropoff_lat, dropoff_lng)]
         scheduled = None if scheduled_time is None else rules.scheduled_moment(self, WORDS, scheduled_time)
+        if scheduled is not None and fare_id is not None:
+            hint = "Leave fare_id out: a reservation has a fixed fare of its own."
+            self.fail("FARE_ID_NOT_APPLICABLE", "An estimate is for a ride now, not for scheduled_time.", hint)
         return ride_json(self, self._order(ride_type_id, points, payment_method_id, fare_id, scheduled))
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(NOW,), destructive=True)
@@ -196,7 +199,7 @@ class Rides(Service):
     def list_rides(self, status: RideStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return rides, the latest first by their time of pickup, reservations to come included."""
         rows = self.db.rows("uber_rides", order="coalesce(scheduled_for, requested_at) DESC, rowid DESC")
-        kept = [r for r in rows if status is None or _status(r, self.time) == status]
+        kept = [r for r in rows if status is None or ride_status(r, self.time) == status]
         return page(kept, "rides", limit, cursor, lambda r: ride_json(self, r))
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
@@ -260,7 +263,3 @@ class Rides(Service):
             self.fail("RESERVATION_NOT_FOUND", f"There is no reservation {reservation_id!r}.", hint, reservation_id=reservation_id)
         done = self.cancel_ride(rows[0]["id"])
         return {"reservation_id": reservation_id, "status": "canceled", "cancellation_fee": done["cancellation_fee"]}
-
-
-_status = status
-"""The function, under a name that the argument of `list_rides` does not hide."""

@@ -55,11 +55,6 @@ TABLES = {
         "id:str title:str summary:str diets:list servings:int minutes:int ingredients:list steps:list", search=("title", "summary")
     ),
 }
-CATEGORIES = {
-    "produce": 1, "bakery": 2, "dairy": 3, "meat": 4, "seafood": 5, "deli": 6, "frozen": 7, "pantry": 8, "snacks": 9, "beverages": 10,
-    "breakfast": 11, "household": 12, "personal care": 13, "pets": 14, "baby": 15, "pharmacy": 16,
-}  # fmt: skip
-"""Categories of the catalogue, in the order of a usual store."""
 
 StoreId = Annotated[str, Field(description="store_id, from search_stores.")]
 ProductId = Annotated[str, Field(description="product_id, from search_grocery_items; the same in every store.")]
