@@ -258,7 +258,7 @@ async def test_what_is_heard_for_half_a_minute_counts_as_played_at_once(session:
 
 @both
 async def test_nothing_plays_before_something_was_started(session: Session, service: str) -> None:
-    session.world.update(f"{service}_player", "player", current=None, items=[], playing=False)
+    session.world.update(f"{service}_player", "player", now_id=None, items=[], playing=False)
     session.world.commit()
     state = await do(session, service, "state")
     assert playing(service, state) is None and state["position_ms"] is None and not state["is_playing"]

@@ -46,7 +46,7 @@ class Track:
 
 @dataclass
 class Catalogue:
-    """What was written: tracks by key, albums as lists of tracks, and the words that titles are made of."""
+    """What was written: tracks by key, albums as lists of tracks, shows as (episode id, moment, ms), titles in use by genre."""
 
     builder: Builder
     since: int
@@ -54,7 +54,7 @@ class Catalogue:
     tracks: dict[str, Track] = field(default_factory=dict)
     albums: dict[str, list[Track]] = field(default_factory=dict)
     used: dict[str, set[str]] = field(default_factory=dict)
-    shows: dict[str, list[str]] = field(default_factory=dict)
+    shows: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
 
     def id(self, prefix: str, key: str) -> str:
         """Return an id of this world."""
@@ -184,7 +184,7 @@ class Catalogue:
                 episode = self.id("spep", f"{key}-{number}")
                 added = max(self.since, min(at, self.builder.start))
                 self.builder.add(added, "spotify_episodes", id=episode, show_id=show_id, name=name, number=number, released=iso(at), ms=ms)
-                self.shows[key].append(episode)
+                self.shows[key].append((episode, at, ms))
 
     def stations(self) -> None:
         """Write Apple Music's stations, its own playlists and what its editors say."""

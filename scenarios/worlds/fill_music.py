@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from scenarios.worlds._music_catalogue import Catalogue, Track
 from scenarios.worlds.build import Builder
 from servers.kit.errors import InputError
-from servers.kit.values import iso, parse_time
+from servers.kit.values import iso
 
 DAY, WEEK = 86_400, 7 * 86_400
 KNOWN_DAYS = 700
@@ -134,8 +134,8 @@ class Listener:
         row = {
             "items": items,
             "place": place,
-            "first": 0,
-            "current": items[place],
+            "lead": 0,
+            "now_id": items[place],
             "position_ms": said["position_ms"],
             "context": f"album:{album}",
         }
@@ -193,7 +193,7 @@ class Spotify(Listener):
         """Write everything."""
         seeds, who = self.seeds, self.builder.person
         profile = {"name": who["name"], "email": who["emails"]["personal"], "country": "US", "timezone": who["timezone"]}
-        self.builder.add(self.first, "spotify_profile", id=self.id("spu", "me"), **profile, plan=seeds["plan"], premium=True)
+        self.builder.add(self.first, "spotify_profile", id=self.id("spu", "me"), **profile, tier=seeds["plan"], premium=True)
         self.user("me", {"name": who["name"]}, seeds["username"], seeds["taste"])
         shared = [k for h in self.builder.life if "spotify" in h.get("music", {}).get("on", []) for k in h["music"].get("with", [])]
         for key in dict.fromkeys([*seeds["friends"], *shared]):
@@ -259,10 +259,9 @@ class Spotify(Listener):
     def resume(self, key: str, share: float) -> None:
         """Write how far an episode was heard, as a share of it; 1 is all."""
         show, _, number = key.rpartition("-")
-        made = self.catalogue.shows[show][int(number) - 1]
-        row = next(e[5] for e in self.builder._events if e[3] == "spotify_episodes" and e[5]["id"] == made)
-        at = min(self.builder.start - 3600, parse_time(row["released"]) + 9 * 3600)
-        self.builder.add(at, "spotify_resume", episode_id=made, position_ms=round(row["ms"] * share), at=iso(at))
+        made, released, ms = self.catalogue.shows[show][int(number) - 1]
+        at = min(self.builder.start - 3600, released + 9 * 3600)
+        self.builder.add(at, "spotify_resume", episode_id=made, position_ms=round(ms * share), at=iso(at))
 
     def blend(self, key: str, created: int, number: int) -> None:
         """Write a blend with a friend, with the tracks that it had when it was made."""
@@ -300,15 +299,9 @@ class Apple(Listener):
         seeds, who = self.seeds, self.builder.person
         row = {"name": who["name"], "email": who["emails"]["personal"], "storefront": "US", "timezone": who["timezone"]}
         until = iso(self.local(seeds["until"])) if seeds.get("until") else None
-        self.builder.add(
-            self.first,
-            "apple_music_profile",
-            id=self.id("apu", "me"),
-            **row,
-            subscription=seeds["subscription"],
-            until=until,
-            spatial=seeds["spatial"],
-        )
+        row |= {"subscription": seeds["subscription"], "until": until}
+        self.builder.add(self.first, "apple_music_profile", id=self.id("apu", "me"), **row)
+        self.builder.add(self.first, "apple_music_settings", id="settings", spatial=seeds["spatial"])
         self.library()
         for said in seeds["playlists"]:
             created = self.local(said["created"])

@@ -15,9 +15,9 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import iso, parse_time
 
-# `items` are what plays by itself; `place` and `first` count in it: where it is, and what comes first when shuffled.
+# `items` are what plays by itself; `place` and `lead` count in it: where it is, and what comes first when shuffled.
 PLAYER = (
-    "id:str items:list place:int first:int current:str? position_ms:int at:str playing:bool shuffle:bool seed:str repeat:str context:str? "
+    "id:str items:list place:int lead:int now_id:str? position_ms:int at:str playing:bool shuffle:bool seed:str repeat:str context:str? "
 )
 QUEUE = Table("id:str track_id:str place:int added_at:str")
 # What was heard of a track, up to `at`; `plays` counts those of half a minute or more.
@@ -60,7 +60,7 @@ class Playback:
         places = list(range(len(self.row["items"])))
         if not self.row["shuffle"]:
             return places
-        return sorted(places, key=lambda p: (p != self.row["first"], share(self.row["seed"], p)))
+        return sorted(places, key=lambda p: (p != self.row["lead"], share(self.row["seed"], p)))
 
     @property
     def rest(self) -> list[int]:
@@ -130,11 +130,11 @@ def playback(svc: Service, deck: Deck) -> Playback:
     """Return what plays now; nothing is written."""
     row = svc.db.rows(f"{deck.tables}_player", limit=1)[0]
     queue = svc.db.rows(f"{deck.tables}_queue", order="place, rowid")
-    ids = [*row["items"], *(q["track_id"] for q in queue), *([row["current"]] if row["current"] else [])]
+    ids = [*row["items"], *(q["track_id"] for q in queue), *([row["now_id"]] if row["now_id"] else [])]
     lengths = deck.lengths(svc, list(dict.fromkeys(ids)))
     row["items"] = [i for i in row["items"] if i in lengths]
     row["place"] = min(row["place"], max(0, len(row["items"]) - 1))
-    current = row["current"] if row["current"] in lengths else None
+    current = row["now_id"] if row["now_id"] in lengths else None
     now = Playback(
         row,
         [q for q in queue if q["track_id"] in lengths],
@@ -167,7 +167,7 @@ def settle(svc: Service, deck: Deck, now: Playback, **changes: Any) -> Playback:
         if ms >= 1000:
             row = {"id": svc.new_id(deck.play_id), "track_id": track_id, "at": iso(last), "plays": plays, "ms": ms}
             svc.db.insert(f"{deck.tables}_plays", row)
-    state = {"place": now.place, "current": now.current, "position_ms": now.position, "at": svc.time, "playing": now.playing}
+    state = {"place": now.place, "now_id": now.current, "position_ms": now.position, "at": svc.time, "playing": now.playing}
     svc.db.update(f"{deck.tables}_player", now.row["id"], **(state | changes))
     return playback(svc, deck)
 
@@ -176,7 +176,7 @@ def start(svc: Service, deck: Deck, items: list[str], place: int, context: str |
     """Play a list from a place; the queue stays and comes after the first track."""
     now = playback(svc, deck)
     now.place, now.current, now.position, now.playing = place, items[place], position, True
-    return settle(svc, deck, now, items=items, first=place, seed=svc.time, context=context, **changes)
+    return settle(svc, deck, now, items=items, lead=place, seed=svc.time, context=context, **changes)
 
 
 def pause(svc: Service, deck: Deck) -> Playback:
@@ -238,7 +238,7 @@ def shuffle(svc: Service, deck: Deck, on: bool) -> Playback:
     now = playback(svc, deck)
     if now.row["shuffle"] == on:
         return now
-    return settle(svc, deck, now, shuffle=on, first=now.place, seed=svc.time)
+    return settle(svc, deck, now, shuffle=on, lead=now.place, seed=svc.time)
 
 
 def repeat(svc: Service, deck: Deck, mode: str) -> Playback:

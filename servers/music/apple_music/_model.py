@@ -15,9 +15,8 @@ from servers.music import _player as player
 from servers.music import _rules as rules
 
 TABLES = {
-    "apple_music_profile": Table(
-        "id:str name:str email:str subscription:str until:str? storefront:str timezone:str spatial:bool", identity=True
-    ),
+    "apple_music_profile": Table("id:str name:str email:str subscription:str until:str? storefront:str timezone:str", identity=True),
+    "apple_music_settings": Table("id:str spatial:bool"),
     "apple_music_library": rules.LIBRARY,
     "apple_music_playlists": Table("id:str name:str description:str curator:str? public:bool created_at:str"),  # curator null: the user
     "apple_music_entries": Table("id:str playlist_id:str track_id:str place:int added_at:str", index=("playlist_id",)),
@@ -57,6 +56,13 @@ def subscribed(svc: Service) -> bool:
     """Whether the subscription or trial still runs."""
     until = ends(svc)
     return until is None or svc.now < until
+
+
+def need_subscription(svc: Service) -> None:
+    """Refuse once the subscription has ended."""
+    if not subscribed(svc):
+        hint = "Library and playlists can still be read; renewing the subscription is up to the user."
+        svc.fail("SUBSCRIPTION_REQUIRED", f"The subscription ended at {account(svc)['until']}.", hint)
 
 
 def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:

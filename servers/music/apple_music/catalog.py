@@ -65,10 +65,11 @@ class Catalog(Service):
         return {**self._artist(artist), "albums": [self._album(a) for a in albums], **songs}
 
     @reads(example={"artist_id": seeded("apar", "quiet-ferries"), "limit": 3})
-    def get_artist_top_tracks(self, artist_id: ArtistId, limit: Limit = 5) -> dict[str, Any]:
+    def get_artist_top_tracks(self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return an artist's most popular songs, guest parts included."""
         artist = rules.find_artist(self, WORDS, artist_id)
-        return {"artist_id": artist_id, "tracks": [song_json(self, t) for t in rules.artist_tracks(self, WORDS, artist)[:limit]]}
+        top = page(rules.artist_tracks(self, WORDS, artist), "tracks", limit, cursor, lambda t: song_json(self, t))
+        return {"artist_id": artist_id, **top}
 
     @reads(example={"content_id": seeded("aped", "wheel")})
     def get_editorial_content(

@@ -12,7 +12,7 @@ from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import AlbumIds, ArtistId, TrackId, TrackIds
 from servers.music._stats import history
-from servers.music.apple_music._model import DECK, WORDS, Rating, account, playlist_json, song_json, subscribed
+from servers.music.apple_music._model import DECK, WORDS, Rating, account, need_subscription, playlist_json, song_json, subscribed
 from servers.music.apple_music.catalog import Catalog
 
 SONGS = [seeded("apt", "sidelong-2"), seeded("apt", "gale-force-swing-2")]
@@ -47,7 +47,7 @@ class Library(Catalog):
     @writes(example={"track_ids": SONGS}, idempotent=True)
     def add_tracks_to_library(self, track_ids: TrackIds) -> dict[str, Any]:
         """Add songs of the catalogue to the library."""
-        self._needs_subscription()
+        need_subscription(self)
         rules.find_tracks(self, WORDS, track_ids)
         new, there = rules.keep(self, WORDS, "track", track_ids)
         return {"added": new, "already_in_library": there, "total_library_tracks": rules.count(self, WORDS, "track")}
@@ -72,7 +72,7 @@ class Library(Catalog):
     @writes(example={"album_ids": ALBUMS}, idempotent=True)
     def add_albums_to_library(self, album_ids: AlbumIds) -> dict[str, Any]:
         """Add albums with all their songs to the library. `tracks_added` counts the songs that were not there yet."""
-        self._needs_subscription()
+        need_subscription(self)
         albums = [rules.find_album(self, WORDS, a) for a in album_ids]
         new, there = rules.keep(self, WORDS, "album", album_ids)
         songs = [t["id"] for a in albums if a["apple_id"] in new for t in rules.album_tracks(self, WORDS, a)]
@@ -179,8 +179,3 @@ class Library(Catalog):
             return rules.find_album(self, WORDS, item["item_id"])["title"]
         row = self.db.get("apple_music_playlists", item["item_id"])
         return playlist_json(self, row)["name"] if row else None
-
-    def _needs_subscription(self) -> None:
-        if not subscribed(self):
-            hint = "The library can be read; renewing the subscription is up to the user."
-            self.fail("SUBSCRIPTION_REQUIRED", f"The subscription ended at {account(self)['until']}.", hint)

@@ -17,7 +17,7 @@ from servers.music import _player as player
 from servers.music import _rules as rules
 from servers.music._rules import TrackId
 from servers.music._stats import Heard
-from servers.music.apple_music._model import DECK, WORDS, Year, account, formats, song_json, state_json, subscribed
+from servers.music.apple_music._model import DECK, WORDS, Year, account, formats, need_subscription, song_json, state_json
 
 SONG = seeded("apt", "low-tide-1")
 PLAYLIST_SIZE = 25
@@ -50,8 +50,7 @@ class Listening(Service):
         vocal_level: Annotated[int, Field(ge=0, le=100, description="How loud the singer stays, in percent.")] = 50,
     ) -> dict[str, Any]:
         """Play a song with its singer turned down. The mode ends with the song."""
-        if not subscribed(self):
-            self.fail("SUBSCRIPTION_REQUIRED", "Singing along needs a subscription.", "See get_user_profile for until when it ran.")
+        need_subscription(self)
         song = rules.to_play(self, WORDS, track_id)
         if not words.singable(song):
             hint = "Ask get_sing_availability first; live recordings, old ones and instrumentals cannot be sung along."
@@ -67,14 +66,14 @@ class Listening(Service):
     @reads()
     def get_spatial_audio_status(self) -> dict[str, Any]:
         """Return whether spatial audio is switched on, and whether the song that plays now comes in Dolby Atmos (null: nothing plays)."""
-        return self._spatial(account(self)["spatial"])
+        return self._spatial(self._settings()["spatial"])
 
     @writes(example={"enabled": False}, idempotent=True)
     def toggle_spatial_audio(self, enabled: Annotated[bool, Field(description="true switches spatial audio on.")]) -> dict[str, Any]:
         """Switch spatial audio on or off for songs that come in Dolby Atmos."""
-        mine = account(self)
-        if mine["spatial"] != enabled:
-            self.db.update("apple_music_profile", mine["id"], spatial=enabled)
+        settings = self._settings()
+        if settings["spatial"] != enabled:
+            self.db.update("apple_music_settings", settings["id"], spatial=enabled)
         return self._spatial(enabled)
 
     @reads(example={"year": 2025})
@@ -111,6 +110,9 @@ class Listening(Service):
             message = f"Nothing was heard in {chosen}." if chosen <= present else f"{chosen} has not begun."
             self.fail("REPLAY_NOT_AVAILABLE", message, f"Choose a year up to {present}.", year=chosen)
         return chosen, heard
+
+    def _settings(self) -> dict[str, Any]:
+        return self.db.rows("apple_music_settings", limit=1)[0]
 
     def _spatial(self, enabled: bool) -> dict[str, Any]:
         now = player.playback(self, DECK)

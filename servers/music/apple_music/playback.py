@@ -13,7 +13,7 @@ from servers.kit.values import Cursor, Limit, page
 from servers.music import _player as player
 from servers.music import _rules as rules
 from servers.music._rules import AlbumId, Offset, PlaylistId, PositionMs, TrackId
-from servers.music.apple_music._model import DECK, WORDS, account, entries, find_playlist, song_json, state_json, subscribed
+from servers.music.apple_music._model import DECK, WORDS, entries, find_playlist, need_subscription, song_json, state_json
 
 StationId = Annotated[str, Field(description="station_id, from get_stations.")]
 RESTARTS_AFTER = 3_000
@@ -33,19 +33,19 @@ class Playing(Service):
     @writes(example={"track_id": SONG})
     def play_track(self, track_id: TrackId) -> dict[str, Any]:
         """Play a song from its start. Returns the playback state."""
-        self._allowed()
+        need_subscription(self)
         return self._play([rules.to_play(self, WORDS, track_id)], 0, f"track:{track_id}")
 
     @writes(example={"album_id": seeded("apal", "ruby-after-dark"), "track_offset": 2})
     def play_album(self, album_id: AlbumId, track_offset: Offset = 0) -> dict[str, Any]:
         """Play an album from one of its songs on."""
-        self._allowed()
+        need_subscription(self)
         return self._play(rules.album_tracks(self, WORDS, rules.find_album(self, WORDS, album_id)), track_offset, f"album:{album_id}")
 
     @writes(example={"playlist_id": seeded("appl", "quiet-evenings")})
     def play_playlist(self, playlist_id: PlaylistId, track_offset: Offset = 0) -> dict[str, Any]:
         """Play a playlist from one of its songs on."""
-        self._allowed()
+        need_subscription(self)
         ids = [e["track_id"] for e in entries(self, find_playlist(self, playlist_id)["id"])]
         known = rules.by_ids(self, WORDS, ids)
         return self._play([known[i] for i in ids if i in known], track_offset, f"playlist:{playlist_id}")
@@ -53,7 +53,7 @@ class Playing(Service):
     @writes(example={"station_id": seeded("apst", "quiet-focus")})
     def play_station(self, station_id: StationId) -> dict[str, Any]:
         """Play a station: songs of its pool in an order of their own, without an end."""
-        self._allowed()
+        need_subscription(self)
         pool = self._pool(self._station(station_id))
         if not pool:
             self.fail("CONTENT_NOT_AVAILABLE", "The station has nothing to play now.", "Choose another of get_stations.")
@@ -71,19 +71,19 @@ class Playing(Service):
     @writes(setup=(*ALBUM, Setup("pause_playback", {})), idempotent=True)
     def resume_playback(self) -> dict[str, Any]:
         """Go on where playback was paused; after the end, from the beginning of what played."""
-        self._allowed()
+        need_subscription(self)
         return state_json(self, player.resume(self, DECK))
 
     @writes(setup=ALBUM)
     def skip_to_next(self) -> dict[str, Any]:
         """Skip to the next song: up next first, then the rest of album, playlist or station."""
-        self._allowed()
+        need_subscription(self)
         return state_json(self, player.forward(self, DECK))
 
     @writes(setup=(*ALBUM, Setup("skip_to_next", {})))
     def skip_to_previous(self) -> dict[str, Any]:
         """Go back: past its first 3 seconds the song starts again, before that the previous one plays. Stations do not go back."""
-        self._allowed()
+        need_subscription(self)
         self._no_station("Stations do not go back.", "Choose a song with play_track.")
         return state_json(self, player.back(self, DECK, RESTARTS_AFTER))
 
@@ -127,7 +127,7 @@ class Playing(Service):
         self, track_id: TrackId, play_next: Annotated[bool, Field(description="true puts it first, false last.")] = False
     ) -> dict[str, Any]:
         """Add a song to what was queued by hand, which plays before the rest. `position` counts from 1."""
-        self._allowed()
+        need_subscription(self)
         song = rules.to_play(self, WORDS, track_id)
         player.active(self, DECK)
         now, position = player.enqueue(self, DECK, song["id"], front=play_next)
@@ -144,7 +144,7 @@ class Playing(Service):
         if rest:
             items = [now.row["items"][now.place]]
             now.place = 0
-            player.settle(self, DECK, now, items=items, first=0, repeat="off", station_id=None)
+            player.settle(self, DECK, now, items=items, lead=0, repeat="off", station_id=None)
         return {"cleared": count + len(rest)}
 
     @reads()
@@ -173,11 +173,6 @@ class Playing(Service):
 
     def _row(self) -> dict[str, Any]:
         return self.db.rows("apple_music_player", limit=1)[0]
-
-    def _allowed(self) -> None:
-        if not subscribed(self):
-            hint = "Library and playlists can still be read; renewing is up to the user."
-            self.fail("SUBSCRIPTION_REQUIRED", f"The subscription ended at {account(self)['until']}.", hint)
 
     def _no_station(self, message: str, hint: str) -> None:
         station = self._row()["station_id"]

@@ -11,7 +11,7 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import PlaylistId, PlaylistName, PlaylistText, TrackIds
-from servers.music.apple_music._model import WORDS, entries, find_playlist, playlist_json, song_json
+from servers.music.apple_music._model import WORDS, entries, find_playlist, need_subscription, playlist_json, song_json
 
 IsPublic = Annotated[bool, Field(description="Whether it shows on your profile and in search.")]
 EVENING = seeded("appl", "quiet-evenings")
@@ -40,6 +40,7 @@ class Playlists(Service):
     @writes(example={"name": "Sunday dishes"})
     def create_playlist(self, name: PlaylistName, description: PlaylistText = "", is_public: IsPublic = False) -> dict[str, Any]:
         """Create an empty playlist in the library and return it."""
+        need_subscription(self)
         row = {"id": self.new_id("appl"), "name": name.strip(), "description": description, "curator": None, "public": is_public}
         return playlist_json(self, self.db.insert("apple_music_playlists", {**row, "created_at": self.time}))
 
@@ -75,6 +76,7 @@ class Playlists(Service):
     @writes(example={"playlist_id": EVENING, "track_ids": [seeded("apt", "littoral-1")]})
     def add_tracks_to_playlist(self, playlist_id: PlaylistId, track_ids: TrackIds) -> dict[str, Any]:
         """Append songs to your playlist; a song may be in it twice."""
+        need_subscription(self)
         playlist = self._own(playlist_id)
         songs = rules.find_tracks(self, WORDS, track_ids)
         place = max((r["place"] for r in entries(self, playlist_id)), default=0)

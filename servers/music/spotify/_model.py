@@ -16,7 +16,7 @@ from servers.music import _player as player
 from servers.music import _rules as rules
 
 TABLES = {
-    "spotify_profile": Table("id:str name:str email:str plan:str premium:bool country:str timezone:str", identity=True),
+    "spotify_profile": Table("id:str name:str email:str tier:str premium:bool country:str timezone:str", identity=True),
     # `taste`: genres, the dearest first.
     "spotify_users": Table("id:str display_name:str username:str taste:list", search=("display_name", "username")),
     "spotify_library": rules.LIBRARY,

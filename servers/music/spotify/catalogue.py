@@ -69,10 +69,10 @@ class Catalogue(Service):
         return self._artist(artist) | {"albums": [self._album(a) for a in albums]} | tracks
 
     @reads(example={"artist_id": seeded("spar", "moth-marble")})
-    def fetch_top_tracks(self, artist_id: ArtistId, limit: Limit = 5) -> dict[str, Any]:
+    def fetch_top_tracks(self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return an artist's most popular tracks; of one recording only its first release."""
         found = rules.artist_tracks(self, WORDS, rules.find_artist(self, WORDS, artist_id))
-        return {"artist_id": artist_id, "tracks": [track_json(self, t) for t in found[:limit]]}
+        return {"artist_id": artist_id} | page(found, "tracks", limit, cursor, lambda t: track_json(self, t))
 
     @reads(example={"seed_genres": ["indie", "folk"], "limit": 5})
     def get_recommendations(

@@ -26,7 +26,7 @@ class Library(Catalogue):
         """Return who is signed in: user_id, name, email, plan, country, and how many artists and people are followed."""
         mine = me(self)
         following = {"artists": rules.count(self, WORDS, "artist"), "users": rules.count(self, WORDS, "user")}
-        shown = {"user_id": mine["id"]} | {k: mine[k] for k in ("name", "email", "premium", "plan", "country")}
+        shown = {"user_id": mine["id"]} | {k: mine[k] for k in ("name", "email", "premium", "country")} | {"plan": mine["tier"]}
         return shown | {"following": following}
 
     @reads(example={"user_id": PRIYA})

@@ -27,6 +27,7 @@ class Stats(Service):
         item_type: Annotated[Literal["tracks", "artists"], Field(description="What to rank.")],
         time_range: TimeRange = "medium_term",
         limit: Limit = 10,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return the tracks or artists that you played most in a span until now, with `plays` and rank from 1."""
         heard = self._range(time_range)
@@ -34,7 +35,8 @@ class Stats(Service):
             shown = [track_json(self, t) | {"plays": t["plays"]} for t in heard.tracks if t["plays"]]
         else:
             shown = [{"artist_id": i, "name": name, "plays": n} for i, name, n in heard.by("artist_id", "artist")]
-        return {"item_type": item_type, "time_range": time_range, "items": [s | {"rank": n} for n, s in enumerate(shown[:limit], 1)]}
+        ranked = [s | {"rank": n} for n, s in enumerate(shown, 1)]
+        return {"item_type": item_type, "time_range": time_range} | page(ranked, "items", limit, cursor)
 
     @reads(example={"time_range": "short_term"})
     def get_listening_stats(self, time_range: TimeRange = "medium_term") -> dict[str, Any]:
