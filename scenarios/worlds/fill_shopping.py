@@ -26,7 +26,8 @@ class Shops:
         self.builder, self.seeds = builder, seeds
         self.since = builder.start - seeds.get("days", 365) * DAY
         self.products = Products(builder, self.since)
-        self.states = {key: place["state"] for key, place in seeds["addresses"].items() if "state" in place}
+        self.addresses = {key: self._address(said) for key, said in seeds["addresses"].items()}
+        self.states = {key: place["state"] for key, place in self.addresses.items()}
         self.states["home"] = builder.person["home"]["state_code"]
 
     def fill(self) -> None:
@@ -53,6 +54,12 @@ class Shops:
         for points, days, why in self.seeds["target"].get("points", []):
             at = self.builder.start + days * DAY
             orders.points(at, iso(at), why, points, None)
+
+    def _address(self, said: dict[str, Any]) -> dict[str, Any]:
+        if "place" not in said:
+            return said
+        place = self.builder.places[said["place"]]
+        return {k: place[k] for k in ("street", "state", "zip")} | {"name": said["name"], "city": self._city(place["city"])["name"]}
 
     def id(self, prefix: str, key: str) -> str:
         """Return a row's id."""
@@ -139,7 +146,7 @@ class Shops:
                 "zip": home["zip"],
             }
         }
-        places |= {k: self.seeds["addresses"][k] for k in said["addresses"]}
+        places |= {k: self.addresses[k] for k in said["addresses"]}
         for number, (key, place) in enumerate(places.items()):
             at = self.since + number * 600
             row = {k: str(place[k]) for k in ("name", "street", "city", "state", "zip")} | {"country": "US", "added_at": iso(at)}
