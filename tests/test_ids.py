@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +14,10 @@ from tests.support import IDS, TOOLS, new_session, prepared
 pytestmark = pytest.mark.anyio
 OF_EACH = 2
 """How many ids of one field are tried in a reply; items of a list are alike."""
+BESIDE = 4
+"""How many other ids of one field in the reply are tried to find what an id names."""
+OFFERS = {"fare_id", "snapshot_id"}
+"""Ids of the providers' own that name no thing: what a fare was, and what a playlist was, at a moment."""
 
 
 @pytest.fixture
@@ -36,33 +40,39 @@ def shown(data: Any) -> Iterator[tuple[str, str, bool]]:
                 yield from shown(value)
 
 
-def readers(cls: type[Service], field: str) -> Iterator[tuple[ToolSpec, str]]:
-    """Yield reading tools that take the id, alone or in a list, by its name or the end of it (`page_id` for a `parent_page_id`)."""
+def takes(cls: type[Service]) -> Iterator[tuple[ToolSpec, str]]:
+    """Yield reading tools with each argument of theirs that is an id or a list of ids."""
     for spec in cls.tools.values():
         for name in spec.schema["properties"] if spec.effect == "read" else ():
-            if (name.endswith("_id") and field.endswith(name)) or (name.endswith("_ids") and field.endswith(name[:-1])):
+            if name.endswith(("_id", "_ids")):
                 yield spec, name
 
 
-async def found(session: Session, cls: type[Service], field: str, value: str) -> bool:
-    """Whether some reading tool finds what an id names."""
-    for spec, name in readers(cls, field):
+async def found(session: Session, cls: type[Service], field: str, value: str, beside: dict[str, list[str]]) -> bool:
+    """Whether some reading tool takes an id and finds what it names, or shows it first in what it names.
+
+    `beside` are other ids of the same reply: a variant is found through its product.
+    """
+    for spec, name in sorted(takes(cls), key=lambda t: not field.endswith(t[1].removesuffix("s"))):
         args = {n: v for n, v in spec.example.items() if "${" not in str(v)}
         given: Any = [value] if name.endswith("_ids") else value
         for tried in (args | {name: given}, {name: given}):
             if not (await session.call(cls.name, spec.name, tried)).is_error:
                 return True
-    return (field, value) in {(f, v) for f, v, first in [s async for s in everything(session, cls)] if first}
+    return value in [v async for v in everything(session, cls, beside)]
 
 
-async def everything(session: Session, cls: type[Service]) -> Any:
-    """Yield what all reading tools show that need no argument, or only those of their examples."""
+async def everything(session: Session, cls: type[Service], beside: dict[str, list[str]]) -> AsyncIterator[str]:
+    """Yield the ids that come first in what reading tools show, with the arguments of their examples or with ids from `beside`."""
     for spec in cls.tools.values():
         if spec.effect == "read" and "${" not in str(spec.example):
-            args = {n: v for n, v in spec.example.items() if n in spec.schema.get("required", [])}
-            args |= {n: 100 for n in ("limit", "max_results") if n in spec.schema["properties"]}
-            for one in shown((await session.call(cls.name, spec.name, args)).data):
-                yield one
+            needed = {n: v for n, v in spec.example.items() if n in spec.schema.get("required", [])}
+            most = {n: 100 for n in ("limit", "max_results") if n in spec.schema["properties"]}
+            known = [{n: v} for n, values in beside.items() if n in spec.schema["properties"] for v in values[:BESIDE]]
+            for args in [needed | most | k for k in ({}, *known)]:
+                for _, value, first in shown((await session.call(cls.name, spec.name, args)).data):
+                    if first:
+                        yield value
 
 
 @pytest.mark.parametrize(("cls", "spec"), TOOLS, ids=IDS)
@@ -72,9 +82,12 @@ async def test_what_a_reply_names_can_be_looked_up(cls: type[Service], spec: Too
     reply = await session.call(cls.name, spec.name, args)
     gone = {v for v in args.values() if isinstance(v, str)} if spec.effect == "write" else set()  # what was given may be removed by now
     tried: dict[str, list[str]] = {}
+    beside: dict[str, list[str]] = {}
+    for field, value, _ in (*shown(args), *shown(reply.data)):
+        beside.setdefault(field, []).append(value)
     for field, value, _ in shown(reply.data):
         known = tried.setdefault(field, [])
-        if value not in known and value not in gone and len(known) < OF_EACH:
+        if value not in known and value not in gone and len(known) < OF_EACH and field not in OFFERS:
             known.append(value)
-            assert await found(session, cls, field, value), f"{field} {value} cannot be looked up"
+            assert await found(session, cls, field, value, beside), f"{field} {value} cannot be looked up"
     assert not session.bugs, session.bugs[0]
