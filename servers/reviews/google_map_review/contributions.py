@@ -115,7 +115,7 @@ class Contributions(Service):
     def answer_place_question(self, question_id: rules.QuestionId, answer_text: rules.AnswerText) -> dict[str, Any]:
         """Answer a question about a place, once, for 3 Local Guide points."""
         made = kept.reply(self, WORDS, question_id, answer_text, "gan")
-        shown = {"question_id": question_id, "answer_id": made["id"], "answer_text": made["body"]}
+        shown = {"question_id": question_id, "business_id": made["business_id"], "answer_id": made["id"], "answer_text": made["body"]}
         return shown | {"points_awarded": model.PER_ANSWER, "status": "answered"}
 
     # -- photos and points ----------------------------------------------------------------------------------------
