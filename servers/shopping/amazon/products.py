@@ -153,7 +153,7 @@ class Products(Service):
         shown = page(kept, "price_history", limit, cursor)
         return shown | {"product_id": product_id, "lowest": min(prices, default=None), "highest": max(prices, default=None)}
 
-    @reads(example={"product_id": KETTLE, "min_rating": 3})
+    @reads(example={"product_id": seeded("azp", "yoga-mat"), "min_rating": 3})
     def get_reviews(
         self,
         product_id: ProductId,

@@ -121,7 +121,7 @@ class Products(Service):
         floor = 2 if spot["department"] in ("Home", "Toys", "Baby") else 1
         return spot | {"shelf": "ABCDEFG"[spot["section"] - 1], "floor": floor, "department_area": spot["department"]}
 
-    @reads(example={"product_id": VACUUM})
+    @reads(example={"product_id": seeded("tgp", "lantern-led")})
     def read_reviews(
         self,
         product_id: ProductId,
