@@ -166,8 +166,8 @@ class Rides(Service):
     ) -> dict[str, Any]:
         """Request a ride now, or reserve one for scheduled_time, and return it; fare_total is the upfront fare in dollars.
 
-        Every call is a ride of its own, up to three at a time. Without fare_id the fare of this moment holds, which in the first minutes
-        after an estimate is never more than that.
+        Every call is a ride of its own, up to three at a time. Without the fare_id of an estimate the fare of this moment
+        holds.
         """
         via = [geo.name_of(self, s["lat"], s["lng"]) for s in stops or []]
         points = [geo.name_of(self, pickup_lat, pickup_lng), *via, geo.name_of(self, dropoff_lat, dropoff_lng)]
