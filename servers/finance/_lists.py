@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -54,8 +55,12 @@ def first_met(row: dict[str, Any], condition: str, threshold: int, start: int) -
     if condition == "pe_below":
         return _ratio_met(row, threshold, start, end)
     if condition.endswith("above"):
-        return crossing(row, start, end, lambda p: market.pips(p) >= threshold)
-    return crossing(row, start, end, lambda p: market.pips(p) <= threshold)
+        return _price_met(row, start, end, lambda p: market.pips(p) >= threshold)
+    return _price_met(row, start, end, lambda p: market.pips(p) <= threshold)
+
+
+def _price_met(row: dict[str, Any], start: int, end: int, hit: Callable[[float], bool]) -> int | None:
+    return start if hit(market.price(row, start)) else crossing(row, start, end, hit)
 
 
 def _volume_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int | None:
@@ -76,9 +81,10 @@ def _ratio_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int
         until = min(local_moment(quarter, calendar.OPEN, calendar.NEW_YORK) - 60, end)
         earned = figures.eps(row, start) or 0
         bound = earned * threshold / market.PIP
-        met = crossing(row, start, until, lambda p, bound=bound: p < bound) if earned > 0 else None
-        if met is not None:
-            return met
+        if earned > 0:
+            met = _price_met(row, start, until, lambda p, bound=bound: p < bound)
+            if met is not None:
+                return met
         start = until + 60
     return None
 

@@ -175,7 +175,6 @@ def crossing(row: dict[str, Any], start: int, end: int, hit: Callable[[float], b
 
 def _steps(row: dict[str, Any], start: int, end: int) -> Iterator[int | None]:
     """Yield the half hours of trading between two moments, both ends included, and None where a session ends."""
-    start = -(-start // 60) * 60
     if row["kind"] == "crypto":
         yield from (m for m in (start, *range(start // _HALF_HOUR * _HALF_HOUR + _HALF_HOUR, end + 1, _HALF_HOUR)) if m <= end)
         return
