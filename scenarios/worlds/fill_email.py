@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parseaddr
 from typing import Any
 
+from scenarios.worlds._email_life import letters
 from scenarios.worlds.build import Builder
 from servers.email import _rules as rules
 from servers.kit.errors import InputError, UnknownName
@@ -24,6 +25,8 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     mail.accounts_and_directory()
     for name in seeds["messages"]:
         mail.written(builder.seeds(name))
+    for letter in letters(builder):
+        mail.message(letter.account, letter.thread, {"subject": letter.subject}, letter.mail, reply=False)
     bulk = builder.seeds(seeds["bulk"])
     mail.generated(bulk)
     mail.notices(bulk["notices"])
@@ -200,25 +203,29 @@ class _Mail:
 
     # -- notices ----------------------------------------------------------------------------------------------
     def notices(self, seeds: dict[str, Any]) -> None:
-        """Add what Zelle and Venmo write about each payment sent and each request got since the first mail."""
+        """Add what Zelle and Venmo write about each payment and request since the first mail, as far as the seeds have words for it.
+
+        `banks` says to which account (and folder or labels) the notices about a bank go; all others go to the personal account.
+        """
         if not self.builder.seeds("payments"):
             return
+        banks = {self.builder.id("zbk", bank): place for bank, place in seeds.get("banks", {}).items()}
         names = {self.builder.id(kind, key): p["name"] for key, p in self.people.items() for kind in ("vct", "zrc")}
         for table, row in _Ledger(self.builder, "payments").rows:
             provider = table.partition("_")[0]
-            sent = row.get("type") in ("payment_sent", "transfer_sent")
-            if not (sent or row.get("direction") == "incoming") or parse_time(row["created_at"]) < self.dawn:
+            event = _event(row)
+            if event is None or event not in seeds[provider] or parse_time(row["created_at"]) < self.dawn:
                 continue
-            event = "failed" if row.get("failure") else "unclaimed" if row.get("claim_by") else "sent" if sent else "asked"
             known = {"name": names[row["contact_id"]], "amount": f"{row['amount'] / 100:.2f}", "note": row["note"] or "none"}
             words = {part: text.format(**known) for part, text in seeds[provider][event].items()}
-            account = "studio" if row.get("source_id") == self.builder.id("zbk", "studio") else "personal"
+            place = banks.get(row.get("source_id"), {"account": "personal"})
             key, at = f"notice {row['id']}", min(parse_time(row["created_at"]) + 20, self.builder.start)
             mail = {"key": key, "at": at, "from": seeds[provider]["from"], "body": words["body"]}
             mail["unread"] = self.builder.chance("unread", key).random() < 0.12
             old = self.builder.start - at > _RECENT
-            common = {"subject": words["subject"], "labels": ["receipts", *(["archive"] if old and event == "sent" else [])]}
-            self.message(account, key, common, mail, reply=False)
+            kept = ["archive"] if old and event in ("sent", "received") else []
+            common = place | {"subject": words["subject"], "labels": [*place.get("labels", ["receipts"]), *kept]}
+            self.message(place["account"], key, common, mail, reply=False)
 
     # -- what else accounts hold ------------------------------------------------------------------------------
     def keepings(self) -> None:
@@ -266,6 +273,16 @@ class _Mail:
             "attachments": [],
             "created_at": iso(parse_time(seed["at"])),
         }
+
+
+def _event(row: dict[str, Any]) -> str | None:
+    """Return what a row of a payment or request is told as, None for other rows."""
+    kind = str(row.get("type"))
+    if kind in ("payment_sent", "transfer_sent"):
+        return "failed" if row["failure"] else "unclaimed" if row.get("claim_by") else "sent"
+    if kind in ("payment_received", "transfer_received"):
+        return "received"
+    return "asked" if row.get("direction") == "incoming" else None
 
 
 def _value(kind: Any, n: int, draw: random.Random) -> str:
