@@ -50,6 +50,9 @@ async def test_a_sale_takes_the_oldest_lots_unless_lots_are_named(session: Sessi
     assert sold["lot_ids"] == named
     rest = (await ok(session, "fidelity.get_tax_lots", symbol="TMKT"))["lots"]
     assert [(lot["lot_id"], lot["shares"]) for lot in rest] == [(lots[1]["lot_id"], 0.7), (lots[2]["lot_id"], 0.5)]
+    every = (await ok(session, "fidelity.get_tax_lots", symbol="TMKT", include_sold=True))["lots"]
+    assert [(lot["lot_id"], lot["shares_bought"]) for lot in every] == [(lot["lot_id"], lot["shares"]) for lot in lots]
+    assert [lot["shares"] for lot in every] == [0.0, 0.7, 0.5, 0.0]
 
 
 async def test_lots_that_do_not_fit_are_refused(session: Session) -> None:
@@ -188,7 +191,9 @@ async def test_a_basket_needs_different_securities_that_make_a_hundred_percent(s
     made = await ok(session, "fidelity.create_basket", name="Thirds", securities=thirds)
     assert (await refused(session, "fidelity.create_basket", name="thirds", securities=thirds))["code"] == "DUPLICATE_BASKET_NAME"
     await ok(session, "fidelity.delete_basket", basket_id=made["basket_id"])
-    assert (await refused(session, "fidelity.get_basket", basket_id=made["basket_id"]))["code"] == "BASKET_NOT_FOUND"
+    gone = await refused(session, "fidelity.trade_basket", basket_id=made["basket_id"], total_amount=30, side="buy")
+    assert gone["code"] == "BASKET_NOT_FOUND"
+    assert (await ok(session, "fidelity.get_basket", basket_id=made["basket_id"]))["status"] == "deleted", "its orders still name it"
     assert [b["basket_id"] for b in (await ok(session, "fidelity.list_baskets"))["baskets"]] == [BASKET]
 
 

@@ -205,6 +205,8 @@ async def test_automatic_purchases_go_on_until_they_are_stopped(session: Session
     assert again["purchases_made"] == plan["purchases_made"] + 1 and again["next_execution"] == "2026-04-21T14:00:00Z"
     await ok(session, "vanguard.cancel_auto_invest", investment_id=plan["investment_id"])
     assert (await ok(session, "vanguard.list_auto_investments"))["investments"] == []
+    stopped = (await ok(session, "vanguard.list_auto_investments", include_canceled=True))["investments"]
+    assert [(p["investment_id"], p["status"]) for p in stopped] == [(plan["investment_id"], "canceled")]
 
 
 # -- allocation ---------------------------------------------------------------------------------------------------------

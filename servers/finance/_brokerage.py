@@ -119,10 +119,11 @@ def tradable(svc: Service, words: Words, row: dict[str, Any], at: int | None = N
 # -- the account ------------------------------------------------------------------------------------------------------
 @dataclass
 class Lot:
-    """Shares bought at one time: units left and what they cost, in cents."""
+    """Shares bought at one time: units bought, units left and what these cost, in cents."""
 
     id: str
     symbol: str
+    bought: int
     units: int
     cost: int
     acquired_at: str
@@ -130,12 +131,16 @@ class Lot:
 
 @dataclass
 class Account:
-    """An account at a moment, in cents. `cash` counts instant credit; `unsettled` proceeds and credit cannot be withdrawn yet."""
+    """An account at a moment, in cents. `cash` counts instant credit; `unsettled` proceeds and credit cannot be withdrawn yet.
+
+    `lots` and `sold` hold open and closed lots by symbol, `reserved` units promised to open sales.
+    """
 
     cash: int = 0
     unsettled: int = 0
     holds: int = 0
     lots: dict[str, list[Lot]] = field(default_factory=dict)
+    sold: dict[str, list[Lot]] = field(default_factory=dict)
     reserved: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -196,7 +201,7 @@ def _book(found: Account, words: Words, row: dict[str, Any], at: str, place: int
         found.cash -= row["fee"]
     if row["side"] == "buy":
         found.cash -= worth
-        lots.append(Lot(make_id(words.lot_id, row["id"], place), row["symbol"], units, worth, at))
+        lots.append(Lot(make_id(words.lot_id, row["id"], place), row["symbol"], units, units, worth, at))
         return
     found.cash += worth
     chosen = row["lots"] or []
@@ -206,6 +211,7 @@ def _book(found: Account, words: Words, row: dict[str, Any], at: str, place: int
             lot.cost -= lot.cost * taken // lot.units
             lot.units -= taken
             units -= taken
+    found.sold.setdefault(row["symbol"], []).extend(lot for lot in lots if not lot.units)
     found.lots[row["symbol"]] = [lot for lot in lots if lot.units]
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from servers.finance import _calendar as calendar
@@ -44,7 +44,7 @@ SHARED = {"finance_securities": SECURITIES}
 
 Kind = Literal["stock", "etf", "mutual_fund", "crypto"]
 Interval = Literal["daily", "weekly", "monthly"]
-SECTORS = (
+Sector = Literal[
     "Technology",
     "Health Care",
     "Financials",
@@ -55,7 +55,8 @@ SECTORS = (
     "Utilities",
     "Real Estate",
     "Communication Services",
-)
+]
+SECTORS: tuple[str, ...] = get_args(Sector)
 PIP = 10_000
 """Stored prices are whole numbers of 1/10000 dollars."""
 
@@ -120,7 +121,7 @@ def _level(row: dict[str, Any], place: int) -> float:
     )
 
 
-@functools.lru_cache(200_000)
+@functools.lru_cache(65_536)
 def _grid(pattern: str, group: str, base: int, beta: float, volatility: float, drift: float, kind: str, place: int) -> float:
     """Return the price in dollars at a place of the grid."""
     crypto = kind == "crypto"
@@ -141,7 +142,7 @@ def _anchor(crypto: bool) -> int:
     return opened // _HALF_HOUR if crypto else calendar.day_number(ANCHOR) * _DAY_UNITS
 
 
-@functools.lru_cache(200_000)
+@functools.lru_cache(65_536)
 def _wander(key: str, units: int, volatility: float, place: int) -> float:
     """Return a factor near 1 that moves by about `volatility` percent a day, more over longer times, and comes back over years."""
     level = 1.0

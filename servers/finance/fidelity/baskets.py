@@ -67,8 +67,9 @@ class Baskets(Service):
 
     @reads(example={"basket_id": seeded("fdb", "dividends")})
     def get_basket(self, basket_id: BasketId) -> dict[str, Any]:
-        """Return a basket: its securities with weights, present prices in dollars, and the shares of them that the account holds."""
-        return self._json(self._find(basket_id))
+        """Return a basket, deleted or not: its securities with weights, present prices in dollars, and the shares of them that the account
+        holds."""
+        return self._json(self._find(basket_id, deleted=True))
 
     @reads()
     def list_baskets(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -108,15 +109,15 @@ class Baskets(Service):
     def _baskets(self) -> list[dict[str, Any]]:
         return self.db.rows("fidelity_baskets", "deleted_at IS NULL", order="created_at DESC, rowid DESC")
 
-    def _find(self, basket_id: str) -> dict[str, Any]:
+    def _find(self, basket_id: str, deleted: bool = False) -> dict[str, Any]:
         row = self.db.get("fidelity_baskets", basket_id)
-        if row is None or row["deleted_at"] is not None:
+        if row is None or (row["deleted_at"] is not None and not deleted):
             hint = "Take a basket_id from list_baskets."
             self.fail("BASKET_NOT_FOUND", f"There is no basket {basket_id!r}.", hint, basket_id=basket_id)
         return row
 
     def _short(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"basket_id": row["id"], "name": row["name"], "status": "active"}
+        shown = {"basket_id": row["id"], "name": row["name"], "status": "deleted" if row["deleted_at"] else "active"}
         return shown | {"security_count": len(row["securities"]), "created_at": row["created_at"]}
 
     def _json(self, row: dict[str, Any]) -> dict[str, Any]:

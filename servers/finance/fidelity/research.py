@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -15,21 +15,7 @@ from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, dollars, page
 
 Percent = Annotated[float, Field(ge=0, le=100, description="Percent a year, e.g. 0.25.")]
-Sector = Annotated[
-    Literal[
-        "Technology",
-        "Health Care",
-        "Financials",
-        "Energy",
-        "Consumer Discretionary",
-        "Consumer Staples",
-        "Industrials",
-        "Utilities",
-        "Real Estate",
-        "Communication Services",
-    ],
-    Field(description="Only funds of this sector; broad funds have none."),
-]
+Sector = Annotated[market.Sector, Field(description="Only funds of this sector; broad funds have none.")]
 
 
 class Research(Service):

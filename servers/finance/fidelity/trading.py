@@ -32,6 +32,7 @@ Security = Annotated[
 LotIds = Annotated[
     list[str], Field(min_length=1, max_length=20, description="lot_ids to sell first, from get_tax_lots; else the oldest are sold first.")
 ]
+Sold = Annotated[bool, Field(description="true also returns lots that were sold whole, with 0 shares left.")]
 FEE_FAMILIES = {"Ironwood": 4995}
 """Cents charged for each purchase of a fund of these families."""
 
@@ -86,11 +87,12 @@ class Trading(Service):
         return {"positions": positions, "total_value": dollars(total), "cash_balance": dollars(mine.cash)}
 
     @reads(example={"symbol": "TMKT"})
-    def get_tax_lots(self, symbol: Symbol, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the lots of a position, oldest first: shares, cost basis, day of purchase, gain in dollars, and whether it is long term
-        (held for more than a year)."""
-        row = brokerage.find_security(self, WORDS, symbol)
-        lots = {lot.id: lot for lot in account(self).lots.get(row["symbol"], [])}
+    def get_tax_lots(self, symbol: Symbol, include_sold: Sold = False, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the lots of a position, oldest first: shares left, cost basis, day of purchase, gain in dollars, and whether it is long
+        term (held for more than a year)."""
+        row, mine = brokerage.find_security(self, WORDS, symbol), account(self)
+        found = mine.lots.get(row["symbol"], []) + (mine.sold.get(row["symbol"], []) if include_sold else [])
+        lots = {lot.id: lot for lot in sorted(found, key=lambda lot: lot.acquired_at)}
         return page(list(lots), "lots", limit, cursor, lambda lot_id: self._lot(row, lots[lot_id]))
 
     def _lot(self, row: dict[str, Any], lot: brokerage.Lot) -> dict[str, Any]:
@@ -100,6 +102,7 @@ class Trading(Service):
             "lot_id": lot.id,
             "symbol": lot.symbol,
             "shares": shares(lot.units),
+            "shares_bought": shares(lot.bought),
             "cost_basis": dollars(lot.cost),
             "acquired_date": acquired.isoformat(),
             "current_price": market.price(row, self.now),

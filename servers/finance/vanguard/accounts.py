@@ -33,6 +33,7 @@ TaxYear = Annotated[
 ]
 Frequency = Annotated[Literal["weekly", "biweekly", "monthly", "quarterly"], Field(description="How often to invest, from tomorrow on.")]
 InvestmentId = Annotated[str, Field(description="investment_id, from list_auto_investments.")]
+Canceled = Annotated[bool, Field(description="true also returns those that were stopped.")]
 ARRIVES = 2
 CLEARS = 5
 
@@ -205,9 +206,10 @@ class Accounts(Service):
         return self._plan(made)
 
     @reads()
-    def list_auto_investments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_auto_investments(self, include_canceled: Canceled = False, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return automatic investments that run, newest first, each with its next date and how many purchases it has made."""
-        rows = self.db.rows("vanguard_recurring", "cancelled_at IS NULL", order="created_at DESC, rowid DESC")
+        wanted = "1" if include_canceled else "cancelled_at IS NULL"
+        rows = self.db.rows("vanguard_recurring", wanted, order="created_at DESC, rowid DESC")
         return page(rows, "investments", limit, cursor, self._plan)
 
     @writes(example={"investment_id": seeded("vgi", "target")}, destructive=True)
