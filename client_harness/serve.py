@@ -138,7 +138,7 @@ def http(session: Session, port: int, say: Callable[[dict[str, Any]], None], *, 
 
     async def serve() -> None:
         hosts = LOOPBACK if host in ("127.0.0.1", "localhost", "::1") else (*LOOPBACK, f"{host}:*")
-        async with run_app(make_app(episodes, hosts=hosts), host, port) as bound:
+        async with run_app(make_app(episodes, hosts=hosts, names=(*session.classes, ALL)), host, port) as bound:
             headers = {"Authorization": f"Bearer {secret}"}
             place = f"http://{f'[{host}]' if ':' in host else host}:{bound}/play"
             ways = [{"name": n, "url": f"{place}/{n}/mcp", "headers": headers} for n in (*session.classes, ALL)]

@@ -40,7 +40,7 @@ def test_a_service_says_who_it_is(cls: type[Service]) -> None:
     assert re.fullmatch(r"[a-z][a-z0-9_]{0,19}", cls.name) and SEPARATOR not in cls.name
     assert cls.title and cls.category and cls.domain and cls.__doc__
     assert cls.tools, "a service without tools"
-    assert cls.__module__.split(".")[1] == cls.category
+    assert cls.__module__.split(".")[1:3] == [cls.category, cls.name], "a service is found by the name of its file or folder"
     for code in vars(cls.codes).values():
         assert re.fullmatch(r"[A-Z][A-Z0-9_]*", code)
 

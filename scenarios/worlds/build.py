@@ -192,8 +192,7 @@ def image(name: str) -> bytes:
 @functools.cache
 def shared(name: str, services: tuple[str, ...] | None = None) -> World:
     """Return the world that episodes of this process share until they write: all of it, or what these services need."""
-    whole = World.open(image(name), all_tables())
     if services is None:
-        return whole
+        return World.open(image(name), all_tables())
     tables = tables_of(services)
-    return World.open(whole.subset(tables), tables)
+    return World.open(World.open(image(name), tables).subset(tables), tables)

@@ -10,6 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar, Literal, NoReturn
 
@@ -239,10 +240,25 @@ class Service:
         """Make happen what is due (a scheduled payment, a delivery). The writes' cause is the clock."""
 
 
+SERVERS = Path(__file__).parent.parent
+
+
+@functools.cache
+def categories() -> tuple[str, ...]:
+    """Return the folders of services. Nothing is imported for it."""
+    return tuple(sorted(p.name for p in SERVERS.iterdir() if (p / "__init__.py").exists() and p.name != "kit"))
+
+
+@functools.cache
+def of_category(category: str) -> dict[str, type[Service]]:
+    """Return the services of one folder by name; adding a file adds a service."""
+    return subclasses(f"servers.{category}", Service, "name")
+
+
 @functools.cache
 def services() -> dict[str, type[Service]]:
-    """Return every service by name, found by walking the folders of `servers/`; adding a file adds a service."""
-    return dict(sorted(subclasses("servers", Service, "name", without=["servers.kit"]).items()))
+    """Return every service by name. This imports them all: what is about a few of them asks `service` or `of_category`."""
+    return dict(sorted((name, cls) for category in categories() for name, cls in of_category(category).items()))
 
 
 def providers() -> dict[str, type[Service]]:
@@ -250,23 +266,35 @@ def providers() -> dict[str, type[Service]]:
     return {name: cls for name, cls in services().items() if cls.domain != ENVIRONMENT}
 
 
+@functools.cache
+def _found(name: str) -> type[Service] | None:
+    """Return the service whose file or folder bears its name, without importing those of other categories."""
+    for category in categories() if name.isidentifier() else ():
+        if (SERVERS / category / name).is_dir() or (SERVERS / category / f"{name}.py").exists():
+            return of_category(category).get(name)
+    return None
+
+
 def service(name: str) -> type[Service]:
     """Return a service by name. Raises `UnknownName`."""
-    try:
-        return services()[name]
-    except KeyError:
-        raise UnknownName("service", name, services()) from None
+    found = _found(name)
+    if found is None:
+        raise UnknownName("service", name, services())
+    return found
 
 
 def chosen(names: Iterable[str]) -> list[str]:
     """Return the services that names stand for: a service, or a category or domain for all of its providers. Raises `UnknownName`."""
     found: list[str] = []
     for name in names:
+        if _found(name) is not None:
+            found.append(name)
+            continue
         group = [n for n, cls in providers().items() if name in (cls.category, cls.domain)]
-        if name not in services() and not group:
+        if not group:
             places = {p for cls in providers().values() for p in (cls.category, cls.domain)}
             raise UnknownName("service", name, [*services(), *places])
-        found += [name] if name in services() else group
+        found += group
     return list(dict.fromkeys(found))
 
 
@@ -299,5 +327,5 @@ def all_tables() -> dict[str, Table]:
 
 def tables_of(names: Iterable[str]) -> dict[str, Table]:
     """Return the tables of these services and of their counterparts, with which they may share rules."""
-    categories = {service(n).category for n in names}
-    return {n: t for cls in services().values() if cls.category in categories for n, t in (cls.shared_tables | cls.tables).items()}
+    near = [cls for category in sorted({service(n).category for n in names}) for cls in of_category(category).values()]
+    return {n: t for cls in near for n, t in (cls.shared_tables | cls.tables).items()}
