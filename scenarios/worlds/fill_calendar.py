@@ -97,6 +97,7 @@ class Book:
         self.since = at_home(builder, builder.seeds("calendar")["since"])
         self.primary = next(iter(seeds["calendars"]))
         self.taken: list[tuple[int, int]] = []
+        self.full: list[tuple[int, int]] = []
 
     def id(self, key: str) -> str:
         """Return the id of an event by its key."""
@@ -124,6 +125,9 @@ class Book:
             self.series(said)
         for said in self.seeds.get("events", []):
             self.event(said)
+        for said in self.seeds.get("slots", []):
+            begin = at_home(self.builder, said["at"])
+            self.full.append((begin, begin + said["count"] * said["minutes"] * 60))
         for said in self.seeds.get("loose", []):
             for row in self._scattered(said):
                 self.event(row)
@@ -175,8 +179,14 @@ class Book:
         """Write one event from its seed; see the header of the seeds for what it may say."""
         row, made = self._row(said), self._made(said)
         self.builder.add(made, f"{self.service}_events", **row, **extra)
+        self._fills(row)
         if said.get("cancelled"):
             self._cancel(row["id"], at_home(self.builder, said["cancelled"]))
+
+    def _fills(self, row: dict[str, Any]) -> None:
+        """Keep single events that come by chance out of an event's time, where it takes the person's own."""
+        if row["show_as"] == "busy" and not row["all_day"] and row["organizer"] == self.email:
+            self.full.append((parse_time(row["start_at"]), parse_time(row["end_at"])))
 
     def _cancel(self, event: str, at: int) -> None:
         at = min(at, self.builder.start)
@@ -269,7 +279,9 @@ class Book:
             length = parse_time(part["end_at"]) - start
             if self.dropped(said, start, length):
                 self._apart(part, start - 20 * HOUR, cancelled_at=True)
-            elif day in moved:
+                continue
+            self._fills(part)
+            if day in moved:
                 change = moved.pop(day)
                 columns = self._moved(part, change, start)
                 self._apart(part, at_home(self.builder, change.get("made", day)) - 2 * rules.DAY, **columns)
@@ -308,11 +320,11 @@ class Book:
             picked = {k: chance.choice(said[f"{k}s"]) for k in ("title", "place", "note") if f"{k}s" in said}
             picked["guests"] = chance.sample(said["people"], min(len(said["people"]), said.get("heads", 1))) if said.get("people") else []
             gone, early = chance.random() < said.get("cancel", 0.06), chance.randrange(1, 12)
-            if not any(a < begin + hours * HOUR and b > begin for a, b in self.taken):
+            if not any(a < begin + hours * HOUR and b > begin for a, b in (*self.taken, *self.full)):
                 names = ", ".join(self._person(g)[1] or g for g in picked["guests"])
                 picked["title"] = picked["title"].replace("{name}", names)
                 extra = {k: said[k] for k in ("cal", "category", "online", "where", "free", "remind") if k in said}
-                made = local(min(begin - early * rules.DAY, builder.start), self.where).date()
+                made = local(min(begin, builder.start) - early * rules.DAY, self.where).date()
                 dropped = local(min(begin - 5 * HOUR, builder.start), self.where).strftime("%Y-%m-%dT%H:%M") if gone else None
                 yield {"key": f"{said['key']}-{on}", "at": iso(begin), "hours": hours, "made": made, "cancelled": dropped} | picked | extra
             day += timedelta(days=said["every"])

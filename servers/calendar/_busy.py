@@ -77,7 +77,7 @@ def conflicts(svc: Service, words: rules.Words, row: dict[str, Any]) -> list[dic
     if row["recurrence"] is not None:
         end = max(begin, svc.now) + AHEAD
         mine = list(rules.expand(svc, words, row, max(begin, svc.now), end))
-    ids = {row["id"], row["series_id"]}
+    ids = {row["id"], row["series_id"] or row["id"]}
     other = [o for o in rules.occurrences(svc, words, begin, end, own_ids) if not ids & {o["id"], o["series_id"]} and blocks(svc, words, o)]
     return [o for o in other if any(o["start_at"] < m["end_at"] and o["end_at"] > m["start_at"] for m in mine)][:10]
 
