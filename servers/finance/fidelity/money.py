@@ -155,14 +155,14 @@ class Money(Service):
         return {"alert_id": alert_id, "status": "removed"}
 
     def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
-        asset, now = market.security(self, row["symbol"]) or {}, lists.alert_status(row, self.time)
+        asset, now = market.security(self, row["symbol"]), lists.alert_status(row, self.time)
         size = 1 if row["condition"] == "volume_above" else market.PIP
         shown = {"alert_id": row["id"], "symbol": row["symbol"], "condition": row["condition"], "threshold": row["threshold"] / size}
         return shown | {
             "status": now,
-            "current_price": market.price(asset, self.now),
-            "current_pe": figures.pe_ratio(asset, self.now),
-            "current_volume": market.daily_bar(asset, market.trading_date(asset, self.now), self.now).volume,
+            "current_price": market.price(asset, self.now) if asset else None,
+            "current_pe": figures.pe_ratio(asset, self.now) if asset else None,
+            "current_volume": market.quote(asset, self.now).volume if asset else None,
             "triggered_at": row["triggers_at"] if now == "triggered" else None,
             "created_at": row["created_at"],
             "expires_at": row["expires_at"],

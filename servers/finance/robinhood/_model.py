@@ -137,16 +137,16 @@ def account(svc: Service) -> brokerage.Account:
 def worth(svc: Service, symbol: str, units: int, at: int | None = None) -> int:
     """Return cents that units of a security or contract are worth at a moment (now, unless given)."""
     moment = svc.now if at is None else at
+    made = option(svc, symbol, moment)
+    return brokerage.worth(svc, symbol, units, moment) if made is None else value(units, market.pips(made.premium))
+
+
+def option(svc: Service, symbol: str, at: int) -> options.Contract | None:
+    """Return what a contract of the account costs at a moment, None for what is no contract."""
     made = svc.db.get("robinhood_contracts", symbol)
-    if made is None:
-        return brokerage.worth(svc, symbol, units, moment)
-    return value(units, market.pips(option(svc, made, moment).premium))
-
-
-def option(svc: Service, made: dict[str, Any], at: int) -> options.Contract:
-    """Return what a contract of the account costs at a moment."""
-    row = market.security(svc, made["underlying"])
-    assert row is not None  # contracts are made of securities, which stay listed here when they are not elsewhere
+    row = market.security(svc, made["underlying"]) if made else None
+    if made is None or row is None:
+        return None
     return options.contract(row, at, date.fromisoformat(made["expiry"]), made["right_type"], made["strike"] / market.PIP)
 
 
@@ -167,6 +167,7 @@ def held(svc: Service, mine: brokerage.Account, *kinds: str) -> list[str]:
     found = []
     for symbol in sorted(mine.lots):
         row = market.security(svc, symbol)
-        if mine.lots[symbol] and (row["kind"] if row else "option") in kinds:
+        kind = row["kind"] if row else "option" if option(svc, symbol, svc.now) else None
+        if mine.lots[symbol] and kind in kinds:
             found.append(symbol)
     return found

@@ -150,28 +150,24 @@ class Options(Service):
         return shown | {"volume": c.volume, "open_interest": c.open_interest} | greeks
 
     def _position(self, mine: brokerage.Account, symbol: str) -> dict[str, Any]:
-        made = self.db.get("robinhood_contracts", symbol) or {}
-        units, cost, now = mine.units(symbol), mine.cost(symbol), option(self, made, self.now)
-        current = worth(self, symbol, units)
-        return {
-            "contract": symbol,
-            "symbol": made["underlying"],
-            "option_type": made["right_type"],
-            "strike": now.strike,
-            "expiry": made["expiry"],
+        units, cost, current = mine.units(symbol), mine.cost(symbol), worth(self, symbol, mine.units(symbol))
+        shown = self._about(symbol) | {
             "quantity": shares(units // SIZE),
             "average_premium": round(cost * UNIT / units / 100, 4),
-            "current_premium": now.premium,
             "current_value": dollars(current),
             "unrealized_gain_loss": dollars(current - cost),
-            "delta": now.delta,
-            "gamma": now.gamma,
-            "theta": now.theta,
         }
+        now = option(self, symbol, self.now)
+        return shown | ({"current_premium": now.premium, "delta": now.delta, "gamma": now.gamma, "theta": now.theta} if now else {})
+
+    def _about(self, symbol: str) -> dict[str, Any]:
+        made = self.db.get("robinhood_contracts", symbol)
+        names = {"symbol": "underlying", "option_type": "right_type", "expiry": "expiry"}
+        about = {shown: made[column] if made else None for shown, column in names.items()}
+        return {"contract": symbol, **about, "strike": made["strike"] / market.PIP if made else None}
 
     def _order(self, row: dict[str, Any]) -> dict[str, Any]:
-        made, shown = self.db.get("robinhood_contracts", row["symbol"]) or {}, trade_json(self, row)
-        about = {"option_type": made["right_type"], "strike": made["strike"] / market.PIP, "expiry": made["expiry"]}
+        shown = trade_json(self, row)
         kept = (
             "side",
             "quantity",
@@ -186,9 +182,7 @@ class Options(Service):
         )
         return {
             "order_id": row["id"],
-            "contract": row["symbol"],
-            "symbol": made["underlying"],
-            **about,
+            **self._about(row["symbol"]),
             **{k: shown[k] for k in kept},
             "premium": shown["filled_price"],
             "total": shown["filled_amount"],
