@@ -209,6 +209,8 @@ async def test_an_overlap_is_shown_and_not_refused(session: Session) -> None:
         ("Dinner at Tilikum Kitchen 2026-03-20 19:00", "Dinner", "2026-03-20 19:00", 60, "Tilikum Kitchen"),
         ("Call Tom March 17 2-3:30pm", "Call Tom", "2026-03-17 14:00", 90, ""),
         ("Tea on the 2nd of April at 16:00", "Tea", "2026-04-02 16:00", 60, ""),
+        ("Vet 3/20 at 10:15", "Vet", "2026-03-20 10:15", 60, ""),
+        ("Water the fern in 3 days at 18:00", "Water the fern", "2026-03-17 18:00", 60, ""),
         ("Walk today at 8", "Walk", "2026-03-14 08:00", 60, ""),
         ("Stretch at 8:30", "Stretch", "2026-03-15 08:30", 60, ""),
         ("Review next Monday noon", "Review", "2026-03-16 12:00", 60, ""),

@@ -73,6 +73,14 @@ async def test_guests_answer_in_time_and_decline_when_they_are_busy(session: Ses
     assert {a["response"] for a in moved["attendees"]} == {"needsAction"}, "a new time asks everybody again"
 
 
+async def test_the_organizer_is_no_guest_and_nobody_is_invited_twice(session: Session) -> None:
+    people = [{"email": "Maya.Lindqvist@gmail.com"}, {"email": "ben.asher@gmail.com"}, {"email": "Ben.Asher@gmail.com"}]
+    event = await made(session, "2026-03-22T10:00", "2026-03-22T11:00", attendees=people)
+    assert [(g["email"], g["name"]) for g in event["attendees"]] == [("ben.asher@gmail.com", "Ben Asher")] and event["my_response"] is None
+    again = await refused(session, "google", "add_attendee", event_id=event["event_id"], email="BEN.ASHER@gmail.com")
+    assert again["code"] == "DUPLICATE_ATTENDEE"
+
+
 async def test_a_declined_invitation_leaves_one_free(session: Session) -> None:
     span = {"start_date": "2026-03-24T11:00", "end_date": "2026-03-24T12:30"}
     before = (await outlook(session, "get_schedule", **span))["schedule"]

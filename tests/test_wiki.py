@@ -308,6 +308,10 @@ async def test_a_search_goes_through_all_spaces_by_type(session: Session) -> Non
     assert [r["content_type"] for r in found] == ["comment"] and found[0]["page_id"] == WORKSHOP
     posts = (await confluence(session, "search_content", query="quarter closes", type="blogpost"))["results"]
     assert [p["content_id"] for p in posts] == [at("cfp", "blog_wei")] and "<p>" not in posts[0]["snippet"]
+    markup = await confluence(session, "publish_content", space_id=TEAM, title="Tables", body="<table><tr><td>Zinc</td></tr></table>")
+    zinc = (await confluence(session, "search_content", query="zinc"))["results"]
+    assert [r["content_id"] for r in zinc] == [markup["page_id"]]
+    assert (await confluence(session, "search_content", query="td"))["results"] == [], "markup is not text"
     spaces = {r["space_name"] for r in (await confluence(session, "search_content", query="transit map", limit=50))["results"]}
     assert {"Design team", "Maya Lindqvist"} <= spaces
     here = (await confluence(session, "search_content", query="transit map", space_id=at("cfs", "maya")))["results"]

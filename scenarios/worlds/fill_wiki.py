@@ -11,6 +11,7 @@ from scenarios.worlds.fill_calendar import at_home, held
 from servers.kit.errors import InputError
 from servers.kit.values import iso
 from servers.kit.zones import local
+from servers.wiki.confluence._model import plain
 from servers.wiki.notion import _fields as typed
 
 HOUR = 3600
@@ -217,7 +218,7 @@ class Confluence(Wiki):
         }
         stamps = {"created_at": iso(at), "created_by": author, "updated_at": iso(at), "edited_by": author}
         row |= {"title": said["title"], "body": body, "labels": sorted(said.get("labels", [])), "restricted": said.get("restricted", False)}
-        builder.add(at, "confluence_content", id=made, version_number=1, **row, **stamps)
+        builder.add(at, "confluence_content", id=made, version_number=1, text=plain(body), **row, **stamps)
         now: dict[str, Any] = {"number": 1, "title": said["title"], "body": body, "message": None}
         now |= {"edited_at": iso(at), "edited_by": author}
         for edit in sorted(said.get("edits", []), key=lambda e: self.at(e["at"])):
@@ -228,7 +229,7 @@ class Confluence(Wiki):
             now = {"number": now["number"] + 1, "title": edit.get("title", now["title"]), "body": body, "message": edit.get("message")}
             now |= {"edited_at": iso(when), "edited_by": self.name(edit.get("by"))}
             changes = {"version_number": now["number"], "version_message": now["message"], "title": now["title"], "body": body}
-            builder.change(when, "confluence_content", made, updated_at=iso(when), edited_by=now["edited_by"], **changes)
+            builder.change(when, "confluence_content", made, text=plain(body), updated_at=iso(when), edited_by=now["edited_by"], **changes)
         for number, (person, permission) in enumerate(said.get("access", {}).items()):
             when = min(at + (1 + number) * HOUR, builder.start)
             email = builder.person["emails"]["work"] if person == "me" else self.email(person)

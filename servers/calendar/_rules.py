@@ -323,11 +323,12 @@ def people_text(attendees: list[dict[str, Any]]) -> str:
 
 
 def new(svc: Service, words: Words, where: dict[str, Any], **columns: Any) -> dict[str, Any]:
-    """Insert an event organised by a calendar's owner and return its row; `columns` are those that no default serves."""
+    """Insert an event and return its row; a calendar's owner organises it and is no attendee. `columns` are those without a default."""
     if columns.get("recurrence"):
         columns["start_at"], columns["end_at"] = align(svc, words, columns["recurrence"], columns["start_at"], columns["end_at"])
     empty = {"description": "", "location": "", "all_day": False, "attendees": [], "reminders": [], "show_as": "busy", "online": False}
     kept: dict[str, Any] = empty | {k: v for k, v in columns.items() if v is not None}
+    kept["attendees"] = [a for a in kept["attendees"] if a["email"] != where["owner"]]
     row = {
         "id": svc.new_id(words.event_id),
         "calendar_id": where["id"],
@@ -349,6 +350,7 @@ def change(svc: Service, words: Words, row: dict[str, Any], **changes: Any) -> d
         again = changes.get("attendees", row["attendees"])
         changes["attendees"] = [a if is_me(svc, words, a["email"]) else a | {"invited_at": svc.time, "response": None} for a in again]
     if "attendees" in changes:
+        changes["attendees"] = [a for a in changes["attendees"] if a["email"] != row["organizer"]]
         changes["people"] = people_text(changes["attendees"])
     changes["updated_at"] = svc.time
     if row["recurrence"] is not None and {"start_at", "end_at", "recurrence"} & set(changes):

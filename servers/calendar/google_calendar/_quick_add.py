@@ -94,6 +94,14 @@ def _day(line: _Line, today: date) -> date | None:
     found = line.take(rf"(?:on )?(?:{_WEEKDAY},? )?{_MONTH} ([0-9]{{1,2}})(?:st|nd|rd|th)?(?:,? ([0-9]{{4}}))?")
     if found:
         return _month_day(today, found[2], found[3], found[4])
+    found = line.take(r"(?:on )?([0-9]{1,2})/([0-9]{1,2})(?:/(20[0-9]{2}))?")
+    if found and 1 <= int(found[1]) <= 12:
+        return _month_day(today, _MONTHS[int(found[1]) - 1], found[2], found[3])
+    if found:
+        raise ValueError(f"{found[0].strip()} is no month/day")
+    found = line.take(r"in ([0-9]{1,3}) (day|week)s?")
+    if found:
+        return today + timedelta(days=int(found[1]) * (7 if found[2].lower() == "week" else 1))
     found = line.take(r"(today|tonight|this evening|tomorrow)")
     if found:
         return today + timedelta(days=int(found[1].lower() == "tomorrow"))

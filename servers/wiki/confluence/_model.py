@@ -23,9 +23,9 @@ TABLES = {
     "confluence_spaces": Table("id:str name:str description:str type:str homepage_id:str? permission:str created_at:str"),
     # `type` is page or blogpost; `restricted` content is for its author and those whom access names.
     "confluence_content": Table(
-        "id:str space_id:str type:str parent_id:str? title:str body:str labels:list version_number:int version_message:str? "
+        "id:str space_id:str type:str parent_id:str? title:str body:str text:str labels:list version_number:int version_message:str? "
         "restricted:bool created_at:str created_by:str updated_at:str edited_by:str trashed_at:str?",
-        search=("title", "body"),
+        search=("title", "text"),
         index=("space_id", "parent_id"),
     ),
     "confluence_versions": Table(

@@ -50,6 +50,7 @@ class Content(Service):
     def _published(self, space_id: str, kind: str, title: str, body: str, above: str | None) -> dict[str, Any]:
         who = model.me(self)["display_name"]
         row = {"id": self.new_id("cfp"), "space_id": space_id, "type": kind, "parent_id": above, "title": title, "body": body, "labels": []}
+        row["text"] = model.plain(body)
         stamps = {"created_at": self.time, "created_by": who, "updated_at": self.time, "edited_by": who}
         made = self.db.insert("confluence_content", row | {"version_number": 1, "restricted": False} | stamps)
         return model.content_json(self, made)
@@ -108,7 +109,8 @@ class Content(Service):
         )
         new = {"title": row["title"] if title is None else title, "body": row["body"] if body is None else body}
         stamps = {"updated_at": self.time, "edited_by": model.me(self)["display_name"]}
-        self.db.update("confluence_content", row["id"], version_number=current + 1, version_message=message, **new, **stamps)
+        stored = new | stamps | {"text": model.plain(new["body"])}
+        self.db.update("confluence_content", row["id"], version_number=current + 1, version_message=message, **stored)
         shown = {"page_id": row["id"], **new, "version_number": current + 1, "updated_at": self.time}
         return shown | {"last_edited_by": stamps["edited_by"]}
 

@@ -75,12 +75,12 @@ class Spaces(Service):
         if type != "comment":
             for row in self.db.search("confluence_content", query, order="bm25(confluence_content_fts, 4.0, 1.0)"):
                 if type in (None, row["type"]):
-                    hits.append(self._hit(row, row["type"], row["id"], row["title"], row["body"], row["updated_at"], query))
+                    hits.append(self._hit(row, row["type"], row["id"], row["title"], row["text"], row["updated_at"], query))
         if type in (None, "comment"):
             for comment in self.db.search("confluence_comments", query):
                 row = self.db.get("confluence_content", comment["content_id"]) or {}
                 title = f"Comment on {row['title']}"
-                found = self._hit(row, "comment", comment["id"], title, comment["body"], comment["created_at"], query)
+                found = self._hit(row, "comment", comment["id"], title, model.plain(comment["body"]), comment["created_at"], query)
                 hits.append(found | {"page_id": row["id"]})
         seen = {h["content_id"]: self._on(h) for h in hits}
         kept = [h for h in hits if seen[h["content_id"]] and only in (None, h["space_id"])]
@@ -90,9 +90,9 @@ class Spaces(Service):
         row = self.db.get("confluence_content", hit.get("page_id", hit["content_id"]))
         return row is not None and row["trashed_at"] is None and model.level(self, row) is not None
 
-    def _hit(self, row: dict[str, Any], kind: str, made: str, title: str, body: str, at: str, query: str) -> dict[str, Any]:
+    def _hit(self, row: dict[str, Any], kind: str, made: str, title: str, text: str, at: str, query: str) -> dict[str, Any]:
         space = self.db.get("confluence_spaces", row["space_id"]) or {"name": "Shared with you"}
-        shown = {"content_id": made, "content_type": kind, "title": title, "snippet": rules.snippet(model.plain(body), query)}
+        shown = {"content_id": made, "content_type": kind, "title": title, "snippet": rules.snippet(text, query)}
         return shown | {"space_id": row["space_id"], "space_name": space["name"], "updated_at": at, "url": model.url(self, row)}
 
     # -- comments -----------------------------------------------------------------------------------------------------
