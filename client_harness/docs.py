@@ -1,4 +1,4 @@
-"""Generated parts of the documentation: tables in README.md between markers, docs/cli.md and docs/faults.md.
+"""Generated parts of the documentation: tables in README.md between markers, docs/cli.md, docs/faults.md and docs/services.md.
 
 `--write` renews them, else they are compared.
 """
@@ -22,13 +22,63 @@ ROOT = Path(__file__).parent.parent
 
 
 def services_table() -> str:
-    """Return the table of services."""
-    from servers.kit.service import services
+    """Return the table of services, by domain and category."""
+    from servers.kit.counterparts import counterparts
+    from servers.kit.service import providers
 
-    rows = ["| service | category | tools | reads | writes |", "|---|---|---|---|---|"]
-    for cls in services().values():
+    rows = ["| domain | category | service | tools | reads | writes | counterparts |", "|---|---|---|---|---|---|---|"]
+    total = [0, 0]
+    for cls in sorted(providers().values(), key=lambda c: (c.domain, c.category, c.name)):
         reads = sum(t.effect == "read" for t in cls.tools.values())
-        rows.append(f"| `{cls.name}` | {cls.category} | {len(cls.tools)} | {reads} | {len(cls.tools) - reads} |")
+        total = [total[0] + reads, total[1] + len(cls.tools) - reads]
+        others = ", ".join(f"`{o}`" for o in counterparts()[cls.name])
+        counts = f"{len(cls.tools)} | {reads} | {len(cls.tools) - reads}"
+        rows.append(f"| {cls.domain} | {cls.category} | [`{cls.name}`](docs/services.md#{cls.name}) | {counts} | {others} |")
+    return "\n".join([*rows, f"| | | {len(providers())} services | {sum(total)} | {total[0]} | {total[1]} | |"])
+
+
+def services() -> str:
+    """Return the page of services: by category, what each is, its tools, and which tool of one does what which of another does."""
+    from servers.kit.counterparts import matches
+    from servers.kit.service import ENVIRONMENT
+    from servers.kit.service import services as known
+
+    parts = [
+        "# Services",
+        "",
+        "Generated from the code by `make docs`; `client_harness show SERVICE.TOOL` tells the arguments of a tool.",
+        "",
+    ]
+    places = sorted({(cls.domain == ENVIRONMENT, cls.domain, cls.category) for cls in known().values()})
+    for _, domain, category in places:
+        parts += [f"## {category.replace('_', ' ').capitalize()} ({domain})", ""]
+        for cls in (c for c in known().values() if c.category == category):
+            parts += [
+                f"### {cls.name}",
+                "",
+                f"{cls.title}. {inspect.cleandoc(cls.__doc__ or '')}",
+                "",
+                "| tool | | what it does |",
+                "|---|---|---|",
+            ]
+            parts += [f"| `{t.name}` | {t.effect}s | {_first_sentence(t.description)} |" for t in cls.tools.values()] + [""]
+        if listed := matches().get(category):
+            parts += ["**Counterparts**", "", "| to | call one of | in part |", "|---|---|---|"]
+            for match in listed:
+                partly = "; ".join(f"`{tool}`: {why}" for tool, why in match.partial.items())
+                parts.append(f"| {match.does} | {', '.join(f'`{t}`' for t in match.tools)} | {partly} |")
+            parts.append("")
+    return "\n".join(parts)
+
+
+def worlds_table() -> str:
+    """Return the table of worlds: whose, and when an episode begins."""
+    from scenarios.worlds.build import HERE, names, person
+
+    rows = ["| world | who | an episode begins |", "|---|---|---|"]
+    for name in names():
+        text = (HERE / name / "README.md").read_text().split("\n\n")[1]
+        rows.append(f"| [`{name}`](scenarios/worlds/{name}/README.md) | {_first_sentence(text)} | {person(name)['start']} |")
     return "\n".join(rows)
 
 
@@ -79,7 +129,21 @@ def _first_sentence(text: str | None) -> str:
     return re.split(r"(?<=[.:]) (?=[A-Z`])", flat)[0].removesuffix(":").replace("|", "\\|")
 
 
-TABLES = {"services": services_table, "faults": faults_table, "checks": checks_table, "agents": agents_table, "scenarios": scenarios_table}
+TABLES = {
+    "services": services_table,
+    "worlds": worlds_table,
+    "faults": faults_table,
+    "checks": checks_table,
+    "agents": agents_table,
+    "scenarios": scenarios_table,
+}
+    "services": services_table,
+    "worlds": worlds_table,
+    "faults": faults_table,
+    "checks": checks_table,
+    "agents": agents_table,
+    "scenarios": scenarios_table,
+}
 
 
 def readme(text: str) -> str:
@@ -178,7 +242,8 @@ def _models(annotation: object) -> Iterator[type[BaseModel]]:
 def pages() -> dict[Path, str]:
     """Return every generated page as it should be."""
     pages = {ROOT / "README.md": readme((ROOT / "README.md").read_text())}
-    return pages | {ROOT / "docs" / "cli.md": cli(), ROOT / "docs" / "faults.md": faults()}
+    made = {"cli.md": cli, "faults.md": faults, "services.md": services}
+    return pages | {ROOT / "docs" / name: make() for name, make in made.items()}
 
 
 def stale() -> list[str]:
