@@ -137,13 +137,6 @@ TABLES = {
     "agents": agents_table,
     "scenarios": scenarios_table,
 }
-    "services": services_table,
-    "worlds": worlds_table,
-    "faults": faults_table,
-    "checks": checks_table,
-    "agents": agents_table,
-    "scenarios": scenarios_table,
-}
 
 
 def readme(text: str) -> str:
