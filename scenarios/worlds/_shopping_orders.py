@@ -30,6 +30,7 @@ class Orders:
         self.zone = ZoneInfo(builder.person["timezone"])
         self._charges = 0
         self.placed: dict[str, set[str]] = {name: set() for name in PREFIX}
+        self.known: dict[tuple[str, str], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
 
     def moment(self, text: str) -> int:
         """Return the epoch seconds of a local time (`2026-03-01T19:20`, or a date: in the evening)."""
@@ -84,6 +85,7 @@ class Orders:
             row |= {"canceled_at": None, "done_at": None if how in rules.PICKUP else row["done_at"]}
         self.builder.add(at, f"{shop}_orders", **row)
         self.placed[shop] |= {i["product_id"] for i in items}
+        self.known[shop, key] = row, items
         for item in items:
             self.builder.add(at, f"{shop}_order_items", **item)
         net = sum(i["unit_price"] * i["quantity"] - i["discount"] for i in items)
@@ -208,6 +210,23 @@ class Orders:
         if shop == "target":
             lost = (item["unit_price"] * item["quantity"] - item["discount"]) // 100
             self.points(asked, iso(refunded), "Return", -lost, row["id"])
+
+    def match(self, said: dict[str, Any]) -> None:
+        """Write a request to match a competitor's price, decided long ago."""
+        row, items = self.known["walmart", said["order"]]
+        item, at = items[0], parse_time(row["placed_at"]) + said["after"] * DAY
+        back = cents(said["back"]) if "back" in said else 0
+        made = {
+            "order_id": row["id"],
+            "item_id": item["id"],
+            "competitor": said["who"],
+            "claimed": item["unit_price"] - cents(said["less"]),
+        }
+        made |= {"found": item["unit_price"] - back if back else item["unit_price"], "verdict": "approved" if back else "denied"}
+        made |= {"why": said["why"], "refund": back, "requested_at": iso(at), "decided_at": iso(at + 2 * HOUR)}
+        self.builder.add(at, "walmart_matches", id=self.builder.id("wmk", said["order"]), **made)
+        if back:
+            self.charge("walmart", row, at, at + 2 * HOUR, -back, "price match", item["id"])
 
     # -- many orders ------------------------------------------------------------------------------------------
     def singles(self, found: list[dict[str, Any]]) -> None:

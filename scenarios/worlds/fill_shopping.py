@@ -47,6 +47,8 @@ class Shops:
         orders.routines(self.seeds["routines"], self.since)
         orders.strays(self.seeds["strays"], self.seeds["likes"], self.since)
         orders.life(self.seeds.get("life", {}))
+        for said in self.seeds["walmart"].get("matches", []):
+            orders.match(said)
         self._plans(orders)
         self._own_reviews(orders)
         self._wishes(orders)

@@ -180,17 +180,17 @@ class Orders(Service):
             made = {"id": self.new_id("tgq"), "at": at, "what": "Purchase", "points": points, "order_id": row["id"]}
             self.db.insert("target_points", made)
 
-    @reads(example={"placed_since": "2026-01-01"})
+    @reads(example={"since": "2026-01-01"})
     def list_order_history(
         self,
+        since: Date | None = None,
         status: StateFilter | None = None,
         query: Query | None = None,
-        placed_since: Date | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return past and present orders, latest first, in short: order_id, status, fulfilment, what was bought, total in cents."""
-        rows = life.orders(self, SHOP, status, query, placed_since)
+        rows = life.orders(self, SHOP, status, query, since)
         keys = ("order_id", "status", "fulfillment_type", "placed_at", "total", "refunded")
 
         def brief(row: dict[str, Any]) -> dict[str, Any]:

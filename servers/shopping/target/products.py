@@ -14,20 +14,6 @@ from servers.shopping import _catalogue as catalogue
 from servers.shopping import _orders as life
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
-from servers.shopping._rules import (
-    Category,
-    Department,
-    MaxPrice,
-    MinPrice,
-    MinRating,
-    ProductId,
-    Query,
-    ReviewBody,
-    ReviewTitle,
-    Stars,
-    StoreId,
-    VerifiedOnly,
-)
 from servers.shopping._stores import CityFilter, Radius, StateName, ZipFilter
 from servers.shopping.target import _model as model
 from servers.shopping.target._model import SHOP
@@ -44,13 +30,13 @@ class Products(Service):
     @reads(example={"query": "stick vacuum"})
     def search_merchandise(
         self,
-        query: Query | None = None,
-        category: Category | None = None,
-        department: Department | None = None,
-        min_price: MinPrice | None = None,
-        max_price: MaxPrice | None = None,
-        rating_min: MinRating | None = None,
+        query: rules.Query | None = None,
+        department: rules.Department | None = None,
+        category: rules.Category | None = None,
         sort_by: Order | None = None,
+        rating_min: rules.MinRating | None = None,
+        min_price: rules.MinPrice | None = None,
+        max_price: rules.MaxPrice | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
@@ -86,7 +72,7 @@ class Products(Service):
         return [{"product_id": r["id"], **r["options"], "in_stock_online": catalogue.online_stock(self, SHOP, r) > 0} for r in sold]
 
     @reads(example={"product_id": VACUUM})
-    def get_merchandise_info(self, product_id: ProductId) -> dict[str, Any]:
+    def get_merchandise_info(self, product_id: rules.ProductId) -> dict[str, Any]:
         """Return one product with description, features, upc, prices in cents, sale, rating, options, how many can be shipped."""
         row = catalogue.find_product(self, SHOP, product_id)
         what = catalogue.item_of(self, row)
@@ -100,14 +86,14 @@ class Products(Service):
         return shown | {"limit_per_order": row["per_order"]}
 
     @reads(example={"product_id": VACUUM, "store_id": HOLLYWOOD})
-    def check_in_store_availability(self, product_id: ProductId, store_id: StoreId) -> dict[str, Any]:
+    def check_in_store_availability(self, product_id: rules.ProductId, store_id: rules.StoreId) -> dict[str, Any]:
         """Return how many of a product a store has now, with aisle, shelf and floor."""
         place = self._place(product_id, store_id)
         shown = {"product_id": product_id, "store_id": store_id, "in_stock": place["quantity"] > 0, "quantity": place["quantity"]}
         return shown | {k: place[k] for k in ("aisle", "shelf", "floor")}
 
     @reads(example={"product_id": VACUUM, "store_id": HOLLYWOOD})
-    def find_in_store(self, product_id: ProductId, store_id: StoreId) -> dict[str, Any]:
+    def find_in_store(self, product_id: rules.ProductId, store_id: rules.StoreId) -> dict[str, Any]:
         """Say where in a store a product stands: aisle, shelf, floor and department; found is false if it is not carried."""
         place = self._place(product_id, store_id)
         shown = {"product_id": product_id, "store_id": store_id, "found": place["aisle"] is not None}
@@ -124,9 +110,9 @@ class Products(Service):
     @reads(example={"product_id": seeded("tgp", "lantern-led")})
     def read_reviews(
         self,
-        product_id: ProductId,
-        rating_filter: Stars | None = None,
-        verified_only: VerifiedOnly = False,
+        product_id: rules.ProductId,
+        verified_only: rules.VerifiedOnly = False,
+        rating_filter: rules.Stars | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
@@ -137,7 +123,7 @@ class Products(Service):
         return page([catalogue.review_json(r, family) for r in found], "reviews", limit, cursor)
 
     @writes(example={"product_id": VACUUM, "rating": 3, "title": "Good, loud", "body": "Cleans well on wood, loud on carpet."})
-    def post_review(self, product_id: ProductId, rating: Rating, title: ReviewTitle, body: ReviewBody) -> dict[str, Any]:
+    def post_review(self, product_id: rules.ProductId, rating: Rating, title: rules.ReviewTitle, body: rules.ReviewBody) -> dict[str, Any]:
         """Post your review, one for each product in all its colours and sizes, and return it."""
         family = catalogue.find_product(self, SHOP, product_id)["family"]
         name = rules.profile(self, SHOP)["name"]
@@ -159,7 +145,7 @@ class Products(Service):
         return page(found, "stores", limit, cursor)
 
     @reads(example={"store_id": HOLLYWOOD})
-    def get_store(self, store_id: StoreId) -> dict[str, Any]:
+    def get_store(self, store_id: rules.StoreId) -> dict[str, Any]:
         """Return a store's address, coordinates, phone, local hours and services."""
         return stores.store_json(self, stores.find_store(self, SHOP, store_id))
 
@@ -171,7 +157,7 @@ class Products(Service):
         return {"user_id": rules.profile(self, SHOP)["user_id"], "preferred_store_id": store_id, "store": store}
 
     @writes(example={"store_id": seeded("tgs", "galleria")}, idempotent=True)
-    def set_preferred_store(self, store_id: StoreId) -> dict[str, Any]:
+    def set_preferred_store(self, store_id: rules.StoreId) -> dict[str, Any]:
         """Make a store the preferred one; lines that are in the cart stay with theirs."""
         name, before = stores.open_store(self, SHOP, store_id)["name"], self.db.rows("target_settings")[0]
         if before["preferred_store"] != store_id:

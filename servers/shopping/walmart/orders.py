@@ -120,14 +120,14 @@ class Orders(Service):
     @reads(example={"status": "delivered"})
     def list_purchases(
         self,
-        status: StateFilter | None = None,
         query: Query | None = None,
-        placed_since: Date | None = None,
+        ordered_since: Date | None = None,
+        status: StateFilter | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return orders from the newest on, each with order_id, status, items and total in cents; `query` looks into titles of items."""
-        found = life.orders(self, SHOP, status, query, placed_since)
+        found = life.orders(self, SHOP, status, query, ordered_since)
         return page(found, "orders", limit, cursor, self._summary)
 
     def _summary(self, row: dict[str, Any]) -> dict[str, Any]:

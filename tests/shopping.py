@@ -1,0 +1,59 @@
+"""What the tests of the shops share: calls that must succeed or be refused, carts, orders and pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servers.kit.control import make_id
+from servers.kit.session import Session
+from tests.support import assert_error
+
+HOUR, DAY = 3600, 86_400
+SHOPS = ("amazon", "walmart", "target")
+PREFIX = {"amazon": "az", "walmart": "wm", "target": "tg"}
+LIST = {"amazon": "list_orders", "walmart": "list_purchases", "target": "list_order_history"}
+GET = {"amazon": "get_order_details", "walmart": "get_purchase_details", "target": "get_order_info"}
+CANCEL = {"amazon": "cancel_order", "walmart": "cancel_purchase", "target": "void_order"}
+
+
+def at(prefix: str, key: str) -> str:
+    return make_id(prefix, "maya", key)
+
+
+async def ok(session: Session, shop: str, tool: str, **args: Any) -> dict[str, Any]:
+    reply = await session.call(shop, tool, args)
+    assert not session.bugs and not reply.is_error, session.bugs or reply.data
+    return reply.data
+
+
+async def refused(session: Session, shop: str, tool: str, **args: Any) -> dict[str, Any]:
+    before = session.world.last_change()
+    error = assert_error(await session.call(shop, tool, args))
+    assert session.world.last_change() == before and not session.bugs
+    return error
+
+
+async def pages(session: Session, shop: str, tool: str, name: str, **args: Any) -> list[dict[str, Any]]:
+    found, cursor = [], None
+    while True:
+        reply = await ok(session, shop, tool, limit=40, **args, **({"cursor": cursor} if cursor else {}))
+        found, cursor = found + reply[name], reply["next_cursor"]
+        if cursor is None:
+            return found
+
+
+async def add(session: Session, shop: str, key: str, quantity: int = 1, **more: Any) -> dict[str, Any]:
+    tool = {"amazon": "add_to_cart", "walmart": "add_item_to_basket", "target": "put_in_cart"}[shop]
+    return await ok(session, shop, tool, product_id=at(PREFIX[shop] + "p", key), quantity=quantity, **more)
+
+
+async def order(session: Session, shop: str, pay: str = "visa", **more: Any) -> dict[str, Any]:
+    tool = {"amazon": "place_order", "walmart": "submit_order", "target": "checkout_order"}[shop]
+    if shop == "amazon":
+        more.setdefault("address_id", at("aza", "home"))
+    return await ok(session, shop, tool, payment_method_id=at(PREFIX[shop] + "m", pay), **more)
+
+
+async def see(session: Session, shop: str, order_id: str) -> dict[str, Any]:
+    found = await ok(session, shop, GET[shop], order_id=order_id)
+    return found | found.get("pricing", {})
