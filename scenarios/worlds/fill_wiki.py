@@ -152,6 +152,8 @@ class Notion(Wiki):
             fields: dict[str, Any] = dict.fromkeys(kinds)
             fields |= {c["name"]: self._value(c, v) for c, v in zip(columns, values, strict=False)}
             when = self.at(extra.get("at", iso(min(at + number * said.get("pace", 26) * HOUR, builder.start - HOUR))))
+            past = [at_home(builder, v, 20) for c, v in zip(columns, fields.values(), strict=True) if c["type"] == "date" and v]
+            when = max([when, *(p for p in past if p < builder.start)])
             entry, author = builder.id("nde", f"{said['key']}-{number}"), self.name(extra.get("by", said.get("by")))
             stamps = {"created_at": iso(when), "created_by": author, "updated_at": iso(when), "edited_by": author}
             builder.add(when, "notion_entries", id=entry, database_id=made, fields=fields, text=typed.as_text(fields), **stamps)
