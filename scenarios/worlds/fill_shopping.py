@@ -11,6 +11,8 @@ from servers.kit.values import cents, iso
 from servers.shopping._rules import DAY
 
 _HOME = {"walmart": "home_store", "target": "preferred_store"}
+_OPENED = 5 * 365
+"""Days before the start at which shops and accounts are there already: longer than anybody looks back."""
 _SERVICES = {"walmart": ["pickup", "delivery"], "target": ["order_pickup", "drive_up", "same_day_delivery"]}
 
 
@@ -25,7 +27,8 @@ class Shops:
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
         self.builder, self.seeds = builder, seeds
         self.since = builder.start - seeds.get("days", 365) * DAY
-        self.products = Products(builder, self.since)
+        self.opened = builder.start - _OPENED * DAY
+        self.products = Products(builder, self.opened)
         self.addresses = {key: self._address(said) for key, said in seeds["addresses"].items()}
         self.states = {key: place["state"] for key, place in self.addresses.items()}
         self.states["home"] = builder.person["home"]["state_code"]
@@ -89,7 +92,7 @@ class Shops:
             city = self._city(places[0]["city"])
             spot = {k: round(sum(p[k] for p in places) / len(places), 4) for k in ("lat", "lng")}
             row = {"city": city["name"], "state": places[0]["state"], "timezone": city["timezone"]} | spot
-            self.builder.add(self.since, "shopping_areas", id=code, **row)
+            self.builder.add(self.opened, "shopping_areas", id=code, **row)
 
     def _stores(self, shop: str) -> None:
         for said in self.seeds[shop]["stores"]:
@@ -100,7 +103,7 @@ class Shops:
             row |= {"opens": said.get("opens", 8 if shop == "target" else 6), "closes": said.get("closes", 22 if shop == "target" else 23)}
             row |= {"services": said.get("services", _SERVICES[shop]), "closed_on": str(said["closed"]) if "closed" in said else None}
             store = self.id(PREFIX[shop] + "s", said["key"])
-            self.builder.add(self.since, f"{shop}_stores", id=store, **row)
+            self.builder.add(self.opened, f"{shop}_stores", id=store, **row)
             self.states[said["key"]] = place["state"]
             self._shelves(shop, said["key"], store)
 
@@ -121,7 +124,7 @@ class Shops:
 
     def _shelf(self, shop: str, store: str, product: str, quantity: int | None, price: int | None) -> None:
         row = {"store_id": store, "product_id": product, "quantity": quantity, "price": price}
-        self.builder.add(self.since, f"{shop}_shelves", id=f"{store}:{product}", note=None, **row)
+        self.builder.add(self.opened, f"{shop}_shelves", id=f"{store}:{product}", note=None, **row)
 
     # -- the account ------------------------------------------------------------------------------------------
     def _account(self, shop: str) -> None:
@@ -137,7 +140,7 @@ class Shops:
             "email": person["emails"]["personal"],
             "phone": person["phone"],
         }
-        builder.add(self.since, f"{shop}_profile", id="me", timezone=person["timezone"], **me, **own)
+        builder.add(self.opened, f"{shop}_profile", id="me", timezone=person["timezone"], **me, **own)
         home = person["home"]
         places = {
             "home": {
@@ -150,15 +153,15 @@ class Shops:
         }
         places |= {k: self.addresses[k] for k in said["addresses"]}
         for number, (key, place) in enumerate(places.items()):
-            at = self.since + number * 600
+            at = self.opened + number * 600
             row = {k: str(place[k]) for k in ("name", "street", "city", "state", "zip")} | {"country": "US", "added_at": iso(at)}
             default = iso(at) if number == 0 else None
             builder.add(at, f"{shop}_addresses", id=self.id(prefix + "a", key), default_since=default, **row)
         self._cards(shop)
         if shop in _SERVICES:
-            builder.add(self.since, f"{shop}_settings", id="me", **{_HOME[shop]: self.id(prefix + "s", said["store"])})
-        checkout = {"amazon": {"shipping_option": "standard"}, "walmart": {"updated_at": iso(self.since)}}.get(shop, {})
-        builder.add(self.since, f"{shop}_checkout", id="next", **checkout)
+            builder.add(self.opened, f"{shop}_settings", id="me", **{_HOME[shop]: self.id(prefix + "s", said["store"])})
+        checkout = {"amazon": {"shipping_option": "standard"}, "walmart": {"updated_at": iso(self.opened)}}.get(shop, {})
+        builder.add(self.opened, f"{shop}_checkout", id="next", **checkout)
         for number, (key, chosen, count) in enumerate(said.get("cart", [])):
             self._in_cart(shop, number, key, chosen, count)
 
@@ -172,13 +175,13 @@ class Shops:
         for key, card in said.get("other_cards", {}).items():
             rows.append((key, {k: str(v) for k, v in card.items()}))
         for key, card in said.get("gift_cards", {}).items():
-            issued = {"number": str(card["number"]), "loaded": cents(card["loaded"]), "issued_at": iso(self.since)}
-            self.builder.add(self.since, f"{shop}_gift_cards", id=self.id(prefix + "h", key), **issued)
+            issued = {"number": str(card["number"]), "loaded": cents(card["loaded"]), "issued_at": iso(self.opened)}
+            self.builder.add(self.opened, f"{shop}_gift_cards", id=self.id(prefix + "h", key), **issued)
             if card.get("saved"):
                 row = {"type": "gift_card", "brand": f"{shop.title()} gift card", "last4": issued["number"][-4:]}
                 rows.append((key, row | {"gift_card": self.id(prefix + "h", key)}))
         for number, (key, row) in enumerate(rows):
-            at = self.since + number * 900
+            at = self.opened + number * 900
             default = iso(at) if key == said["pay"] else None
             self.builder.add(at, f"{shop}_methods", id=self.id(prefix + "m", key), added_at=iso(at), default_since=default, **row)
 
@@ -210,7 +213,7 @@ class Shops:
                 row |= {k: cents(terms[k]) if k in terms else None for k in ("amount", "cap")}
                 row |= {"minimum": cents(terms["minimum"]) if "minimum" in terms else 0, "departments": terms.get("departments", [])}
                 row["items"] = [self.products.upc(k) for k in terms.get("items", [])]
-                self.builder.add(self.since, f"{shop}_coupons", code=code, **row)
+                self.builder.add(self.opened, f"{shop}_coupons", code=code, **row)
 
     def _offers(self) -> None:
         for key, text, kind, worth, what, days in catalogue()["offers"]:
@@ -218,7 +221,7 @@ class Shops:
             row = {"description": text, "kind": kind, "worth": worth, "starts": first, "expires": last}
             row |= {"items": [self.products.upc(k) for k in what.get("items", [])], "categories": what.get("categories", [])}
             row |= {"departments": what.get("departments", []), "minimum": cents(what["minimum"]) if "minimum" in what else 0}
-            self.builder.add(self.since, "target_offers", id=self.id("tgf", key), **row)
+            self.builder.add(self.opened, "target_offers", id=self.id("tgf", key), **row)
         for key in self.seeds["target"].get("clipped", []):
             at = self.builder.start - 20 * 3600
             self.builder.add(at, "target_clips", id=self.id("tgk", key), offer_id=self.id("tgf", key), clipped_at=iso(at))

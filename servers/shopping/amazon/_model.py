@@ -132,6 +132,11 @@ def buy_box(listed: list[dict[str, Any]]) -> dict[str, Any] | None:
     return near[0] if near else new[0]
 
 
+def trusted_new(svc: Service, product_id: str) -> list[dict[str, Any]]:
+    """Return the offers of new ones by well-rated sellers, in stock or not: what histories and alerts look at."""
+    return [o for o in offers(svc, product_id).get(product_id, []) if o["condition"] == "new" and o["trusted"]]
+
+
 def find_offer(svc: Service, product_id: str, seller_id: str | None) -> dict[str, Any]:
     """Return the offer of a seller, or of the buy box, or refuse."""
     listed = offers(svc, product_id).get(product_id, [])
@@ -191,13 +196,18 @@ def lines(svc: Service) -> list[dict[str, Any]]:
     for line in found:
         row = catalogue.find_product(svc, SHOP, line["product_id"])
         listed = offers(svc, row["id"]).get(row["id"], [])
-        line["row"], line["offer"] = row, next(o for o in listed if o["seller_id"] == line["seller_id"])
+        line["row"], line["offer"] = row, next((o for o in listed if o["seller_id"] == line["seller_id"]), _withdrawn(line))
         line["variant"] = next((v for v in variants(svc, row["id"]) if v["id"] == line["variant_id"]), None)
         line["unit"] = unit_price(line["offer"], line["variant"])
         line["net"] = line["unit"] * line["quantity"]
         what = catalogue.item_of(svc, row)
         line |= {"item_id": row["item_id"], "department": what["department"], "food": what["food"]}
     return found
+
+
+def _withdrawn(line: dict[str, Any]) -> dict[str, Any]:
+    """Return what stands for the offer of a seller that no longer makes it."""
+    return {"condition": "new", "now": line["seen_price"], "shipping": 0, "prime": False, "days": [1, 1], "left": 0}
 
 
 def checkout(svc: Service) -> dict[str, Any]:

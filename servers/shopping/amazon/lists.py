@@ -102,7 +102,7 @@ class Lists(Service):
     # -- price alerts ---------------------------------------------------------------------------------------------
     @writes(example={"product_id": KETTLE, "target_price": 3000})
     def set_price_alert(self, product_id: ProductId, target_price: Target) -> dict[str, Any]:
-        """Watch the lowest new price of a product; a second alert for the same product takes the place of the first. Returns the alert."""
+        """Watch the lowest price of a new one at well-rated sellers; returns the alert, which replaces an earlier one for the product."""
         catalogue.on_sale(self, SHOP, product_id)
         for row in self.db.rows("amazon_alerts", "product_id=? AND removed_at IS NULL", product_id):
             self.db.update("amazon_alerts", row["id"], removed_at=self.time)
@@ -128,7 +128,7 @@ class Lists(Service):
         return {"alert_id": alert_id, "removed": True}
 
     def _alert_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        new = [o for o in model.offers(self, row["product_id"]).get(row["product_id"], []) if o["condition"] == "new"]
+        new = model.trusted_new(self, row["product_id"])
         since = parse_time(row["created_at"])
         moments = [since] + [catalogue.week_start(w) for w in range(catalogue.week_of(since) + 1, catalogue.week_of(self.now) + 1)]
         met = next((m for m in moments if any(catalogue.offer_price(o, m) <= row["target_price"] for o in new)), None)

@@ -141,9 +141,9 @@ class Products(Service):
     def get_price_history(
         self, product_id: ProductId, weeks: Weeks = 26, limit: Limit = 30, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the lowest new price (cents, without shipping) of each week, newest first; the date is the first day of that price."""
+        """Return the lowest price of new ones at well-rated sellers (cents, without shipping), newest first, each with its first day."""
         catalogue.find_product(self, SHOP, product_id)
-        listed = [o for o in model.offers(self, product_id).get(product_id, []) if o["condition"] == "new"]
+        listed = model.trusted_new(self, product_id)
         this, points = catalogue.week_of(self.now), []
         for week in range(this, this - weeks, -1) if listed else ():
             start = catalogue.week_start(week)

@@ -45,7 +45,7 @@ class Account(Service):
     @reads()
     def get_saved_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return saved cards; a red_card gives 5 percent off, a gift_card shows its balance in cents."""
-        return page(rules.methods(self, SHOP), "payments", limit, cursor, lambda m: {"gift_card_balance": None} | m)
+        return page(rules.methods(self, SHOP), "payments", limit, cursor, lambda m: m | {"gift_card_balance": m.get("gift_card_balance")})
 
     @writes(example={"card_type": "red_card", "card_number": "5859 7500 0000 0035", "expiry": "06/29"})
     def save_payment_method(

@@ -78,6 +78,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "tracking_number": life.tracking_number(row, svc.time),
         "timeline": life.events(svc, SHOP, row),
         "placed_at": row["placed_at"],
+        "canceled_at": row["canceled_at"],
         "cancel_reason": row["cancel_reason"],
     }
 
