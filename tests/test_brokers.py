@@ -147,6 +147,27 @@ async def test_orders_that_make_no_sense_are_refused_in_the_providers_words(sess
     assert (await refused(session, "vanguard.get_stock_quote", fund_id="SMPK"))["code"] == "FUND_NOT_FOUND"
 
 
+async def test_a_clock_that_leaps_does_what_a_clock_that_walks_does(session: Session) -> None:
+    walking = new_session("robinhood", "fidelity", "vanguard")
+    for each in (session, walking):
+        await ok(each, "robinhood.setup_recurring_investment", symbol="CSPL", amount=12, frequency="biweekly")
+        await ok(each, "vanguard.setup_auto_invest", fund_id="MTBIX", amount=15, frequency="weekly")
+        each.control.advance(parse_time("2026-03-14T16:10:00Z") - each.control.now)
+    for _ in range(70):
+        walking.pass_time(86_400)
+    session.pass_time(70 * 86_400)
+    for tool, args in (
+        ("robinhood.list_trades", {"limit": 100}),
+        ("robinhood.get_dividends", {}),
+        ("fidelity.list_dividends", {}),
+        ("fidelity.get_positions", {}),
+        ("vanguard.list_orders", {"limit": 100}),
+        ("vanguard.get_dividend_history", {}),
+        ("vanguard.list_accounts", {}),
+    ):
+        assert await ok(session, tool, **args) == await ok(walking, tool, **args), tool
+
+
 async def test_reading_twice_reads_the_same(session: Session) -> None:
     for tool, args in (
         ("robinhood.get_asset_quote", {"symbol": "TMKT"}),
