@@ -37,16 +37,21 @@ def open_session(
     db: Path | None = None,
     seed: int | None = None,
     disclose: Disclose = "notify",
+    most_tools: int | None = None,
 ) -> tuple[Session, Scenario | None]:
     """Return a session to serve, with its scenario where one was named.
 
     Without a scenario it is a person's `world` (the default one if none) with all services or the named ones; a category or domain names
-    several. `faults` names a profile (a scenario's own stand
-    otherwise). `db` keeps world and clock in files (`db` and `db`.control), which later sessions go on with. Raises `InputError`.
+    several. `faults` names a profile (a scenario's own stand otherwise). `most_tools` narrows a scenario for a client that takes no more.
+    `db` keeps world and clock in files (`db` and `db`.control), which later sessions go on with. Raises `InputError`.
     """
     plagued = profile(faults) if faults is not None else None
     if scenario is None:
-        return _world(world, names, plagued or [], db, seed or 0), None
+        session = _world(world, names, plagued or [], db, seed or 0)
+        count = sum(len(cls.tools) for cls in session.classes.values())
+        if most_tools is not None and count > most_tools:
+            raise InputError(f"these services have {count} tools, more than {most_tools}; choose fewer with --services")
+        return session, None
     if world is not None:
         raise InputError("a scenario has a world of its own; leave --world out")
     found = load.resolve([scenario])
@@ -56,6 +61,8 @@ def open_session(
     if names:
         kept = _among(names, made.services)
         made = made.model_copy(update={"services": kept, "tools": {n: t for n, t in made.tools.items() if n in kept}})
+    if most_tools is not None:
+        made = load.fewer(made, most_tools)
     if db is not None:
         raise InputError("--db keeps a world that one plays with; a scenario begins afresh each time")
     episode = Episode(made, seed=seed, disclose=disclose, faults=plagued)

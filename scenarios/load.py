@@ -115,7 +115,7 @@ def _cross_check(made: Scenario) -> None:
     for what, name in (("primary", made.primary), ("fallback", made.fallback), *(("disclose", d.service) for d in made.disclose)):
         if name is not None and name not in exposed:
             raise UnknownName("service", name, exposed, what)
-    offered = _offered(made)
+    offered = offer(made)
     check_together(made.faults)
     known_faults = [f.name for f in made.faults]
     for fault in made.faults:
@@ -141,8 +141,8 @@ def _cross_check(made: Scenario) -> None:
         raise UnknownName("history", made.history, [p.stem for p in HAYSTACK.glob("*.yaml")])
 
 
-def _offered(made: Scenario) -> dict[str, type[Service]]:
-    """Return the services as the agent is offered them."""
+def offer(made: Scenario) -> dict[str, type[Service]]:
+    """Return the services as the agent is offered them. Raises `InputError` where they have too many tools together."""
     found = {name: service(name) for name in made.services}
     for name, patterns in made.tools.items():
         if name not in found:
@@ -152,6 +152,27 @@ def _offered(made: Scenario) -> dict[str, type[Service]]:
     if count > MOST_TOOLS:
         raise InputError(f"services offer {count} tools together, and clients take at most {MOST_TOOLS}; narrow some of them with `tools`")
     return found
+
+
+def fewer(made: Scenario, most: int) -> Scenario:
+    """Return a scenario narrowed to at most `most` tools, for a client that takes no more.
+
+    What its scripts and their violations call is kept; the other tools fill the list by turns from each service, readings first.
+    Raises `InputError` where the scripts alone need more.
+    """
+    offered = offer(made)
+    if sum(len(cls.tools) for cls in offered.values()) <= most:
+        return made
+    scripts = [made.scripts.oracle, made.scripts.naive, *(v.edit(made.scripts.oracle) for v in made.violations)]
+    needed = {step.call for steps in scripts for step in flat(steps) if step.call is not None}
+    if len(needed) > most:
+        raise InputError(f"scenario {made.id}: its scripts call {len(needed)} tools, and the client takes {most}")
+    kept = {name: [t for t in cls.tools if f"{name}.{t}" in needed] for name, cls in offered.items()}
+    spare = {n: sorted((t for t in c.tools.values() if t.name not in kept[n]), key=lambda t: t.effect) for n, c in offered.items()}
+    turns = [name for place in range(max(map(len, spare.values()))) for name in spare if place < len(spare[name])]
+    for name in turns[: most - len(needed)]:
+        kept[name].append(spare[name].pop(0).name)
+    return made.model_copy(update={"services": [n for n in made.services if kept[n]], "tools": kept})
 
 
 def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) -> None:

@@ -22,6 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from client_harness import connect
 from client_harness.serve import open_session
 from scenarios import load
+from scenarios.script import flat
 from servers.kit.errors import InputError
 from servers.kit.mcp import reply_of
 from servers.kit.service import providers, services
@@ -254,6 +255,31 @@ def test_connect_prints_a_configuration(name: str, key: str) -> None:
 def test_connect_warns_of_more_tools_than_a_client_takes() -> None:
     assert "choose some with --services" in command("connect", "cursor").err
     assert "choose some" not in command("connect", "cursor", "--services", "venmo").err
+
+
+def test_a_scenario_stays_under_the_cap_of_the_client() -> None:
+    async def listed(server: Any) -> int:
+        async with Client(server) as client:
+            return len((await client.list_tools()).tools)
+
+    name = "hazards/cascade/plates_in_the_drizzle"
+    entry = command("connect", "cursor", name).json["mcpServers"]["haywire"]
+    assert entry["args"][2:4] == ["--most-tools", "80"]
+    assert 40 < anyio.run(listed, started(**entry)) <= 80 < sum(len(c.tools) for c in load.offer(load.load(name)).values())
+
+
+@pytest.mark.parametrize("name", load.index())
+def test_a_narrowed_scenario_keeps_what_its_scripts_call(name: str) -> None:
+    made = load.fewer(load.load(name), 50)
+    offered = load.offer(made)
+    assert sum(len(c.tools) for c in offered.values()) <= 50 and made.services == load.load(name).services
+    called = {s.call for s in (*flat(made.scripts.oracle), *flat(made.scripts.naive)) if s.call is not None}
+    assert called <= {f"{n}.{t}" for n, c in offered.items() for t in c.tools}
+
+
+def test_more_tools_than_were_asked_for_are_refused() -> None:
+    assert "these services have 55 tools, more than 50" in refusal(command("serve", "--services", "payments", "--most-tools", 50))
+    assert "its scripts call" in refusal(command("serve", PAY, "--most-tools", 2))
 
 
 def test_connect_keeps_what_is_there_and_is_started_from_what_it_wrote(tmp_path: Path) -> None:

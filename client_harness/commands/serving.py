@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -26,6 +26,7 @@ def serve(
     token: Annotated[str | None, typer.Option(help="The token that clients must send; made up if none.", envvar="HAYWIRE_TOKEN")] = None,
     db: Annotated[Path | None, typer.Option(help="Keep the world in this file; the next session goes on with it.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of ids and chance.")] = None,
+    most_tools: Annotated[int | None, typer.Option(help="Narrow a scenario to so many tools, all that it needs among them.")] = None,
     locked: Annotated[bool, typer.Option("--locked", help="List held-back services, which refuse until they are disclosed.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the servers as JSON.")] = False,
 ) -> None:
@@ -37,8 +38,10 @@ def serve(
     from client_harness import serve as serving
 
     chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
-    disclose = "locked" if locked else "notify"
-    session, made = serving.open_session(scenario, chosen, world=world, faults=faults, db=db, seed=seed, disclose=disclose)
+    disclose: Literal["locked", "notify"] = "locked" if locked else "notify"
+    session, made = serving.open_session(
+        scenario, chosen, world=world, faults=faults, db=db, seed=seed, disclose=disclose, most_tools=most_tools
+    )
     if stdio:
         serving.stdio(session)
         return
@@ -82,12 +85,14 @@ def connect(
 
     target = connecting.client(client)
     chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
-    session, made = open_session(scenario, chosen, world=world, faults=faults)  # so that a mistake is told here, not by the client
+    most = target.most_tools if scenario is not None else None
+    session, made = open_session(scenario, chosen, world=world, faults=faults, most_tools=most)  # so that a mistake is told here
     arguments = [] if scenario is None else [scenario if made is None or made.id == scenario else str(Path(scenario).resolve())]
     arguments += ["--services", ",".join(chosen)] if chosen else []
     arguments += ["--world", world] if world is not None else []
     if faults is not None:
         arguments += ["--faults", str(Path(faults).resolve()) if Path(faults).is_file() else faults]
+    arguments += ["--most-tools", str(most)] if most is not None else []
     entry = connecting.entry(target, arguments)
     tools = sum(len(c.tools) for c in session.classes.values())
     if target.most_tools is not None and tools > target.most_tools:
