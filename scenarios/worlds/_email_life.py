@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +13,7 @@ from zoneinfo import ZoneInfo
 from scenarios.worlds.build import Builder
 
 _DAY = 86_400
+_WORD = re.compile(r"\w+")
 _UNREAD = ((_DAY, 0.6), (4 * _DAY, 0.3), (30 * _DAY, 0.06))
 """How likely a message of at most this age has not been read yet; older ones have."""
 
@@ -19,7 +22,8 @@ _UNREAD = ((_DAY, 0.6), (4 * _DAY, 0.3), (30 * _DAY, 0.06))
 class Letter:
     """A message of a happening: keys of its account and thread, and the rest as email seeds say it (`at` in epoch seconds).
 
-    Threads are `life-<happening>-<n>`, messages `life-<happening>-mail-<n>`, counted from 1; hand-written threads go on under such a key.
+    A thread is `life-<happening>-<its subject in small letters and dashes>`, so that one written by hand can go on under that key; its
+    messages are the same with `-1`, `-2`.
     """
 
     account: str
@@ -28,25 +32,28 @@ class Letter:
     mail: dict[str, Any]
 
 
-def letters(builder: Builder) -> Iterator[Letter]:
-    """Yield what had arrived before the start, without mails that stand in the person's seeds already (`existing`)."""
+def letters(builder: Builder, answered: dict[str, int] | None = None) -> Iterator[Letter]:
+    """Yield what had arrived before the start, without mails that stand in the person's seeds already (`existing`).
+
+    `answered` says when the person last wrote in a thread (epoch seconds): what came before that has been read.
+    """
     zone = ZoneInfo(builder.person["timezone"])
     for happening in builder.life:
-        threads: dict[tuple[str, str], str] = {}
-        for number, said in enumerate(aspects(happening), 1):
+        seen: Counter[str] = Counter()
+        for said in aspects(happening):
             at = moment(said.get("at", happening["at"]), zone)
             if "existing" in said or at > builder.start:
                 continue
-            known = said["account"], stem(said["subject"])
-            thread = threads.setdefault(known, f"life-{happening['key']}-{len(threads) + 1}")
-            key = f"life-{happening['key']}-mail-{number}"
-            unread = next((chance for age, chance in _UNREAD if builder.start - at <= age), 0.0)
+            thread = thread_key(happening, said)
+            seen[thread] += 1
+            key = f"{thread}-{seen[thread]}"
+            likely = next((chance for age, chance in _UNREAD if builder.start - at <= age), 0.0)
             mail = {
                 "key": key,
                 "at": at,
                 "from": said["from"],
                 "body": said["body"],
-                "unread": builder.chance("unread", key).random() < unread,
+                "unread": at > (answered or {}).get(thread, 0) and builder.chance("unread", key).random() < likely,
             }
             yield Letter(said["account"], thread, said["subject"], mail)
 
@@ -61,6 +68,7 @@ def moment(text: str, zone: ZoneInfo) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC).timestamp())
 
 
-def stem(subject: str) -> str:
-    """Return what mails of one thread agree in: `Porch roof` of both `Porch roof, correction` and `Re: Porch roof`."""
-    return subject.removeprefix("Re: ").partition(",")[0].strip().lower()
+def thread_key(happening: dict[str, Any], said: dict[str, Any]) -> str:
+    """Return the thread of a mail; mails of a happening share one if subjects agree before a comma (`Porch roof, correction`)."""
+    subject = said["subject"].removeprefix("Re: ").partition(",")[0].lower()
+    return f"life-{happening['key']}-{'-'.join(re.findall(_WORD, subject))}"

@@ -25,7 +25,7 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     mail.accounts_and_directory()
     for name in seeds["messages"]:
         mail.written(builder.seeds(name))
-    for letter in letters(builder):
+    for letter in letters(builder, mail.answered):
         mail.message(letter.account, letter.thread, {"subject": letter.subject}, letter.mail, reply=False)
     bulk = builder.seeds(seeds["bulk"])
     mail.generated(bulk)
@@ -60,6 +60,7 @@ class _Mail:
         self.snoozed = {s["key"]: s for s in seeds["snoozed"]}
         self.names = {p["email"]: p["name"] for p in self.people.values()} | {a["address"]: a["name"] for a in self.accounts.values()}
         self.names |= {d["address"]: d["name"] for d in seeds["directory"]}
+        self.answered: dict[str, int] = {}
 
     def resolve(self, who: str, account: str) -> tuple[str, str]:
         """Return name and address of a key of person.yaml, an account, `me`, an address, or `Name <address>`."""
@@ -89,6 +90,8 @@ class _Mail:
         for thread in seeds["threads"]:
             for number, mail in enumerate(thread["mails"]):
                 self.message(seeds["account"], thread["thread"], thread, mail, reply=number > 0)
+                if mail["from"] == "me":
+                    self.answered[thread["thread"]] = parse_time(mail["at"])
 
     def message(self, account: str, thread: str, common: dict[str, Any], mail: dict[str, Any], *, reply: bool) -> None:
         """Add one message to its account and to others of the person that it reached or left from."""
