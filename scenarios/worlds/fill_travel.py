@@ -59,6 +59,7 @@ class Travel:
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
         self.cities = {c["key"]: c for c in builder.person["cities"]}
         self.places = {k: p for k, p in builder.places.items() if p["kind"] == "hotel"}
+        self.phones = {p["phone"] for p in builder.places.values() if "phone" in p}
         self.stays = [self._lived(h) for h in builder.life if "stay" in h] + seeds["stays"]
         self.known = {s["hotel"] for s in [*self.stays, *seeds["alerts"]]} | {i[1] for b in seeds["boards"] for i in b["items"]}
         self.taxes = {key: self._tax(key) for key in self.cities}
@@ -132,13 +133,20 @@ class Travel:
             "zip": said["zip"] + f"{chance.randrange(1, 40):02d}",
             "lat": round(where["lat"] + chance.uniform(-0.03, 0.03), 4),
             "lng": round(where["lon"] + chance.uniform(-0.04, 0.04), 4),
-            "phone": f"+1-{said['area']}-555-01{chance.randrange(100):02d}",
+            "phone": self._phone(said["area"], chance.randrange(100)),
             "fee": chance.choice([0, 0, 0, 1500, 2500]) if stars >= 3 else 0,
         }
         rating = round(min(4.9, max(2.6, 3.1 + 0.3 * stars + chance.gauss(0, 0.35))), 1)
         sites = chance.choices([("booking", "expedia"), ("booking",), ("expedia",)], [86, 7, 7])[0]
         sites = ("booking", "expedia") if key in self.known else sites
         return self._house(House(key, row, pattern.format(w=word), rating, self.parts["rooms"][template], sites), chance)
+
+    def _phone(self, area: int, number: int) -> str:
+        """Return a number of an area that nobody has, the drawn one if it is free."""
+        free = (f"+1-{area}-555-01{(number + n) % 100:02d}" for n in range(100))
+        found = next(phone for phone in free if phone not in self.phones)
+        self.phones.add(found)
+        return found
 
     def _place(self, key: str, place: dict[str, Any]) -> House:
         kinds = {"Motel": "motel", "Lodge": "lodge", "Holiday cottages": "apartment", "Holiday flats": "apartment"}

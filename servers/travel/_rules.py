@@ -186,6 +186,20 @@ def room_types(svc: Service, words: Words, property_id: str) -> list[dict[str, A
 
 def check_dates(svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str) -> None:
     """Refuse dates that are past at the place, in the wrong order, too long or too far ahead."""
+    problem = _date_problem(svc, words, where, check_in, check_out)
+    if problem:
+        svc.fail("INVALID_DATES", f"These dates cannot be booked: {problem}.", "Correct the dates.", check_in=check_in, check_out=check_out)
+
+
+def bookable(svc: Service, words: Words, towns: list[dict[str, Any]], stay: tuple[str, str]) -> list[dict[str, Any]]:
+    """Return the towns where dates can be booked (today may be over in some of them); refuse dates that no town takes."""
+    found = [t for t in towns if _date_problem(svc, words, t, *stay) is None]
+    if not found:
+        check_dates(svc, words, towns[0], *stay)
+    return found
+
+
+def _date_problem(svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str) -> str | None:
     first, last, today = date.fromisoformat(check_in), date.fromisoformat(check_out), local_day(svc.now, zone(where))
     problem = None
     if first < today:
@@ -196,8 +210,7 @@ def check_dates(svc: Service, words: Words, where: dict[str, Any], check_in: str
         problem = f"a stay has at most {words.longest} nights"
     elif (last - today).days > stock.HORIZON:
         problem = f"rooms are sold {stock.HORIZON} days ahead"
-    if problem:
-        svc.fail("INVALID_DATES", f"These dates cannot be booked: {problem}.", "Correct the dates.", check_in=check_in, check_out=check_out)
+    return problem
 
 
 # -- offers and prices --------------------------------------------------------------------------------------------
@@ -257,8 +270,7 @@ def search(
 ) -> list[dict[str, Any]]:
     """Return `{property_id, hotel, offers}` of the towns' properties that have a wanted offer, best rated first; `max_price` in cents."""
     found = []
-    for town in towns:
-        check_dates(svc, words, town, *stay)
+    for town in bookable(svc, words, towns, stay):
         for row in svc.db.rows(
             f"{words.tables}_properties", "hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)", town["id"], order="id"
         ):

@@ -89,10 +89,11 @@ class Loyalty(Service):
             self.fail(self.codes.invalid, "check_in and check_out go together.", "Give both or neither.")
         towns = rules.cities(self, city) if city is not None else self.db.rows("travel_cities", order="id")
         found = []
+        if check_in is not None and check_out is not None:
+            towns = rules.bookable(self, WORDS, towns, (check_in, check_out))
         for town in towns:
             today = local_day(self.now, rules.zone(town))
             first, last = check_in or today.isoformat(), check_out or (today + timedelta(days=1)).isoformat()
-            rules.check_dates(self, WORDS, town, first, last)
             houses = "genius>0 AND hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)"
             found += [r | {"first": first, "last": last} for r in self.db.rows("booking_properties", houses, town["id"], order="id")]
         return page(found, "deals", limit, cursor, self._deal)

@@ -13,7 +13,7 @@ from servers.kit.values import dollars, iso
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
 from servers.travel.expedia._model import WORDS, insurance
-from servers.travel.expedia._plans import PLANS, premium, premium_back, refundable_until
+from servers.travel.expedia._plans import PLANS, payout, premium, premium_back, refundable_until
 from servers.travel.expedia.hotels import BOOKED
 
 PlanId = Annotated[str, Field(description="plan_id, from get_insurance_options.")]
@@ -102,9 +102,15 @@ class Account(Service):
 
     @reads(example={"booking_id": MADE}, setup=(BOOKED, INSURED))
     def get_insurance_details(self, booking_id: rules.BookingId) -> dict[str, Any]:
-        """Return the plan of an itinerary: coverage, price, when bought, and until when its premium is refundable."""
+        """Return the plan of an itinerary: coverage, price, when bought, and until when its premium is refundable.
+
+        `payout` is what it paid when the itinerary was cancelled; null before.
+        """
         row, hotel = rules.find_booking(self, WORDS, booking_id)
-        return self._insured(self._covered(booking_id), hotel, row)
+        covered = self._covered(booking_id)
+        lost = rules.charged(WORDS, rules.find_room(self, WORDS, row["room_type_id"]), row, hotel) - rules.refund(self, WORDS, row, hotel)
+        paid = None if row["cancelled_at"] is None else dollars(payout(covered, lost))
+        return self._insured(covered, hotel, row) | {"payout": paid}
 
     @writes(example={"booking_id": MADE}, setup=(BOOKED, INSURED), destructive=True)
     def cancel_insurance(self, booking_id: rules.BookingId) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def _interval(text: str) -> str:
 
 
 TravelDates = Annotated[str, Field(description="First and last day, e.g. 2026-04-11/2026-04-12."), AfterValidator(_interval)]
-BoardName = Annotated[str, Field(min_length=1, max_length=80, description="Name of the board.")]
+BoardName = Annotated[str, Field(min_length=1, max_length=80, pattern=r"\S", description="Name of the board.")]
 Destination = Annotated[str, Field(min_length=2, max_length=80, description="City with its state, e.g. 'Seattle, WA'.")]
 BoardId = Annotated[str, Field(description="board_id, from list_trip_boards.")]
 ItemType = Annotated[Literal["property", "activity"], Field(description="What the item is.")]
@@ -68,7 +68,8 @@ class Boards(Service):
         kept = [
             r
             for r in rows
-            if all(any(t.startswith(w) for t in re.findall(r"\w+", r["name"].lower())) for w in words)
+            if (query is None or words)
+            and all(any(t.startswith(w) for t in re.findall(r"\w+", r["name"].lower())) for w in words)
             and kind in (None, r["kind"])
             and weekday in r["weekdays"]
         ]

@@ -159,11 +159,14 @@ class Hotels(Service):
 
     @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
     def cancel_itinerary(self, booking_id: rules.BookingId) -> dict[str, Any]:
-        """Cancel a stay before check-in. Returns the refund by policy, what insurance pays of the rest, and the premium given back."""
+        """Cancel a stay before check-in. Returns the refund by policy, what insurance pays of the rest, and the premium given back.
+
+        A premium comes back within ten days of purchase, where the insurance pays nothing.
+        """
         covered = insurance(self, booking_id)
         row, back, lost = stays.cancel(self, WORDS, booking_id)
-        premium = premium_back(self, covered) if covered is not None else 0
-        paid = payout(covered, lost) if covered is not None and not premium else 0
+        paid = payout(covered, lost) if covered is not None else 0
+        premium = premium_back(self, covered) if covered is not None and not paid else 0
         if covered is not None and premium:
             self.db.update("expedia_insurance", covered["id"], cancelled_at=self.time)
         return {
