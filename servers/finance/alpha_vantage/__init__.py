@@ -1,0 +1,1 @@
+"""Alpha Vantage: delayed quotes, series, technical indicators and figures of the economy."""

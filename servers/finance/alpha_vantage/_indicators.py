@@ -1,0 +1,108 @@
+"""Technical indicators over prices, oldest first, by their standard definitions.
+
+Each returns a list as long as its input, with None until there are enough prices.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+Series = list[float | None]
+MACD_FAST, MACD_SLOW, MACD_SIGNAL = 12, 26, 9
+STOCH_SMOOTHING = 3
+BAND_WIDTH = 2
+
+
+def sma(values: Sequence[float], period: int) -> Series:
+    """Return the mean of the latest `period` values."""
+    found: Series = [None] * min(period - 1, len(values))
+    return found + [math.fsum(values[n - period : n]) / period for n in range(period, len(values) + 1)]
+
+
+def ema(values: Sequence[float], period: int) -> Series:
+    """Return the exponential mean: it begins as the mean of the first `period` values; each new one weighs 2 / (period + 1)."""
+    return _smoothed(values, period, 2 / (period + 1))
+
+
+def _smoothed(values: Sequence[float], period: int, weight: float) -> Series:
+    if len(values) < period:
+        return [None] * len(values)
+    level = math.fsum(values[:period]) / period
+    found: Series = [*([None] * (period - 1)), level]
+    for value in values[period:]:
+        level += (value - level) * weight
+        found.append(level)
+    return found
+
+
+def _after(missing: int, found: Series) -> Series:
+    return [*([None] * missing), *found]
+
+
+def _known(values: Series) -> list[float]:
+    return [v for v in values if v is not None]
+
+
+def rsi(values: Sequence[float], period: int) -> Series:
+    """Return Wilder's relative strength from 0 to 100; 50 where nothing moved."""
+    steps = [b - a for a, b in itertools.pairwise(values)]
+    gains = _smoothed([max(s, 0.0) for s in steps], period, 1 / period)
+    losses = _smoothed([max(-s, 0.0) for s in steps], period, 1 / period)
+    found = [
+        None if g is None or loss is None else 100 * g / (g + loss) if g + loss else 50.0 for g, loss in zip(gains, losses, strict=True)
+    ]
+    return _after(min(1, len(values)), found)
+
+
+def macd(values: Sequence[float]) -> tuple[Series, Series, Series]:
+    """Return MACD (fast less slow exponential mean), its signal line, and the difference of the two."""
+    fast, slow = ema(values, MACD_FAST), ema(values, MACD_SLOW)
+    line: Series = [None if f is None or s is None else f - s for f, s in zip(fast, slow, strict=True)]
+    known = _known(line)
+    signal = _after(len(line) - len(known), ema(known, MACD_SIGNAL))
+    return line, signal, [None if m is None or s is None else m - s for m, s in zip(line, signal, strict=True)]
+
+
+def bands(values: Sequence[float], period: int) -> tuple[Series, Series, Series]:
+    """Return upper, middle and lower Bollinger band: the mean, and two (population) standard deviations around it."""
+    middle = sma(values, period)
+    upper: Series = []
+    lower: Series = []
+    for n, mean in enumerate(middle):
+        if mean is None:
+            upper.append(None)
+            lower.append(None)
+            continue
+        spread = BAND_WIDTH * math.sqrt(math.fsum((v - mean) ** 2 for v in values[n + 1 - period : n + 1]) / period)
+        upper.append(mean + spread)
+        lower.append(mean - spread)
+    return upper, middle, lower
+
+
+def stochastic(highs: Sequence[float], lows: Sequence[float], closes: Sequence[float], period: int) -> tuple[Series, Series]:
+    """Return slow %K (where the close lies in the range of `period` bars, averaged over three) and slow %D (that averaged over three)."""
+    raw = []
+    for n in range(period, len(closes) + 1):
+        top, bottom = max(highs[n - period : n]), min(lows[n - period : n])
+        raw.append(100 * (closes[n - 1] - bottom) / (top - bottom) if top > bottom else 50.0)
+    slow_k = _after(len(closes) - len(raw), sma(raw, STOCH_SMOOTHING))
+    known = _known(slow_k)
+    return slow_k, _after(len(closes) - len(known), sma(known, STOCH_SMOOTHING))
+
+
+def adx(highs: Sequence[float], lows: Sequence[float], closes: Sequence[float], period: int) -> Series:
+    """Return Wilder's average directional index: the smoothed directional movement, from 0 (no trend) to 100."""
+    ups, downs, ranges = [], [], []
+    for n in range(1, len(closes)):
+        up, down = highs[n] - highs[n - 1], lows[n - 1] - lows[n]
+        ups.append(up if up > down and up > 0 else 0.0)
+        downs.append(down if down > up and down > 0 else 0.0)
+        ranges.append(max(highs[n], closes[n - 1]) - min(lows[n], closes[n - 1]))
+    smoothed = [_known(_smoothed(s, period, 1 / period)) for s in (ups, downs, ranges)]
+    moved = []
+    for up, down, full in zip(*smoothed, strict=True):
+        moved.append(100 * abs(up - down) / (up + down) if full and up + down else 0.0)
+    found = _smoothed(moved, period, 1 / period)
+    return _after(len(closes) - len(found), found)

@@ -1,0 +1,168 @@
+"""Figures of the economy: monthly, quarterly and yearly series, each known from the moment of its release and revised by later ones."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from typing import Literal
+
+from servers.finance import _calendar as calendar
+from servers.kit.noise import draws
+from servers.kit.zones import local_moment
+
+FIRST_YEAR = 2015
+Frequency = Literal["monthly", "quarterly", "annual"]
+_STEP = {"monthly": 1, "quarterly": 3, "annual": 12}
+_BEFORE, _SINCE = 0.13, date(2023, 1, 1)
+_RATES = (
+    (date(2016, 12, 15), 0.63), (date(2018, 1, 1), 1.38), (date(2019, 1, 1), 2.38), (date(2020, 3, 16), 0.08), (date(2022, 3, 17), 0.33),
+    (date(2022, 7, 28), 2.33), (date(2023, 2, 2), 4.58), (date(2023, 7, 27), 5.33), (date(2024, 9, 19), 4.83), (date(2024, 11, 8), 4.58),
+    (date(2025, 6, 19), 4.33), (date(2025, 10, 30), 4.08), (date(2026, 1, 29), 3.83), (date(2026, 4, 30), 3.58), (date(2026, 9, 17), 3.33),
+)  # fmt: skip
+"""The overnight rate in percent from a day on."""
+
+
+@dataclass(frozen=True)
+class Vintage:
+    """A figure as one release tells it: its name among the releases, the moment (epoch seconds) and the value."""
+
+    name: str
+    at: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """A series: what it is, and the releases of a period by its first day, oldest first."""
+
+    title: str
+    description: str
+    unit: str
+    frequency: Frequency
+    releases: Callable[[date], tuple[Vintage, ...]]
+
+
+def periods(indicator: Indicator, today: date) -> list[date]:
+    """Return the first days of the periods that have begun by a day, newest first."""
+    step, found = _STEP[indicator.frequency], []
+    first = date(FIRST_YEAR, 1, 1)
+    while first <= today:
+        found.append(first)
+        first = _later(first, step)
+    return found[::-1]
+
+
+def known(indicator: Indicator, period: date, at: int) -> list[Vintage]:
+    """Return the releases of a period that are out by a moment, oldest first."""
+    return [v for v in indicator.releases(period) if v.at <= at]
+
+
+def _later(first: date, months: int) -> date:
+    place = first.year * 12 + first.month - 1 + months
+    return date(place // 12, place % 12 + 1, 1)
+
+
+def _released(first: date, months: int, day: int) -> int:
+    """Return 8:30 in New York of the business day on or after a day of a later month."""
+    month = _later(first, months)
+    return local_moment(calendar.on_or_after(month + timedelta(days=day - 1)), time(8, 30), calendar.NEW_YORK)
+
+
+def _months_since(first: date) -> int:
+    return (first.year - FIRST_YEAR) * 12 + first.month - 1
+
+
+# -- prices -----------------------------------------------------------------------------------------------------------
+@functools.cache
+def _price_level(first: date) -> float:
+    months = _months_since(first)
+    level = 233.7 * (1 + 0.0018 * months + 0.0000065 * months * months)
+    return round(level * (1 + 0.0012 * draws("CPI", str(first))[0]), 3)
+
+
+def _cpi(first: date) -> tuple[Vintage, ...]:
+    return (Vintage("final", _released(first, 1, 12), _price_level(first)),)
+
+
+def _inflation(first: date) -> tuple[Vintage, ...]:
+    """A year's mean of the price index against the year before, as both stood at the last month's release."""
+    if first.year == FIRST_YEAR:
+        return ()
+    this, last = (sum(_price_level(date(year, m, 1)) for m in range(1, 13)) for year in (first.year, first.year - 1))
+    return (Vintage("final", _released(first, 12, 12), round((this / last - 1) * 100, 2)),)
+
+
+# -- work, rates ------------------------------------------------------------------------------------------------------
+def _unemployment(first: date) -> tuple[Vintage, ...]:
+    """The first print comes on the next month's first Friday; a third of them move by a tenth with the print after."""
+    months = _months_since(first)
+    wave = sum(draws("work", months // 6 + n)[0] * w for n, w in ((0, 1 - months % 6 / 6), (1, months % 6 / 6)))
+    value = round(4.2 + 0.5 * wave, 1)
+    luck = draws("work revised", str(first))[0]
+    early = round(value + (0.1 if luck > 0.66 else -0.1 if luck < -0.66 else 0.0), 1)
+    return Vintage("first", _first_friday(first, 1), early), Vintage("revised", _first_friday(first, 2), value)
+
+
+def _first_friday(first: date, months: int) -> int:
+    month = _later(first, months)
+    return local_moment(month + timedelta(days=(4 - month.weekday()) % 7), time(8, 30), calendar.NEW_YORK)
+
+
+def _overnight(first: date) -> tuple[Vintage, ...]:
+    """The mean of a month's days, out on the first business day after it."""
+    days = [first + timedelta(days=n) for n in range((_later(first, 1) - first).days)]
+    mean = sum(_rate(day) for day in days) / len(days)
+    return (Vintage("final", _released(first, 1, 1), round(mean, 2)),)
+
+
+def _rate(day: date) -> float:
+    return next((rate for since, rate in reversed(_RATES) if since <= day), _BEFORE)
+
+
+# -- output -----------------------------------------------------------------------------------------------------------
+def _gdp(first: date) -> tuple[Vintage, ...]:
+    """Three estimates, in the three months after the quarter."""
+    quarters = _months_since(first) // 3
+    value = 18_050 * (1 + 0.0115 * quarters + 0.00009 * quarters * quarters) * (1 + 0.004 * draws("GDP", str(first))[0])
+    luck = draws("GDP revised", str(first))
+    told = (value * (1 + 0.0035 * luck[0]), value * (1 + 0.0012 * luck[1]), value)
+    moments = [_released(first, 3 + n, 26) for n in range(3)]
+    return tuple(Vintage(n, at, round(v, 1)) for n, at, v in zip(("advance", "second", "third"), moments, told, strict=True))
+
+
+def _retail(first: date) -> tuple[Vintage, ...]:
+    months = _months_since(first)
+    season = 1.17 if first.month == 12 else 0.93 if first.month in (1, 2) else 1.0
+    value = 372_000 * (1 + 0.0042 * months) * season * (1 + 0.008 * draws("retail", str(first))[0])
+    early = value * (1 + 0.006 * draws("retail revised", str(first))[0])
+    return Vintage("advance", _released(first, 1, 15), float(round(early))), Vintage(
+        "revised", _released(first, 2, 15), float(round(value))
+    )
+
+
+INDICATORS: dict[str, Indicator] = {
+    "GDP": Indicator(
+        "Gross domestic product", "Output at current prices and yearly rate, in three estimates.", "billions of dollars", "quarterly", _gdp
+    ),
+    "CPI": Indicator("Consumer price index", "Prices of all items, not adjusted for the season; never revised.", "index", "monthly", _cpi),
+    "UNEMPLOYMENT": Indicator(
+        "Unemployment rate",
+        "Share of the labour force without work, out on the first Friday after the month; revised once.",
+        "percent",
+        "monthly",
+        _unemployment,
+    ),
+    "FEDERAL_FUNDS_RATE": Indicator("Federal funds rate", "Mean of the month's overnight rates.", "percent", "monthly", _overnight),
+    "INFLATION": Indicator(
+        "Inflation", "Change of the year's mean consumer prices; out with December's index.", "percent", "annual", _inflation
+    ),
+    "RETAIL_SALES": Indicator(
+        "Retail sales",
+        "Sales of shops and restaurants, not adjusted for the season; an advance figure, revised once.",
+        "millions of dollars",
+        "monthly",
+        _retail,
+    ),
+}

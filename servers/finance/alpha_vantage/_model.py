@@ -1,0 +1,59 @@
+"""Alpha Vantage's tables, its words, and how far behind the market it is."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _calendar as calendar
+from servers.finance import _data as data
+from servers.finance import _market as market
+from servers.kit.service import Service
+from servers.kit.zones import local_day
+
+TABLES = {"alpha_vantage_watchlists": data.WATCHLISTS}
+WORDS = data.Words(
+    tables="alpha_vantage",
+    watchlist_id="avw",
+    no_symbol="SYMBOL_NOT_FOUND",
+    no_watchlist="WATCHLIST_NOT_FOUND",
+    search="search_alpha_symbols",
+    list_watchlists="list_alpha_watchlists",
+)
+DELAY = 900
+"""Seconds by which quotes and news lag."""
+COMPACT = 100
+"""Points of a compact series."""
+
+AssetType = Literal["Equity", "ETF", "Mutual Fund", "Digital Currency"]
+TYPES: dict[str, AssetType] = {"stock": "Equity", "etf": "ETF", "mutual_fund": "Mutual Fund", "crypto": "Digital Currency"}
+Exchange = Annotated[
+    Literal["NASDAQ", "NYSE", "NYSE MKT", "NMFQS", "CRYPTO"], Field(description="Exchange; NMFQS quotes mutual funds, CRYPTO coins.")
+]
+EXCHANGES = {"NASDAQ": "NASDAQ", "NYSE": "NYSE", "NYSE MKT": "AMEX", "NMFQS": "FUND", "CRYPTO": "CRYPTO"}
+Interval = Annotated[Literal["daily", "weekly", "monthly"], Field(description="Length of a bar.")]
+
+
+def exchange(row: dict[str, Any]) -> str:
+    """Return Alpha Vantage's name of a security's exchange."""
+    return next(name for name, code in EXCHANGES.items() if code == row["exchange"])
+
+
+def delayed(svc: Service) -> int:
+    """Return the moment that quotes and news show: a quarter of an hour ago."""
+    return svc.now - DELAY
+
+
+def trading_days(svc: Service, row: dict[str, Any], since: date | None = None) -> list[date]:
+    """Return the trading days of a security that are over, oldest first: a day's bar comes 15 minutes after its close."""
+    seen = delayed(svc)
+    over = local_day(seen, data.UTC) - timedelta(days=1) if row["kind"] == "crypto" else calendar.last_closed(seen)
+    return market.days(row, since or date(1990, 1, 2), over, svc.now)
+
+
+def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the short form of a delayed quote."""
+    now = market.quote(row, delayed(svc))
+    return {"symbol": row["symbol"], "name": row["name"], "price": now.price, "change": now.change, "change_percent": now.change_percent}

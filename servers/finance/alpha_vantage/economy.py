@@ -1,0 +1,65 @@
+"""Figures of the economy, as far as they are released."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _calendar as calendar
+from servers.finance.alpha_vantage import _macro as macro
+from servers.kit.service import Service, reads
+from servers.kit.values import Cursor, Limit, iso, page
+from servers.kit.zones import local_day
+
+Name = Annotated[
+    Literal["GDP", "CPI", "UNEMPLOYMENT", "FEDERAL_FUNDS_RATE", "INFLATION", "RETAIL_SALES"],
+    Field(description="The series; list_alpha_economic_indicators describes each."),
+]
+
+
+class Economy(Service):
+    """Series of the economy."""
+
+    @reads(example={"indicator": "CPI"})
+    def get_alpha_economic_indicator(self, indicator: Name, limit: Limit = 24, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return a series, newest period first: date is the period's first day, value the latest release's figure, vintage that release,
+        earlier_value what the one before it said (null where there was none). Periods not yet released are missing."""
+        series = macro.INDICATORS[indicator]
+        found = {p.isoformat(): v for p in self._periods(series) if (v := macro.known(series, p, self.now))}
+        about = {"indicator": indicator, "name": series.title, "unit": series.unit, "interval": series.frequency}
+        return about | page(list(found), "data", limit, cursor, lambda d: self._point(d, found[d]))
+
+    @reads()
+    def list_alpha_economic_indicators(self) -> dict[str, Any]:
+        """Return the series of the economy with unit, interval, the latest period that is out, and when the next release is due."""
+        return {"indicators": [self._about(name) for name in macro.INDICATORS]}
+
+    def _periods(self, series: macro.Indicator) -> list[date]:
+        return macro.periods(series, local_day(self.now, calendar.NEW_YORK))
+
+    def _point(self, period: str, out: list[macro.Vintage]) -> dict[str, Any]:
+        latest, before = out[-1], out[-2] if len(out) > 1 else None
+        return {
+            "date": period,
+            "value": latest.value,
+            "vintage": latest.name,
+            "released_at": iso(latest.at),
+            "earlier_value": before and before.value,
+        }
+
+    def _about(self, name: str) -> dict[str, Any]:
+        series = macro.INDICATORS[name]
+        periods = self._periods(series)
+        latest = next((p for p in periods if macro.known(series, p, self.now)), None)
+        ahead = [v.at for p in periods[:4] for v in series.releases(p) if v.at > self.now]
+        return {
+            "indicator": name,
+            "name": series.title,
+            "description": series.description,
+            "unit": series.unit,
+            "interval": series.frequency,
+            "latest_period": latest and latest.isoformat(),
+            "next_release_at": iso(min(ahead)) if ahead else None,
+        }

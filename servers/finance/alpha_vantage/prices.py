@@ -1,0 +1,99 @@
+"""Finding symbols, delayed quotes, and series of bars."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _data as data
+from servers.finance import _market as market
+from servers.finance._data import Symbol
+from servers.finance.alpha_vantage._model import COMPACT, DELAY, EXCHANGES, TYPES, WORDS, AssetType, Exchange, Interval, delayed, exchange
+from servers.finance.alpha_vantage._model import trading_days as over
+from servers.kit.service import Service, reads
+from servers.kit.values import Cursor, Limit, iso, page
+
+OutputSize = Annotated[Literal["compact", "full"], Field(description="compact: the latest 100 bars; full: all since the listing.")]
+AssetTypeArg = Annotated[AssetType, Field(description="Only this kind of security.")]
+MOST = {"daily": 100, "weekly": 52, "monthly": 24}
+"""Bars that a page holds at most; a month's high and low are sought in all of its days."""
+
+
+class Prices(Service):
+    """Symbols and their prices."""
+
+    @reads(example={"keywords": "summit"})
+    def search_alpha_symbols(
+        self,
+        keywords: data.Query | None = None,
+        exchange: Exchange | None = None,
+        asset_type: AssetTypeArg | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Find securities whose symbol or name holds every keyword, best match first; match_score runs from 0 to 1. Without keywords
+        all that fit the filters are listed. Delisted ones come last and say so."""
+        kinds = [kind for kind, name in TYPES.items() if asset_type in (None, name)]
+        found = data.search(self, keywords, kinds, None if exchange is None else EXCHANGES[exchange])
+        return page(found, "matches", limit, cursor, lambda r: self._match(r, keywords or ""))
+
+    @reads(example={"symbol": "SMPK"})
+    def get_alpha_global_quote(self, symbol: Symbol) -> dict[str, Any]:
+        """Return a quote in dollars as it stood 15 minutes ago (as_of tells the moment of the price), with the range, volume and change
+        of the latest trading day."""
+        row = data.find_security(self, WORDS, symbol)
+        now = market.quote(row, delayed(self))
+        return {
+            "symbol": now.symbol,
+            "open": now.open,
+            "high": now.high,
+            "low": now.low,
+            "price": now.price,
+            "volume": now.volume,
+            "latest_trading_day": market.trading_date(row, delayed(self)).isoformat(),
+            "previous_close": now.previous_close,
+            "change": now.change,
+            "change_percent": now.change_percent,
+            "as_of": iso(now.as_of),
+            "delay_minutes": DELAY // 60,
+        }
+
+    @reads(example={"symbol": "SMPK", "interval": "weekly"})
+    def get_alpha_time_series(
+        self,
+        symbol: Symbol,
+        interval: Interval = "daily",
+        outputsize: OutputSize = "compact",
+        limit: Limit = 100,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return bars (open, high, low, close in dollars, and volume) of trading days that are over, newest first; a week or month is named
+        by its last trading day so far. A page holds at most 100 daily, 52 weekly or 24 monthly bars."""
+        row = data.find_security(self, WORDS, symbol)
+        days = over(self, row)
+        found = {last.isoformat(): first for first, last in reversed(data.spans(days, interval))}
+        dates = list(found)[: COMPACT if outputsize == "compact" else None]
+        series = page(dates, "series", min(limit, MOST[interval]), cursor, lambda d: self._bar(row, interval, found[d], d))
+        last = {"last_refreshed": days[-1].isoformat() if days else None}
+        return {"symbol": row["symbol"], "interval": interval, "outputsize": outputsize} | last | series
+
+    def _bar(self, row: dict[str, Any], interval: Interval, first: date, last: str) -> dict[str, Any]:
+        bar = market.bars(row, interval, first, date.fromisoformat(last), self.now)[0]
+        return {"date": bar.date, "open": bar.open, "high": bar.high, "low": bar.low, "close": bar.close, "volume": bar.volume}
+
+    def _match(self, row: dict[str, Any], keywords: str) -> dict[str, Any]:
+        asked, name = keywords.strip().upper(), row["name"]
+        score = 1.0 if asked == row["symbol"] else min(round(len(asked) / max(len(name), 1), 4), 0.99)
+        status = market.state(row, self.now)
+        return {
+            "symbol": row["symbol"],
+            "name": name,
+            "type": TYPES[row["kind"]],
+            "exchange": exchange(row),
+            "region": "United States",
+            "currency": "USD",
+            "match_score": score if asked else None,
+            "status": status if status in ("halted", "delisted") else "active",
+        }

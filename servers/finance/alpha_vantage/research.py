@@ -1,0 +1,155 @@
+"""Companies: overview, news with sentiment, ratings, a screener."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from servers.finance import _calendar as calendar
+from servers.finance import _data as data
+from servers.finance import _figures as figures
+from servers.finance import _market as market
+from servers.finance import _news as news
+from servers.finance._data import Symbol
+from servers.finance.alpha_vantage._model import EXCHANGES, TYPES, WORDS, Exchange, delayed, exchange, trading_days
+from servers.kit.control import make_id
+from servers.kit.noise import share
+from servers.kit.service import Service, reads
+from servers.kit.values import Cursor, Limit, iso, page
+from servers.kit.zones import local_day
+
+LABELS = ((-0.35, "Bearish"), (-0.15, "Somewhat-Bearish"), (0.15, "Neutral"), (0.35, "Somewhat-Bullish"))
+OVERALL_DAYS = 30
+
+
+def label(score: float) -> str:
+    """Return the word for a sentiment from -1 to 1."""
+    return next((word for bound, word in LABELS if score < bound), "Bullish")
+
+
+class Research(Service):
+    """What is known and said of companies."""
+
+    @reads(example={"symbol": "SMPK"})
+    def get_alpha_company_overview(self, symbol: Symbol) -> dict[str, Any]:
+        """Return what a company is and its figures at the delayed price: market value, revenue and dividends in dollars, growth and
+        yield in percent, moving averages of 50 and 200 days. Funds and coins have null where a company's figure is meant."""
+        row = data.find_security(self, WORDS, symbol)
+        at, rated = delayed(self), figures.analysts(row, delayed(self))
+        today = local_day(at, calendar.NEW_YORK)
+        paid = figures.dividends(row, today - timedelta(days=200), today + timedelta(days=120))
+        due = next((d for d in paid if d.pay_date >= today and d.declared <= today), None)
+        low, high = market.year_range(row, at)
+        return {
+            "symbol": row["symbol"],
+            "asset_type": TYPES[row["kind"]],
+            "name": row["name"],
+            "description": row["about"],
+            "exchange": exchange(row),
+            "currency": "USD",
+            "sector": row["sector"],
+            "industry": row["industry"],
+            "category": row["category"],
+            "address": row["headquarters"],
+            "market_capitalization": figures.market_cap(row, at),
+            "shares_outstanding": row["shares_outstanding"],
+            "revenue": row["revenue"],
+            "revenue_growth_yoy": row["growth"],
+            "eps": figures.eps(row, at),
+            "pe_ratio": figures.pe_ratio(row, at),
+            "dividend_per_share": figures.yearly_dividend(row, at),
+            "dividend_yield": figures.dividend_yield(row, at),
+            "ex_dividend_date": due and due.ex_date.isoformat(),
+            "dividend_date": due and due.pay_date.isoformat(),
+            "expense_ratio": row["expense_ratio"],
+            "analyst_target_price": rated and rated.target,
+            "beta": row["beta"],
+            "week_52_high": high,
+            "week_52_low": low,
+            "moving_average_50_day": self._mean(row, 50),
+            "moving_average_200_day": self._mean(row, 200),
+        }
+
+    @reads(example={"symbol": "SMPK"})
+    def get_alpha_news_sentiment(self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return news about a security, newest first and 15 minutes late, each article with its sentiment from -1 to 1. overall_score is
+        the mean of the past 30 days, each article weighed by its relevance (0 to 1); null without news."""
+        row = data.find_security(self, WORDS, symbol)
+        found = {make_id("avn", a.key): a for a in news.articles(row, delayed(self))}
+        recent = [a for a in found.values() if a.at >= delayed(self) - OVERALL_DAYS * 86_400]
+        weight = sum(_relevance(a) for a in recent)
+        score = round(sum(a.mood * _relevance(a) for a in recent) / weight, 4) if recent else None
+        about = {"symbol": row["symbol"], "overall_score": score, "overall_sentiment": None if score is None else label(score)}
+        return about | page(list(found), "feed", limit, cursor, lambda i: _article(i, found[i]))
+
+    @reads(example={"symbol": "SMPK"})
+    def get_alpha_rating_snapshot(self, symbol: Symbol) -> dict[str, Any]:
+        """Return how analysts rate a stock this month: consensus, score from 1 (strong buy) to 5 (strong sell), target prices in dollars,
+        and how many say what."""
+        row = data.find_security(self, WORDS, symbol)
+        said = figures.analysts(row, delayed(self))
+        if said is None:
+            hint = "Only stocks are rated; screen_alpha_equities lists them."
+            self.fail("RATING_NOT_AVAILABLE", f"{row['symbol']} is not rated by analysts.", hint, symbol=row["symbol"])
+        return {
+            "symbol": row["symbol"],
+            "consensus": said.consensus,
+            "score": said.score,
+            "target_price": said.target,
+            "target_low": said.target_low,
+            "target_high": said.target_high,
+            "ratings": said.counts,
+            "as_of": local_day(delayed(self), calendar.NEW_YORK).replace(day=1).isoformat(),
+        }
+
+    @reads(example={"sector": "Technology"})
+    def screen_alpha_equities(
+        self,
+        sector: data.Sector | None = None,
+        exchange: Exchange | None = None,
+        analyst_rating: data.Rating | None = None,
+        min_market_cap: data.MarketCap | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return listed stocks that meet every condition, largest market value first, with delayed price and price to earnings."""
+        listed_on = None if exchange is None else EXCHANGES[exchange]
+        found = {s.row["symbol"]: s for s in data.screen(self, delayed(self), sector, analyst_rating, min_market_cap, listed_on)}
+        return page(list(found), "equities", limit, cursor, lambda s: self._screened(found[s]))
+
+    def _screened(self, passed: data.Screened) -> dict[str, Any]:
+        row = passed.row
+        return {
+            "symbol": row["symbol"],
+            "name": row["name"],
+            "exchange": exchange(row),
+            "sector": row["sector"],
+            "price": market.price(row, delayed(self)),
+            "market_capitalization": passed.market_cap,
+            "pe_ratio": figures.pe_ratio(row, delayed(self)),
+            "consensus": passed.analysts.consensus,
+        }
+
+    def _mean(self, row: dict[str, Any], count: int) -> float | None:
+        last = local_day(self.now, calendar.NEW_YORK)
+        closes = [data.close_by(row, day) or 0.0 for day in trading_days(self, row, last - timedelta(days=count * 2))[-count:]]
+        return round(sum(closes) / count, 4) if len(closes) == count else None
+
+
+def _relevance(article: news.Article) -> float:
+    """Return how much an article is about its security; wraps of the week say little."""
+    return round({"market_wrap": 0.2, "price_move": 0.5}.get(article.topic, 0.8) + 0.15 * share("relevance", article.key), 2)
+
+
+def _article(article_id: str, article: news.Article) -> dict[str, Any]:
+    return {
+        "article_id": article_id,
+        "title": article.title,
+        "time_published": iso(article.at),
+        "source": article.source,
+        "summary": article.summary,
+        "topic": article.topic,
+        "relevance_score": _relevance(article),
+        "sentiment_score": round(article.mood, 4),
+        "sentiment_label": label(article.mood),
+    }

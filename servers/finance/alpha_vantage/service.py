@@ -1,0 +1,27 @@
+"""The Alpha Vantage provider, assembled from its topics."""
+
+from __future__ import annotations
+
+from servers.finance._data import SHARED
+from servers.finance.alpha_vantage._model import TABLES
+from servers.finance.alpha_vantage.economy import Economy
+from servers.finance.alpha_vantage.prices import Prices
+from servers.finance.alpha_vantage.research import Research
+from servers.finance.alpha_vantage.technicals import Technicals
+from servers.finance.alpha_vantage.watchlists import Watchlists
+from servers.kit.service import Codes
+
+
+class AlphaVantage(Prices, Technicals, Economy, Research, Watchlists):
+    """Market data for analysts: quotes a quarter of an hour late, end-of-day bars, indicators, and figures of the economy."""
+
+    name, title, category, domain = "alpha_vantage", "Alpha Vantage", "finance", "money"
+    tables, shared_tables = TABLES, SHARED
+    codes = Codes(
+        invalid="INVALID_API_CALL",
+        unavailable="SERVICE_UNAVAILABLE",
+        rate_limited="RATE_LIMIT_REACHED",
+        timeout="REQUEST_TIMEOUT",
+        unauthorized="INVALID_API_KEY",
+        internal="INTERNAL_ERROR",
+    )

@@ -1,0 +1,56 @@
+"""Google Finance's tables, its words, and how it shows a security."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _data as data
+from servers.finance import _market as market
+from servers.kit.service import Service
+from servers.kit.store import Table
+
+TABLES = {
+    "google_finance_watchlists": data.WATCHLISTS,
+    "google_finance_portfolios": Table("id:str name:str created_at:str"),
+    # units in 1/100,000,000 shares, price in 1/10000 dollars; bought_on is the day in New York (for coins of UTC).
+    "google_finance_lots": Table(
+        "id:str portfolio_id:str symbol:str units:int price:int bought_on:str added_at:str", index=("portfolio_id",)
+    ),
+}
+WORDS = data.Words(
+    tables="google_finance",
+    watchlist_id="gfw",
+    no_symbol="SECURITY_NOT_FOUND",
+    no_watchlist="WATCHLIST_NOT_FOUND",
+    search="search_google_tickers",
+    list_watchlists="list_google_watchlists",
+)
+
+AssetType = Literal["STOCK", "ETF", "MUTUAL_FUND", "CRYPTO"]
+TYPES: dict[str, AssetType] = {"stock": "STOCK", "etf": "ETF", "mutual_fund": "MUTUAL_FUND", "crypto": "CRYPTO"}
+Exchange = Annotated[
+    Literal["NASDAQ", "NYSE", "NYSEAMERICAN", "MUTF", "CRYPTO"],
+    Field(description="Exchange; MUTF stands for mutual funds, CRYPTO for coins."),
+]
+EXCHANGES = {"NASDAQ": "NASDAQ", "NYSE": "NYSE", "NYSEAMERICAN": "AMEX", "MUTF": "FUND", "CRYPTO": "CRYPTO"}
+
+
+def exchange(row: dict[str, Any]) -> str:
+    """Return Google's name of a security's exchange."""
+    return next(name for name, code in EXCHANGES.items() if code == row["exchange"])
+
+
+def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a security as lists show it."""
+    now = market.quote(row, svc.now)
+    return {
+        "symbol": row["symbol"],
+        "name": row["name"],
+        "asset_type": TYPES[row["kind"]],
+        "exchange": exchange(row),
+        "price": now.price,
+        "change_percent": now.change_percent,
+        "market_state": now.state,
+    }

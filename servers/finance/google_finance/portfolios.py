@@ -1,0 +1,244 @@
+"""Portfolios that keep track of what was bought elsewhere, and watchlists."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from servers.finance import _data as data
+from servers.finance import _market as market
+from servers.finance._brokerage import Price
+from servers.finance._data import Symbol
+from servers.finance._orders import decimals, shares, units_of, value
+from servers.finance.google_finance._model import WORDS, ticker_json
+from servers.kit.control import seeded
+from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.values import Cursor, Date, Limit, dollars, page
+
+PortfolioId = Annotated[str, Field(description="portfolio_id, from list_google_portfolios.")]
+LotId = Annotated[
+    str, Field(description="lot_id of the one purchase to remove, from get_google_portfolio; all of the symbol when left out.")
+]
+PortfolioName = Annotated[str, Field(min_length=1, max_length=60, description="A name that no other portfolio has.")]
+PurchaseDate = Annotated[Date, Field(description="Trading day of the purchase as YYYY-MM-DD; the latest one when left out.")]
+Quantity = Annotated[float, Field(gt=0, le=1_000_000, description="Shares; stocks to six decimals, funds to three, coins to eight.")]
+LEEWAY = 5
+"""Percent by which a purchase price may lie outside of the day's range: commissions, after hours."""
+
+
+class Portfolios(Service):
+    """What one follows."""
+
+    @reads()
+    def list_google_watchlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the watchlists, oldest first, each with its symbols and how many they are."""
+        return page(data.watchlists(self, WORDS), "watchlists", limit, cursor, _list)
+
+    @reads(example={"watchlist_id": seeded("gfw", "portland")})
+    def get_google_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
+        """Return a watchlist with price and day change of everything on it."""
+        row = data.find_watchlist(self, WORDS, watchlist_id)
+        return _list(row) | {"items": data.watched(self, row, lambda r: ticker_json(self, r))}
+
+    @writes(example={"name": "Chips", "symbols": ["NVLT", "TCHQ"]}, idempotent=True)
+    def save_google_watchlist(self, name: data.ListName, symbols: data.Symbols) -> dict[str, Any]:
+        """Make a watchlist, or give the one of that name these symbols instead of its old ones."""
+        return _list(data.save_watchlist(self, WORDS, name, symbols, self.codes.invalid))
+
+    @writes(example={"watchlist_id": seeded("gfw", "portland")}, destructive=True)
+    def delete_google_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
+        """Delete a watchlist; the securities on it are not touched."""
+        row = data.drop_watchlist(self, WORDS, watchlist_id)
+        return {"watchlist_id": row["id"], "name": row["name"], "status": "deleted"}
+
+    @writes(example={"name": "Someday"})
+    def create_google_portfolio(self, name: PortfolioName) -> dict[str, Any]:
+        """Make an empty portfolio. It only keeps track: nothing is bought or sold through it."""
+        title = " ".join(name.split())
+        known = {p["name"].casefold(): p["id"] for p in self.db.rows("google_finance_portfolios")}
+        if not title:
+            self.fail(self.codes.invalid, "A portfolio needs a name.", "Give it a name of 1 to 60 characters.", name=name)
+        if title.casefold() in known:
+            message, hint = f"There is a portfolio named {title!r} already.", "Use it, or choose another name; see list_google_portfolios."
+            self.fail("PORTFOLIO_EXISTS", message, hint, portfolio_id=known[title.casefold()])
+        made = {"id": self.new_id("gfp"), "name": title, "created_at": self.time}
+        return self._summary(self.db.insert("google_finance_portfolios", made))
+
+    @reads()
+    def list_google_portfolios(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return the portfolios, oldest first, with cost, value and gain in dollars at present prices."""
+        rows = self.db.rows("google_finance_portfolios", order="created_at, rowid")
+        return page(rows, "portfolios", limit, cursor, self._summary)
+
+    @reads(example={"portfolio_id": seeded("gfp", "robinhood")})
+    def get_google_portfolio(self, portfolio_id: PortfolioId) -> dict[str, Any]:
+        """Return a portfolio's holdings with their purchases (lots), average cost, present value, gain since purchase and on the day, in
+        dollars to the cent; gains of the day count purchases of today from their price on."""
+        row = self._portfolio(portfolio_id)
+        return self._summary(row) | {"holdings": self._holdings(self._lots(portfolio_id))}
+
+    @writes(
+        example={
+            "portfolio_id": seeded("gfp", "robinhood"),
+            "symbol": "CSPL",
+            "shares": 2,
+            "purchase_price": 63,
+            "purchase_date": "2026-03-12",
+        }
+    )
+    def add_to_google_portfolio(
+        self,
+        portfolio_id: PortfolioId,
+        symbol: Symbol,
+        shares: Quantity,
+        purchase_price: Price,
+        purchase_date: PurchaseDate | None = None,
+    ) -> dict[str, Any]:
+        """Note a purchase and return the holding with it. The price a share must be one that was paid on the day: within five percent of
+        its range."""
+        self._portfolio(portfolio_id)
+        row = data.find_security(self, WORDS, symbol)
+        day = self._day(row, purchase_date)
+        self._check_price(row, day, purchase_price)
+        lot = {"id": self.new_id("gfl"), "portfolio_id": portfolio_id, "symbol": row["symbol"], "bought_on": day.isoformat()}
+        units = units_of(self, shares, decimals(row))
+        self.db.insert("google_finance_lots", lot | {"units": units, "price": purchase_price, "added_at": self.time})
+        return {"portfolio_id": portfolio_id} | self._holdings(self._lots(portfolio_id, row["symbol"]))[0]
+
+    @writes(
+        example={"portfolio_id": "${made.portfolio_id}", "symbol": "SMPK"},
+        setup=(
+            Setup("create_google_portfolio", {"name": "Trial"}, "made"),
+            Setup(
+                "add_to_google_portfolio",
+                {
+                    "portfolio_id": "${made.portfolio_id}",
+                    "symbol": "SMPK",
+                    "shares": 3,
+                    "purchase_price": 70,
+                    "purchase_date": "2026-03-12",
+                },
+            ),
+        ),
+        destructive=True,
+    )
+    def remove_from_google_portfolio(self, portfolio_id: PortfolioId, symbol: Symbol, lot_id: LotId | None = None) -> dict[str, Any]:
+        """Take a holding, or one purchase of it, out of a portfolio."""
+        self._portfolio(portfolio_id)
+        row = data.find_security(self, WORDS, symbol)
+        lots = self._lots(portfolio_id, row["symbol"])
+        if not lots:
+            message = f"The portfolio holds no {row['symbol']}."
+            self.fail("HOLDING_NOT_FOUND", message, "See get_google_portfolio for what it holds.", symbol=row["symbol"])
+        taken = [lot for lot in lots if lot_id in (None, lot["id"])]
+        if not taken:
+            message = f"No purchase of {row['symbol']} in this portfolio is {lot_id!r}."
+            self.fail("LOT_NOT_FOUND", message, "Take a lot_id from get_google_portfolio.", lot_id=lot_id)
+        for lot in taken:
+            self.db.delete("google_finance_lots", lot["id"])
+        gone = sum(lot["units"] for lot in taken)
+        return {"portfolio_id": portfolio_id, "symbol": row["symbol"], "status": "removed", "shares_removed": shares(gone)}
+
+    @writes(example={"portfolio_id": seeded("gfp", "robinhood")}, destructive=True)
+    def delete_google_portfolio(self, portfolio_id: PortfolioId) -> dict[str, Any]:
+        """Delete a portfolio with all that it tracks; accounts at brokers are not touched."""
+        row = self._portfolio(portfolio_id)
+        for lot in self._lots(portfolio_id):
+            self.db.delete("google_finance_lots", lot["id"])
+        self.db.delete("google_finance_portfolios", portfolio_id)
+        return {"portfolio_id": portfolio_id, "name": row["name"], "status": "deleted"}
+
+    # -- rows and sums ------------------------------------------------------------------------------------------------
+    def _portfolio(self, portfolio_id: str) -> dict[str, Any]:
+        row = self.db.get("google_finance_portfolios", portfolio_id)
+        if row is None:
+            message, hint = f"There is no portfolio {portfolio_id!r}.", "Take a portfolio_id from list_google_portfolios."
+            self.fail("PORTFOLIO_NOT_FOUND", message, hint, portfolio_id=portfolio_id)
+        return row
+
+    def _lots(self, portfolio_id: str, symbol: str | None = None) -> list[dict[str, Any]]:
+        rows = self.db.rows("google_finance_lots", "portfolio_id=?", portfolio_id, order="bought_on, rowid")
+        return [r for r in rows if symbol in (None, r["symbol"])]
+
+    def _day(self, row: dict[str, Any], said: str | None) -> date:
+        """Return the day of a purchase, or refuse one on which the security did not trade."""
+        latest = market.trading_date(row, self.now)
+        day = latest if said is None else date.fromisoformat(said)
+        if not market.days(row, day, day, self.now):
+            ahead, hint = day > latest, f"The latest day on which it traded is {latest}."
+            message = f"{row['symbol']} {'has not traded yet' if ahead else 'did not trade'} on {day}."
+            self.fail("INVALID_PURCHASE_DATE", message, hint, purchase_date=str(day), latest_trading_day=str(latest))
+        return day
+
+    def _check_price(self, row: dict[str, Any], day: date, price: int) -> None:
+        bar = market.daily_bar(row, day, self.now)
+        low, high = market.pips(bar.low), market.pips(bar.high)
+        if not low * (100 - LEEWAY) <= price * 100 <= high * (100 + LEEWAY):
+            message = f"{row['symbol']} traded between ${bar.low:,} and ${bar.high:,} on {day}, not at ${price / market.PIP:,}."
+            hint = "Correct purchase_price, or give the purchase_date of an earlier purchase."
+            self.fail("PRICE_OUT_OF_RANGE", message, hint, purchase_date=str(day), low=bar.low, high=bar.high)
+
+    def _holdings(self, lots: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        found: dict[str, list[dict[str, Any]]] = {}
+        for lot in lots:
+            found.setdefault(lot["symbol"], []).append(lot)
+        return [self._holding(row, of) for symbol, of in sorted(found.items()) if (row := market.security(self, symbol)) is not None]
+
+    def _holding(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> dict[str, Any]:
+        units, cost = sum(lot["units"] for lot in lots), sum(value(lot["units"], lot["price"]) for lot in lots)
+        worth, day_gain = self._worth(row, lots)
+        return {
+            "symbol": row["symbol"],
+            "name": row["name"],
+            "shares": shares(units),
+            "average_cost": round(sum(lot["units"] * lot["price"] for lot in lots) / units / market.PIP, 4),
+            "price": market.price(row, self.now),
+            "market_state": market.state(row, self.now),
+            "cost_basis": dollars(cost),
+            "value": dollars(worth),
+            "gain_loss": dollars(worth - cost),
+            "gain_loss_percent": _percent(worth - cost, cost),
+            "day_gain": dollars(day_gain),
+            "lots": [self._lot(row, lot) for lot in lots],
+        }
+
+    def _lot(self, row: dict[str, Any], lot: dict[str, Any]) -> dict[str, Any]:
+        gain = self._worth(row, [lot])[0] - value(lot["units"], lot["price"])
+        shown = {"lot_id": lot["id"], "shares": shares(lot["units"]), "purchase_price": lot["price"] / market.PIP}
+        return shown | {"purchase_date": lot["bought_on"], "gain_loss": dollars(gain)}
+
+    def _worth(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> tuple[int, int]:
+        """Return cents that lots are worth, and that they gained on the day."""
+        last, today = market.price_pips(row, self.now), str(market.trading_date(row, self.now))
+        before, worth, gain = market.pips(market.previous_close(row, self.now)), 0, 0
+        for lot in lots:
+            now = value(lot["units"], last)
+            worth += now
+            gain += now - value(lot["units"], lot["price"] if lot["bought_on"] == today else before)
+        return worth, gain
+
+    def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
+        holdings = self._holdings(self._lots(row["id"]))
+        cost, worth, day = (sum(round(h[name] * 100) for h in holdings) for name in ("cost_basis", "value", "day_gain"))
+        return {
+            "portfolio_id": row["id"],
+            "name": row["name"],
+            "created_at": row["created_at"],
+            "holding_count": len(holdings),
+            "total_cost": dollars(cost),
+            "total_value": dollars(worth),
+            "total_gain_loss": dollars(worth - cost),
+            "total_gain_loss_percent": _percent(worth - cost, cost),
+            "day_gain": dollars(day),
+        }
+
+
+def _percent(part: int, whole: int) -> float | None:
+    return round(part / whole * 100, 2) if whole else None
+
+
+def _list(row: dict[str, Any]) -> dict[str, Any]:
+    shown = {"watchlist_id": row["id"], "name": row["name"], "symbol_count": len(row["symbols"]), "symbols": row["symbols"]}
+    return shown | {"updated_at": row["updated_at"]}

@@ -1,0 +1,136 @@
+"""What the crowd writes on the boards: posts as a function of a security, a day and a number; more of them after a day of large moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from typing import Any, Literal
+
+from servers.finance import _calendar as calendar
+from servers.finance import _figures as figures
+from servers.finance import _market as market
+from servers.finance import _news as news
+from servers.finance._data import closed
+from servers.kit.control import make_id
+from servers.kit.noise import draws, share
+from servers.kit.zones import local_day, local_moment
+
+DAYS = 30
+"""How many days back the boards can be read."""
+Sentiment = Literal["bullish", "bearish"]
+AUTHORS = (
+    "tape_reader", "quiet_compounder", "gapfill_gary", "margin_maven", "dividend_dot", "sellthenews", "porchlight", "longhaul77",
+    "nickel_nell", "basispoint", "red_candle", "green_apron", "otter_capital", "cold_open", "ex_div_eddie", "lot_by_lot",
+    "thetagang_tess", "slowmoney", "bagholder_bo", "cashflowcarl", "tickwatcher", "moat_digger", "paperhands_pat",
+    "premarket_pia", "half_position", "old_ledger",
+)  # fmt: skip
+WORDS: dict[str | None, tuple[str, ...]] = {
+    "bullish": (
+        "Added more {symbol} at {price}. Not selling below {high}.",
+        "{name} is cheap here and nobody wants to say so.",
+        "Bought the dip at {price}. We'll see who is right in a year.",
+        "{symbol} to {high} by summer, mark my words.",
+        "Management keeps doing what it says. Holding {symbol}.",
+        "Heard a big fund is loading up on {symbol}. No link, trust me.",
+    ),
+    "bearish": (
+        "Out of {symbol} at {price}. Too many promises.",
+        "{name} will see {low} before it sees {high}.",
+        "Can anybody explain this valuation? Short from {price}.",
+        "The dividend is next to go, you'll see.",
+        "Sold half my {symbol}. I sleep better.",
+        "Insiders know something. {low} is where I'd look again.",
+    ),
+    None: (
+        "Anyone know when {symbol} reports next?",
+        "Watching {price}, no position.",
+        "Is this the same {name} that was in the news, or the other one?",
+        "Volume looks thin today.",
+        "What did I miss? {symbol} is at {price}.",
+    ),
+}
+PAIRED = ("Moving from {symbol} into ${peer}.", "I like ${peer} better than {symbol} here.", "{symbol} and ${peer} always move together.")
+HALTED = ("Any word on when {symbol} trades again?", "Halted and not a line from the company.", "My money is stuck in {symbol}.")
+
+
+@dataclass(frozen=True)
+class Post:
+    """Who wrote about what when, and how they feel; the text is made by `text` when it is shown. `likes` grow for two days."""
+
+    id: str
+    symbol: str
+    author: str
+    at: int
+    sentiment: Sentiment | None
+    peer: str | None
+    most_likes: int
+
+
+def posts(row: dict[str, Any], peers: Sequence[str], since: int, at: int) -> list[Post]:
+    """Return what the crowd wrote on a security's board between two moments (at most 30 days back), newest first.
+
+    `peers` are the symbols of its sector, which some posts name.
+    """
+    since = max(since, at - DAYS * 86_400)
+    day, last = local_day(since, calendar.NEW_YORK), local_day(at, calendar.NEW_YORK)
+    found: list[Post] = []
+    while day <= last:
+        found += [p for p in _of_day(row, peers, day) if since <= p.at <= at]
+        day += timedelta(days=1)
+    return sorted(found, key=lambda p: (p.at, p.id), reverse=True)
+
+
+def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
+    start = local_moment(day, time(6, 30), calendar.NEW_YORK)
+    if row["listed_at"][:10] > day.isoformat() or market.state(row, start) == "delisted":
+        return []
+    moved = _moved(row, day)
+    size = 0 if row["kind"] == "mutual_fund" else 1 + int(3 * share("chatter", row["symbol"])) + min(int(3 * abs(moved)), 7)
+    others = [p for p in peers if p != row["symbol"]]
+    found = []
+    for number in range(size):
+        luck = draws("post", row["symbol"], str(day), number)
+        if luck[6] > 0.5:
+            continue
+        feeling = luck[1] + 0.25 * max(-1, min(1, moved))
+        peer = others[int((luck[4] + 1) / 2 * len(others))] if others and luck[3] > 0.6 else None
+        found.append(
+            Post(
+                id=make_id("yfp", row["symbol"], str(day), number),
+                symbol=row["symbol"],
+                author=AUTHORS[int((luck[2] + 1) / 2 * len(AUTHORS))],
+                at=start + int((luck[0] + 1) / 2 * 16.5 * 3600),
+                sentiment="bullish" if feeling > 0.2 else "bearish" if feeling < -0.25 else None,
+                peer=peer,
+                most_likes=int((luck[5] + 1) * 9),
+            )
+        )
+    return found
+
+
+def _moved(row: dict[str, Any], day: date) -> float:
+    """Return the latest day's move before a day, as a part of what is news."""
+    before = day - timedelta(days=1) if row["kind"] == "crypto" else calendar.on_or_before(day - timedelta(days=1))
+    if row["kind"] == "mutual_fund" or row["listed_at"][:10] >= before.isoformat() or market.state(row, closed(row, before)) == "halted":
+        return 0.0
+    return news.day_change(row, before) / max(news.large_move(row), 0.5)
+
+
+def text(row: dict[str, Any], post: Post) -> str:
+    """Return what a post says, at the price of its moment."""
+    last = market.price(row, post.at)
+    steps = {"price": last, "high": last * 1.25, "low": last * 0.8}
+    said = {name: f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}" for name, amount in steps.items()}
+    options = PAIRED if post.peer else HALTED if market.state(row, post.at) == "halted" else WORDS[post.sentiment]
+    if not post.peer:
+        report = next((e for e in figures.earnings(row, post.at) if e.reported is not None), None)
+        if report is not None and 0 < (local_day(post.at, calendar.NEW_YORK) - report.date).days <= 2:
+            options = (*options, f"${report.reported:.2f} against ${report.estimate:.2f} expected for {report.quarter}. Discuss.")
+    chosen = options[int(share("text", post.id) * len(options))]
+    return chosen.format(symbol=row["symbol"], name=row["name"], peer=post.peer, **said)
+
+
+def likes(post_id: str, most: int, written: int, at: int) -> int:
+    """Return how many like a post by a moment."""
+    return int(most * min((at - written) / (2 * 86_400), 1.0) * (0.5 + share("likes", post_id) / 2))

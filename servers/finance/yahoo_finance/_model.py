@@ -1,0 +1,58 @@
+"""Yahoo Finance's tables, its words, and how it shows a security."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _data as data
+from servers.finance import _market as market
+from servers.kit.service import Service
+from servers.kit.store import Table
+
+TABLES = {
+    "yahoo_finance_profile": Table("id:str handle:str", identity=True),
+    "yahoo_finance_watchlists": data.WATCHLISTS,
+    # Posts that somebody really wrote, the user's own among them; what the crowd writes besides is made by `_board`.
+    "yahoo_finance_posts": Table(
+        "id:str symbol:str author:str mine:bool text:str sentiment:str? created_at:str deleted_at:str?", index=("symbol", "created_at")
+    ),
+}
+WORDS = data.Words(
+    tables="yahoo_finance",
+    watchlist_id="yfw",
+    no_symbol="QUOTE_NOT_FOUND",
+    no_watchlist="WATCHLIST_NOT_FOUND",
+    search="search_yahoo_tickers",
+    list_watchlists="list_yahoo_watchlists",
+)
+
+QuoteType = Literal["EQUITY", "ETF", "MUTUALFUND", "CRYPTOCURRENCY"]
+TYPES: dict[str, QuoteType] = {"stock": "EQUITY", "etf": "ETF", "mutual_fund": "MUTUALFUND", "crypto": "CRYPTOCURRENCY"}
+Exchange = Annotated[
+    Literal["NMS", "NYQ", "ASE", "NAS", "CCC"],
+    Field(description="Exchange: NMS is NASDAQ, NYQ the New York Stock Exchange, ASE NYSE American, NAS mutual funds, CCC coins."),
+]
+EXCHANGES = {"NMS": "NASDAQ", "NYQ": "NYSE", "ASE": "AMEX", "NAS": "FUND", "CCC": "CRYPTO"}
+STATES = {"open": "REGULAR", "closed": "CLOSED", "halted": "HALTED", "delisted": "DELISTED"}
+
+
+def exchange(row: dict[str, Any]) -> str:
+    """Return Yahoo's code of a security's exchange."""
+    return next(name for name, code in EXCHANGES.items() if code == row["exchange"])
+
+
+def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the head of a quote: what a security is, its price and the day's change."""
+    now = market.quote(row, svc.now)
+    return {
+        "symbol": row["symbol"],
+        "short_name": row["name"],
+        "quote_type": TYPES[row["kind"]],
+        "exchange": exchange(row),
+        "regular_market_price": now.price,
+        "regular_market_change": now.change,
+        "regular_market_change_percent": now.change_percent,
+        "market_state": STATES[now.state],
+    }

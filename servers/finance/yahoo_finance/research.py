@@ -1,0 +1,123 @@
+"""Companies: profile, news, recommendations, a screener."""
+
+from __future__ import annotations
+
+from datetime import time
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.finance import _calendar as calendar
+from servers.finance import _data as data
+from servers.finance import _figures as figures
+from servers.finance import _market as market
+from servers.finance import _news as news
+from servers.finance._data import Symbol
+from servers.finance.yahoo_finance._model import TYPES, WORDS, exchange, ticker_json
+from servers.kit.control import make_id
+from servers.kit.service import Service, reads
+from servers.kit.values import Cursor, Limit, iso, page
+from servers.kit.zones import local_day, local_moment
+
+SortBy = Annotated[Literal["market_cap", "change_percent", "volume"], Field(description="Which comes first: the largest of these.")]
+GRADES = {"strong_buy": "strongBuy", "buy": "buy", "hold": "hold", "sell": "sell", "strong_sell": "strongSell"}
+
+
+class Research(Service):
+    """What is known and said of companies."""
+
+    @reads(example={"symbol": "SMPK"})
+    def get_yahoo_company_profile(self, symbol: Symbol) -> dict[str, Any]:
+        """Return a company's profile: industry, headquarters, employees, summary of its business, revenue in dollars, latest and next
+        quarterly reports. Funds and coins have what they have of it."""
+        row = data.find_security(self, WORDS, symbol)
+        return {
+            "symbol": row["symbol"],
+            "long_name": row["name"],
+            "quote_type": TYPES[row["kind"]],
+            "exchange": exchange(row),
+            "sector": row["sector"],
+            "industry": row["industry"],
+            "city": row["headquarters"],
+            "full_time_employees": row["employees"],
+            "long_business_summary": row["about"],
+            "total_revenue": row["revenue"],
+            "fund_family": row["family"],
+            "fund_category": row["category"],
+            "annual_report_expense_ratio": row["expense_ratio"],
+            "earnings": [
+                {"quarter": e.quarter, "date": e.date.isoformat(), "eps_estimate": e.estimate, "eps_actual": e.reported}
+                for e in figures.earnings(row, self.now)
+            ],
+        }
+
+    @reads(example={"symbol": "SMPK"})
+    def get_yahoo_company_news(self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None) -> dict[str, Any]:
+        """Return news about a security, newest first. An article that proved wrong carries the editors' note (correction) from the moment
+        at which they added it."""
+        row = data.find_security(self, WORDS, symbol)
+        found = {make_id("yfn", a.key): a for a in news.articles(row, self.now)}
+        return {"symbol": row["symbol"]} | page(list(found), "news", limit, cursor, lambda i: _article(i, found[i]))
+
+    @reads(example={"symbol": "SMPK"})
+    def get_yahoo_recommendation_trend(self, symbol: Symbol) -> dict[str, Any]:
+        """Return how many analysts rate a stock how, this month (0m) and in the three before, with the present recommendation, its mean
+        from 1 (strong buy) to 5, and target prices in dollars."""
+        row = data.find_security(self, WORDS, symbol)
+        said = figures.analysts(row, self.now)
+        if said is None:
+            message, hint = f"There are no recommendations for {row['symbol']}.", "Analysts rate stocks; see screen_yahoo_equities."
+            self.fail("NO_ANALYST_COVERAGE", message, hint, symbol=row["symbol"])
+        return {
+            "symbol": row["symbol"],
+            "recommendation_key": GRADES[said.consensus],
+            "recommendation_mean": said.score,
+            "number_of_analysts": sum(said.counts.values()),
+            "target_mean_price": said.target,
+            "target_low_price": said.target_low,
+            "target_high_price": said.target_high,
+            "trend": [self._month(row, back) for back in range(4)],
+        }
+
+    @reads(example={"sector": "Energy", "sort_by": "change_percent"})
+    def screen_yahoo_equities(
+        self,
+        sector: data.Sector | None = None,
+        analyst_rating: data.Rating | None = None,
+        min_market_cap: data.MarketCap | None = None,
+        sort_by: SortBy = "market_cap",
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
+        """Return listed stocks that meet every condition, in the order asked for, with their recommendation and the day's volume."""
+        passed = data.screen(self, self.now, sector, analyst_rating, min_market_cap)
+        if sort_by != "market_cap":
+            passed.sort(key=lambda s: -getattr(market.quote(s.row, self.now), sort_by))
+        found = {s.row["symbol"]: s for s in passed}
+        return page(list(found), "quotes", limit, cursor, lambda s: self._screened(found[s]))
+
+    def _screened(self, passed: data.Screened) -> dict[str, Any]:
+        return ticker_json(self, passed.row) | {
+            "sector": passed.row["sector"],
+            "market_cap": passed.market_cap,
+            "regular_market_volume": market.quote(passed.row, self.now).volume,
+            "recommendation_key": GRADES[passed.analysts.consensus],
+        }
+
+    def _month(self, row: dict[str, Any], back: int) -> dict[str, Any]:
+        first = data.months_back(local_day(self.now, calendar.NEW_YORK).replace(day=1), back)
+        said = figures.analysts(row, local_moment(first, time(12), calendar.NEW_YORK))
+        counts = said.counts if said is not None else {}
+        return {"period": f"-{back}m" if back else "0m", "month": f"{first:%Y-%m}"} | {GRADES[r]: n for r, n in counts.items()}
+
+
+def _article(article_id: str, article: news.Article) -> dict[str, Any]:
+    fixed = article.corrected
+    return {
+        "article_id": article_id,
+        "title": article.title,
+        "publisher": article.source,
+        "published_at": iso(article.at),
+        "summary": article.summary,
+        "correction": None if fixed is None else {"added_at": iso(fixed[0]), "note": fixed[1]},
+    }

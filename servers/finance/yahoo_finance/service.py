@@ -1,0 +1,25 @@
+"""The Yahoo Finance provider, assembled from its topics."""
+
+from __future__ import annotations
+
+from servers.finance._data import SHARED
+from servers.finance.yahoo_finance._model import TABLES
+from servers.finance.yahoo_finance.community import Community
+from servers.finance.yahoo_finance.quotes import Quotes
+from servers.finance.yahoo_finance.research import Research
+from servers.kit.service import Codes
+
+
+class YahooFinance(Quotes, Research, Community):
+    """Live quotes, bars down to fifteen minutes, options chains, and a message board where anybody writes."""
+
+    name, title, category, domain = "yahoo_finance", "Yahoo Finance", "finance", "money"
+    tables, shared_tables = TABLES, SHARED
+    codes = Codes(
+        invalid="BAD_REQUEST",
+        unavailable="SERVICE_UNAVAILABLE",
+        rate_limited="TOO_MANY_REQUESTS",
+        timeout="GATEWAY_TIMEOUT",
+        unauthorized="UNAUTHORIZED",
+        internal="INTERNAL_SERVER_ERROR",
+    )
