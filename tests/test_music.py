@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -10,6 +11,7 @@ from scenarios.worlds.build import person, shared
 from servers.kit.control import Control, make_id
 from servers.kit.session import Session
 from servers.kit.values import parse_time
+from servers.kit.zones import local
 from tests.support import assert_error, new_session
 
 pytestmark = pytest.mark.anyio
@@ -301,3 +303,22 @@ async def test_each_listens_to_what_is_theirs(name: str, service: str, genres: s
     session = world_of(name)
     tool, args = ("get_listening_stats", {"time_range": "long_term"}) if service == "spotify" else ("get_replay", {})
     assert set((await ok(session, service, tool, **args))["top_genres"][: len(genres)]) == genres
+
+
+@pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
+async def test_a_year_ago_there_was_a_player_too(name: str) -> None:
+    session = world_of(name)
+    past = session.world.as_of(session.control.now - 365 * DAY, ["spotify_player", "apple_music_player", "apple_music_settings"])
+    for table in ("spotify_player", "apple_music_player", "apple_music_settings"):
+        assert len(past.rows(table)) == 1
+    assert past.rows("spotify_player")[0]["now_id"] is None and not past.rows("spotify_player")[0]["playing"]
+
+
+@both
+@pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
+async def test_people_sleep_at_night_and_hear_nothing_after_they_paused(name: str, service: str) -> None:
+    session, zone = world_of(name), ZoneInfo(person(name)["timezone"])
+    paused = session.world.rows(f"{service}_player")[0]["at"]
+    heard = [r["at"] for r in session.world.rows(f"{service}_plays")]
+    assert heard and max(heard) <= paused
+    assert not [at for at in heard if 2 <= local(parse_time(at), zone).hour < 7]

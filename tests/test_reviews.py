@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
+import yaml
 
 from scenarios.worlds.build import Builder, names, person, shared
+from scenarios.worlds.fill_reviews import PHRASES
 from servers.kit.control import Control, make_id
 from servers.kit.geo import miles
 from servers.kit.session import Session
-from servers.kit.values import parse_time
+from servers.kit.values import iso, parse_time
 from tests.support import assert_error, new_session
 
 pytestmark = pytest.mark.anyio
@@ -303,3 +306,40 @@ async def test_hours_are_written_as_each_writes_them(session: Session) -> None:
     there = (await maps(session, "get_place_details", business_id=map_id("stumptown")))["weekday_text"]
     assert here[0] == {"day": "Monday", "hours": "07:00-16:30"} and there[0] == "Monday: 7:00 AM – 4:30 PM"
     assert (await maps(session, "get_place_details", business_id=map_id("etxe_txiki")))["weekday_text"][0] == "Monday: Closed"
+
+
+@pytest.mark.parametrize("service", ["yelp", "google_map_review"])
+@pytest.mark.parametrize("name", names())
+async def test_others_do_not_write_word_for_word_the_same(name: str, service: str) -> None:
+    world, parts = shared(name), yaml.load(PHRASES.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    paid = {text for kind in ("burst", "closed") for text in parts[kind]}
+    told = Counter(r["body"] for r in world.rows(f"{service}_reviews") if r["body"] not in paid)
+    assert [text for text, times in told.items() if times > 1] == []
+    days = Counter(r["closed_at"] for r in world.rows(f"{service}_places") if r["closed_at"])
+    assert max(days.values()) <= 2, "not all go out of business on one day"
+
+
+async def test_a_place_that_reopens_is_open_then(session: Session) -> None:
+    row = next(r for r in session.world.rows("google_map_review_places") if r["reopens_at"] and r["reopens_at"] > iso(session.control.now))
+    back = parse_time(row["reopens_at"]) + DAY
+    shown = await maps(session, "get_place_details", business_id=row["id"])
+    assert shown["business_status"] == "CLOSED_TEMPORARILY" and shown["open_now"] is False
+    found = []
+    for hour in range(0, 7 * 24, 3):
+        listed = await maps(session, "search_places", query=row["name"], open_at=iso(back + hour * HOUR), max_results=100)
+        found += [p for p in listed["places"] if p["business_id"] == row["id"]]
+    assert found, "it says that it is open after it reopens"
+
+
+async def test_a_kind_of_place_is_meant_in_whole_words() -> None:
+    session = Session(("yelp", "google_map_review"), shared("rafael").share(), Control(parse_time(person("rafael")["start"]), 0))
+    kinds = {b["category"] for b in (await yelp(session, "search_businesses", category="Bars", max_results=100))["businesses"]}
+    assert "Cocktail bar" in kinds and not kinds & {"Barber", "Barbecue restaurant"}
+
+
+async def test_one_photo_given_twice_counts_once(session: Session) -> None:
+    url = "https://photos.example.com/maya/twice.jpg"
+    made = await maps(session, "add_review", business_id=map_id("kumo_sushi"), rating=5, text="Go.", photos=[url, url])
+    assert made["points_awarded"] == 15
+    edited = await maps(session, "edit_review", review_id=made["review_id"], photos=[url, url])
+    assert edited["photos"] == [url] and edited["edited_at"] is None, "nothing changed"

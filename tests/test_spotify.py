@@ -272,3 +272,23 @@ async def test_recommendations_want_one_to_five_seeds_and_repeat_themselves(sess
     assert one == await call(session, "get_recommendations", seed_tracks=[SONG], seed_genres=["ambient"])
     assert SONG not in [t["track_id"] for t in one["tracks"]] and len(one["tracks"]) == 10
     assert all({"indie", "folk", "ambient"} & set(t["genres"]) for t in one["tracks"])
+
+
+async def test_a_jam_begins_with_what_plays_and_then_what_comes(session: Session) -> None:
+    await call(session, "play_context", context_uri=f"album:{at('spal', 'low-tide')}", offset=2)
+    await call(session, "add_to_queue", track_id=at("spt", "firewood-2"))
+    coming = [t["track_id"] for t in (await call(session, "get_queue", limit=100))["queue"]]
+    playing = (await call(session, "get_now_playing"))["track"]["track_id"]
+    jam = await call(session, "start_jam_session")
+    assert jam["current_track"]["track_id"] == playing
+    assert [t["track_id"] for t in jam["queue"]] == coming and coming[0] == at("spt", "firewood-2")
+
+
+async def test_seeking_past_the_end_of_an_episode_finishes_it(session: Session) -> None:
+    episode = at("spep", "margins-18")
+    state = await call(session, "play_episode", episode_id=episode)
+    await call(session, "seek_position", position_ms=state["episode"]["duration_ms"] + 1)
+    heard = await call(session, "get_episode", episode_id=episode)
+    assert heard["fully_played"] and heard["resume_position_ms"] == 0
+    await call(session, "start_track", track_id=at("spt", "firewood-2"))
+    assert (await call(session, "get_episode", episode_id=episode))["fully_played"]

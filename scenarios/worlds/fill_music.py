@@ -91,7 +91,7 @@ class Listener:
         } | {kind: [self.id(prefix, k) for k in said.get(kind, [])] for kind, prefix in self.more_kinds().items()}
         for kind, ids in kinds.items():
             chance = self.chance("kept", kind)
-            moments = sorted(chance.randrange(self.first + 40 * DAY, start - DAY) for _ in ids)
+            moments = sorted(self.awake(chance.randrange(self.first + 40 * DAY, start - DAY)) for _ in ids)
             for at, item in zip(moments, ids, strict=True):
                 self.builder.add(at, f"{self.tables}_library", item_id=item, kind=kind, added_at=iso(at))
 
@@ -117,35 +117,38 @@ class Listener:
                 if track.released > iso(until)[:10]:
                     continue
                 times = 1 + int(chance.random() ** 2 * 7)
-                at = until - chance.randrange(WEEK // said["a_week"]) - number * (WEEK // said["a_week"])
+                at = self.awake(until - chance.randrange(WEEK // said["a_week"]) - number * (WEEK // said["a_week"]))
                 self.play(track.ids[self.provider] or "", at, times, round(times * track.ms * chance.uniform(0.75, 1)))
         chance = self.chance("lately")
         for back in range(said.get("lately", 0), 0, -1):
             track = pool[int(len(pool) * chance.random() ** 1.4)]
-            at = start - back * 2 * 3600 - chance.randrange(3600)
+            at = self.awake(self.paused - back * 2 * 3600 - chance.randrange(3600))
             self.play(track.ids[self.provider] or "", at, 1, round(track.ms * chance.uniform(0.5, 1)))
 
     def player(self, **more: Any) -> None:
-        """Write what was paused before the start: an album from one of its tracks."""
-        said, start = self.seeds["player"], self.builder.start
+        """Write the player, silent when the account began, and what was paused before the start: an album from one of its tracks."""
+        said, begins = self.seeds["player"], iso(self.first)
+        modes = {"playing": False, "shuffle": False, "repeat": "off"}
+        silence: dict[str, Any] = {"items": [], "place": 0, "lead": 0, "now_id": None, "position_ms": 0, "context": None}
+        self.builder.add(self.first, f"{self.tables}_player", id="player", **silence, **modes, at=begins, seed=begins, **more)
         items = [t.ids[self.provider] for t in self.catalogue.albums[said["album"]]]
-        place, album = said["place"], self.id(self.prefixes[1], said["album"])
-        at = start - said["hours_ago"] * 3600
-        row = {
-            "items": items,
-            "place": place,
-            "lead": 0,
-            "now_id": items[place],
-            "position_ms": said["position_ms"],
-            "context": f"album:{album}",
-        }
-        state = {"at": iso(at), "playing": False, "shuffle": False, "seed": iso(at), "repeat": "off"}
-        self.builder.add(at, f"{self.tables}_player", id="player", **row, **state, **more)
+        place, album, at = said["place"], self.id(self.prefixes[1], said["album"]), self.paused
+        state = {"items": items, "place": place, "now_id": items[place], "position_ms": said["position_ms"], "context": f"album:{album}"}
+        self.builder.change(at, f"{self.tables}_player", "player", **state, at=iso(at), seed=iso(at))
+
+    @property
+    def paused(self) -> int:
+        """The moment at which the player was paused last."""
+        return self.builder.start - self.seeds["player"]["hours_ago"] * 3600
+
+    def awake(self, at: int) -> int:
+        """Return a moment, or the evening before where it lies in the night."""
+        return at - 9 * 3600 if datetime.fromtimestamp(at, self.zone).hour < 7 else at
 
     def items_of(self, key: str, tracks: list[Track], since: int, until: int, by: list[str | None]) -> None:
         """Write a playlist's tracks, added in turn by several people."""
         chance = self.chance("added", key)
-        moments = sorted(chance.randrange(since, max(since + 1, until)) for _ in tracks)
+        moments = sorted(max(since, self.awake(chance.randrange(since, max(since + 1, until)))) for _ in tracks)
         for place, (track, at) in enumerate(zip(tracks, moments, strict=True), 1):
             row = {"playlist_id": self.id(self.prefix_of_lists(), key), "track_id": track.ids[self.provider], "place": place}
             self.builder.add(

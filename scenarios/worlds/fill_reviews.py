@@ -58,6 +58,7 @@ class Site:
         self.mine = self._mine()
         self.places = self._places()
         self.texts: set[str] = set()
+        self.told: set[str] = set()
 
     def id(self, prefix: str, key: object) -> str:
         """Return the id of a row of this site."""
@@ -128,7 +129,10 @@ class Site:
             "rating": round(min(4.9, max(2.2, chance.gauss(4.0, 0.5))), 1),
             "hours": week(hours),
         }
-        return place | ({"closed_since": "2025-04-30"} if chance.random() < 0.06 else {})
+        if chance.random() >= 0.06:
+            return place
+        gone = self.builder.start - self.builder.chance("closed", key).randrange(100, 600) * DAY
+        return place | {"closed_since": local_day(gone, self.zone).isoformat()}
 
     def listings(self) -> None:
         """Write towns (once), and every listing with what this site gets wrong about it."""
@@ -194,7 +198,7 @@ class Site:
         stars = max(1, min(5, round(chance.gauss(usual + 0.1, 0.9))))
         if body is not None and stars > 3:
             stars = chance.choice([1, 2, 2])
-        self._write(key, name, at, stars, body or self._text(chance, place, stars), chance)
+        self._write(key, name, at, stars, body or self._text(chance, place, stars, name), chance)
 
     def _former(self, key: str, former: dict[str, Any], moved: int, chance: Random) -> None:
         """Write two reviews that came along from the former address; only their dates tell."""
@@ -254,12 +258,21 @@ class Site:
     def _author(self, chance: Random) -> str:
         return f"{chance.choice(self.parts['names'])} {chance.choice('ABCDEFGHKLMNOPRSTVW')}."
 
-    def _text(self, chance: Random, place: dict[str, Any], stars: int) -> str:
+    def _text(self, chance: Random, place: dict[str, Any], stars: int, name: str) -> str:
         said = self.parts["say"][self._group(place)]
         tone = "good" if stars >= 4 else ("mixed" if stars == 3 else "bad")
-        return self._fresh(chance, said[tone], place) + chance.choice(self.parts["tails"]).format(
-            day=chance.choice(["Monday", "Tuesday", "Thursday", "Friday", "Saturday", "Sunday"])
-        )
+        first, tail = self._fresh(chance, said[tone], place), self._tail(chance)
+        text = first + tail
+        more = self.builder.chance("more", self.site, name)
+        while text in self.told:  # nobody writes word for word what another wrote
+            second = more.choice(said[tone]).format(item=more.choice(self._items(place)))
+            text = f"{first} {second}{self._tail(more)}" if second != first else first + self._tail(more)
+        self.told.add(text)
+        return text
+
+    def _tail(self, chance: Random) -> str:
+        days = ["Monday", "Tuesday", "Thursday", "Friday", "Saturday", "Sunday"]
+        return chance.choice(self.parts["tails"]).format(day=chance.choice(days))
 
     def _fresh(self, chance: Random, forms: list[str], place: dict[str, Any]) -> str:
         """Return a phrase that was not used of this place, if there is one."""

@@ -11,7 +11,7 @@ from servers.music._rules import WORDLESS
 _PLAIN = {
     "verse": [
         "I left the {n} by the door", "You said the {n} was all we had", "There is a light above {p}", "We counted every {n} we saw",
-        "Nobody waits out by {p}", "The {n} keeps turning in the rain", "I wrote your name across a {n}", "Past {p} the road goes quiet",
+        "Nobody waits out by {p}", "The {n} keeps turning in the rain", "I wrote your name across the {n}", "Past {p} the road goes quiet",
         "And all the {n}s remember us", "I never meant to lose the {n}",
     ],
     "chorus": ["Oh, {t}", "{t}, and the night comes down", "Call it {t}, call it ours", "Hold the {n} and let it go"],

@@ -17,7 +17,7 @@ from servers.kit.errors import did_you_mean
 from servers.kit.geo import miles
 from servers.kit.service import Service
 from servers.kit.store import Table
-from servers.kit.values import parse_time
+from servers.kit.values import iso, parse_time
 from servers.kit.zones import local
 
 SHARED = {"reviews_cities": Table("id:str name:str state:str state_name:str lat:float lng:float timezone:str")}
@@ -133,7 +133,7 @@ def _spans(row: dict[str, Any], day: datetime) -> list[tuple[datetime, datetime]
 
 def is_open(svc: Service, row: dict[str, Any], moment: int) -> bool | None:
     """Return whether a listing says that it is open at a moment; None where it tells no hours."""
-    if state(row, svc.time) != "open":
+    if state(row, iso(moment)) != "open":
         return False
     if not row["hours"]:
         return None
@@ -184,8 +184,11 @@ def point(svc: Service, words: Words, wish: Wish, latitude: float | None, longit
 def search(svc: Service, words: Words, wish: Wish, sort_by: str) -> list[dict[str, Any]]:
     """Return listings with `rating`, `review_count` and `miles`, sorted by rating, review_count, name, distance or best_match."""
     table = words.table("places")
-    text = " ".join(t for t in (wish.query, wish.category) if t)
-    found = svc.db.search(table, text) if text else svc.db.rows(table, order="id")
+    found = svc.db.search(table, wish.query) if wish.query else svc.db.rows(table, order="id")
+    if wish.category is not None:  # whole words: a bar is no barber
+        of_kind = svc.db.search(table, wish.category, prefix=False)
+        known = {r["id"] for r in of_kind}
+        found = [r for r in found if r["id"] in known] if wish.query else of_kind
     zipped = wish.location is not None and wish.location.strip()[:5].isdigit()
     inside = None if wish.location is None or zipped else towns(svc, wish.location)
     numbers, kept = stats(svc, words), []
@@ -269,7 +272,14 @@ def write_review(
         hint = f"Change it with {words.update}."
         svc.fail("ALREADY_REVIEWED", f"You have reviewed {place['name']} already.", hint, review_id=old[0]["id"])
     row = {"id": svc.new_id(words.review), "business_id": business_id, "author": me(svc, words)["shown"], "mine": True, "rating": stars}
-    return svc.db.insert(words.table("reviews"), row | {"body": text, "photos": photos, "votes": 0, "written_at": svc.time} | more)
+    return svc.db.insert(
+        words.table("reviews"), row | {"body": text, "photos": distinct(photos), "votes": 0, "written_at": svc.time} | more
+    )
+
+
+def distinct(photos: list[str] | None) -> list[str] | None:
+    """Return photos without repeats."""
+    return None if photos is None else list(dict.fromkeys(photos))
 
 
 def written(svc: Service, text: str, name: str) -> str:
@@ -284,7 +294,7 @@ def rewrite(svc: Service, words: Words, review_id: str, stars: int | None, body:
     row = own_review(svc, words, review_id)
     if stars is None and body is None and photos is None:
         svc.fail(svc.codes.invalid, "Nothing to change was given.", "Give rating, text or photos.")
-    wanted = {"rating": stars, "body": None if body is None else written(svc, body, "text"), "photos": photos}
+    wanted = {"rating": stars, "body": None if body is None else written(svc, body, "text"), "photos": distinct(photos)}
     changes = {k: v for k, v in wanted.items() if v is not None and v != row[k]}
     if changes:
         svc.db.update(words.table("reviews"), review_id, **changes, edited_at=svc.time)

@@ -143,6 +143,7 @@ class PlayerTools(Service):
         self._premium()
         now = player.active(self, DECK)
         if position_ms >= now.lengths[now.current or ""]:
+            keep_resume_point(self)
             return state_json(self, player.forward(self, DECK))
         return state_json(self, player.seek(self, DECK, position_ms))
 

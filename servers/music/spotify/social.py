@@ -132,7 +132,8 @@ class Social(Service):
         self._enter(jam["id"], mine)
         now = player.playback(self, DECK)
         coming = [now.current, *(c["track_id"] for c in player.upcoming(now))] if now.current and not now.ended else []
-        for track_id in list(rules.by_ids(self, WORDS, coming[:20])):
+        known = rules.by_ids(self, WORDS, coming)
+        for track_id in [i for i in coming if i in known][:20]:
             self._add_track(jam["id"], track_id)
         return self._jam(jam)
 
