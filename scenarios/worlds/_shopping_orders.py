@@ -49,8 +49,8 @@ class Orders:
     def order(self, shop: str, key: str, at: int, lines: Sequence[Line], said: dict[str, Any]) -> None:
         """Write an order of `lines`.
 
-        `said` may hold pay, how, to (address), store, days, took, arrives, total, shipping, option, plan, code, off, slot, waits, late,
-        lost, double, cancel, why, back, refund.
+        `said` may hold pay, how, to (address), store, days, took, arrives, total, rate (percent off), option, plan, code, off, slot, waits,
+        late, lost, double, cancel, why, back, refund.
         """
         prefix, chance = PREFIX[shop], self.builder.chance("order", shop, key)
         order_id, how = self.builder.id(prefix + "o", key), said.get("how", "shipping")
@@ -66,7 +66,7 @@ class Orders:
             "slot_at": None,
             "address_id": self.builder.id(prefix + "a", to) if by_parcel else None,
             "method_id": method,
-            "shipping": cents(said.get("shipping", 0)),
+            "shipping": 0,
             "fees": 0,
             "code": said.get("code"),
             "plan_id": said.get("plan"),
@@ -80,6 +80,8 @@ class Orders:
         else:
             row |= self._parcel(shop, at, said, chance)
         items = self._items(shop, key, at, lines, said, self.states[to if by_parcel else store])
+        if how == "shipping" and "total" not in said and not said.get("plan"):
+            row["shipping"] = self._shipping(shop, at, said, sum(i["unit_price"] * i["quantity"] - i["discount"] for i in items))
         canceled = self.moment(said["cancel"]) if "cancel" in said else None
         if canceled is not None:
             row |= {"canceled_at": None, "done_at": None if how in rules.PICKUP else row["done_at"]}
@@ -107,6 +109,12 @@ class Orders:
             if shop == "target" and row["done_at"] is not None and (said.get("pay") or self.accounts[shop]["pay"]) != "red_card":
                 self.points(at, row["done_at"], "Purchase", net // 100, order_id)
 
+    def _shipping(self, shop: str, at: int, said: dict[str, Any], net: int) -> int:
+        """Return what a parcel cost: nothing for members and from 35 dollars on."""
+        own = self.accounts[shop]
+        member = (own.get("prime_until") or own.get("plus_until") or "") > iso(at) or said.get("pay") == "red_card"
+        return 0 if member or net >= 3500 else {"amazon": 599, "walmart": 699, "target": 599}[shop]
+
     def _parcel(self, shop: str, at: int, said: dict[str, Any], chance: Any) -> dict[str, Any]:
         low, high = said.get("days", _DAYS[shop])
         promised = self.later(at, high, 21)
@@ -129,8 +137,8 @@ class Orders:
         food = [self.products.items[k]["food"] for k, _, _ in lines]
         prices = [self.products.price_at(shop, k, at) for k, _, _ in lines]
         off = split(cents(said["off"]), [p * n for p, (_, _, n) in zip(prices, lines, strict=True)]) if "off" in said else [0] * len(lines)
-        if said.get("pay") == "red_card":
-            off = [percent(p * n, 5) for p, (_, _, n) in zip(prices, lines, strict=True)]
+        if "rate" in said or said.get("pay") == "red_card":
+            off = [percent(p * n, said.get("rate", 5)) for p, (_, _, n) in zip(prices, lines, strict=True)]
         taxes = tax_shares(state, [(p * n - o, f) for p, (_, _, n), o, f in zip(prices, lines, off, food, strict=True)])
         if "total" in said:
             prices, taxes = self._fit(lines, prices, food, said, state)

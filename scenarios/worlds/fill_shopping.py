@@ -13,6 +13,7 @@ from servers.shopping._rules import DAY
 _HOME = {"walmart": "home_store", "target": "preferred_store"}
 _OPENED = 5 * 365
 """Days before the start at which shops and accounts are there already: longer than anybody looks back."""
+_RATES = {"biweekly": 5, "monthly": 10, "quarterly": 5}
 _SERVICES = {"walmart": ["pickup", "delivery"], "target": ["order_pickup", "drive_up", "same_day_delivery"]}
 
 
@@ -263,6 +264,7 @@ class Shops:
         for shop, table, prefix in (("amazon", "amazon_subscriptions", "azb"), ("walmart", "walmart_reorders", "wmb")):
             for said in self.seeds[shop].get("plans", []):
                 key, every, upcoming = said["product"], said["every"], self.builder.start + said["next"] * 3600
+                upcoming -= said.get("canceled", 0) * DAY
                 first = upcoming - said["times"] * every * DAY
                 row: dict[str, Any] = {"product_id": self.products.find(shop, key, None)["product_id"], "quantity": said.get("quantity", 1)}
                 row |= {
@@ -272,20 +274,20 @@ class Shops:
                     "skipped": None,
                 }
                 row["method_id"] = self.id(PREFIX[shop] + "m", said.get("pay", self.seeds[shop]["pay"]))
-                stops = said.get("canceled") or said.get("paused")
-                row["next_at"] = None if stops else iso(upcoming)
-                row |= (
-                    {"frequency": said["frequency"]} if shop == "amazon" else {"frequency_days": every, "paused": bool(said.get("paused"))}
-                )
-                row["canceled_at"] = iso(self.builder.start - said["canceled"] * DAY) if "canceled" in said else None
+                row["next_at"] = iso(upcoming)
+                row |= {"frequency": said["frequency"]} if shop == "amazon" else {"frequency_days": every, "paused": False}
                 plan = self.id(prefix, key)
                 self.builder.add(max(first - DAY, self.since), table, id=plan, **row)
+                if "canceled" in said:
+                    end = self.builder.start - said["canceled"] * DAY
+                    self.builder.change(end, table, plan, canceled_at=iso(end), next_at=None)
+                if said.get("paused"):
+                    self.builder.change(self.builder.start - 5 * DAY, table, plan, paused=True, next_at=None)
+                more = {"plan": plan, "pay": said.get("pay")} | ({"rate": _RATES[said["frequency"]]} if shop == "amazon" else {})
                 for number in range(said["times"]):
                     at = first + number * every * DAY
-                    if at > self.since:
-                        orders.order(
-                            shop, f"plan-{key}-{number}", at, [(key, None, row["quantity"])], {"plan": plan, "pay": said.get("pay")}
-                        )
+                    if self.since < at:
+                        orders.order(shop, f"plan-{key}-{number}", at, [(key, None, row["quantity"])], more)
 
     def _wishes(self, orders: Orders) -> None:
         for number, (key, said) in enumerate(self.seeds["amazon"]["wishlists"].items()):

@@ -205,7 +205,8 @@ def place(
     zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
     order_id, now = svc.new_id("azo"), svc.now if moment is None else moment
     order = {"id": order_id, "placed_at": life.iso(now), "fulfillment": "shipping", "shipping_option": option, "address_id": address["id"]}
-    order |= {"method_id": method_id, "shipping": model.shipping_cost(svc, option, found), "code": code, "plan_id": plan_id}
+    cost = 0 if plan_id else model.shipping_cost(svc, option, found)
+    order |= {"method_id": method_id, "shipping": cost, "code": code, "plan_id": plan_id}
     order["fees"] = sum(model.GIFT_WRAP * line["quantity"] for line in found if line["gift_wrap"])
     order |= life.parcel(now, zone, model.days(option, found), order_id)
     lines = [

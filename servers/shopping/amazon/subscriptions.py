@@ -49,7 +49,7 @@ class Subscriptions(Service):
         address_id: AddressId | None = None,
         payment_method_id: MyPayment | None = None,
     ) -> dict[str, Any]:
-        """Have a product delivered regularly, the first order being placed tomorrow at the price of that day less the discount."""
+        """Have a product delivered regularly, shipped free; the first order is placed tomorrow at that day's price less the discount."""
         row = catalogue.on_sale(self, SHOP, product_id)
         if self._offer(row) is None:
             message = f"{row['title']} cannot be subscribed to."

@@ -224,7 +224,7 @@ def place(
         "fees": 0,
     }
     order |= {"address_id": address["id"] if address else None, "method_id": method_id, "code": code, "plan_id": plan_id}
-    order["shipping"] = model.shipping_fee(svc, how, subtotal)
+    order["shipping"] = 0 if plan_id else model.shipping_fee(svc, how, subtotal)
     if how == "shipping":
         order |= life.parcel(now, ZoneInfo(rules.profile(svc, SHOP)["timezone"]), (2, 4), order["id"])
     elif slot is not None:

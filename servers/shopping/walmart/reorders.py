@@ -38,7 +38,7 @@ class Reorders(Service):
         address_id: AddressId | None = None,
         payment_method_id: Payment | None = None,
     ) -> dict[str, Any]:
-        """Order a product again every so many days, shipped, at the price of the day; the first time is one interval from now."""
+        """Order a product again every so many days, shipped free at the price of the day; the first time is one interval from now."""
         catalogue.on_sale(self, SHOP, product_id)
         running = self.db.rows("walmart_reorders", "product_id=? AND canceled_at IS NULL", product_id)
         if running:
