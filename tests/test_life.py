@@ -13,7 +13,6 @@ from tests.walks import Row, Walk, figure
 
 pytestmark = pytest.mark.anyio
 CALENDARS = ("google_calendar", "outlook_calendar")
-RIDES = {"uber": "uber.list_rides", "lyft": "lyft.list_trip_history"}
 TYPES = {"standard": {"uberx", "lyft"}, "xl": {"uberxl", "lyft_xl"}, "shared": {"uberx", "wait_and_save"}}
 MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 DAY = 86_400
@@ -87,8 +86,7 @@ async def ride(walk: Walk, happening: Row, told: Row) -> list[str]:
     home = {"name": "", "street": walk.person["home"]["street"]}
     start, end = ({"home": home, **walk.places}[told[k]] for k in ("from", "to"))
     where = start.get("city") if told["from"] != "home" else None
-    rows = [shown_ride(r) for r in await walk.all(RIDES[told["on"]])]
-    rows = [r | {"at": walk.local(r["at"], where)} for r in rows if start["street"] in r["from"] and end["street"] in r["to"]]
+    rows = [r for r in await walk.rides(told["on"], where) if start["street"] in r["from"] and end["street"] in r["to"]]
     found, wrong = nearest(rows, at=told["at"])
     if found is None:
         return wrong
@@ -100,30 +98,6 @@ async def ride(walk: Walk, happening: Row, told: Row) -> list[str]:
         cancelled=(found["cancelled"], None if "cancelled" not in told else cents(told["cancelled"])),
         names=((start["name"] in found["from"], end["name"] in found["to"]), (True, True)),
     )
-
-
-def shown_ride(row: Row) -> Row:
-    if "receipt" in row:
-        fee = cents(row["receipt"]["cancellation_fee"]) if row["canceled_at"] else None
-        return {
-            "from": row["pickup"]["address"],
-            "to": row["dropoff"]["address"],
-            "at": row["scheduled_time"] or row["requested_at"],
-            "fare": row["receipt"]["fare"] or row["fare_total"],
-            "tip": row["receipt"]["tip"],
-            "kind": row["ride_type_id"],
-            "cancelled": fee,
-        }
-    charged = {c["kind"]: cents(c["amount"]) for c in row["charges"]}
-    return {
-        "from": row["origin"]["display_name"],
-        "to": row["destination"]["display_name"],
-        "at": row["pickup_time"] if row["scheduled_ride_id"] else row["requested_at"],
-        "fare": row["fare_total"],
-        "tip": row["tip_amount"],
-        "kind": row["plan"] if row["plan"] != "standard" else row["ride_type_id"],
-        "cancelled": charged.get("cancellation_fee", 0) if row["canceled"] else None,
-    }
 
 
 async def order(walk: Walk, happening: Row, told: Row) -> list[str]:

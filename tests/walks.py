@@ -11,7 +11,7 @@ from scenarios.worlds.build import Builder, person, shared
 from servers.kit.control import Control
 from servers.kit.service import services
 from servers.kit.session import Session
-from servers.kit.values import iso, parse_time
+from servers.kit.values import cents, iso, parse_time
 
 Row = dict[str, Any]
 SHOPS = {
@@ -34,6 +34,30 @@ def figure(amount: float) -> str:
 
 def _organizer(said: Row) -> str:
     return said["organizer"] if isinstance(said["organizer"], str) else said["organizer"]["email"]
+
+
+def _ride(row: Row) -> Row:
+    if "receipt" in row:
+        fee = cents(row["receipt"]["cancellation_fee"]) if row["canceled_at"] else None
+        return {
+            "from": row["pickup"]["address"],
+            "to": row["dropoff"]["address"],
+            "at": row["scheduled_time"] or row["requested_at"],
+            "fare": row["receipt"]["fare"] or row["fare_total"],
+            "tip": row["receipt"]["tip"],
+            "kind": row["ride_type_id"],
+            "cancelled": fee,
+        }
+    charged = {c["kind"]: cents(c["amount"]) for c in row["charges"]}
+    return {
+        "from": row["origin"]["display_name"],
+        "to": row["destination"]["display_name"],
+        "at": row["pickup_time"] if row["scheduled_ride_id"] else row["requested_at"],
+        "fare": row["fare_total"],
+        "tip": row["tip_amount"],
+        "kind": row["plan"] if row["plan"] != "standard" else row["ride_type_id"],
+        "cancelled": charged.get("cancellation_fee", 0) if row["canceled"] else None,
+    }
 
 
 class Walk:
@@ -119,6 +143,30 @@ class Walk:
         key = next(k for k in ("order_id", "booking_id") if k in found)
         return found | await self.ok(f"{service}.{telling}", **{key: found[key]})
 
+    # -- on the way -----------------------------------------------------------------------------------------------
+    async def rides(self, service: str, city: str | None = None) -> list[Row]:
+        """Return rides as {from, to, at, fare, tip, kind, cancelled}, times on the clocks of a city; `cancelled` is the fee or None."""
+        rows = await self.all({"uber": "uber.list_rides", "lyft": "lyft.list_trip_history"}[service])
+        return [r | {"at": self.local(r["at"], city)} for r in map(_ride, rows)]
+
+    async def ride(self, service: str, at: str, city: str | None = None) -> Row:
+        """Return the only ride asked for, or planned, at a local time."""
+        found = [r for r in await self.rides(service, city) if r["at"] == at]
+        assert len(found) == 1, (service, at, found)
+        return found[0]
+
+    async def skies(self, place: str, day: str) -> set[str]:
+        """Return what both weather services say of a day: what it was, or what is forecast."""
+        if day < self.local(iso(self.start))[:10]:
+            past = [
+                await self.ok(f"{tool}", location=place, date=day)
+                for tool in ("weather_com.get_historical_weather", "yahoo_weather.get_past_weather")
+            ]
+            return {p["condition"] for p in past}
+        days = (await self.ok("weather_com.get_daily_forecast", location=place, days=10))["days"]
+        days += (await self.ok("yahoo_weather.get_5day_forecast", location=place))["days"]
+        return {d.get("condition") or d["condition_day"] for d in days if d["date"] == day}
+
     # -- calendars ------------------------------------------------------------------------------------------------
     async def events(self, service: str, title: str) -> list[Row]:
         """Return events with a title as {title, at, end, where, room, note, guests, made}, a series once."""
@@ -166,6 +214,14 @@ class Walk:
         moved = "venmo.list_transactions" if service == "venmo" else "zelle.list_transfers"
         return [r for r in [*await self.all(moved), *await self.all(asked)] if r["contact"]]
 
+    async def shares(self, total: int, note: str) -> list[Row]:
+        """Return the requests by which a bill of so many cents was shared on Venmo."""
+        asked = [r for r in await self.all("venmo.list_requests") if r["note"] == note and r["group_payment_id"]]
+        (group,) = {r["group_payment_id"] for r in asked}
+        said = await self.ok("venmo.get_group_payment", group_payment_id=group)
+        assert cents(said["total_amount"]) == total, said
+        return asked
+
     # -- mail -----------------------------------------------------------------------------------------------------
     async def mailbox(self, email: str) -> str:
         """Sign in to one of the person's mailboxes and return its service."""
@@ -194,6 +250,20 @@ class Walk:
         found = [m for m in await self.mails(account, words) if m["subject"] == subject]
         assert len(found) == 1, (account, words, [m["subject"] for m in await self.mails(account, words)])
         return found[0]
+
+    # -- reviews --------------------------------------------------------------------------------------------------
+    async def my_review(self, service: str, name: str) -> Row:
+        """Return the only review that the person wrote of a place, with what the site tells of the place, as {rating, text, day, place}."""
+        google = service == "google_map_review"
+        tool, key = ("get_my_reviews", "place_name") if google else ("get_my_yelp_reviews", "business_name")
+        said = await self.one(f"{service}.{tool}", lambda r: r[key] == name)
+        place = await self.ok(f"{service}.{'get_place_details' if google else 'get_business'}", business_id=said["business_id"])
+        return {
+            "rating": said["rating"],
+            "text": said["text"],
+            "day": self.day(said["published_at" if google else "created_at"]),
+            "place": place,
+        }
 
     # -- texts ----------------------------------------------------------------------------------------------------
     async def page(self, service: str, title: str) -> Row:
