@@ -275,7 +275,7 @@ class Book:
         moved = {str(d): m for d, m in said.get("moved", {}).items()}
         for start in starts(rule, begin, self.where, begin, self.builder.start + 200 * rules.DAY):
             day = local(start, self.where).date().isoformat()
-            part = rules.occurrence(words, row, start)
+            part = rules.occurrence(words, row, start, self.where)
             length = parse_time(part["end_at"]) - start
             if self.dropped(said, start, length):
                 self._apart(part, start - 20 * HOUR, cancelled_at=True)

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from servers.calendar._recurrence import flaw, starts
+from servers.calendar._series import end_of, following
 from servers.kit.fields import Email, PersonName
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -44,7 +45,7 @@ SHARED = {
 
 EventId = Annotated[str, Field(description="event_id of an event, of a series, or of one occurrence of a series.")]
 CalendarId = Annotated[str, Field(description="calendar_id of one calendar.")]
-Title = Annotated[str, Field(min_length=1, max_length=200, description="Title of the event.")]
+Title = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S", description="Title of the event.")]
 Text = Annotated[str, Field(max_length=4000, description="Notes on the event; empty text clears them.")]
 Where = Annotated[str, Field(max_length=200, description="Place or address; empty text clears it.")]
 Query = Annotated[str, Field(min_length=1, max_length=200, description="Words to find in titles, notes, places and attendees.")]
@@ -123,6 +124,11 @@ def epoch(text: str, where: ZoneInfo) -> int:
     return int((moment if moment.tzinfo else moment.replace(tzinfo=where)).astimezone(UTC).timestamp())
 
 
+def day_after(text: str, where: ZoneInfo) -> int:
+    """Return the epoch seconds at which a day of a zone is over."""
+    return local_moment(date.fromisoformat(text) + timedelta(days=1), time(0), where)
+
+
 def window(svc: Service, words: Words, first: int, last: int) -> tuple[int, int]:
     """Return a span to look at, or refuse one that is empty or longer than a year."""
     if not 0 < last - first <= LONGEST + DAY:
@@ -166,11 +172,10 @@ def table(words: Words) -> str:
     return f"{words.tables}_events"
 
 
-def occurrence(words: Words, series: dict[str, Any], start: int) -> dict[str, Any]:
+def occurrence(words: Words, series: dict[str, Any], start: int, where: ZoneInfo) -> dict[str, Any]:
     """Return the row that stands for one occurrence of a series."""
-    length = parse_time(series["end_at"]) - parse_time(series["start_at"])
     made = {"id": f"{series['id']}{words.joint}{_compact(start)}", "series_id": series["id"], "original_at": iso(start)}
-    return series | made | {"start_at": iso(start), "end_at": iso(start + length), "recurrence": None}
+    return series | made | {"start_at": iso(start), "end_at": iso(end_of(series, start, where)), "recurrence": None}
 
 
 def _compact(moment: int) -> str:
@@ -223,10 +228,11 @@ def own(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
 
 def expand(svc: Service, words: Words, series: dict[str, Any], first: int, last: int) -> Iterable[dict[str, Any]]:
     """Yield the occurrences of a series that touch a span, as its rule has them."""
-    length = parse_time(series["end_at"]) - parse_time(series["start_at"])
-    begin = parse_time(series["start_at"])
-    for start in starts(series["recurrence"], begin, zone(svc, words), first - length + 1, last):
-        yield occurrence(words, series, start)
+    length = parse_time(series["end_at"]) - parse_time(series["start_at"]) + series["all_day"] * 7200
+    begin, where = parse_time(series["start_at"]), zone(svc, words)
+    for start in starts(series["recurrence"], begin, where, first - length + 1, last):
+        if end_of(series, start, where) > first:
+            yield occurrence(words, series, start, where)
 
 
 def occurrences(svc: Service, words: Words, first: int, last: int, ids: Iterable[str] | None = None) -> list[dict[str, Any]]:
@@ -249,13 +255,13 @@ def matching(svc: Service, words: Words, query: str, calendar_id: str | None) ->
 
 
 def next_start(svc: Service, words: Words, row: dict[str, Any]) -> str | None:
-    """Return when a series occurs next, None where it never does."""
-    skipped = {r["original_at"] for r in svc.db.rows(table(words), "series_id=?", row["id"])}
+    """Return when a series occurs next, None where it never does. An occurrence that was changed alone counts at its own time."""
+    apart = {r["original_at"]: r for r in svc.db.rows(table(words), "series_id=?", row["id"])}
     begin = parse_time(row["start_at"])
-    for start in starts(row["recurrence"], begin, zone(svc, words), svc.now, max(svc.now, begin) + 4 * LONGEST):
-        if iso(start) not in skipped:
-            return iso(start)
-    return None
+    ruled = starts(row["recurrence"], begin, zone(svc, words), svc.now, max(svc.now, begin) + 100 * LONGEST)
+    coming = [r["start_at"] for r in apart.values() if r["cancelled_at"] is None and r["start_at"] >= svc.time]
+    follows = next((iso(start) for start in ruled if iso(start) not in apart), None)
+    return min([*coming, follows] if follows else coming, default=None)
 
 
 # -- making and changing events -------------------------------------------------------------------------------------
@@ -293,16 +299,16 @@ def retimed(svc: Service, words: Words, row: dict[str, Any], start: str | None, 
     return span(svc, words, start, end or iso(epoch(start, where) + last - first), False)
 
 
-def align(svc: Service, words: Words, rule: dict[str, Any], start_at: str, end_at: str) -> tuple[str, str]:
-    """Return start and end of the first occurrence of a rule from a start on, or refuse a rule that contradicts itself."""
-    first, last = parse_time(start_at), parse_time(end_at)
+def align(svc: Service, words: Words, row: dict[str, Any]) -> tuple[str, str]:
+    """Return start and end of the first occurrence of an event's rule from its start on, or refuse a rule that contradicts itself."""
+    rule, first, last = row["recurrence"], parse_time(row["start_at"]), parse_time(row["end_at"])
     wrong = flaw(rule)
     begin = None if wrong else next(starts(rule, first, zone(svc, words), first, first + 30 * LONGEST), None)
     if begin is None:
         svc.fail(words.bad_recurrence, f"The recurrence cannot be: {wrong or 'no day fits it'}.", "Correct freq, by_day, count or until.")
     if last - first > 31 * DAY:
         svc.fail(words.bad_recurrence, "An event that repeats lasts 31 days at most.", "Shorten it, or leave out recurrence.")
-    return iso(begin), iso(begin + last - first)
+    return iso(begin), iso(end_of(row, begin, zone(svc, words)))
 
 
 def invite(svc: Service, people: Iterable[tuple[str, str | None]], present: Iterable[dict[str, Any]] = ()) -> list[dict[str, Any]]:
@@ -324,10 +330,10 @@ def people_text(attendees: list[dict[str, Any]]) -> str:
 
 def new(svc: Service, words: Words, where: dict[str, Any], **columns: Any) -> dict[str, Any]:
     """Insert an event and return its row; a calendar's owner organises it and is no attendee. `columns` are those without a default."""
-    if columns.get("recurrence"):
-        columns["start_at"], columns["end_at"] = align(svc, words, columns["recurrence"], columns["start_at"], columns["end_at"])
     empty = {"description": "", "location": "", "all_day": False, "attendees": [], "reminders": [], "show_as": "busy", "online": False}
     kept: dict[str, Any] = empty | {k: v for k, v in columns.items() if v is not None}
+    if kept.get("recurrence"):
+        kept["start_at"], kept["end_at"] = align(svc, words, kept)
     kept["attendees"] = [a for a in kept["attendees"] if a["email"] != where["owner"]]
     row = {
         "id": svc.new_id(words.event_id),
@@ -353,9 +359,12 @@ def change(svc: Service, words: Words, row: dict[str, Any], **changes: Any) -> d
         changes["attendees"] = [a for a in changes["attendees"] if a["email"] != row["organizer"]]
         changes["people"] = people_text(changes["attendees"])
     changes["updated_at"] = svc.time
-    if row["recurrence"] is not None and {"start_at", "end_at", "recurrence"} & set(changes):
-        for apart in svc.db.rows(table(words), "series_id=?", row["id"]):
+    for apart in svc.db.rows(table(words), "series_id=?", row["id"]) if row["recurrence"] is not None else ():
+        if {"start_at", "end_at", "recurrence"} & set(changes):
             svc.db.delete(table(words), apart["id"])
+        elif follows := following(row, changes, apart):
+            people = people_text(follows.get("attendees", apart["attendees"]))
+            svc.db.update(table(words), apart["id"], updated_at=svc.time, people=people, **follows)
     if svc.db.get(table(words), row["id"]) is None:
         svc.db.insert(table(words), row | changes)
     else:

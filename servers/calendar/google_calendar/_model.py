@@ -74,7 +74,7 @@ def absence(svc: Service) -> tuple[int, int] | None:
     if not rows:
         return None
     where = rules.zone(svc, WORDS)
-    return rules.epoch(rows[0]["start_date"], where), rules.epoch(rows[0]["end_date"], where) + rules.DAY
+    return rules.epoch(rows[0]["start_date"], where), rules.day_after(rows[0]["end_date"], where)
 
 
 def my_response(svc: Service, row: dict[str, Any]) -> str | None:

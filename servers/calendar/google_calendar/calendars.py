@@ -14,7 +14,7 @@ from servers.kit.fields import Email
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
-Name = Annotated[str, Field(min_length=1, max_length=80, description="Name of the calendar.")]
+Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"\S", description="Name of the calendar.")]
 Role = Annotated[
     Literal["reader", "writer", "owner"],
     Field(description="reader sees events, writer also changes them, owner also shares and deletes the calendar."),

@@ -147,10 +147,9 @@ class Events(Service):
         if row["series_id"] is not None and recurrence is not None:
             hint = f"Change the series {row['series_id']} instead, or leave out recurrence."
             self.fail("INVALID_RECURRENCE", "One occurrence of a series cannot repeat.", hint, event_id=event_id)
-        rule = changes.get("recurrence", row["recurrence"])
-        if rule is not None and {"recurrence", "start_at"} & set(changes):
-            times = changes.get("start_at", row["start_at"]), changes.get("end_at", row["end_at"])
-            changes["start_at"], changes["end_at"] = rules.align(self, WORDS, rule, *times)
+        after = row | changes
+        if after["recurrence"] is not None and {"recurrence", "start_at"} & set(changes):
+            changes["start_at"], changes["end_at"] = rules.align(self, WORDS, after)
         return made_json(self, rules.change(self, WORDS, row, **changes))
 
     @writes(example={"event_id": "${made.event_id}"}, setup=(COFFEE,), destructive=True)
@@ -175,7 +174,9 @@ class Events(Service):
             hint = "Choose another calendar from list_calendars."
             self.fail("ALREADY_IN_CALENDAR", f"The event is in '{target['name']}' already.", hint, calendar_id=target["id"])
         for part in (row, *self.db.rows("google_calendar_events", "series_id=?", row["id"])):
-            self.db.update("google_calendar_events", part["id"], calendar_id=target["id"], organizer=target["owner"], updated_at=self.time)
+            guests = [a for a in part["attendees"] if a["email"] != target["owner"]]
+            moved = {"calendar_id": target["id"], "organizer": target["owner"], "people": rules.people_text(guests)}
+            self.db.update("google_calendar_events", part["id"], attendees=guests, updated_at=self.time, **moved)
         return {"event_id": event_id, "calendar_id": target["id"], "status": "moved"}
 
     @reads(example={"event_id": seeded("gev", "yoga")})

@@ -48,7 +48,7 @@ WORDS = rules.Words(
 
 Folder = Annotated[str, Field(description="calendar_id, as get_calendars gives it; 'primary' is your own calendar.")]
 Item = Annotated[str, Field(description="event_id, as get_events gives it: of an event, of a whole series, or of one occurrence.")]
-Subject = Annotated[str, Field(min_length=1, max_length=255, description="Subject of the event.")]
+Subject = Annotated[str, Field(min_length=1, max_length=255, pattern=r"\S", description="Subject of the event.")]
 Body = Annotated[str, Field(max_length=8000, description="Text of the event; empty text clears it.")]
 Place = Annotated[str, Field(max_length=255, description="Where it takes place; rooms are booked with book_room.")]
 Start = Annotated[rules.When, Field(description="Start, e.g. 2026-03-20T12:30:00-07:00; in your zone without an offset. All day: a date.")]
@@ -66,7 +66,8 @@ def own() -> str:
 
 def moment(svc: Service, text: str, *, closing: bool = False) -> int:
     """Return the epoch seconds that an agent means; a day that closes a span is part of it."""
-    return rules.epoch(text, rules.zone(svc, WORDS)) + (rules.DAY if closing and len(text) == 10 else 0)
+    where = rules.zone(svc, WORDS)
+    return rules.day_after(text, where) if closing and len(text) == 10 else rules.epoch(text, where)
 
 
 def stretch(svc: Service, start: str, end: str, longest: int = rules.LONGEST) -> tuple[int, int]:

@@ -24,7 +24,9 @@ def _zone(text: str) -> str:
         raise ValueError("must be a time zone such as America/Los_Angeles") from None
 
 
-FolderName = Annotated[str, Field(min_length=1, max_length=80, description="Name of the new calendar, unlike those of your others.")]
+FolderName = Annotated[
+    str, Field(min_length=1, max_length=80, pattern=r"\S", description="Name of the new calendar, unlike those of your others.")
+]
 Category = Annotated[str, Field(min_length=1, max_length=60, description="Name of a category, as list_categories gives it.")]
 WorkDays = Annotated[
     list[Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]],
@@ -58,7 +60,7 @@ class Account(Service):
         if same:
             hint = "Use it, or choose another name."
             self.fail("ERROR_FOLDER_EXISTS", f"There is a calendar '{same[0]['name']}' already.", hint, calendar_id=same[0]["id"])
-        made = {"id": self.new_id("ocl"), "name": name.strip() or name, "owner": mailbox, "role": "owner"}
+        made = {"id": self.new_id("ocl"), "name": name.strip(), "owner": mailbox, "role": "owner"}
         return folder_json(self.db.insert("outlook_calendar_calendars", made | {"is_primary": False, "created_at": self.time}))
 
     @writes(example={"calendar_id": "${side.calendar_id}"}, setup=(SIDE,), destructive=True)

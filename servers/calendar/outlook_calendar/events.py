@@ -103,7 +103,7 @@ class Events(Service):
             new |= dict(zip(("start_at", "end_at"), both, strict=True))
         after = row | new
         if after["recurrence"] is not None and ("recurrence" in new or "start_at" in new):
-            both = rules.align(self, WORDS, after["recurrence"], after["start_at"], after["end_at"])
+            both = rules.align(self, WORDS, after)
             new |= dict(zip(("start_at", "end_at"), both, strict=True))
         if row["room_id"] is not None and {"start_at", "end_at", "recurrence"} & set(new):
             model.claim(self, model.find_room(self, row["room_id"]), row | new)

@@ -57,7 +57,9 @@ class Rooms(Service):
         if row["room_id"] not in (None, room_id):
             hint = "Give it back with release_room first."
             self.fail("ERROR_ROOM_ALREADY_BOOKED", "The event has another room.", hint, event_id=event_id, room_id=row["room_id"])
-        claim(self, room, row)
+        apart = self.db.rows(EVENTS, "series_id=? AND cancelled_at IS NULL AND start_at>?", row["id"], self.time)
+        for part in (row, *(p for p in apart if p["room_id"] == row["room_id"])):
+            claim(self, room, part)
         rules.change(self, WORDS, row, room_id=room_id)
         crowded = len(row["attendees"]) + 1 > room["capacity"]
         return {"room_id": room_id, "event_id": event_id, "room_name": room["name"], "status": "booked", "over_capacity": crowded}
