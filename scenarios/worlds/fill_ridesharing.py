@@ -70,7 +70,7 @@ class Map:
 
     @functools.cached_property
     def away(self) -> list[tuple[int, int]]:
-        """Spans in which habits rest: trips, and an hour around everything else that has a time and a place."""
+        """Spans in which habits rest: trips, an hour around everything else that has a time and a place, and any ride, habits' own too."""
         spans = []
         for event in self.builder.life:
             zone = self.cities[event["city"]]["timezone"] if "city" in event else None
@@ -78,7 +78,8 @@ class Map:
             margin = 4 * 3600 if event.get("what") == "trip" else 3600
             spans.append((begin - margin, begin + int(event.get("hours", 1) * 3600) + margin))
             spans += [(at - 5400, at + 5400) for _, at in _rides_of(self, event)]
-        return spans
+        told = [self.moment(r["at"], self.spots[r["from"]][1]["timezone"]) for p in MODES for r in self.seeds[p].get("rides", [])]
+        return spans + [(at - 2400, at + 2400) for at in told]
 
 
 def _rides_of(town: Map, event: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:
@@ -103,6 +104,7 @@ def _journeys(town: Map, provider: str, seeds: dict[str, Any]) -> Iterator[dict[
             wanted = habit["on"] if isinstance(habit["on"], str) else chance.choice(habit["on"])
             hit = WEEKDAYS[day.weekday()] in habit["days"] and chance.random() < habit["chance"] and wanted == provider
             if hit and not any(begin <= at <= end for begin, end in town.away):
+                town.away.append((at - 2400, at + 2400))
                 yield habit | {"key": f"habit-{number}-{day}", "at": at}
             day += timedelta(days=1)
 

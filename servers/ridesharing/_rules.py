@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from servers.kit.noise import share
 from servers.kit.service import Service
@@ -46,7 +46,14 @@ AFTERWARDS = 30 * DAY
 SOONEST, LATEST = 30 * MINUTE, 90 * DAY
 """How far ahead rides can be scheduled."""
 
-PlaceLabel = Annotated[str, Field(min_length=1, max_length=40, description="Label of the saved place, e.g. Home.")]
+
+def _label(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must hold more than spaces")
+    return " ".join(text.split())
+
+
+PlaceLabel = Annotated[str, Field(min_length=1, max_length=40, description="Label of the saved place, e.g. Home."), AfterValidator(_label)]
 FullAddress = Annotated[str, Field(min_length=5, max_length=160, description="Street address with city, as one line.")]
 PaymentId = Annotated[str, Field(description="payment_method_id from the list of payment methods; the default one when left out.")]
 Stars = Annotated[int, Field(ge=1, le=5, description="Stars from 1 (worst) to 5 (best).")]
@@ -257,19 +264,39 @@ def find_ride(svc: Service, words: Words, ride_id: str) -> dict[str, Any]:
     return row
 
 
+def occupied(svc: Service, words: Words) -> set[str]:
+    """Return the ids of the drivers of rides under way, who take no other at the same time."""
+    return {r["driver_id"] for r in underway(svc, words)}
+
+
 def underway(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return rides that are looking for a driver or have one and are not over."""
     rows = svc.db.rows(f"{words.name}_rides", "cancelled_at IS NULL AND ends_at>?", svc.time, order="requested_at, rowid")
     return [r for r in rows if phase(r, svc.time) != "scheduled"]
 
 
+def minutes(seconds: int) -> int:
+    """Return seconds as minutes that have begun, none for what is past."""
+    return max(0, -(-seconds // MINUTE))
+
+
+def minutes_to(svc: Service, row: dict[str, Any]) -> int:
+    """Return the minutes to the pickup: as promised before a match, until the driver is there after it."""
+    if svc.time < row["matched_at"] and not row["scheduled_for"]:
+        return row["wait"]
+    return minutes(parse_time(row["arrives_at"]) - svc.now)
+
+
+def late(svc: Service, row: dict[str, Any]) -> bool:
+    """Return whether the driver of a ride should have been there minutes ago."""
+    promised = parse_time(row["scheduled_for"]) if row["scheduled_for"] else parse_time(row["matched_at"]) + row["wait"] * MINUTE
+    return phase(row, svc.time) == "en_route" and svc.now - promised > LATE
+
+
 def cancel_fee(svc: Service, row: dict[str, Any], fee: int) -> int:
     """Return what cancelling costs now: nothing before the match, within two minutes of it, or when the driver is late; else the fee."""
-    where = phase(row, svc.time)
     since = svc.now - parse_time(row["matched_at"])
-    promised = parse_time(row["scheduled_for"]) if row["scheduled_for"] else parse_time(row["matched_at"]) + row["wait"] * MINUTE
-    late = where == "en_route" and svc.now - promised > LATE
-    return 0 if where in ("scheduled", "matching") or since <= FREE_CANCEL or late else fee
+    return 0 if phase(row, svc.time) in ("scheduled", "matching") or since <= FREE_CANCEL or late(svc, row) else fee
 
 
 def cancellable(svc: Service, words: Words, row: dict[str, Any]) -> None:
@@ -319,10 +346,14 @@ def adjustments(svc: Service, words: Words, ride_id: str) -> list[dict[str, Any]
     return svc.db.rows(f"{words.name}_adjustments", "ride_id=? AND at<=?", ride_id, svc.time, order="at, rowid")
 
 
+def discount(svc: Service, words: Words, row: dict[str, Any]) -> int:
+    """Return the cents that the offer of a ride takes off its fare."""
+    return off(svc.db.get(f"{words.name}_offers", row["offer_id"]), row["fare"]) if row["offer_id"] else 0
+
+
 def charged(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, int]:
     """Return the cents of a receipt: fare, discount, cancel_fee, adjusted, tip and total."""
-    fare = 0 if row["cancelled_at"] else row["fare"]
-    cut = off(svc.db.get(f"{words.name}_offers", row["offer_id"]), fare) if row["offer_id"] and fare else 0
+    fare, cut = (0, 0) if row["cancelled_at"] else (row["fare"], discount(svc, words, row))
     adjusted = sum(a["amount"] for a in adjustments(svc, words, row["id"]))
     total = fare - cut + row["cancel_fee"] + adjusted + row["tip"]
     return {"fare": fare, "discount": cut, "cancel_fee": row["cancel_fee"], "adjusted": adjusted, "tip": row["tip"], "total": total}

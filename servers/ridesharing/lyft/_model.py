@@ -126,11 +126,10 @@ def etas(svc: Service, row: dict[str, Any]) -> tuple[int | None, int | None]:
     """Return the minutes to pickup and dropoff, each None once it is past."""
     if row["cancelled_at"] or svc.time >= row["ends_at"]:
         return None, None
-    ride = (parse_time(row["ends_at"]) - max(svc.now, parse_time(row["starts_at"]))) // 60 + 1
+    ride = rules.minutes(parse_time(row["ends_at"]) - max(svc.now, parse_time(row["starts_at"])))
     if svc.time >= row["starts_at"]:
         return None, ride
-    known = svc.time >= row["matched_at"] or row["scheduled_for"] is not None
-    pickup = max(0, (parse_time(row["arrives_at"]) - svc.now) // 60 + 1) if known else row["wait"]
+    pickup = rules.minutes_to(svc, row)
     return pickup, pickup + ride
 
 
@@ -139,7 +138,6 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     money, route, gone = rules.charged(svc, WORDS, row), way(svc, row), status(row, svc.time)
     pickup, dropoff = etas(svc, row)
     given = donated(svc, row, rounding(svc))
-    offer = svc.db.get("lyft_offers", row["offer_id"]) if row["offer_id"] else None
     charges = [
         {"kind": kind, "amount": dollars(sign * money[name])}
         for kind, name, sign in (("fare", "fare", 1), ("promo", "discount", -1), ("cancel_fee", "cancel_fee", 1), ("tip", "tip", 1))
@@ -171,7 +169,7 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "distance_miles": route.miles,
         "duration_min": route.minutes,
         "prime_time_pct": row["percent"],
-        "fare_total": dollars(row["fare"] - rules.off(offer, row["fare"])),
+        "fare_total": dollars(row["fare"] - rules.discount(svc, WORDS, row)),
         "charges": charges,
         "total_charged": dollars(money["total"] + given),
         "payment": rules.card_ref(svc, WORDS, row["card_id"]),

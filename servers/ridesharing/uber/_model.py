@@ -127,12 +127,8 @@ def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def minutes_to(svc: Service, row: dict[str, Any]) -> int | None:
-    """Return the minutes to the pickup: as promised before a match, until the driver is there after it; None once that is over."""
-    if row["cancelled_at"] or svc.time >= row["starts_at"]:
-        return None
-    if svc.time < row["matched_at"] and not row["scheduled_for"]:
-        return row["wait"]
-    return max(0, -(-(parse_time(row["arrives_at"]) - svc.now) // 60))
+    """Return the minutes to the pickup, None once that is over."""
+    return None if row["cancelled_at"] or svc.time >= row["starts_at"] else rules.minutes_to(svc, row)
 
 
 def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +155,7 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "distance_miles": route.miles,
         "duration_minutes": route.minutes,
         "surge_multiplier": 1 + row["percent"] / 100,
-        "fare_total": dollars(row["fare"] - rules.off(_offer(svc, row), row["fare"])),
+        "fare_total": dollars(row["fare"] - rules.discount(svc, WORDS, row)),
         "receipt": {
             "fare": dollars(money["fare"]),
             "discount": dollars(money["discount"]),
@@ -175,10 +171,6 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "rating": row["rating"],
         "fare_split": split_json(svc, row),
     }
-
-
-def _offer(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
-    return svc.db.get("uber_offers", row["offer_id"]) if row["offer_id"] else None
 
 
 # -- fare splits --------------------------------------------------------------------------------------------------

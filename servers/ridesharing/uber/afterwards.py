@@ -40,14 +40,19 @@ class Afterwards(Service):
 
     # -- stops --------------------------------------------------------------------------------------------------------
     def _reroute(self, row: dict[str, Any], stops: list[Any]) -> dict[str, Any]:
-        """Change the stops of a ride under way or reserved; fare and arrival follow, at the demand of its request."""
+        """Change the stops of a ride under way or reserved; fare and arrival follow, at the demand of its request.
+
+        An offer that asks for more than the new fare goes back to the wallet.
+        """
         row = row | {"stops": stops}
         geo.reachable(self, points(row))
         city, at = self.db.get("ridesharing_cities", row["city_id"]) or {}, parse_time(row["priced_at"])
         route = geo.route(city, points(row), at)
         cost = geo.fare(MODES[row["mode_id"]], city, route, row["percent"]) + (RESERVE_FEE if row["reservation_id"] else 0)
         over = iso(parse_time(row["starts_at"]) + route.minutes * rules.MINUTE)
-        self.db.update("uber_rides", row["id"], stops=stops, fare=cost, ends_at=max(over, iso(self.now + 60)))
+        offer = self.db.get("uber_offers", row["offer_id"]) if row["offer_id"] else None
+        kept = row["offer_id"] if offer and rules.fits(offer, MODES[row["mode_id"]], cost) else None
+        self.db.update("uber_rides", row["id"], stops=stops, fare=cost, offer_id=kept, ends_at=max(over, iso(self.now + 60)))
         row = rules.find_ride(self, WORDS, row["id"])
         return {"ride_id": row["id"], "stops": stops_json(self, row), "fare_total": ride_json(self, row)["fare_total"]}
 

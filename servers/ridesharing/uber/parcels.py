@@ -100,7 +100,7 @@ class Parcels(Service):
             self.fail("DIFFERENT_CITIES", "The parcel would leave the city.", "Couriers drive within one city.", city=city["name"])
         card = rules.payer(self, WORDS, payment_method_id)
         made, route = self.new_id("ubd"), geo.route(city, [start, end], self.now)
-        driver = rules.driver_for(self, WORDS, made, COURIER, city)
+        driver = rules.driver_for(self, WORDS, made, COURIER, city, rules.occupied(self, WORDS))
         if driver is None:
             self.fail("NO_COURIERS_AVAILABLE", f"There are no couriers in {city['name']}.", "Try again later.", retryable=True)
         row = {

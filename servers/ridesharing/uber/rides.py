@@ -115,7 +115,7 @@ class Rides(Service):
         cost = geo.fare(mode, city, route, percent) + (0 if scheduled is None else RESERVE_FEE)
         offer = rules.applied(self, WORDS)
         made = self.new_id("ubr")
-        driver = rules.driver_for(self, WORDS, made, mode, city)
+        driver = rules.driver_for(self, WORDS, made, mode, city, rules.occupied(self, WORDS))
         if driver is None:
             self.fail("RIDE_TYPE_UNAVAILABLE", f"{mode.name} is not offered in {city['name']}.", "See list_ride_types there.")
         wait = geo.wait("uber", mode, city, self.now) if scheduled is None else 0
@@ -179,14 +179,17 @@ class Rides(Service):
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(NOW,), destructive=True)
     def cancel_ride(self, ride_id: RideId) -> dict[str, Any]:
-        """Cancel a ride before it begins: free until two minutes after a driver accepted or when the driver is late, for a fee else."""
+        """Cancel a ride before it begins, for a fee of 5 to 10 dollars by type; free until two minutes after a driver accepted.
+
+        A reserved ride is free until an hour before its pickup instead. It costs nothing either when the driver is five minutes late.
+        """
         row = rules.find_ride(self, WORDS, ride_id)
         rules.cancellable(self, WORDS, row)
         fee = CANCEL_FEE.get(row["mode_id"], 500)
         if row["scheduled_for"] is None:
             owed = rules.cancel_fee(self, row, fee)
         else:
-            owed = 0 if parse_time(row["scheduled_for"]) - self.now >= FREE_UNTIL else fee
+            owed = 0 if parse_time(row["scheduled_for"]) - self.now >= FREE_UNTIL or rules.late(self, row) else fee
         self.db.update("uber_rides", ride_id, cancelled_at=self.time, cancelled_by="rider", cancel_fee=owed)
         return {"ride_id": ride_id, "status": "rider_canceled", "cancellation_fee": dollars(owed)}
 
@@ -256,7 +259,7 @@ class Rides(Service):
 
     @writes(example={"reservation_id": "${reserved.reservation_id}"}, setup=(LATER,), destructive=True)
     def cancel_reservation(self, reservation_id: ReservationId) -> dict[str, Any]:
-        """Cancel a reservation: free until an hour before the pickup, for the cancellation fee after that."""
+        """Cancel a reservation: free until an hour before the pickup, for the cancellation fee after that unless the driver is late."""
         rows = self.db.rows("uber_rides", "reservation_id=?", reservation_id)
         if not rows:
             hint = "Take a reservation_id from get_reservations."
