@@ -5,6 +5,7 @@ Whatever varies (sold-out items, how busy a kitchen is) is a function of the pla
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date, time, timedelta
 from typing import Annotated, Any, NotRequired
@@ -70,6 +71,7 @@ class PlainItem(TypedDict):
 
 Items = Annotated[list[OrderItem], Field(min_length=1, max_length=30, description="What to order.")]
 PlainItems = Annotated[list[PlainItem], Field(min_length=1, max_length=40, description="What to order.")]
+FILLERS = ("and", "food", "restaurant", "restaurants", "the", "with")
 SPAN = 5400
 """Seconds for which a scarce item stays as it is."""
 
@@ -122,13 +124,13 @@ def busy(place: dict[str, Any], moment: int) -> float:
 
 
 # -- places ---------------------------------------------------------------------------------------------------------
-def find_place(svc: Service, words: Words, place_id: str, kind: str = "restaurant") -> dict[str, Any]:
-    """Return a restaurant or store, or refuse."""
+def find_place(svc: Service, words: Words, place_id: str, kind: str = "restaurant", finder: str = "") -> dict[str, Any]:
+    """Return a restaurant or store, or refuse; `finder` is the tool that lists those of the kind, the search unless given."""
     row = svc.db.get(f"{words.tables}_restaurants", place_id)
     if row is None or row["kind"] != kind:
         said = words.shop if kind == "restaurant" else "STORE"
-        hint = f"Take the id of a {kind} from {words.search}."
-        svc.fail(f"{said}_NOT_FOUND", f"There is no {kind} {place_id!r}.", hint, id=place_id)
+        noun = {"grocery": "grocery store", "add_on": "add-on store"}.get(kind, kind)
+        svc.fail(f"{said}_NOT_FOUND", f"There is no {noun} {place_id!r}.", f"Take its id from {finder or words.search}.", id=place_id)
     return row
 
 
@@ -168,10 +170,14 @@ def nearby(
 
 
 def _ranked(svc: Service, words: Words, query: str) -> dict[str, tuple[int, int]]:
-    """Return the places whose own text or menu holds every word: those that hold all in their own text come first."""
-    own = [r["id"] for r in svc.db.search(f"{words.tables}_restaurants", query)]
+    """Return the places whose own text or menu holds every word: those that hold all in their own text come first.
+
+    Words that say nothing (`FILLERS`) do not count, nor do signs such as &.
+    """
+    said = [w for w in re.findall(r'"[^"]+"|\S+', query) if re.search(r"\w", w) and w.lower() not in FILLERS]
+    own = [r["id"] for r in svc.db.search(f"{words.tables}_restaurants", " ".join(said))]
     kept: set[str] | None = None
-    for word in query.split():
+    for word in said:
         dishes = {r["restaurant_id"] for r in svc.db.search(f"{words.tables}_items", word) if r["removed_at"] is None}
         dishes |= {r["id"] for r in svc.db.search(f"{words.tables}_restaurants", word)}
         kept = dishes if kept is None else kept & dishes

@@ -63,7 +63,7 @@ def pace(place: dict[str, Any], away: float, moment: int) -> Pace:
     confirm = 90 + int(share("confirm", place["id"], moment // 900) * 150)
     kitchen = place["prep"] * 60 + int(catalog.busy(place, moment) * 720)
     prepare = confirm + 60
-    return Pace(confirm, prepare, prepare + kitchen // 2, prepare + kitchen, prepare + kitchen + 240 + int(away * 210))
+    return Pace(confirm, prepare, prepare + kitchen // 2, prepare + kitchen, prepare + kitchen + 240 + int(away * pricing.PER_MILE))
 
 
 def stages(place: dict[str, Any], away: float, moment: int, window: tuple[int, int] | None) -> dict[str, str]:
@@ -165,13 +165,17 @@ def waiting_at(svc: Service, words: Words, address_id: str) -> list[str]:
 
 # -- cancelling and rating ------------------------------------------------------------------------------------------
 def cancel_fee(svc: Service, words: Words, row: dict[str, Any], confirmed: int, preparing: int) -> int | None:
-    """Return what cancelling costs now, in cents: none before the restaurant confirms, then per cent of the items; None: too late."""
+    """Return what cancelling costs now, in cents: none before the restaurant confirms, then per cent of the items; None: too late.
+
+    It is never more than what was charged.
+    """
     state = status(row, svc.time)
     if state in ("scheduled", "placed"):
         return 0
     if state not in ("confirmed", "preparing", "assigned"):
         return None
-    return pricing.subtotal(lines(svc, words, row["id"])) * (confirmed if state == "confirmed" else preparing) // 100
+    paid = charged(svc, words, row)
+    return min(paid.total, paid.subtotal * (confirmed if state == "confirmed" else preparing) // 100)
 
 
 def cancel(svc: Service, words: Words, row: dict[str, Any], fee: int | None, reason: str) -> None:

@@ -27,6 +27,9 @@ TAX = {"OR": 0, "MT": 0, "WA": 1035, "IL": 1075, "GA": 700, "TX": 825, "NY": 888
 QUOTE_HOLDS = 600
 """Seconds for which a quote is honoured."""
 
+PER_MILE, SLOWEST = 210, 1260
+"""Seconds that a courier needs for a mile, and that an order takes at most besides the kitchen's usual time and the way."""
+
 Token = Annotated[str, Field(max_length=40, description="quote_token of a quote for exactly this order, less than ten minutes old.")]
 
 
@@ -124,7 +127,7 @@ def price_json(found: Price) -> dict[str, Any]:
 def windows(words: Words, place: dict[str, Any], first: int, last: int, minutes: int, now: int) -> Iterator[tuple[str, int, int, bool]]:
     """Yield (id, start, end, available) of delivery windows that lie in opening hours between two moments."""
     length = minutes * 60
-    soonest = now + place["prep"] * 60 + 1200
+    soonest = now + place["prep"] * 60 + max(1200, SLOWEST + round(place["radius"] * PER_MILE) - length)
     for start in range(-(-first // length) * length, last, length):
         span = catalog.span_at(place, start)
         if span is not None and start + length <= span[1] and start - span[0] >= place["prep"] * 60:

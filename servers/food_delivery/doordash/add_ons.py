@@ -69,7 +69,7 @@ class AddOns(Service):
     @reads(example={"store_id": CORNER})
     def get_doubledash_catalog(self, store_id: StoreId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return what an add-on store sells: item_id, name, category, price in dollars, unit, available."""
-        store = catalog.find_place(self, WORDS, store_id, "add_on")
+        store = catalog.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
         head = {"store_id": store["id"], "store_name": store["name"], "is_open": catalog.span_at(store, self.now) is not None}
         return head | page(catalog.items_of(self, WORDS, store["id"]), "items", limit, cursor, lambda i: catalog.goods_json(self, i))
 
@@ -85,7 +85,7 @@ class AddOns(Service):
         """Add things from one second store to an order and return it: service fee and tax grow, the delivery fee does not."""
         row = orders.find_order(self, WORDS, order_id)
         self._takes_more(row)
-        store = catalog.find_place(self, WORDS, store_id, "add_on")
+        store = catalog.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
         if store_id not in {s["id"] for s in self._stores(row)}:
             hint = "Choose one from get_doubledash_stores."
             self.fail("STORE_NOT_ELIGIBLE", f"{store['name']} is closed or too far from the restaurant.", hint, store_id=store_id)

@@ -45,13 +45,18 @@ DASH = COFFEE | {"payment_method_id": seeded("ddp", "visa"), "tip": 2.5}
 class Dashes(Service):
     """Orders, from the preview to the rating."""
 
-    def _draft(self, place: dict[str, Any], items: list[Any], address_id: str, **more: Any) -> Draft:
-        slot = more.pop("slot_id", None)
+    def _draft(self, restaurant_id: str, items: list[Any], address_id: str, **more: Any) -> Draft:
+        place, slot = catalog.find_place(self, WORDS, restaurant_id), more.pop("slot_id", None)
         if slot is not None:
             more["window"] = pricing.find_window(self, WORDS, place, slot, SLOT_MINUTES, SLOT_DAYS, self.now)
         return pricing.draft(self, WORDS, TARIFF, place, items, rules.find_address(self, WORDS, address_id), **more)
 
-    def _once(self, made: Draft, twice: bool, **same: Any) -> None:
+    def _submit(self, made: Draft, card: str, twice: bool, **more: Any) -> dict[str, Any]:
+        """Place an order, which equals none of the last minutes unless it is wanted twice, and return its row."""
+        self._once(made, twice)
+        return orders.submit(self, WORDS, made, card, **more)
+
+    def _once(self, made: Draft, twice: bool) -> None:
         """Refuse an order that equals one of the last minutes, unless it is wanted twice."""
         wanted = sorted((i["item_id"], i["quantity"], sorted(i["options"])) for i in made.lines)
         window = iso(made.window[0]) if made.window else None
@@ -78,10 +83,9 @@ class Dashes(Service):
 
         quote_token in place_dash or place_scheduled_order fixes this price for ten minutes.
         """
-        place = catalog.find_place(self, WORDS, restaurant_id)
-        made = self._draft(place, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id)
-        seconds = orders.pace(place, catalog.distance(place, made.address) or 0.0, made.moment).deliver
-        return {"restaurant_id": place["id"]} | pricing.quote_json(made, seconds)
+        made = self._draft(restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id)
+        seconds = orders.pace(made.place, catalog.distance(made.place, made.address) or 0.0, made.moment).deliver
+        return {"restaurant_id": restaurant_id} | pricing.quote_json(made, seconds)
 
     @writes(example=DASH)
     def place_dash(
@@ -96,10 +100,8 @@ class Dashes(Service):
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
         """Place an order now and charge the card; returns it with its order_id. Only open restaurants within reach take it."""
-        place = catalog.find_place(self, WORDS, restaurant_id)
-        made = self._draft(place, items, delivery_address_id, tip=tip, offer_id=offer_id, token=quote_token)
-        self._once(made, allow_duplicate)
-        return order_json(self, orders.submit(self, WORDS, made, payment_method_id))
+        made = self._draft(restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, token=quote_token)
+        return order_json(self, self._submit(made, payment_method_id, allow_duplicate))
 
     @writes(
         example=DASH | {"slot_id": "${slots.slots.5.slot_id}"},
@@ -118,10 +120,8 @@ class Dashes(Service):
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
         """Place an order that arrives within a slot, up to a week ahead; charged now, sent to the restaurant shortly before."""
-        place = catalog.find_place(self, WORDS, restaurant_id)
-        made = self._draft(place, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id, token=quote_token)
-        self._once(made, allow_duplicate)
-        return order_json(self, orders.submit(self, WORDS, made, payment_method_id))
+        made = self._draft(restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id, token=quote_token)
+        return order_json(self, self._submit(made, payment_method_id, allow_duplicate))
 
     @writes(
         example={
@@ -138,7 +138,7 @@ class Dashes(Service):
         tip: Tip = 0,
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
-        """Order again what a past order held, from today's menu at today's prices; `price_changes` tells what differs.
+        """Order again what a past order held, wishes included, from today's menu at today's prices; `price_changes` tells what differs.
 
         Add-on items are left out. Refused when an item is sold out, off the menu, or its options have changed.
         """
@@ -149,10 +149,17 @@ class Dashes(Service):
         if gone:
             hint = "Order the rest with place_dash, from get_store_menu."
             self.fail("ITEMS_UNAVAILABLE", f"Not on today's menu: {', '.join(gone)}.", hint, order_id=order_id, items=gone)
-        items = [{"item_id": i["item_id"], "quantity": i["quantity"], "selected_options": i["options"]} for i in had]
-        made = self._draft(place, items, delivery_address_id, tip=tip)
-        self._once(made, allow_duplicate)
-        row = orders.submit(self, WORDS, made, payment_method_id, reordered_from=order_id)
+        items = [
+            {
+                "item_id": i["item_id"],
+                "quantity": i["quantity"],
+                "selected_options": i["options"],
+                "special_instructions": i["instructions"],
+            }
+            for i in had
+        ]
+        made = self._draft(place["id"], items, delivery_address_id, tip=tip)
+        row = self._submit(made, payment_method_id, allow_duplicate, reordered_from=order_id)
         pairs = [(then, now) for then, now in zip(had, made.lines, strict=True) if then["unit_price"] != now["unit_price"]]
         changes = [
             {"item_id": now["item_id"], "name": now["name"], "then": dollars(then["unit_price"]), "now": dollars(now["unit_price"])}

@@ -14,7 +14,7 @@ from servers.kit.service import Service
 from servers.kit.values import dollars, iso, parse_time
 
 ASKS_FOR = 480
-"""Seconds for which the shopper waits for an answer."""
+"""Seconds for which the shopper waits for an answer, or until the bags leave the store."""
 
 
 def is_grocery(svc: Service, row: dict[str, Any]) -> bool:
@@ -45,7 +45,8 @@ def outcome(svc: Service, row: dict[str, Any], line: dict[str, Any], moment: int
     wanted = svc.db.get("uber_eats_items", line["item_id"]) or {}
     if catalog.available(wanted, moment):
         return {"state": "found"} | nothing
-    wish, deadline = preference(svc, row["id"], line["item_id"], iso(moment)), moment + ASKS_FOR
+    wish = preference(svc, row["id"], line["item_id"], iso(moment))
+    deadline = min(moment + ASKS_FOR, parse_time(row["picked_up_at"]))
     if wish is not None and wish["preference"] == "contact_me":
         wish = preference(svc, row["id"], line["item_id"], iso(deadline))
         if wish is not None and wish["preference"] == "contact_me" and svc.now < deadline:
@@ -73,14 +74,17 @@ def outcomes(svc: Service, row: dict[str, Any]) -> list[tuple[dict[str, Any], di
     found = svc.db.rows("uber_eats_lines", "order_id=?", row["id"], order="rowid")
     if not is_grocery(svc, row):
         return [(line, None) for line in found]
-    return [(line, outcome(svc, row, line, picked_at(row, n, len(found)))) for n, line in enumerate(found)]
+    undone = {"change": 0} if row["cancelled_at"] is not None else {}
+    return [(line, outcome(svc, row, line, picked_at(row, n, len(found))) | undone) for n, line in enumerate(found)]
 
 
 def change(svc: Service, row: dict[str, Any]) -> int:
-    """Return by how many cents replaced and missing items change what was charged."""
+    """Return by how many cents replaced and missing items change what was charged; a promotion takes off no more than what is bought."""
     if row["cancelled_at"] is not None:
         return 0
-    return sum(done["change"] for _, done in outcomes(svc, row) if done is not None)
+    found = outcomes(svc, row)
+    bought = sum(line["unit_price"] * line["quantity"] + (done["change"] if done else 0) for line, done in found)
+    return sum(done["change"] for _, done in found if done is not None) + max(0, row["discount"] - bought)
 
 
 def lines_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:

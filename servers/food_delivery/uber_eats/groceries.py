@@ -14,7 +14,6 @@ from servers.food_delivery._pricing import Token
 from servers.food_delivery._rules import AddressId, MethodId, OfferId, OpenOnly, Query, Tip
 from servers.food_delivery.uber_eats import _shopping as shopping
 from servers.food_delivery.uber_eats._model import WORDS
-from servers.food_delivery.uber_eats._replies import order_json
 from servers.food_delivery.uber_eats.ordering import Key, Ordering, WindowId
 from servers.food_delivery.uber_eats.restaurants import Restaurants
 from servers.kit.control import seeded
@@ -24,7 +23,7 @@ from servers.kit.values import Cursor, Limit, page
 StoreId = Annotated[str, Field(description="store_id, from search_grocery_stores.")]
 Preference = Annotated[
     Literal["refund", "substitute", "contact_me"],
-    Field(description="refund: take it off; substitute: put in another; contact_me: the shopper waits 8 minutes for an answer."),
+    Field(description="refund: take it off; substitute: put in another; contact_me: the shopper waits up to 8 minutes for an answer."),
 ]
 STORE = seeded("ues", "alder_coop")
 MILK = seeded("uei", "alder_coop/whole-milk-gallon")
@@ -93,12 +92,9 @@ class Groceries(Restaurants, Ordering):
 
         Say otherwise with set_substitution_preference before the shopper comes to the item; total follows what was really bought.
         """
-        row = self._repeated(idempotency_key, store_id, items)
-        if row is None:
-            place = catalog.find_place(self, WORDS, store_id, "grocery")
-            made = self._draft(place, items, delivery_address_id, tip, offer_id, window_id, quote_token)
-            row = orders.submit(self, WORDS, made, payment_method_id, idempotency_key=idempotency_key)
-        return order_json(self, row)
+        place = catalog.find_place(self, WORDS, store_id, "grocery")
+        how = (delivery_address_id, tip, offer_id, window_id, quote_token)
+        return self._order(place, items, how, payment_method_id, idempotency_key)
 
     @writes(example={"order_id": "${order.order_id}", "item_id": MILK, "preference": "substitute"}, setup=(ORDER,), idempotent=True)
     def set_substitution_preference(

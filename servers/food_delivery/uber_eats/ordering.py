@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -57,13 +58,22 @@ class Ordering(Service):
         address = rules.find_address(self, WORDS, address_id)
         return pricing.draft(self, WORDS, TARIFF, place, items, address, tip=tip, offer_id=offer_id, window=window, token=token)
 
+    def _order(self, place: dict[str, Any], items: list[Any], how: Sequence[Any], card: str, key: str | None) -> dict[str, Any]:
+        """Place an order, or return the one that was placed with the same key; `how` is what `_draft` takes besides."""
+        row = self._repeated(key, place["id"], items)
+        if row is None:
+            made = self._draft(place, items, *how)
+            row = orders.submit(self, WORDS, made, card, idempotency_key=key)
+        return order_json(self, row)
+
     def _repeated(self, key: str | None, place_id: str, items: list[Any]) -> dict[str, Any] | None:
         """The order made with a key before, if any; a key that was used for another order is refused."""
         earlier = [] if key is None else self.db.rows("uber_eats_orders", "idempotency_key=?", key)
         if not earlier:
             return None
-        had = sorted((r["item_id"], r["quantity"]) for r in orders.lines(self, WORDS, earlier[0]["id"]))
-        if earlier[0]["restaurant_id"] != place_id or had != sorted((i["item_id"], i["quantity"]) for i in items):
+        had = sorted((r["item_id"], r["quantity"], sorted(r["options"])) for r in orders.lines(self, WORDS, earlier[0]["id"]))
+        asked = sorted((i["item_id"], i["quantity"], sorted(i.get("selected_options", []))) for i in items)
+        if earlier[0]["restaurant_id"] != place_id or had != asked:
             hint = "Use a new key for a new order."
             self.fail("IDEMPOTENCY_KEY_REUSED", "This key was used for another order.", hint, order_id=earlier[0]["id"])
         return earlier[0]
@@ -99,12 +109,8 @@ class Ordering(Service):
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Order from a restaurant that is open, for delivery at once; the card is charged. Returns the order, with order_id and total."""
-        row = self._repeated(idempotency_key, restaurant_id, items)
-        if row is None:
-            place = catalog.find_place(self, WORDS, restaurant_id)
-            made = self._draft(place, items, delivery_address_id, tip, offer_id, token=quote_token)
-            row = orders.submit(self, WORDS, made, payment_method_id, idempotency_key=idempotency_key)
-        return order_json(self, row)
+        place, how = catalog.find_place(self, WORDS, restaurant_id), (delivery_address_id, tip, offer_id, None, quote_token)
+        return self._order(place, items, how, payment_method_id, idempotency_key)
 
     @writes(
         example=PAID | {"window_id": "${windows.windows.4.window_id}"},
@@ -123,12 +129,8 @@ class Ordering(Service):
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Order for a delivery window to come, also from a restaurant that is closed now. It stays scheduled until the window is near."""
-        row = self._repeated(idempotency_key, restaurant_id, items)
-        if row is None:
-            place = catalog.find_place(self, WORDS, restaurant_id)
-            made = self._draft(place, items, delivery_address_id, tip, offer_id, window_id, quote_token)
-            row = orders.submit(self, WORDS, made, payment_method_id, idempotency_key=idempotency_key)
-        return order_json(self, row)
+        place, how = catalog.find_place(self, WORDS, restaurant_id), (delivery_address_id, tip, offer_id, window_id, quote_token)
+        return self._order(place, items, how, payment_method_id, idempotency_key)
 
     @reads(example={"order_id": seeded("ueo", "latest-lunch")})
     def get_order(self, order_id: OrderId) -> dict[str, Any]:
