@@ -32,6 +32,7 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     for said in book.said():
         book.order(said)
     shelf.carts()
+    shelf.stock_up()
 
 
 def slug(text: str) -> str:
@@ -56,6 +57,7 @@ class Shelf:
         self.families: dict[str, list[dict[str, Any]]] = {}
         self.stores: dict[str, dict[str, Any]] = {}
         self.kept: dict[str, stock.Kept] = {}
+        self.needed: dict[str, dict[str, None]] = {}
         self._catalogue(yaml.load(CATALOGUE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
         for key, said in seeds["stores"].items():
             self._store(key, said)
@@ -78,6 +80,7 @@ class Shelf:
             ingredients = [{"name": n, "family": f, "quantity": q, "unit": u} for n, (f, q, u) in parts.items()]
             row = {"title": title, "summary": summary, "diets": diets, "servings": servings, "minutes": minutes}
             self.builder.add(self.first, "instacart_recipes", id=self.id("x", key), ingredients=ingredients, steps=steps, **row)
+        words = said.pop("words")
         self.crew = []
         for name in said.pop("shoppers"):
             chance = self.builder.chance("shopper", name)
@@ -91,7 +94,7 @@ class Shelf:
                     while key in self.products:
                         key += "-b"
                     row = {"family": family, "name": name, "brand": brand, "category": category, "size": float(size), "unit": unit}
-                    row |= {"price": price, "labels": [LABELS[c] for c in labels]}
+                    row |= {"price": price, "labels": [LABELS[c] for c in labels], "words": words.get(family, "")}
                     self.products[key] = self.builder.add(self.first, "instacart_products", id=self.id("p", key), **row)
                     self.families.setdefault(family, []).append(self.products[key])
 
@@ -111,6 +114,7 @@ class Shelf:
             "min_order": cents(said.get("minimum", 10)),
             "markup": said.get("markup", 100),
             "breadth": float(said.get("breadth", 0.9)),
+            "also": [],
             "closed_since": place.get("closed_since"),
         }
         self.stores[key] = self.builder.add(self.first, "instacart_stores", **row)
@@ -163,7 +167,19 @@ class Shelf:
                 row = {"cart_id": cart, "product_id": self.products[product]["id"], "quantity": quantity, "added_at": iso(at + 40 * number)}
                 row |= {"preference": more[0] if more else "best_match", "notes": None}
                 row["replacement_id"] = self.products[more[1]]["id"] if len(more) > 1 else None
+                for wanted in (product, *more[1:2]):
+                    self.need(said["store"], self.products[wanted])
                 self.builder.add(at + 40 * number, "instacart_cart_items", id=self.id("l", f"{key}-{number}"), **row)
+
+    def need(self, store: str, product: dict[str, Any]) -> None:
+        """Remember that an order or cart of a store holds a product, so that the store carries it."""
+        if not stock.carries(self.stores[store], product):
+            self.needed.setdefault(store, {})[product["id"]] = None
+
+    def stock_up(self) -> None:
+        """Let stores carry what was ordered there, after all was chosen."""
+        for store, products in self.needed.items():
+            self.stores[store]["also"] += list(products)
 
     def usual(self, family: str, store: dict[str, Any]) -> dict[str, Any]:
         """Return the product of a kind that the person takes in a store."""
@@ -277,6 +293,7 @@ class Book:
         if cancelled is not None:
             self.builder.change(cancelled, "instacart_orders", made, cancelled_at=iso(cancelled), cancel_reason=said["reason"])
         for number, (product, count, *more) in enumerate(lines):
+            shelf.need(said["store"], product)
             item = {"id": shelf.id("i", f"{said['key']}-{number}"), "order_id": made, "product_id": product["id"], "quantity": count}
             item |= {"price": prices[product["id"]], "preference": more[0] if more else "best_match", "notes": None, "replacement_id": None}
             got = self._got(said, store, product, item, parse_time(row["shop_at"])) if done else {}

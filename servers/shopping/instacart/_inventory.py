@@ -51,6 +51,8 @@ def _now(kept: Kept, product_id: str, column: str, at: int) -> Any:
 
 def carries(store: dict[str, Any], product: dict[str, Any]) -> bool:
     """Return whether a store has a product on its shelves at all."""
+    if product["id"] in store["also"]:
+        return True
     only = SPECIAL.get(store["store_type"])
     if only is not None:
         return product["category"] in only
@@ -86,12 +88,17 @@ def aisle(store: dict[str, Any], product: dict[str, Any]) -> str:
 
 def per_unit(product: dict[str, Any], cents: int) -> tuple[float, str]:
     """Return the price in cents of one ounce, fluid ounce or piece, to a tenth, and which of them it is."""
-    return round(cents / (product["size"] * _OUNCES[product["unit"]]), 1), _KIND.get(product["unit"], product["unit"])
+    return round(cents / (product["size"] * _OUNCES[product["unit"]]), 1), measure(product["unit"])
+
+
+def measure(unit: str) -> str:
+    """Return what a unit counts: oz (weight), fl oz (volume) or each; amounts of one of them can be compared."""
+    return _KIND.get(unit, unit)
 
 
 def pieces(product: dict[str, Any], amount: float, unit: str) -> int:
     """Return how many pieces hold an amount; one where the units cannot be compared."""
-    if _KIND.get(unit, unit) != _KIND.get(product["unit"], product["unit"]):
+    if measure(unit) != measure(product["unit"]):
         return 1
     needed = amount * _OUNCES[unit] / (product["size"] * _OUNCES[product["unit"]])
     return max(1, min(99, int(-(-round(needed, 3) // 1))))
@@ -105,11 +112,20 @@ def nearest(svc: Service, store: dict[str, Any], product: dict[str, Any], at: in
     return min(left, key=lambda r: (abs(price(store, r, at, kept) - target), r["id"]), default=None)
 
 
+def closed_for_good(store: dict[str, Any], at: int) -> bool:
+    """Return whether a store has closed for good, by its own calendar."""
+    return _gone(store, local(at, ZoneInfo(store["timezone"])).date())
+
+
+def _gone(store: dict[str, Any], day: date) -> bool:
+    return store["closed_since"] is not None and store["closed_since"] <= day.isoformat()
+
+
 # -- hours and slots ----------------------------------------------------------------------------------------------
 def span(store: dict[str, Any], day: date) -> tuple[int, int] | None:
     """Return the moments at which a store opens and closes on a local day, or None."""
     text = store["hours"][day.weekday()]
-    if text == "closed" or (store["closed_since"] and store["closed_since"] <= day.isoformat()):
+    if text == "closed" or _gone(store, day):
         return None
     zone = ZoneInfo(store["timezone"])
     begin, end = (time.fromisoformat("23:59" if part == "24:00" else part) for part in text.split("-"))

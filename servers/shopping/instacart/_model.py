@@ -16,15 +16,17 @@ TABLES = {
         "id:str label:str street:str city:str state:str zip:str lat:float lng:float instructions:str? added_at:str"
     ),
     "instacart_cards": Table("id:str kind:str last_four:str expires:str? billing_address:str? is_default:bool added_at:str"),
-    # `hours` are seven of "08:00-22:00" or "closed", Monday first; `markup` is per cent on the catalogue, `breadth` the part of it carried.
+    # `hours` are seven of "08:00-22:00" or "closed", Monday first; `markup` is per cent on the catalogue, `breadth` the part of it carried,
+    # `also` ids of products carried besides.
     "instacart_stores": Table(
         "id:str name:str store_type:str street:str city:str state:str zip:str lat:float lng:float timezone:str phone:str? rating:float "
-        "hours:list delivery_fee:int min_order:int markup:int breadth:float closed_since:str?",
+        "hours:list delivery_fee:int min_order:int markup:int breadth:float also:list closed_since:str?",
         search=("name", "store_type", "street"),
     ),
+    # `words` are others by which people look for a product.
     "instacart_products": Table(
-        "id:str family:str name:str brand:str category:str size:float unit:str price:int labels:list",
-        search=("name", "brand", "category", "family"),
+        "id:str family:str name:str brand:str category:str size:float unit:str price:int labels:list words:str",
+        search=("name", "brand", "category", "family", "words"),
         index=("family", "category"),
     ),
     # What differs from the rule of a store for a while: another price, or what is left of a product.

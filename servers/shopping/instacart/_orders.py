@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from servers.kit.noise import share
@@ -101,12 +102,38 @@ def issues(svc: Service, order_id: str) -> list[dict[str, Any]]:
 
 
 def worth(svc: Service, issue: dict[str, Any]) -> int:
-    """Return the cents that an issue is worth: the items it names, or the delivery fee of a late order."""
+    """Return the cents that an issue is worth: what was paid for the items it names, or the delivery fee of a late order."""
     if issue["issue_type"] == "late_delivery":
         row = find(svc, issue["order_id"])
         return row["delivery_fee"] if row["arrives_at"] > row["window_end"] else 0
-    named = [i for i in items(svc, issue["order_id"]) if i["product_id"] in issue["product_ids"]]
-    return sum(i["quantity"] * (i["got_price"] or 0) for i in named)
+    lines, row = items(svc, issue["order_id"]), find(svc, issue["order_id"])
+    paid = {i["product_id"]: i["quantity"] * (i["got_price"] or 0) for i in lines}
+    whole = sum(paid.values())
+    named = sum(paid[p] for p in issue["product_ids"])
+    return named * (whole - min(row["discount"], whole)) // whole if whole else 0
+
+
+def told(svc: Service, lines: list[dict[str, Any]], text: str) -> list[str]:
+    """Return the product_ids of an order's lines that a text names, by the name or kind of what was asked for or put in the bag.
+
+    The longest words count first, so that oat milk does not name the milk too.
+    """
+    known = []
+    for item in lines:
+        for product_id in (item["product_id"], item["got_id"]):
+            product = svc.db.get("instacart_products", product_id) if product_id else None
+            known += [(_singular(product[k]), item["product_id"]) for k in ("name", "family")] if product else []
+    left, found = f" {_singular(text)} ", set()
+    for words in sorted({words for words, _ in known}, key=lambda w: (-len(w), w)):
+        if f" {words} " in left:
+            left = left.replace(f" {words} ", " | ")
+            found |= {p for w, p in known if w == words}
+    return [i["product_id"] for i in lines if i["product_id"] in found]
+
+
+def _singular(text: str) -> str:
+    words = re.findall(r"[^\W_]+", text.casefold())
+    return " ".join(re.sub(r"(?<=.)(?:(ie)s|(o)es|(?<!s)s)$", lambda m: "y" if m[1] else m[2] or "", w) for w in words)
 
 
 def issue_json(svc: Service, issue: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +203,7 @@ def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order whole."""
-    state = status(row, svc.time)
+    state, bill = status(row, svc.time), pricing(svc, row)
     shopper = svc.db.get("instacart_shoppers", row["shopper_id"]) if state not in ("received", "canceled") else None
     address = svc.db.get("instacart_addresses", row["address_id"]) or {}
     card = svc.db.get("instacart_cards", row["card_id"]) or {}
@@ -185,9 +212,9 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         **summary(svc, row),
         "shopper": {"name": shopper["name"], "rating": shopper["rating"]} if shopper else None,
         "items": [item_json(svc, i) for i in items(svc, row["id"])],
-        "tip": row["tip"],
+        "tip": bill["tip"],
         "coupon_code": row["coupon"],
-        "pricing": pricing(svc, row),
+        "pricing": bill,
         "address": {"address_id": row["address_id"], "label": address["label"], "street": address["street"], "city": address["city"]},
         "payment": {"payment_method_id": row["card_id"], "type": card["kind"], "last_four": card["last_four"]},
         "estimated_arrival": row["arrives_at"] if state in ("received", "shopping", "delivering") else None,

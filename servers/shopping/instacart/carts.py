@@ -67,7 +67,7 @@ class Carts(Service):
     # -- coupons ------------------------------------------------------------------------------------------------------
     def _verdict(self, code: str, store_id: str, subtotal: int) -> tuple[str | None, dict[str, Any]]:
         """Return why a coupon does not hold for a cart (None if it does), and its row."""
-        row = self.db.get("instacart_coupons", code.upper())
+        row = self.db.get("instacart_coupons", code.strip().upper())
         if row is None:
             return "COUPON_NOT_FOUND", {}
         used = self.db.rows("instacart_orders", "coupon=? AND cancelled_at IS NULL", row["code"], limit=1)
@@ -123,7 +123,7 @@ class Carts(Service):
     def create_cart(self, store_id: StoreId) -> dict[str, Any]:
         """Return the open cart of a store, making one if there is none: each store has a single open cart."""
         store = find_store(self, store_id)
-        if store["closed_since"] and store["closed_since"] <= self.time[:10]:
+        if stock.closed_for_good(store, self.now):
             self.fail("STORE_CLOSED", f"{store['name']} has closed for good.", "Choose another one with search_stores.", store_id=store_id)
         held = self.db.rows("instacart_carts", "store_id=? AND order_id IS NULL", store_id)
         row = held[0] if held else self.db.insert(
@@ -226,5 +226,5 @@ class Carts(Service):
         wrong, row = self._verdict(coupon_code, cart["store_id"], self._cart_json(cart)["subtotal"])
         if wrong is None and cart["coupon"] != row["code"]:
             self.db.update("instacart_carts", cart_id, coupon=row["code"])
-        told = {"code": coupon_code.upper(), "valid": wrong is None, "reason": wrong, "min_order": row.get("minimum")}
+        told = {"code": coupon_code.strip().upper(), "valid": wrong is None, "reason": wrong, "min_order": row.get("minimum")}
         return self._cart_json(self._cart(cart_id)) | {"coupon_status": told}

@@ -203,26 +203,26 @@ class Checkout(Carts, Stores):
     ) -> dict[str, Any]:
         """Report what is wrong with an order within 7 days of its delivery; each item once. It is decided within two hours.
 
-        Items that are named are refunded; a late delivery gives back the delivery fee if it came after the slot.
+        Items that are named are refunded, less their part of a coupon; a late delivery gives back the delivery fee if it came after
+        the slot. The issue names items by the product_id that was ordered, also where another was put in the bag for it.
         """
         orders.delivered(self, order_id, 7 * orders.DAY, "report an issue")
-        bought = {i["product_id"]: i for i in orders.items(self, order_id) if i["outcome"] != "refunded"}
-        told = description.casefold()
+        lines = [i for i in orders.items(self, order_id) if i["outcome"] != "refunded"]
+        bought = {i["got_id"]: i["product_id"] for i in lines} | {i["product_id"]: i["product_id"] for i in lines}
         named = product_ids
         if named is None:
-            kinds = {p: (self.db.get("instacart_products", p) or {})["family"] for p in bought}
-            named = [] if issue_type == "late_delivery" else [p for p, kind in kinds.items() if kind.casefold() in told]
+            named = [] if issue_type == "late_delivery" else orders.told(self, lines, description)
         strange = [p for p in named if p not in bought]
         if strange:
             hint = "get_order_status shows what was delivered."
             self.fail("ITEM_NOT_IN_ORDER", f"Product {strange[0]!r} was not delivered.", hint, product_id=strange[0])
-        before = orders.issues(self, order_id)
+        named, before = list(dict.fromkeys(bought[p] for p in named)), orders.issues(self, order_id)
         known = {p for i in before for p in i["product_ids"]}
         if (named and known & set(named)) or any(i["issue_type"] == issue_type == "late_delivery" for i in before):
             hint = "list_issues shows what was reported."
             self.fail("ALREADY_REPORTED", "An issue with this is reported already.", hint, product_ids=sorted(known & set(named)))
         row = {"id": self.new_id("icr"), "order_id": order_id, "issue_type": issue_type, "description": description}
-        kept = self.db.insert("instacart_issues", row | {"product_ids": list(dict.fromkeys(named)), "created_at": self.time})
+        kept = self.db.insert("instacart_issues", row | {"product_ids": named, "created_at": self.time})
         return orders.issue_json(self, kept)
 
     @reads(example={"limit": 5})

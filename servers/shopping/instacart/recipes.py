@@ -35,11 +35,17 @@ class Recipes(Carts):
             )
         return row
 
-    def _best(self, store: dict[str, Any], family: str | None, kept: stock.Kept) -> dict[str, Any] | None:
-        """Return the product of a kind with the lowest price by weight that is in stock."""
-        rows = self.db.rows("instacart_products", "family=?", family, order="rowid")
+    def _best(self, store: dict[str, Any], part: dict[str, Any], kept: stock.Kept) -> dict[str, Any] | None:
+        """Return the product in stock with the lowest price of a unit, one that is sold by what the recipe counts where there is one."""
+        rows = self.db.rows("instacart_products", "family=?", part["family"], order="rowid")
         left = [r for r in rows if stock.carries(store, r) and stock.level(store, r, self.now, kept) != "out"]
-        return min(left, key=lambda r: (stock.per_unit(r, stock.price(store, r, self.now, kept))[0], r["id"]), default=None)
+        wanted = stock.measure(part["unit"])
+
+        def cost(row: dict[str, Any]) -> tuple[bool, float, str]:
+            each, unit = stock.per_unit(row, stock.price(store, row, self.now, kept))
+            return unit != wanted, each, row["id"]
+
+        return min(left, key=cost, default=None)
 
     @reads(example={"query": "soup", "dietary_filter": "vegetarian"})
     def search_recipes(
@@ -61,7 +67,7 @@ class Recipes(Carts):
         kept = stock.exceptions(self, store_id) if store_id is not None else {}
         shown = []
         for part in row["ingredients"]:
-            found = self._best(store, part["family"], kept) if store and part["family"] else None
+            found = self._best(store, part, kept) if store and part["family"] else None
             shown.append({k: part[k] for k in ("name", "quantity", "unit")} | {"product_id": found["id"] if found else None})
         return self._summary(row) | {"ingredients": shown, "steps": row["steps"]}
 
@@ -69,14 +75,14 @@ class Recipes(Carts):
     def add_recipe_to_cart(self, cart_id: CartId, recipe_id: RecipeId, servings: Servings | None = None) -> dict[str, Any]:
         """Put what a recipe needs into a cart, in pieces enough for the servings, and return what was matched and what was not.
 
-        The cheapest by weight in stock is taken; what kitchens have (water, salt) and what the store lacks stays unmatched.
+        The cheapest by weight or piece in stock is taken; what kitchens have (water, salt) and what the store lacks stays unmatched.
         """
         cart, row = self._cart(cart_id, change=True), self._recipe(recipe_id)
         store, kept = find_store(self, cart["store_id"]), stock.exceptions(self, cart["store_id"])
         scale = (servings or row["servings"]) / row["servings"]
         matched, unmatched = [], []
         for part in row["ingredients"]:
-            found = self._best(store, part["family"], kept) if part["family"] else None
+            found = self._best(store, part, kept) if part["family"] else None
             amount = round(part["quantity"] * scale, 2)
             if found is None:
                 unmatched.append({"name": part["name"], "quantity": amount, "unit": part["unit"]})

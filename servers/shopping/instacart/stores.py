@@ -82,8 +82,7 @@ class Stores(Service):
         row = find_store(self, store_id)
         hours = dict(zip(WEEKDAYS, row["hours"], strict=True))
         place = {"lat": row["lat"], "lng": row["lng"], "phone": row["phone"], "timezone": row["timezone"]}
-        gone = row["closed_since"] is not None and row["closed_since"] <= self.time[:10]
-        return self._store_json(row) | place | {"hours": hours, "permanently_closed": gone}
+        return self._store_json(row) | place | {"hours": hours, "permanently_closed": stock.closed_for_good(row, self.now)}
 
     @reads(example={"store_id": seeded("ics", "new_seasons"), "query": "milk"})
     def search_grocery_items(
