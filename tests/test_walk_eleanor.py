@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servers.kit.values import cents
-from tests.walks import Row, Walk
+from tests.walks import Walk
 
 pytestmark = pytest.mark.anyio
 
@@ -20,15 +20,8 @@ def eleanor() -> Walk:
     return Walk("eleanor")
 
 
-async def letters(walk: Walk, account: str, words: str, sender: str) -> list[Row]:
-    """Return what somebody wrote with all these words, oldest first."""
-    found = [m for m in await walk.mails(account, words) if m["from"] == walk.person["people"][sender]["email"]]
-    assert found, (account, words, sender)
-    return sorted(found, key=lambda m: m["created_at"])
-
-
 async def test_what_new_york_still_costs_when_we_leave_and_which_amsterdam_court_is_ours(eleanor: Walk) -> None:
-    first, corrected = (await letters(eleanor, "choir", "New York deposit 150", "gloria_mendez"))[:2]
+    first, corrected = (await eleanor.letters("choir", "New York deposit 150", "gloria_mendez"))[:2]
     assert "475 each" in first["body"] and "485 each, not 475" in corrected["body"] and "335 is left" in corrected["body"]
     paid = await eleanor.one("zelle.list_transfers", lambda t: t["note"] == "New York deposit")
     asked = await eleanor.one(
@@ -50,7 +43,7 @@ async def test_what_new_york_still_costs_when_we_leave_and_which_amsterdam_court
 
     ours = await eleanor.whole("expedia", lambda t: t["hotel"]["hotel_name"] == "The Amsterdam Court")
     other = await eleanor.whole("booking", lambda b: b["property_name"] == "Amsterdam Court Hotel")
-    told = (await letters(eleanor, "choir", "Amsterdam Court avenue", "gloria_mendez"))[0]
+    told = (await eleanor.letters("choir", "Amsterdam Court avenue", "gloria_mendez"))[0]
     street = ours["hotel"]["address"].split(",")[0]
     assert street in told["body"] and street in shared["text"] and street not in other["address"]
     assert other["booking_status"] == ours["booking_status"] == "confirmed"  # the wrong one still stands
@@ -95,7 +88,7 @@ async def test_where_i_sleep_for_theos_birthday_when_his_party_is_and_in_which_c
         await eleanor.event("outlook_calendar", "Theo's party at the planetarium (copied)"),
     )
     assert [eleanor.local(e["at"]) for e in (party, copy)] == ["2026-10-18T14:00", "2026-10-17T14:00"]
-    moved = (await letters(eleanor, "personal", "planetarium Sunday", "caroline_hayes"))[0]
+    moved = (await eleanor.letters("personal", "planetarium Sunday", "caroline_hayes"))[0]
     assert "Sunday 18 October at 14:00" in moved["body"] and "maddie.whitfield@gmail.com" in party["guests"]
     page = await eleanor.page("notion", "Theo is twelve")
     assert "Sunday 18 October at 14:00" in page["text"] and "Saturday 17 October" in page["text"]
@@ -135,7 +128,7 @@ async def test_what_my_birthday_dinner_cost_and_how_much_marcus_still_owes_me(el
     assert "480.00 with tip, on the Amex ending in 5003" in receipt["body"] and eleanor.day(receipt["created_at"]) == eleanor.day(
         dinner["at"]
     )
-    owed = (await letters(eleanor, "personal", "owe dinner 240", "marcus_whitfield"))[0]
+    owed = (await eleanor.letters("personal", "owe dinner 240", "marcus_whitfield"))[0]
     assert "I owe you 240 for the dinner, half of 480" in owed["body"]
     came = await eleanor.one("venmo.list_transactions", lambda t: t["type"] == "payment_received" and t["note"] == "Your birthday")
     asked = await eleanor.one("venmo.list_requests", lambda r: r["note"] == "The rest of the birthday dinner")
@@ -166,7 +159,7 @@ async def test_what_the_friends_owed_me_for_the_tables_and_what_the_book_sale_br
         for c in (order["pricing"]["total"], back["refund_amount"], order["pricing"]["total"] - back["refund_amount"])
     ] == [True] * 3
     assert back["refund_amount"] == order["pricing"]["refunded"] and back["requested_at"] < owed["created_at"]
-    signed = (await letters(eleanor, "work", "Signed 139.98 1172", "janelle_brooks"))[0]
+    signed = (await eleanor.letters("work", "Signed 139.98 1172", "janelle_brooks"))[0]
     assert eleanor.day(signed["created_at"]) == "2026-09-28"
     sale, copies = (
         await eleanor.event("outlook_calendar", "Book sale of the Friends"),
@@ -174,20 +167,20 @@ async def test_what_the_friends_owed_me_for_the_tables_and_what_the_book_sale_br
     )
     assert (eleanor.local(sale["at"]), eleanor.local(copies["at"])) == ("2026-09-19T10:00", "2026-09-12T10:00")
     page = await eleanor.page("confluence", "Book sale September")
-    counted = [m for m in await eleanor.mails("work", "counted 1,284.50") if "I counted again" in m["body"]][0]
-    first = (await letters(eleanor, "work", "1,248.50 best September", "janelle_brooks"))[0]
+    counted = next(m for m in await eleanor.mails("work", "counted 1,284.50") if "I counted again" in m["body"])
+    first = (await eleanor.letters("work", "1,248.50 best September", "janelle_brooks"))[0]
     assert "1,284.50" in page["text"] and "1,248.50" not in page["text"] and first["created_at"] < counted["created_at"]
     ride = await eleanor.ride("lyft", "2026-09-19T07:30")
     assert sale["where"].split(",")[1].strip() in ride["to"] and (cents(ride["fare"]), cents(ride["tip"])) == (1940, 400)
 
 
 async def test_whether_the_roof_may_be_paid_where_the_money_is_and_which_price_he_is(eleanor: Walk) -> None:
-    first, corrected = (await letters(eleanor, "personal", "porch roof half", "lyle_price"))[:2]
+    first, corrected = (await eleanor.letters("personal", "porch roof half", "lyle_price"))[:2]
     assert "5,900" in first["body"] and "6,400" in corrected["body"] and "3,200" in corrected["body"]
     asked = await eleanor.one("zelle.list_transfer_requests", lambda r: r["contact"]["name"] == "Lyle Price")
     assert (asked["direction"], asked["status"], cents(asked["amount"]) * 2) == ("incoming", "pending", 640000)
-    wait = (await letters(eleanor, "personal", "3,200 licence insurance", "caroline_hayes"))[0]
-    later = (await letters(eleanor, "personal", "Leave that request", "caroline_hayes"))[0]
+    wait = (await eleanor.letters("personal", "3,200 licence insurance", "caroline_hayes"))[0]
+    later = (await eleanor.letters("personal", "Leave that request", "caroline_hayes"))[0]
     assert "do not send him 3,200" in wait["body"] and wait["created_at"] < asked["created_at"] < later["created_at"]
     trade = await eleanor.one("fidelity.list_orders", lambda o: o["side"] == "sell" and eleanor.day(o["placed_at"]) == "2026-09-15")
     said = next(m for m in await eleanor.mails("personal", "Fidelity 3,500 roof") if "I sold 3,500 at Fidelity today" in m["body"])
@@ -210,7 +203,7 @@ async def test_whether_the_roof_may_be_paid_where_the_money_is_and_which_price_h
 
 
 async def test_how_much_of_the_distribution_is_left_and_who_worked_it_out_wrong(eleanor: Walk) -> None:
-    first, corrected = (await letters(eleanor, "personal", "distribution 4,000 March", "amit_desai"))[:2]
+    first, corrected = (await eleanor.letters("personal", "distribution 4,000 March", "amit_desai"))[:2]
     assert "8,180 is left" in first["body"] and "7,820 is left" in corrected["body"] and "11,820" in corrected["body"]
     status, worked = await eleanor.ok("vanguard.get_rmd_status"), await eleanor.ok("vanguard.calculate_rmd")
     assert cents(status["last_calculated_rmd"]) == cents(worked["rmd_amount"]) == 1182000 and cents(status["remaining"]) == 782000
@@ -234,17 +227,17 @@ async def test_what_is_off_because_of_the_storm_and_whether_we_have_water(eleano
     assert saved["place"]["state"] == "Tennessee" and not await eleanor.all(
         "yahoo_weather.get_weather_alerts", location=saved["place"]["woeid"]
     )
-    hank = next(m for m in await letters(eleanor, "personal", "storm Thursday shutters", "hank_mulder"))
+    hank = next(m for m in await eleanor.letters("personal", "storm Thursday shutters", "hank_mulder"))
     assert "Thursday night to Friday noon" in hank["body"]
     food = await eleanor.whole("instacart", lambda o: o["total"] == 7142)
     assert eleanor.day(food["delivery_window"]["start"]) == "2026-10-07" and any("Water" in i["name"] for i in food["items"])
     assert food["payment"]["last_four"] == eleanor.person["cards"]["visa"]["last4"] and food["store_name"].startswith("Habersham")
-    off = (await letters(eleanor, "choir", "Thursday 8 October storm", "lionel_price"))[0]
+    off = (await eleanor.letters("choir", "Thursday 8 October storm", "lionel_price"))[0]
     rehearsal = await eleanor.event("google_calendar", "Rehearsal, instead of Thursday")
     copy = await eleanor.event("outlook_calendar", "Rehearsal, instead of Thursday (copied)")
     assert eleanor.local(rehearsal["at"]) == "2026-10-13T18:30" and "Tuesday 13 October at 18:30" in off["body"]
     assert eleanor.local(copy["at"]) == "2026-10-08T18:30" and "do not sing on Thursday 8 October" in off["body"]
-    library = (await letters(eleanor, "work", "library closed shelter", "ruth_ann_abney"))[0]
+    library = (await eleanor.letters("work", "library closed shelter", "ruth_ann_abney"))[0]
     assert "Thursday 8 and Friday 9 October" in library["body"]
     playlist = await eleanor.one("spotify.get_user_playlists", lambda p: p["name"] == "Alto parts")
     assert "Gloria Mendez" in {c["display_name"] for c in playlist["collaborators"]}
@@ -255,7 +248,7 @@ async def test_when_i_see_dr_osei_how_i_get_there_and_when_ruth_and_i_eat_then(e
         await eleanor.event("google_calendar", "Check-up, Dr. Osei"),
         await eleanor.event("outlook_calendar", "Check-up, Dr. Osei (copied)"),
     )
-    letter = (await letters(eleanor, "personal", "appointment 14 October card", "dr_osei"))[0]
+    letter = (await eleanor.letters("personal", "appointment 14 October card", "dr_osei"))[0]
     assert (eleanor.local(visit["at"]), eleanor.local(copy["at"])) == ("2026-10-14T10:30", "2026-10-07T10:30")
     assert "Wednesday 14 October at 10:30" in letter["body"] and "not on the 7th as the card says" in letter["body"]
     page = await eleanor.page("notion", "Doctors and pills")
@@ -265,11 +258,11 @@ async def test_when_i_see_dr_osei_how_i_get_there_and_when_ruth_and_i_eat_then(e
     place = await eleanor.one("google_map_review.search_places", lambda p: "Osei" in p["name"], query="Osei")
     assert visit["where"].split(",")[1].strip() in place["formatted_address"]
     lunch = await eleanor.event("google_calendar", "Wednesday lunch, later because of the doctor")
-    agreed = (await letters(eleanor, "personal", "Ardsley Grill booth", "ruth_abernathy"))[0]
+    agreed = (await eleanor.letters("personal", "Ardsley Grill booth", "ruth_abernathy"))[0]
     assert eleanor.local(lunch["at"]) == "2026-10-14T13:00" >= eleanor.local(visit["end"]) and "One o'clock on the 14th" in agreed["body"]
     assert lunch["where"].split(",")[0] == "The Ardsley Grill" or "Ardsley Grill" in lunch["where"]
     surgery = await eleanor.event("google_calendar", "Cataract, left eye, Dr. Osgood")
-    assert "Tuesday 3 November at 8:30" in (await letters(eleanor, "personal", "left eye surgery drops", "dr_osgood"))[0]["body"]
+    assert "Tuesday 3 November at 8:30" in (await eleanor.letters("personal", "left eye surgery drops", "dr_osgood"))[0]["body"]
     assert eleanor.local(surgery["at"]) == "2026-11-03T08:30" and "no apps" in surgery["note"]
     assert not [r for s in ("uber", "lyft") for r in await eleanor.rides(s) if r["at"].startswith("2026-11-03")]
 

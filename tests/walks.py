@@ -245,6 +245,13 @@ class Walk:
         found = await self.all(searching, query=words)
         return [await self.ok(telling, email_id=m["email_id"]) for m in found]
 
+    async def letters(self, account: str, words: str, sender: str) -> list[Row]:
+        """Return what a person (by key) or an address wrote with all these words, oldest first; there is at least one."""
+        address = self.person["people"][sender]["email"] if sender in self.person["people"] else sender
+        found = [m for m in await self.mails(account, words) if m["from"] == address]
+        assert found, (account, words, sender)
+        return sorted(found, key=lambda m: m["created_at"])
+
     async def mail(self, account: str, words: str, subject: str) -> Row:
         """Return the only mail of a subject among those that hold all words."""
         found = [m for m in await self.mails(account, words) if m["subject"] == subject]
