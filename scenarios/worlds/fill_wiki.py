@@ -149,7 +149,7 @@ class Notion(Wiki):
             *values, extra = values if isinstance(values[-1], dict) else [*values, {}]
             if len(values) > len(columns):
                 raise InputError(f"wiki.yaml: row {number} of database {said['key']} has more values than properties")
-            fields: dict[str, Any] = dict.fromkeys(kinds)
+            fields: dict[str, Any] = {c["name"]: typed.blank(c) for c in columns}
             fields |= {c["name"]: self._value(c, v) for c, v in zip(columns, values, strict=False)}
             when = self.at(extra.get("at", iso(min(at + number * said.get("pace", 26) * HOUR, builder.start - HOUR))))
             past = [at_home(builder, v, 20) for c, v in zip(columns, fields.values(), strict=True) if c["type"] == "date" and v]
@@ -160,7 +160,7 @@ class Notion(Wiki):
 
     def _value(self, column: dict[str, Any], said: Any) -> Any:
         if said is None or said == "":
-            return None
+            return typed.blank(column)
         if isinstance(said, list):
             said = ", ".join(map(str, said))
         return typed.parse(column, str(said).lower() if isinstance(said, bool) else str(said))
@@ -200,10 +200,11 @@ class Confluence(Wiki):
             home = homes[said["space"]]
             self._page(said, said.get("parent") or (home if home != said["key"] else None))
         for number, said in enumerate(seeds.get("comments", [])):
-            at = self.at(said["at"])
+            at, body = self.at(said["at"]), _html(said["body"])
             row = {
                 "content_id": self.id(said["page"]),
-                "body": _html(said["body"]),
+                "body": body,
+                "text": plain(body),
                 "created_at": iso(at),
                 "created_by": self.name(said.get("by")),
             }

@@ -6,6 +6,7 @@ next one above that is not.
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Annotated, Any, Literal
 from xml.etree import ElementTree
@@ -31,7 +32,9 @@ TABLES = {
     "confluence_versions": Table(
         "id:str content_id:str number:int title:str body:str message:str? edited_at:str edited_by:str", index=("content_id",)
     ),
-    "confluence_comments": Table("id:str content_id:str body:str created_at:str created_by:str", search=("body",), index=("content_id",)),
+    "confluence_comments": Table(
+        "id:str content_id:str body:str text:str created_at:str created_by:str", search=("text",), index=("content_id",)
+    ),
     "confluence_access": Table("id:str content_id:str email:str permission:str granted_at:str", index=("content_id", "email")),
 }
 LEVELS = ("view", "edit", "admin")
@@ -40,7 +43,7 @@ _MARKUP = re.compile(r"<[^>]*>")
 
 
 def _storage(text: str) -> str:
-    known = re.sub(r"&(nbsp|mdash|ndash|hellip|rsquo|lsquo|ldquo|rdquo|euro|deg|times|middot);", " ", text)
+    known = re.sub(r"&(?!(?:lt|gt|amp|quot|apos);)[A-Za-z][A-Za-z0-9]*;", lambda m: m[0] if html.unescape(m[0]) == m[0] else " ", text)
     try:
         ElementTree.fromstring(f'<body xmlns:ac="ac" xmlns:ri="ri">{known}</body>')
     except (ElementTree.ParseError, ValueError):
@@ -68,7 +71,7 @@ def me(svc: Service) -> dict[str, Any]:
 
 def plain(body: str) -> str:
     """Return the text of a body without its markup."""
-    return _MARKUP.sub(" ", body).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").replace("&nbsp;", " ")
+    return html.unescape(_MARKUP.sub(" ", body))
 
 
 def find_space(svc: Service, space_id: str, needs: str = "view") -> dict[str, Any]:

@@ -80,7 +80,7 @@ class Spaces(Service):
             for comment in self.db.search("confluence_comments", query):
                 row = self.db.get("confluence_content", comment["content_id"]) or {}
                 title = f"Comment on {row['title']}"
-                found = self._hit(row, "comment", comment["id"], title, model.plain(comment["body"]), comment["created_at"], query)
+                found = self._hit(row, "comment", comment["id"], title, comment["text"], comment["created_at"], query)
                 hits.append(found | {"page_id": row["id"]})
         seen = {h["content_id"]: self._on(h) for h in hits}
         kept = [h for h in hits if seen[h["content_id"]] and only in (None, h["space_id"])]
@@ -100,7 +100,7 @@ class Spaces(Service):
     def add_comment(self, page_id: ContentId, body: Remark) -> dict[str, Any]:
         """Comment on a page or blog post that you may see."""
         row = model.find(self, page_id)
-        made = {"id": self.new_id("cfc"), "content_id": row["id"], "body": body, "created_at": self.time}
+        made = {"id": self.new_id("cfc"), "content_id": row["id"], "body": body, "text": model.plain(body), "created_at": self.time}
         return self._comment(self.db.insert("confluence_comments", made | {"created_by": model.me(self)["display_name"]}))
 
     @reads(example=PAGE)

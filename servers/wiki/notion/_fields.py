@@ -10,6 +10,8 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 Label = Annotated[str, Field(min_length=1, max_length=80)]
+NewLabel = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^\S(.*\S)?$")]
+NewOption = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\s,]([^,]*[^\s,])?$")]
 Text = Annotated[str, Field(max_length=2000, description="As text: 12.5, true, 2026-03-20; several choices with commas; empty clears.")]
 
 
@@ -18,12 +20,14 @@ class Property(TypedDict):
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
-    name: Annotated[Label, Field(description="Name of the property.")]
+    name: Annotated[NewLabel, Field(description="Name of the property.")]
     type: Annotated[
         Literal["title", "text", "number", "select", "multi_select", "date", "checkbox", "email", "url", "person"],
         Field(description="What it holds. Exactly one property of a database is its title."),
     ]
-    options: NotRequired[Annotated[list[Label], Field(max_length=50, description="Choices of a select or multi_select.")]]
+    options: NotRequired[
+        Annotated[list[NewOption], Field(max_length=50, description="Choices of a select or multi_select, without commas.")]
+    ]
 
 
 class Value(TypedDict):
@@ -48,11 +52,21 @@ class Filter(TypedDict):
     value: NotRequired[Text]
 
 
+def blank(prop: dict[str, Any]) -> Any:
+    """Return the value of a property that nobody has filled in: None, or an empty checkbox."""
+    return False if prop["type"] == "checkbox" else None
+
+
+def title(table: dict[str, Any]) -> str:
+    """Return the name of the property that is the title of a database's entries."""
+    return next(p["name"] for p in table["properties"] if p["type"] == "title")
+
+
 def parse(prop: dict[str, Any], text: str) -> Any:
-    """Return the typed value of a text, None for an empty one. Raises `ValueError` in plain words."""
+    """Return the typed value of a text, the blank one for an empty text. Raises `ValueError` in plain words."""
     kind, said = prop["type"], text.strip()
     if not said:
-        return None
+        return blank(prop)
     if kind == "number":
         if not re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,6})?", said):
             raise ValueError(f"{said!r} is no number")
@@ -84,6 +98,7 @@ def _choice(prop: dict[str, Any], said: str) -> str:
 
 def holds(prop: dict[str, Any], have: Any, op: str, text: str | None) -> bool:
     """Return whether a value meets a condition. Raises `ValueError` where the condition does not suit the property."""
+    have = blank(prop) if have is None else have
     empty = have in (None, [], "")
     if op in ("is_empty", "is_not_empty"):
         return empty == (op == "is_empty")
@@ -114,4 +129,5 @@ def order(value: Any) -> tuple[int, Any]:
 
 def as_text(fields: dict[str, Any]) -> str:
     """Return the values of an entry as text for search."""
-    return " · ".join(", ".join(v) if isinstance(v, list) else str(v) for v in fields.values() if v not in (None, [], ""))
+    said = [v for v in fields.values() if v not in (None, [], "") and not isinstance(v, bool)]
+    return " · ".join(", ".join(v) if isinstance(v, list) else str(v) for v in said)

@@ -21,6 +21,7 @@ Values = Annotated[list[typed.Value], Field(min_length=1, max_length=30, descrip
 Filters = Annotated[list[typed.Filter], Field(max_length=10, description="Conditions on the entries.")]
 Match = Annotated[Literal["all", "any"], Field(description="Whether all conditions must hold, or any.")]
 SortBy = Annotated[str, Field(max_length=80, description="Property to sort by; the last edited first when left out.")]
+Trash = Annotated[bool, Field(description="true returns those that are in the trash instead.")]
 Falling = Annotated[bool, Field(description="true sorts from the largest, latest or last.")]
 STOCK = seeded("ndb", "stock")
 BOOKS = Setup(
@@ -73,9 +74,9 @@ class Databases(Service):
 
     @writes(example=LENT.args, setup=(BOOKS,))
     def add_database_entry(self, database_id: DatabaseId, fields: Values) -> dict[str, Any]:
-        """Add an entry; the title must be given, other properties may stay empty. Returns entry_id and the typed fields."""
+        """Add an entry; the title must be given, other properties may stay empty (a checkbox: false). Returns entry_id and fields."""
         table = self._find(database_id, "edit")
-        values = dict.fromkeys([p["name"] for p in table["properties"]]) | self._values(table, fields)
+        values = {p["name"]: typed.blank(p) for p in table["properties"]} | self._values(table, fields)
         who = me(self)["name"]
         row = {"id": self.new_id("nde"), "database_id": table["id"], "fields": self._titled(table, values), "text": typed.as_text(values)}
         stamps = {"created_at": self.time, "created_by": who, "updated_at": self.time, "edited_by": who}
@@ -87,11 +88,12 @@ class Databases(Service):
         return self._entry(self._row(entry_id, "view", trash=True))
 
     @reads(example={"database_id": STOCK})
-    def list_database_entries(self, database_id: DatabaseId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_database_entries(
+        self, database_id: DatabaseId, in_trash: Trash = False, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return all entries of a database in the order in which they were added."""
-        table = self._find(database_id)
-        rows = self.db.rows("notion_entries", "database_id=? AND trashed_at IS NULL", table["id"], order="created_at, rowid")
-        return page(rows, "entries", limit, cursor, self._entry)
+        where = ("database_id=? AND (trashed_at IS NOT NULL)=?", self._find(database_id)["id"], int(in_trash))
+        return page(self.db.rows("notion_entries", *where, order="created_at, rowid"), "entries", limit, cursor, self._entry)
 
     @reads(
         example={"database_id": STOCK, "filters": [{"property": "Left", "op": "less_than", "value": "5"}], "sort_by": "Left"},
@@ -138,7 +140,7 @@ class Databases(Service):
 
     @writes(example=ENTRY, setup=(BOOKS, LENT))
     def delete_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
-        """Move an entry to the trash; restore_database_entry brings it back."""
+        """Move an entry to the trash; restore_database_entry brings it back, list_database_entries shows those in the trash."""
         self._row(entry_id, "edit")
         self.db.update("notion_entries", entry_id, trashed_at=self.time)
         return {"entry_id": entry_id, "status": "deleted", "deleted_at": self.time}
@@ -147,7 +149,9 @@ class Databases(Service):
     def restore_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
         """Bring an entry back from the trash."""
         if self._row(entry_id, "edit", trash=True)["trashed_at"] is None:
-            self.fail("NOT_IN_TRASH", "The entry is not in the trash.", "See get_database_entry.", entry_id=entry_id)
+            self.fail(
+                "NOT_IN_TRASH", "The entry is not in the trash.", "list_database_entries with in_trash shows what is.", entry_id=entry_id
+            )
         self.db.update("notion_entries", entry_id, trashed_at=None)
         return {"entry_id": entry_id, "status": "restored"}
 
@@ -202,7 +206,7 @@ class Databases(Service):
         return given
 
     def _titled(self, table: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-        title = next(p["name"] for p in table["properties"] if p["type"] == "title")
+        title = typed.title(table)
         if not values.get(title):
             self.fail("TITLE_REQUIRED", f"An entry of '{table['title']}' needs its title, '{title}'.", f"Give a value for '{title}'.")
         return values

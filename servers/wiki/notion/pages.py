@@ -10,16 +10,20 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.wiki import _rules as rules
 from servers.wiki._rules import PageTitle, Query
+from servers.wiki.notion import _fields as typed
 from servers.wiki.notion._model import (
     HOME,
     KEPT,
     Markdown,
     PageId,
     WorkspaceId,
+    above,
     find_page,
+    level,
     me,
     page_id,
     page_json,
+    parent_of,
     summary,
     trashed_at,
     url,
@@ -132,21 +136,24 @@ class Pages(Service):
 
     @writes(example=MADE, setup=(PLANTS, Setup("delete_page", MADE)))
     def restore_page(self, page_id: PageId) -> dict[str, Any]:
-        """Bring a page back from the trash, with what went there with it."""
+        """Bring a page back from the trash, with what went there with it. Returns parent_page_id: where it was, or, when that is in the
+        trash itself, under the next page above, null for the top of the workspace.
+        """
         row = find_page(self, page_id, "edit", trash=True)
         if row["trashed_at"] is None:
             gone = trashed_at(self, row) is not None
             hint = "Restore the page above it, which list_trash shows." if gone else "Only pages of list_trash can be restored."
             self.fail("NOT_IN_TRASH", f"'{row['title']}' was not moved to the trash itself.", hint, page_id=page_id)
-        self.db.update("notion_pages", row["id"], trashed_at=None)
-        return {"page_id": page_id, "status": "restored"}
+        over = next((p for p in above(self, row)[1:] if trashed_at(self, p) is None), None)
+        self.db.update("notion_pages", row["id"], trashed_at=None, parent_id=over["id"] if over else None)
+        return {"page_id": page_id, "parent_page_id": parent_of(self, self.db.get("notion_pages", row["id"]) or row), "status": "restored"}
 
     @reads(example={"workspace_id": HOME})
     def list_trash(self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return pages that were moved to the trash in the last 30 days, the latest first, with deleted_at and purge_at."""
         home, since = workspace(self, workspace_id), iso(self.now - KEPT)
         rows = self.db.rows("notion_pages", "workspace_id=? AND trashed_at>=?", home["id"], since, order="trashed_at DESC, id")
-        kept = [r for r in rows if home["role"] != "guest"]
+        kept = [r for r in rows if level(self, r) is not None]
         return page(kept, "pages", limit, cursor, self._gone)
 
     def _gone(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -173,8 +180,8 @@ class Pages(Service):
             for entry in self.db.search("notion_entries", query):
                 table = self.db.get("notion_databases", entry["database_id"])
                 if table is not None and table["workspace_id"] == home and self._seen(table) and entry["trashed_at"] is None:
-                    title = str(next(iter(entry["fields"].values()), ""))
-                    found.append(self._hit("entry", entry, title, entry["text"], query) | {"database_id": table["id"]})
+                    title = entry["fields"].get(typed.title(table))
+                    found.append(self._hit("entry", entry, str(title or ""), entry["text"], query) | {"database_id": table["id"]})
         return page(sorted(found, key=lambda hit: not rules.says(hit["title"], query)), "results", limit, cursor)
 
     def _seen(self, table: dict[str, Any]) -> bool:
