@@ -152,6 +152,8 @@ async def test_a_clock_that_leaps_does_what_a_clock_that_walks_does(session: Ses
     for each in (session, walking):
         await ok(each, "robinhood.setup_recurring_investment", symbol="CSPL", amount=12, frequency="biweekly")
         await ok(each, "vanguard.setup_auto_invest", fund_id="MTBIX", amount=15, frequency="weekly")
+        sale = {"symbol": "CSPL", "side": "sell", "quantity": 1, "order_type": "limit", "limit_price": 64.2, "time_in_force": "gtc"}
+        await ok(each, "robinhood.place_trade", **sale)  # fills after the ex-date of 31 March
         each.control.advance(parse_time("2026-03-14T16:10:00Z") - each.control.now)
     for _ in range(70):
         walking.pass_time(86_400)
@@ -166,6 +168,9 @@ async def test_a_clock_that_leaps_does_what_a_clock_that_walks_does(session: Ses
         ("vanguard.list_accounts", {}),
     ):
         assert await ok(session, tool, **args) == await ok(walking, tool, **args), tool
+    paid = next(d for d in (await ok(session, "robinhood.get_dividends"))["dividends"] if d["ex_date"] == "2026-03-31")
+    assert paid["symbol"] == "CSPL" and paid["shares"] > 1
+    assert (await ok(session, "robinhood.get_portfolio"))["holdings"]["CSPL"]["quantity"] < 1
 
 
 async def test_reading_twice_reads_the_same(session: Session) -> None:

@@ -35,7 +35,7 @@ def preview(svc: Service, account_id: str) -> dict[str, Any]:
     funds = {s: row for s in sorted(mine.lots) if mine.lots[s] and (row := market.security(svc, s)) is not None}
     worth = {s: value(mine.units(s), market.price_pips(row, svc.now)) for s, row in funds.items()}
     total = sum(worth.values()) + mine.cash
-    now = {name: sum(worth[s] * (row[f"{name}_percent"] or 0) // 100 for s, row in funds.items()) for name in ("stocks", "bonds")}
+    now = {name: sum(worth[s] * _percent(row, name) // 100 for s, row in funds.items()) for name in ("stocks", "bonds")}
     now["cash"] = total - now["stocks"] - now["bonds"]
     wanted = {name: total * target[name] // 10_000 for name in CLASSES}
     return {
@@ -47,35 +47,44 @@ def preview(svc: Service, account_id: str) -> dict[str, Any]:
 
 
 def _main(row: dict[str, Any]) -> str:
-    return "stocks" if (row["stocks_percent"] or 0) >= (row["bonds_percent"] or 0) else "bonds"
+    return "stocks" if _percent(row, "stocks") >= _percent(row, "bonds") else "bonds"
 
 
 def _trades(
     svc: Service, mine: brokerage.Account, funds: dict[str, dict[str, Any]], worth: dict[str, int], short: dict[str, int]
 ) -> list[dict[str, Any]]:
-    """Sell the largest funds of what there is too much of, and buy for it and for spare cash what there is too little of."""
-    trades, money = [], min(max(-short["cash"], 0), mine.buying_power)
+    """Sell the largest funds of what there is too much of, and buy for it and for spare cash what there is too little of.
+
+    `short` are the cents that each class lacks; a fund of several classes moves all of them.
+    """
+    trades, money = [], min(max(-short["cash"], 0), mine.buying_power) - max(short["cash"], 0)
     for name in ("stocks", "bonds"):
-        over = -short[name]
         for symbol in sorted((s for s in funds if _main(funds[s]) == name), key=lambda s: (-worth[s], s)):
             free = value(mine.free_units(symbol), market.price_pips(funds[symbol], svc.now)) * 98 // 100
-            amount = min(over, free)
+            amount = min(-short[name] * 100 // max(_percent(funds[symbol], name), 1), free)
             if amount >= LEAST and market.state(funds[symbol], svc.now) in ("open", "closed"):
                 trades.append({"action": "sell", "fund_id": symbol, "amount": dollars(amount)})
-                over -= amount
                 money += amount - SLACK
-    money -= max(short["cash"], 0)
+                for moved in ("stocks", "bonds"):
+                    short[moved] += amount * _percent(funds[symbol], moved) // 100
     for name in ("stocks", "bonds"):
-        amount = min(short[name], money)
-        symbol = _to_buy(svc, funds, worth, name, amount) if amount >= LEAST else None
-        if symbol is not None:
+        symbol = _to_buy(svc, funds, worth, name, min(short[name], money)) if min(short[name], money) >= LEAST else None
+        row = market.security(svc, symbol) if symbol is not None else None
+        if symbol is not None and row is not None:
+            amount = min(short[name] * 100 // max(_percent(row, name), 1), money)
             trades.append({"action": "buy", "fund_id": symbol, "amount": dollars(amount)})
             money -= amount
+            for moved in ("stocks", "bonds"):
+                short[moved] -= amount * _percent(row, moved) // 100
     return trades
 
 
+def _percent(row: dict[str, Any], name: str) -> int:
+    return row[f"{name}_percent"] or 0
+
+
 def _to_buy(svc: Service, funds: dict[str, dict[str, Any]], worth: dict[str, int], name: str, amount: int) -> str | None:
-    pure = [s for s, r in funds.items() if r["kind"] == "mutual_fund" and (r[f"{name}_percent"] or 0) >= 80]
+    pure = [s for s, r in funds.items() if r["kind"] == "mutual_fund" and _percent(r, name) >= 80]
     if pure:
         return max(pure, key=lambda s: (worth[s], s))
     for symbol in DEFAULTS[name]:
