@@ -72,6 +72,17 @@ async def test_an_offer_leaves_a_ride_that_has_become_too_cheap_for_it(session: 
     assert (await ok(session, "uber.get_user_profile"))["promo"]["offer_id"] == at("ubo", "five"), "it waits for another ride"
 
 
+async def test_an_offer_for_first_rides_says_in_the_list_that_they_are_over(session: Session) -> None:
+    for tool, key, name in (("uber.list_offers", "offers", "status"), ("lyft.list_promos", "promos", "state")):
+        shown = (await ok(session, tool))[key]
+        apply = {"uber.list_offers": "uber.apply_offer", "lyft.list_promos": "lyft.redeem_promo"}[tool]
+        over = [o for o in shown if o[name] == "ineligible"]
+        assert over and all(o["first_rides"] for o in over)
+        assert (await refused(session, apply, offer_id=over[0]["offer_id"]))["code"] == "OFFER_NOT_ELIGIBLE"
+        for one in (o for o in shown if o[name] == "available"):
+            await ok(session, apply, offer_id=one["offer_id"])
+
+
 @pytest.mark.parametrize("tool", ["uber.add_saved_place", "lyft.save_location"])
 async def test_spaces_around_a_label_do_not_count(session: Session, tool: str) -> None:
     place = {"address": "2101 NE Going Street, Portland, OR 97211", "lat": 45.5581, "lng": -122.6437}

@@ -132,13 +132,15 @@ def used_by(svc: Service, words: Words, offer_id: str) -> dict[str, Any] | None:
 
 
 def offer_state(svc: Service, words: Words, offer: dict[str, Any]) -> str:
-    """Return used, expired, upcoming, applied or available."""
+    """Return used, expired, upcoming, ineligible (its first rides have been taken), applied or available."""
     if used_by(svc, words, offer["id"]):
         return "used"
     if svc.time >= offer["expires_at"]:
         return "expired"
     if svc.time < offer["starts_at"]:
         return "upcoming"
+    if offer["first"] is not None and taken(svc, words, offer) >= offer["first"]:
+        return "ineligible"
     return "applied" if offer["applied_at"] else "available"
 
 
@@ -158,7 +160,7 @@ def apply_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
         span = {"starts_at": offer["starts_at"], "expires_at": offer["expires_at"]}
         hint = f"{words.offers} shows what can be used now."
         svc.fail(f"OFFER_{'NOT_STARTED' if state == 'upcoming' else state.upper()}", f"{offer['code']} is {state}.", hint, **span)
-    if offer["first"] is not None and taken(svc, words, offer) >= offer["first"]:
+    if state == "ineligible":
         message = f"{offer['code']} is for the first {offer['first']} rides of its types."
         svc.fail(
             "OFFER_NOT_ELIGIBLE",

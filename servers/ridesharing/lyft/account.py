@@ -106,7 +106,10 @@ class Account(Service):
 
     @reads()
     def list_promos(self, include_used: Spent = False, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return promos that can be redeemed or are about to wait for their day, with terms, status and expiry; newest first."""
+        """Return promos that have not expired, with terms, expiry and state, newest first.
+
+        The state is available, applied (redeemed), upcoming, or ineligible for one whose first rides you have taken.
+        """
         shown = []
         for row in self.db.rows("lyft_offers", order="starts_at DESC, rowid"):
             state = rules.offer_state(self, WORDS, row)

@@ -102,7 +102,10 @@ class Account(Service):
 
     @reads(example={})
     def list_offers(self, include_used: Used = False, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return offers that are available, applied or upcoming, the soonest to expire first, with what they take off and ask for."""
+        """Return offers, the soonest to expire first, with what they take off and ask for, and a status.
+
+        That is available, applied, upcoming, or ineligible for one whose first rides you have taken.
+        """
         rows = self.db.rows("uber_offers", order="expires_at, rowid")
         shown = [o for o in map(self._offer_json, rows) if include_used or o["status"] not in ("used", "expired")]
         return page(shown, "offers", limit, cursor)
