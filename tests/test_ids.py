@@ -59,7 +59,10 @@ async def found(session: Session, cls: type[Service], field: str, value: str, be
         for tried in (args | {name: given}, {name: given}):
             if not (await session.call(cls.name, spec.name, tried)).is_error:
                 return True
-    return value in [v async for v in everything(session, cls, beside)]
+    async for known in everything(session, cls, beside):
+        if known == value:
+            return True
+    return False
 
 
 async def everything(session: Session, cls: type[Service], beside: dict[str, list[str]]) -> AsyncIterator[str]:
