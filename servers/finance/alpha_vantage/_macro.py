@@ -74,12 +74,19 @@ def _months_since(first: date) -> int:
     return (first.year - FIRST_YEAR) * 12 + first.month - 1
 
 
+def _wave(key: str, months: int, length: int) -> float:
+    """Return a number in [-1, 1) that goes in a line from one draw to the next within `length` months."""
+    knot, rest = divmod(months, length)
+    before, after = draws(key, knot)[0], draws(key, knot + 1)[0]
+    return before + (after - before) * rest / length
+
+
 # -- prices -----------------------------------------------------------------------------------------------------------
 @functools.cache
 def _price_level(first: date) -> float:
     months = _months_since(first)
-    level = 233.7 * (1 + 0.0018 * months + 0.0000065 * months * months)
-    return round(level * (1 + 0.0012 * draws("CPI", str(first))[0]), 3)
+    level = 233.7 * (1 + 0.0018 * months + 0.0000065 * months * months) * (1 + 0.012 * _wave("prices", months, 18))
+    return round(level * (1 + 0.0008 * draws("CPI", str(first))[0]), 3)
 
 
 def _cpi(first: date) -> tuple[Vintage, ...]:
@@ -98,8 +105,7 @@ def _inflation(first: date) -> tuple[Vintage, ...]:
 def _unemployment(first: date) -> tuple[Vintage, ...]:
     """The first print comes on the next month's first Friday; a third of them move by a tenth with the print after."""
     months = _months_since(first)
-    wave = sum(draws("work", months // 6 + n)[0] * w for n, w in ((0, 1 - months % 6 / 6), (1, months % 6 / 6)))
-    value = round(4.2 + 0.5 * wave, 1)
+    value = round(4.2 + 0.5 * _wave("work", months, 6), 1)
     luck = draws("work revised", str(first))[0]
     early = round(value + (0.1 if luck > 0.66 else -0.1 if luck < -0.66 else 0.0), 1)
     return Vintage("first", _first_friday(first, 1), early), Vintage("revised", _first_friday(first, 2), value)

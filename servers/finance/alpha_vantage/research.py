@@ -33,7 +33,7 @@ class Research(Service):
     @reads(example={"symbol": "SMPK"})
     def get_alpha_company_overview(self, symbol: Symbol) -> dict[str, Any]:
         """Return what a company is and its figures at the delayed price: market value, revenue and dividends in dollars, growth and
-        yield in percent, moving averages of 50 and 200 days. Funds and coins have null where a company's figure is meant."""
+        yield in percent, averages and range of closes. Funds and coins have null where a company's figure is meant."""
         row = data.find_security(self, WORDS, symbol)
         at, rated = delayed(self), figures.analysts(row, delayed(self))
         today = local_day(at, calendar.NEW_YORK)

@@ -43,8 +43,8 @@ class Quotes(Service):
 
     @reads(example={"symbol": "SMPK", "exchange": "NASDAQ"})
     def get_google_quote(self, symbol: Symbol, exchange: Exchange | None = None) -> dict[str, Any]:
-        """Return a security's present quote in dollars: price, the day's range and change, 52-week range, market value, price to earnings,
-        yield in percent, and market_state (open, closed, halted or delisted)."""
+        """Return a security's present quote in dollars: price, the day's range and change, 52-week range of the closes, market value, price
+        to earnings, yield in percent, and market_state (open, closed, halted or delisted)."""
         row = self._listed(symbol, exchange)
         now = market.quote(row, self.now)
         low, high = market.year_range(row, self.now)

@@ -31,27 +31,41 @@ WORDS: dict[str | None, tuple[str, ...]] = {
         "{name} is cheap here and nobody wants to say so.",
         "Bought the dip at {price}. We'll see who is right in a year.",
         "{symbol} to {high} by summer, mark my words.",
-        "Management keeps doing what it says. Holding {symbol}.",
         "Heard a big fund is loading up on {symbol}. No link, trust me.",
     ),
     "bearish": (
         "Out of {symbol} at {price}. Too many promises.",
         "{name} will see {low} before it sees {high}.",
-        "Can anybody explain this valuation? Short from {price}.",
-        "The dividend is next to go, you'll see.",
         "Sold half my {symbol}. I sleep better.",
-        "Insiders know something. {low} is where I'd look again.",
+        "Took my loss at {price}. Lesson learned.",
     ),
     None: (
-        "Anyone know when {symbol} reports next?",
         "Watching {price}, no position.",
         "Is this the same {name} that was in the news, or the other one?",
-        "Volume looks thin today.",
+        "Volume looks thin.",
         "What did I miss? {symbol} is at {price}.",
     ),
 }
+OF_COMPANIES: dict[str | None, tuple[str, ...]] = {
+    "bullish": (
+        "Management keeps doing what it says. Holding {symbol}.",
+        "Order books must be full. {high} is fair.",
+        "Still a buy after all these years.",
+    ),
+    "bearish": ("Insiders know something. {low} is where I'd look again.", "Can anybody explain this valuation? Short from {price}."),
+    None: (
+        "Anyone know when {symbol} reports next?",
+        "Who runs {name} these days?",
+        "Does the analyst with the low target know more than the others?",
+    ),
+}
+OF_PAYERS = "The dividend is next to go, you'll see."
 PAIRED = ("Moving from {symbol} into ${peer}.", "I like ${peer} better than {symbol} here.", "{symbol} and ${peer} always move together.")
-HALTED = ("Any word on when {symbol} trades again?", "Halted and not a line from the company.", "My money is stuck in {symbol}.")
+HALTED: dict[str | None, tuple[str, ...]] = {
+    "bullish": ("Whoever holds {symbol} will be glad when it opens.", "Good news takes time to write. {high} when it trades again."),
+    "bearish": ("It opens at {low}, if it opens.", "They would have told us if it were good."),
+    None: ("Any word on when {symbol} trades again?", "Halted and not a line from the company.", "My money is stuck in {symbol}."),
+}
 
 
 @dataclass(frozen=True)
@@ -86,7 +100,7 @@ def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
     if row["listed_at"][:10] > day.isoformat() or market.state(row, start) == "delisted":
         return []
     moved = _moved(row, day)
-    size = 0 if row["kind"] == "mutual_fund" else 1 + int(3 * share("chatter", row["symbol"])) + min(int(3 * abs(moved)), 7)
+    size = 0 if row["kind"] == "mutual_fund" else 1 + int(9 * share("chatter", row["symbol"]) ** 3) + min(int(4 * abs(moved)), 9)
     others = [p for p in peers if p != row["symbol"]]
     found = []
     for number in range(size):
@@ -101,7 +115,7 @@ def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
                 symbol=row["symbol"],
                 author=AUTHORS[int((luck[2] + 1) / 2 * len(AUTHORS))],
                 at=start + int((luck[0] + 1) / 2 * 16.5 * 3600),
-                sentiment="bullish" if feeling > 0.2 else "bearish" if feeling < -0.25 else None,
+                sentiment=None if peer else "bullish" if feeling > 0.1 else "bearish" if feeling < -0.15 else None,
                 peer=peer,
                 most_likes=int((luck[5] + 1) * 9),
             )
@@ -122,8 +136,10 @@ def text(row: dict[str, Any], post: Post) -> str:
     last = market.price(row, post.at)
     steps = {"price": last, "high": last * 1.25, "low": last * 0.8}
     said = {name: f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}" for name, amount in steps.items()}
-    options = PAIRED if post.peer else HALTED if market.state(row, post.at) == "halted" else WORDS[post.sentiment]
-    if not post.peer:
+    halted = market.state(row, post.at) == "halted"
+    options = PAIRED if post.peer else (HALTED if halted else WORDS)[post.sentiment]
+    if not post.peer and not halted and row["kind"] == "stock":
+        options += OF_COMPANIES[post.sentiment] + ((OF_PAYERS,) if post.sentiment == "bearish" and row["dividend"] else ())
         report = next((e for e in figures.earnings(row, post.at) if e.reported is not None), None)
         if report is not None and 0 < (local_day(post.at, calendar.NEW_YORK) - report.date).days <= 2:
             options = (*options, f"${report.reported:.2f} against ${report.estimate:.2f} expected for {report.quarter}. Discuss.")

@@ -11,14 +11,6 @@ from servers.finance import _market as market
 from servers.kit.service import Service
 from servers.kit.store import Table
 
-TABLES = {
-    "yahoo_finance_profile": Table("id:str handle:str", identity=True),
-    "yahoo_finance_watchlists": data.WATCHLISTS,
-    # Posts that somebody really wrote, the user's own among them; what the crowd writes besides is made by `_board`.
-    "yahoo_finance_posts": Table(
-        "id:str symbol:str author:str mine:bool text:str sentiment:str? created_at:str deleted_at:str?", index=("symbol", "created_at")
-    ),
-}
 WORDS = data.Words(
     tables="yahoo_finance",
     watchlist_id="yfw",
@@ -27,6 +19,14 @@ WORDS = data.Words(
     search="search_yahoo_tickers",
     list_watchlists="list_yahoo_watchlists",
 )
+TABLES = {
+    "yahoo_finance_profile": Table("id:str handle:str", identity=True),
+    "yahoo_finance_watchlists": data.WATCHLISTS,
+    # Posts that somebody really wrote, the user's own among them; what the crowd writes besides is made by `_board`.
+    "yahoo_finance_posts": Table(
+        "id:str symbol:str author:str mine:bool text:str sentiment:str? created_at:str deleted_at:str?", index=("symbol", "created_at")
+    ),
+}
 
 QuoteType = Literal["EQUITY", "ETF", "MUTUALFUND", "CRYPTOCURRENCY"]
 TYPES: dict[str, QuoteType] = {"stock": "EQUITY", "etf": "ETF", "mutual_fund": "MUTUALFUND", "crypto": "CRYPTOCURRENCY"}

@@ -57,8 +57,8 @@ class Quotes(Service):
 
     @reads(example={"symbol": "SMPK"})
     def get_yahoo_live_quote(self, symbol: Symbol) -> dict[str, Any]:
-        """Return the live quote of a security: price, bid and ask (null while nothing trades), the day's and the year's range in dollars,
-        volume, and figures of valuation."""
+        """Return the live quote of a security: price, bid and ask (null while nothing trades), the day's range, that of 52 weeks of closes,
+        volume, and figures of valuation, in dollars."""
         row = data.find_security(self, WORDS, symbol)
         now = market.quote(row, self.now)
         low, high = market.year_range(row, self.now)
