@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from scenarios.worlds import build
 from servers.kit.errors import InputError
+from tests.commands import ROOT
 
 
 @pytest.mark.parametrize(
@@ -39,3 +43,22 @@ def test_seeds_that_do_not_fit_are_one_line(
     finally:
         build.person.cache_clear()
     assert told in str(caught.value) and str(caught.value).startswith("world maya: ") and "\n" not in str(caught.value)
+
+
+def test_worlds_are_the_same_bytes_in_every_process() -> None:
+    code = (
+        "import hashlib; from scenarios.worlds.build import build, names; "
+        "print([hashlib.sha256(build(n).image()).hexdigest() for n in names()])"
+    )
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": seed, "TZ": zone},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seed, zone in (("1", "UTC"), ("2", "Asia/Tokyo"))
+    ]
+    one, two = (p.communicate(timeout=200)[0] for p in running)
+    assert one == two and len(one) > 3 * 64
