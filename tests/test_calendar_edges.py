@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 
+from servers.calendar.google_calendar._quick_add import read
 from servers.kit.control import make_id
 from servers.kit.session import Session
 from tests.support import assert_error, new_session
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400
+LUCAS = "lucas.weber@fernhill.design"
 
 
 @pytest.fixture
@@ -134,6 +137,58 @@ async def test_whoever_organises_a_moved_event_is_no_longer_a_guest_of_it(sessio
     await google(session, "move_event", event_id=made["event_id"], new_calendar_id=shared["calendar_id"])
     moved = await google(session, "get_event", event_id=made["event_id"])
     assert moved["organizer"]["email"] == shared["owner"] and moved["attendees"] == []
+
+
+async def test_a_colleague_who_is_away_declines(session: Session) -> None:
+    times = {"start_time": "2026-04-08T10:00", "end_time": "2026-04-08T11:00", "attendees": [{"email": LUCAS}]}
+    made = await outlook(session, "schedule_event", calendar_id="primary", title="Tokens", **times)
+    session.control.advance(3 * DAY)
+    assert (await outlook(session, "get_event_details", event_id=made["event_id"]))["attendees"][0]["response"] == "declined"
+
+
+async def test_a_colleague_is_busy_in_a_meeting_to_which_they_said_yes(session: Session) -> None:
+    standup = {"start_date": "2026-03-17T09:30", "end_date": "2026-03-17T09:45"}
+    busy = (await outlook(session, "get_schedule", email=LUCAS, **standup))["schedule"]
+    assert [(b["start"], b["status"], b["title"]) for b in busy] == [("2026-03-17T16:30:00Z", "busy", None)]
+    dry_run = {"start_date": "2026-03-16T10:00", "end_date": "2026-03-16T12:00"}
+    assert (await outlook(session, "get_schedule", email=LUCAS, **dry_run))["schedule"], "Lucas organises it"
+    stranger = {"start_date": "2026-03-17T09:30", "end_date": "2026-03-17T09:45", "email": "ben.archer@northlight.org"}
+    assert (await outlook(session, "get_schedule", **stranger))["schedule"] == []
+
+
+async def test_an_out_of_office_is_busy_on_the_primary_calendar_and_on_no_other(session: Session) -> None:
+    await google(session, "set_out_of_office", start_date="2026-05-05", end_date="2026-05-05")
+    home, primary = make_id("gcl", "maya", "home"), make_id("gcl", "maya", "personal")
+    day = {"time_min": "2026-05-05", "time_max": "2026-05-06"}
+    away = [{"start": "2026-05-05T07:00:00Z", "end": "2026-05-06T07:00:00Z"}]
+    every = await google(session, "get_free_busy", **day)
+    assert every["busy"] == away and {c["calendar_id"]: c["busy"] for c in every["calendars"]}[primary] == away
+    assert (await google(session, "get_free_busy", calendar_ids=["primary"], **day))["busy"] == away
+    assert (await google(session, "get_free_busy", calendar_ids=[home], **day))["busy"] != away
+
+
+WEEK = ["MO", "TU", "WE", "TH", "FR"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "day", "by_day"),
+    [
+        ("Stand-up every weekday 9:00", "Stand-up", "2026-03-16", WEEK),
+        ("Yoga every Monday, Wednesday and Friday 18:00", "Yoga", "2026-03-16", ["MO", "WE", "FR"]),
+        ("Dentist on the 20th at 15:00", "Dentist", "2026-03-20", None),
+        ("Meet the 5th floor team Friday 14:00", "Meet the 5th floor team", "2026-03-20", None),
+        ("Bill on the 31st", "Bill", "2026-03-31", None),
+    ],
+)
+def test_a_line_says_several_weekdays_or_a_day_of_the_month(text: str, title: str, day: str, by_day: list[str] | None) -> None:
+    said = read(text, datetime(2026, 3, 14, 8))
+    assert (said.title, said.day.isoformat(), (said.rule or {}).get("by_day")) == (title, day, by_day)
+
+
+@pytest.mark.parametrize("text", ["Trip from March 20 to March 22", "Rest Mon-Wed", "Fair 20 March - 22 March", "Party on the 35th"])
+def test_a_line_with_a_span_of_days_is_not_read_as_its_first_day(text: str) -> None:
+    with pytest.raises(ValueError, match=r"span of days|no month"):
+        read(text, datetime(2026, 3, 14, 8))
 
 
 @pytest.mark.parametrize(

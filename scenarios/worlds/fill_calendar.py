@@ -68,7 +68,7 @@ class Others:
         people = builder.person["people"] | self.seeds.get("colleagues", {})
         for key, who in people.items():
             works = self.seeds.get("works", {}).get(key, [9, 17])
-            row = {"name": who["name"], "timezone": who.get("timezone", builder.person["timezone"])}
+            row = {"name": who["name"], "timezone": self.seeds.get("zones", {}).get(key, builder.person["timezone"])}
             builder.add(since, "calendar_people", email=who["email"], works_from=works[0], works_until=works[1], **row)
         for key, times in self.seeds.get("busy", {}).items():
             for number, said in enumerate(times):

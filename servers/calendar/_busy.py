@@ -38,7 +38,7 @@ def answer_of(svc: Service, row: dict[str, Any], attendee: dict[str, Any]) -> st
     key = (row["series_id"] or row["id"], attendee["email"])
     if svc.now < parse_time(attendee["invited_at"]) + 600 + int(share("delay", *key) * 2 * rules.DAY):
         return "needsAction"
-    if any(s[2] == "busy" for s in known_busy(svc, attendee["email"], parse_time(row["start_at"]), parse_time(row["end_at"]))):
+    if any(s[2] in ("busy", "oof") for s in known_busy(svc, attendee["email"], parse_time(row["start_at"]), parse_time(row["end_at"]))):
         return "declined"
     drawn = share("answer", *key)
     return "accepted" if drawn < 0.8 else ("tentative" if drawn < 0.9 else "needsAction")
@@ -109,6 +109,18 @@ def known_busy(svc: Service, email: str, first: int, last: int) -> list[tuple[in
         times = repeats(row["rule"], begin, where, first - (end - begin) + 1, last)
         found += [(t, t + end - begin, row["status"]) for t in times if t < last and t + end - begin > first]
     return sorted(found)
+
+
+def engaged(svc: Service, words: rules.Words, email: str, first: int, last: int) -> list[tuple[int, int, str]]:
+    """Return the same with what the account sees of it: events that the other organises, or to which they said yes or perhaps."""
+    found = known_busy(svc, email, first, last)
+    for row in rules.occurrences(svc, words, first, last) if svc.db.get("calendar_people", email) else ():
+        guest = next((a for a in row["attendees"] if a["email"] == email), None)
+        answer = "accepted" if row["organizer"] == email else (answer_of(svc, row, guest) if guest is not None else "declined")
+        if answer in ("accepted", "tentative") and row["show_as"] != "free":
+            status = "busy" if answer == "accepted" else "tentative"
+            found.append((parse_time(row["start_at"]), parse_time(row["end_at"]), status))
+    return sorted(set(found))
 
 
 def repeats(rule: dict[str, Any] | None, begin: int, where: ZoneInfo, after: int, before: int) -> Iterable[int]:

@@ -13,6 +13,9 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY = r"(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?"
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_SPAN = (
+    rf"(?:\b(?:to|until|till|through)|[-–—])\s*(?:{_WEEKDAY}\b|{_MONTH}\s*[0-9]|[0-9]{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}|[0-9]{{4}}-[0-9])"
+)
 _CLOCK = r"(?:([0-9]{1,2})(?:[:.]([0-9]{2}))?\s*([ap]\.?m\b\.?)?|(noon|midnight))"
 _SURE = r"(?:([0-9]{1,2}):([0-9]{2})\s*([ap]\.?m\b\.?)?|([0-9]{1,2})\s*([ap]\.?m\b\.?)|(noon|midnight)\b)"
 
@@ -46,6 +49,8 @@ def read(text: str, now: datetime) -> Quick:
     line = _Line(" ".join(text.split()))
     rule = _every(line)
     day = _day(line, now.date())
+    if day is not None and re.search(_SPAN, line.text, re.IGNORECASE):
+        raise ValueError("it names a span of days")
     length = line.take(r"for ([0-9]{1,3}(?:\.5)?)\s*(h|hours?|hrs?|m|min|mins|minutes?)")
     clock, end = _hours(line)
     if day is None and clock is None and rule is None:
@@ -53,7 +58,7 @@ def read(text: str, now: datetime) -> Quick:
     if day is None:
         day = now.date() + timedelta(days=int(clock is not None and clock <= now.time() and rule is None))
         if rule and rule.get("by_day"):
-            day += timedelta(days=(DAYS.index(rule["by_day"][0]) - day.weekday()) % 7)
+            day += timedelta(days=min((DAYS.index(d) - day.weekday()) % 7 for d in rule["by_day"]))
     minutes = 60
     if length:
         minutes = int(float(length[1]) * (60 if length[2].lower().startswith("h") else 1))
@@ -73,9 +78,12 @@ def read(text: str, now: datetime) -> Quick:
 
 
 def _every(line: _Line) -> dict[str, Any] | None:
-    weekday = line.take(r"every (other )?" + _WEEKDAY)
+    if line.take(r"every (?:weekday|workday)"):
+        return {"freq": "weekly", "by_day": list(DAYS[:5])}
+    weekday = line.take(rf"every (other )?({_WEEKDAY}(?:(?:, ?| and |, ?and ){_WEEKDAY})*)")
     if weekday:
-        rule: dict[str, Any] = {"freq": "weekly", "by_day": [weekday[2][:2].upper()]}
+        said = {d[:2].upper() for d in re.findall(_WEEKDAY, weekday[2], re.IGNORECASE)}
+        rule: dict[str, Any] = {"freq": "weekly", "by_day": [d for d in DAYS if d in said]}
         return rule | ({"interval": 2} if weekday[1] else {})
     unit = line.take(r"every (other )?(day|week|month|year)")
     if not unit:
@@ -111,7 +119,8 @@ def _day(line: _Line, today: date) -> date | None:
         if found[1]:
             return today + timedelta(days=7 - today.weekday() + weekday)
         return today + timedelta(days=(weekday - today.weekday()) % 7)
-    return None
+    found = line.take(r"on the ([0-9]{1,2})(?:st|nd|rd|th)")
+    return _next_day(today, int(found[1])) if found else None
 
 
 def _month_day(today: date, month: str, day: str, year: str | None) -> date:
@@ -120,6 +129,14 @@ def _month_day(today: date, month: str, day: str, year: str | None) -> date:
         return _real(int(year), number, int(day))
     made = _real(today.year, number, int(day))
     return made if made >= today else _real(today.year + 1, number, int(day))
+
+
+def _next_day(today: date, number: int) -> date:
+    """Return the next day of that number, of this month or of one that has it."""
+    found = next((d for d in (today + timedelta(days=n) for n in range(62)) if d.day == number), None)
+    if found is None:
+        raise ValueError(f"no month has a day {number}")
+    return found
 
 
 def _real(year: int, month: int, day: int) -> date:

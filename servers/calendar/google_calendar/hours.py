@@ -92,17 +92,21 @@ class Hours(Service):
     def get_free_busy(self, time_min: When, time_max: When, calendar_ids: Which | None = None) -> dict[str, Any]:
         """Return when you are busy, joined over all your own calendars, and for each calendar apart, without saying with what.
 
-        Events that are transparent or declined leave you free; an out of office is busy. Spans are cut to time_min and time_max.
+        Events that are transparent or declined leave you free; an out of office is busy on your primary calendar. Spans are cut to the
+        times asked for.
         """
         where = rules.zone(self, WORDS)
         first, last = rules.window(self, WORDS, rules.epoch(time_min, where), rules.epoch(time_max, where))
         ids = rules.own_ids(self, WORDS) if calendar_ids is None else [rules.calendar(self, WORDS, c)["id"] for c in calendar_ids]
         taken = [o for o in _busy.busy(self, WORDS, first, last, ids) if my_response(self, o) != "declined"]
         away = absence(self)
-        every = [(parse_time(o["start_at"]), parse_time(o["end_at"])) for o in taken] + ([away] if away and calendar_ids is None else [])
-        apart = {
-            i: [(parse_time(o["start_at"]), parse_time(o["end_at"])) for o in taken if o["calendar_id"] == i] for i in dict.fromkeys(ids)
-        }
+        apart: dict[str, list[tuple[int, int]]] = {i: [] for i in ids}
+        for row in taken:
+            apart[row["calendar_id"]].append((parse_time(row["start_at"]), parse_time(row["end_at"])))
+        home = rules.calendar(self, WORDS, "primary")["id"]
+        if away is not None and home in apart:
+            apart[home].append(away)
+        every = [span for spans in apart.values() for span in spans]
         return {
             "time_min": iso(first),
             "time_max": iso(last),

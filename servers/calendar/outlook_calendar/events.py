@@ -143,7 +143,7 @@ class Events(Service):
     ) -> dict[str, Any]:
         """Find events of any date by words in subject, text, place or people; the best match comes first.
 
-        A series is found as a whole, with `next_start`; words in "quotes" must follow each other.
+        A series is found as a whole, with `next_start`, and so are its occurrences that differ. Words in "quotes" must follow each other.
         """
 
         def show(row: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class Schedule(Service):
             if self.db.get("calendar_people", email.lower()) is None:
                 hint = "Only calendars of people whose organisation shares free/busy times can be read."
                 self.fail("ERROR_MAILBOX_NOT_FOUND", f"No calendar of {email} can be looked into.", hint, email=email)
-            spans = _busy.known_busy(self, email.lower(), first, last)
+            spans = _busy.engaged(self, WORDS, email.lower(), first, last)
             shown = [{"event_id": None, "start": iso(a), "end": iso(b), "title": None, "status": status} for a, b, status in spans]
             return {"email": email.lower(), "schedule": shown}
         mine = [
@@ -64,7 +64,7 @@ class Schedule(Service):
         first, last = stretch(self, time_min, time_max, 31 * rules.DAY)
         length, people = duration_minutes * 60, sorted({e.lower() for e in attendee_emails})
         known = {e: self.db.get("calendar_people", e) for e in people if not rules.is_me(self, WORDS, e)}
-        taken = {e: _busy.known_busy(self, e, first, last) for e in known}
+        taken = {e: _busy.engaged(self, WORDS, e, first, last) for e in known}
         mine = [(parse_time(r["start_at"]), parse_time(r["end_at"]), status_of(self, r)) for r in _busy.busy(self, WORDS, first, last)]
         begin = max(first, self.now)
         graded: list[tuple[int, int, list[str]]] = []
