@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from scenarios.worlds.build import names, shared
 from servers.kit.control import make_id
 from servers.kit.session import Session
+from servers.kit.values import parse_time
+from servers.kit.zones import local
 from tests.support import assert_error, new_session
 
 pytestmark = pytest.mark.anyio
@@ -50,6 +55,24 @@ async def chores(session: Session) -> str:
     made = (await notion(session, "create_database", workspace_id=HOME, title="Chores", properties=columns))["database_id"]
     await notion(session, "add_database_entry", database_id=made, fields=[{"property": "Chore", "value": "Wipe the xylophone"}])
     return made
+
+
+# -- the worlds -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("person", names())
+def test_notes_are_written_by_day_and_by_somebody_who_was_there(person: str) -> None:
+    world = shared(person)
+    zone = ZoneInfo(world.rows("google_calendar_profile")[0]["timezone"])
+    found = [(p, p["content"]) for p in world.rows("notion_pages")] + [(p, p["text"]) for p in world.rows("confluence_content")]
+    notes = [(page, re.match(r"\W*Present: ([^.]*)\.(.*)", text, re.DOTALL)) for page, text in found if "Present:" in text]
+    assert len(notes) >= 20
+    for page, said in notes:
+        assert said is not None and 7 <= local(parse_time(page["created_at"]), zone).hour < 23, page
+        me = page["created_by"] == world.rows("notion_profile")[0]["name"]
+        assert me or page["created_by"] in said[1], page
+        sang = re.search(r"(\w+) sang alone", said[2])
+        assert sang is None or sang[1] in said[1] or sang[1] == "nobody", page
 
 
 # -- Notion ---------------------------------------------------------------------------------------------------------

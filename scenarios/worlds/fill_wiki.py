@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import time, timedelta
 from email.utils import parseaddr
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -10,7 +11,7 @@ from scenarios.worlds.build import Builder
 from scenarios.worlds.fill_calendar import at_home, held
 from servers.kit.errors import InputError
 from servers.kit.values import iso
-from servers.kit.zones import local
+from servers.kit.zones import local, local_moment
 from servers.wiki.confluence._model import plain
 from servers.wiki.notion import _fields as typed
 
@@ -72,16 +73,22 @@ class Wiki:
             chance = self.builder.chance(self.service, said["key"], day)
             lines = [chance.choice(choices) for choices in said["lines"] if chance.random() < said.get("fullness", 0.8)]
             present = [p for p in said.get("people", []) if chance.random() < 0.85]
-            words = {"n": str(chance.randrange(2, 9)), "who": self.name(chance.choice(said["people"])).split()[0] if present else "nobody"}
+            words = {"n": str(chance.randrange(2, 9)), "who": self.name(chance.choice(present)).split()[0] if present else "nobody"}
             head = f"Present: {', '.join(['me' if said.get('me') else self.name(None), *map(self.name, present)])}."
             filled = [line.replace("{n}", words["n"]).replace("{who}", words["who"]) for line in lines]
             title = said["title"].replace("{date}", day.isoformat())
-            made = {"key": f"{said['key']}-{day}", "title": title, "at": iso(start + chance.randrange(2, 30) * HOUR // 2)}
-            by = chance.choice(said["writers"]) if said.get("writers") else None
+            made = {"key": f"{said['key']}-{day}", "title": title, "at": iso(self._awake(start + chance.randrange(2, 30) * HOUR // 2))}
+            writers = [w for w in said.get("writers", []) if w in present or w not in said.get("people", [])]
+            by = chance.choice(writers) if writers else None
             found.append(
                 {k: v for k, v in said.items() if k in ("ws", "space", "parent", "labels")} | made | {"by": by, "lines": [head, *filled]}
             )
         return found
+
+    def _awake(self, moment: int) -> int:
+        """Return a moment, or the morning after it where it lies in the night."""
+        at = local(moment, self.where)
+        return moment if 7 <= at.hour < 23 else local_moment(at.date() + timedelta(days=at.hour >= 23), time(8, at.minute), self.where)
 
 
 class Notion(Wiki):

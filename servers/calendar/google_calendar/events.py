@@ -92,8 +92,8 @@ class Events(Service):
     def quick_add_event(self, calendar_id: CalendarId, text: Line) -> dict[str, Any]:
         """Create an event from one line that names a day, an hour, or both; an hour without am or pm is on the 24-hour clock.
 
-        Understood: dates (2026-03-20, 20 March, 3/20), weekdays, tomorrow, 'for 2 hours', 'every Tuesday', 'on the 20th', 'at <place>'. Without a
-        length it lasts an hour, without an hour all day. Returns the event as it was understood.
+        Understood: dates (2026-03-20, 20 March, 3/20), weekdays, tomorrow, 'on the 20th', 'for 2 hours', 'every Tuesday', 'at <place>'.
+        Without a length it lasts an hour, without an hour all day. Returns the event as it was understood.
         """
         where = rules.calendar(self, WORDS, calendar_id, "writer")
         zone = rules.zone(self, WORDS)
