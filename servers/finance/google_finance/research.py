@@ -87,7 +87,7 @@ class Research(Service):
     def get_google_sector_performance(self, sector: data.Sector | None = None) -> dict[str, Any]:
         """Return how sectors did, best of the day first: change in percent over the latest day, five trading days, a month and since the
         year began, weighed by market value. With a sector, its stocks, too."""
-        found = [self._sector(name, of) for name, of in self._sectors().items() if sector in (None, name)]
+        found = [self._sector(name, of) for name, of in self._sectors().items() if of and sector in (None, name)]
         shown = {"sectors": sorted(found, key=lambda s: -s["day_change_percent"])}
         if sector is None:
             return shown
