@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from scenarios.worlds.build import shared
 from servers.calendar.google_calendar._quick_add import read
 from servers.kit.control import make_id
 from servers.kit.session import Session
@@ -37,6 +38,21 @@ async def outlook(session: Session, tool: str, **args: Any) -> dict[str, Any]:
     reply = await session.call("outlook_calendar", tool, args)
     assert not session.bugs and not reply.is_error, session.bugs or reply.data
     return reply.data
+
+
+@pytest.mark.parametrize(
+    ("person", "key", "holidays"),
+    [
+        ("maya", "standup", ["2026-05-25", "2026-07-03"]),
+        ("eleanor", "desk", ["2026-05-25", "2026-09-07"]),
+        ("eleanor", "books", ["2025-11-27", "2025-12-25"]),
+        ("rafael", "karla", ["2025-11-27", "2025-12-25", "2026-01-01"]),
+    ],
+)
+def test_work_rests_on_holidays(person: str, key: str, holidays: list[str]) -> None:
+    apart = shared(person).rows("outlook_calendar_events", "series_id=?", make_id("oev", person, key))
+    gone = {row["original_at"][:10] for row in apart if row["cancelled_at"]}
+    assert set(holidays) <= gone
 
 
 async def weekly(session: Session, first: str, **more: Any) -> list[dict[str, Any]]:
