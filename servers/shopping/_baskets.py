@@ -17,6 +17,9 @@ SHIPPING = "shipping"
 def store_for(svc: Service, shop: Shop, fulfillment: str, store_id: str | None, usual: str | None) -> dict[str, Any] | None:
     """Return the store that an item comes from (None for shipping), or refuse one that does not offer this."""
     if fulfillment == SHIPPING:
+        if store_id is not None:
+            message = "What is shipped comes from no store."
+            svc.fail("STORE_NOT_NEEDED", message, "Leave store_id out, or pass another fulfillment_type with it.", store_id=store_id)
         return None
     chosen = store_id or usual
     if chosen is None:
@@ -47,10 +50,18 @@ def require_stock(svc: Service, shop: Shop, row: dict[str, Any], store: dict[str
         svc.fail("QUANTITY_LIMIT_EXCEEDED", message, "Order fewer.", product_id=row["id"], limit=row["per_order"])
 
 
-def same(svc: Service, shop: Shop, product_id: str, fulfillment: str, store_id: str | None) -> dict[str, Any] | None:
-    """Return the line of a product with this fulfilment and store."""
+def same(
+    svc: Service, shop: Shop, product_id: str, fulfillment: str, store_id: str | None, own: dict[str, Any] | None = None
+) -> dict[str, Any] | None:
+    """Return the line of a product with this fulfilment and store, and with what `own` says in the column that tells lines apart."""
     found = svc.db.rows(shop.lines, "product_id=? AND fulfillment=? AND store_id IS ?", product_id, fulfillment, store_id)
-    return found[0] if found else None
+    return next((x for x in found if not shop.apart or x[shop.apart] == (own or {}).get(shop.apart)), None)
+
+
+def together(svc: Service, shop: Shop, product_id: str, store_id: str | None, but: str | None = None) -> int:
+    """Return how many of a product all lines ask of a store or of the warehouse, one line aside."""
+    found = svc.db.rows(shop.lines, "product_id=? AND store_id IS ?", product_id, store_id)
+    return sum(x["quantity"] for x in found if x["id"] != but)
 
 
 def find_line(svc: Service, shop: Shop, line_id: str) -> dict[str, Any]:
@@ -66,9 +77,9 @@ def put(svc: Service, shop: Shop, product_id: str, quantity: int, fulfillment: s
     """Add a product, to its line where there is one; `own` are the shop's further columns: what was said, and what holds otherwise."""
     row = catalogue.on_sale(svc, shop, product_id)
     where = store["id"] if store else None
-    line = same(svc, shop, product_id, fulfillment, where)
+    line = same(svc, shop, product_id, fulfillment, where, {k: v[0] for k, v in own.items()})
     total = quantity + (line["quantity"] if line else 0)
-    require_stock(svc, shop, row, store, total)
+    require_stock(svc, shop, row, store, quantity + together(svc, shop, product_id, where))
     if line:
         svc.db.update(shop.lines, line["id"], quantity=total, **{k: v[0] for k, v in own.items() if v[0] is not None})
         return
@@ -82,29 +93,31 @@ def change(
     """Change a line's quantity, fulfilment or store."""
     line = find_line(svc, shop, line_id)
     how = fulfillment or line["fulfillment"]
-    store = store_for(svc, shop, how, store_id or line["store_id"], usual)
+    store = store_for(svc, shop, how, store_id or (None if how == SHIPPING else line["store_id"]), usual)
     where = store["id"] if store else None
-    other = same(svc, shop, line["product_id"], how, where)
+    other = same(svc, shop, line["product_id"], how, where, line)
     if other and other["id"] != line["id"]:
         message = "Another line holds this product for that fulfilment and store."
         svc.fail("DUPLICATE_LINE", message, "Change its quantity instead.", line_item_id=other["id"])
-    require_stock(svc, shop, catalogue.on_sale(svc, shop, line["product_id"]), store, quantity or line["quantity"])
+    total = (quantity or line["quantity"]) + together(svc, shop, line["product_id"], where, line_id)
+    require_stock(svc, shop, catalogue.on_sale(svc, shop, line["product_id"]), store, total)
     svc.db.update(shop.lines, line_id, quantity=quantity or line["quantity"], fulfillment=how, store_id=where)
 
 
 def gather(svc: Service, shop: Shop, fulfillment: str, store: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Give every line one fulfilment, lines of one product becoming one; return warnings about what cannot be had that way."""
-    kept: dict[str, dict[str, Any]] = {}
+    kept: dict[tuple[str, str | None], dict[str, Any]] = {}
     for line in svc.db.rows(shop.lines, order="added_at, rowid"):
-        first = kept.setdefault(line["product_id"], line)
+        first = kept.setdefault((line["product_id"], line.get(shop.apart)), line)
         if first is not line:
             first["quantity"] += line["quantity"]
             svc.db.delete(shop.lines, line["id"])
     warnings = []
     for line in kept.values():
         have = left(svc, shop, catalogue.find_product(svc, shop, line["product_id"]), store)
-        if have < line["quantity"]:
-            told = {"line_item_id": line["id"], "product_id": line["product_id"], "wanted": line["quantity"], "available": have}
+        wanted = sum(x["quantity"] for x in kept.values() if x["product_id"] == line["product_id"])
+        if have < wanted:
+            told = {"line_item_id": line["id"], "product_id": line["product_id"], "wanted": wanted, "available": have}
             warnings.append(told)
         where = store["id"] if store else None
         svc.db.update(shop.lines, line["id"], fulfillment=fulfillment, store_id=where, quantity=line["quantity"])
@@ -139,7 +152,8 @@ def require_one_way(svc: Service, shop: Shop, found: list[dict[str, Any]], empty
         message = "The lines differ in fulfilment or store."
         svc.fail("MIXED_FULFILLMENT", message, f"Make them one with {tool}, or take lines out and order them apart.")
     for line in found:
-        require_stock(svc, shop, catalogue.on_sale(svc, shop, line["product_id"]), line["store"], line["quantity"])
+        total = together(svc, shop, line["product_id"], line["store_id"])
+        require_stock(svc, shop, catalogue.on_sale(svc, shop, line["product_id"]), line["store"], total)
 
 
 def require_reach(svc: Service, shop: Shop, store: dict[str, Any], address: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ entered with their own moment, so that what was charged and refunded is a sum ov
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import time, timedelta
 from typing import Any
@@ -67,6 +68,12 @@ def status(row: dict[str, Any], now: str) -> str:
     return "shipped" if now <= row["promised_by"] else "delayed"
 
 
+def done(row: dict[str, Any], now: str) -> str | None:
+    """Return when an order was delivered or picked up; None before, and for one that was canceled."""
+    handed = row["done_at"] is not None and row["done_at"] <= now and row["canceled_at"] is None
+    return row["done_at"] if handed else None
+
+
 def events(svc: Service, shop: Shop, row: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what the carrier or the store has recorded until now, oldest first."""
     home = svc.db.get(f"{shop.tables}_addresses", row["address_id"]) if row["address_id"] else None
@@ -80,6 +87,8 @@ def events(svc: Service, shop: Shop, row: dict[str, Any]) -> list[dict[str, Any]
             found += [(iso(middle), "in_transit", where, "Package arrived at the local facility")]
     found += [(row["ready_at"], "ready", None, "Order is ready at the store")] if row["ready_at"] else []
     found += [(row["out_at"], "out_for_delivery", where, "Out for delivery")] if row["out_at"] else []
+    if row["hold_until"] is not None and row["done_at"] is None:
+        found += [(row["hold_until"], "expired", None, "Nobody collected the order; it is refunded")]
     if row["lost_at"] is not None:
         found += [(row["lost_at"], "lost", None, "The carrier reports the package as lost")]
     if row["done_at"] is not None:
@@ -132,7 +141,7 @@ def place(svc: Service, shop: Shop, order: dict[str, Any], lines: Sequence[dict[
     taxes = rules.tax_shares(state, [(x["unit_price"] * x["quantity"] - x["discount"], x["food"]) for x in lines])
     total = sum(x["unit_price"] * x["quantity"] - x["discount"] for x in lines) + sum(taxes) + order["shipping"] + order["fees"]
     method = rules.find_method(svc, shop, order["method_id"])
-    rules.authorize(svc, shop, method, total)
+    rules.authorize(svc, shop, method, total, order["placed_at"])
     svc.db.insert(f"{shop.tables}_orders", order)
     for line, tax in zip(lines, taxes, strict=True):
         kept = {k: v for k, v in line.items() if k != "food"}
@@ -184,12 +193,12 @@ def items(svc: Service, shop: Shop, order_id: str) -> list[dict[str, Any]]:
 
 
 def orders(svc: Service, shop: Shop, state: str | None, query: str | None, since: str | None) -> list[dict[str, Any]]:
-    """Return orders, newest first: in a status, with words in an item's title, placed since a date."""
+    """Return orders, newest first: in a status, with each word found in one of its products, placed since a date."""
     found = svc.db.rows(f"{shop.tables}_orders", "placed_at>=?", since or "", order="placed_at DESC, rowid DESC")
-    if query is not None:
-        words = query.casefold().split()
-        titles = svc.db.sql(f"SELECT order_id, group_concat(title, ' ') FROM {shop.tables}_order_items GROUP BY order_id")
-        named = {order for order, text in titles if all(w in text.casefold() for w in words)}
+    for term in re.findall(r'"[^"]+"|[^\s"]+', query or ""):
+        known = {p["id"] for p in svc.db.search(f"{shop.tables}_products", term)}
+        holding = svc.db.sql(f"SELECT order_id, product_id FROM {shop.tables}_order_items")
+        named = {order for order, product in holding if product in known}
         found = [r for r in found if r["id"] in named]
     return [r for r in found if state is None or status(r, svc.time) == state]
 
@@ -281,9 +290,20 @@ def open_return(
     made = {"id": svc.new_id(shop.ids + "x"), "order_id": row["id"], "item_id": item["id"], "reason": reason, "method": method}
     made |= {"requested_at": svc.time, "received_at": iso(received), "refunded_at": iso(received + handling)}
     svc.db.insert(f"{shop.tables}_returns", made)
-    worth = item["unit_price"] * item["quantity"] - item["discount"] + item["tax"] + given_back(svc, shop, item["id"])
+    worth = min(item_paid(item) + given_back(svc, shop, item["id"]), left_to_refund(svc, shop, row))
     charge(svc, shop, row, -max(worth, 0), "return", at=made["refunded_at"], ref=made["id"])
     return made
+
+
+def item_paid(item: dict[str, Any]) -> int:
+    """Return what an item cost with its discount and tax."""
+    return item["unit_price"] * item["quantity"] - item["discount"] + item["tax"]
+
+
+def left_to_refund(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
+    """Return what was paid for the products of an order and has not been given back, nor is about to be."""
+    moved = svc.db.sql(f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE order_id=?", row["id"])[0][0]
+    return moved - row["shipping"] - row["fees"]
 
 
 def given_back(svc: Service, shop: Shop, item_id: str) -> int:

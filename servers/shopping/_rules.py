@@ -65,7 +65,8 @@ StateFilter = Annotated[
 class Shop:
     """A shop's words: its table prefix, the first letters of its ids, its tools that hints point to, and its terms.
 
-    `lines` is the table of its cart; `codes` are its names for refusals of codes: unknown, expired, below the minimum, not eligible.
+    `lines` is the table of its cart and `apart` a column of its own that tells lines of one product apart; `codes` are its names for
+    refusals of codes: unknown, expired, below the minimum, not eligible.
     """
 
     title: str
@@ -90,6 +91,7 @@ class Shop:
     lines: str = ""
     set_store: str = ""
     availability: str = ""
+    apart: str = ""
 
 
 # -- sums to the cent ---------------------------------------------------------------------------------------------
@@ -208,9 +210,9 @@ def method_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]
     return shown
 
 
-def expired(svc: Service, expires: str | None) -> bool:
-    """Whether the month of expiry (`YYYY-MM`) is over."""
-    return expires is not None and expires < svc.time[:7]
+def expired(svc: Service, expires: str | None, at: str | None = None) -> bool:
+    """Whether the month of expiry (`YYYY-MM`) is over, now or at a moment (ISO)."""
+    return expires is not None and expires < (at or svc.time)[:7]
 
 
 def find_method(svc: Service, shop: Shop, method_id: str | None) -> dict[str, Any]:
@@ -224,13 +226,13 @@ def find_method(svc: Service, shop: Shop, method_id: str | None) -> dict[str, An
     return row
 
 
-def authorize(svc: Service, shop: Shop, method: dict[str, Any], amount: int) -> None:
-    """Refuse unless the method can be charged so many cents now; an order is paid with one method alone."""
+def authorize(svc: Service, shop: Shop, method: dict[str, Any], amount: int, at: str | None = None) -> None:
+    """Refuse unless the method can be charged so many cents now, or could at a moment (ISO); an order is paid with one method alone."""
     named = f"The {method['brand']} ending in {method['last4']}"
     other = f"Choose another one from {shop.methods}."
-    if expired(svc, method["expires"]):
+    if expired(svc, method["expires"], at):
         svc.fail("PAYMENT_METHOD_EXPIRED", f"{named} expired in {method['expires']}.", other, payment_method_id=method["id"])
-    if method["closed_at"] is not None and method["closed_at"] <= svc.time:
+    if method["closed_at"] is not None and method["closed_at"] <= (at or svc.time):
         svc.fail("PAYMENT_DECLINED", f"{named} was declined by its issuer.", other, payment_method_id=method["id"])
     if method["gift_card"] is not None:
         held = gift_balance(svc, shop, method["gift_card"])

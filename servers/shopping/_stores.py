@@ -133,7 +133,7 @@ def windows(svc: Service, shop: Shop, store: dict[str, Any], kind: Kind) -> list
     """
     zone = ZoneInfo(store["timezone"])
     today, hours = local(svc.now, zone).date(), 1 if kind == "pickup" else 2
-    taken = _taken(svc, shop, store["id"])
+    taken = _taken(svc, shop, store["id"], kind)
     found = []
     for ahead in range(3):
         day = today + timedelta(days=ahead)
@@ -143,7 +143,7 @@ def windows(svc: Service, shop: Shop, store: dict[str, Any], kind: Kind) -> list
                 room = int(share("window", store["id"], kind, start) * (CAPACITY + 1))
                 found.append(
                     {
-                        "id": make_id(shop.ids + "s", store["id"], kind, start),
+                        "id": window_id(shop, store["id"], kind, start),
                         "start": start,
                         "end": start + hours * HOUR,
                         "left": max(room - taken.get(iso(start), 0), 0),
@@ -155,11 +155,18 @@ def windows(svc: Service, shop: Shop, store: dict[str, Any], kind: Kind) -> list
     return found
 
 
-def _taken(svc: Service, shop: Shop, store_id: str) -> dict[str, int]:
+def window_id(shop: Shop, store_id: str, kind: Kind, start: int) -> str:
+    """Return the id of the window of a store that begins at a moment."""
+    return make_id(shop.ids + "s", store_id, kind, start)
+
+
+def _taken(svc: Service, shop: Shop, store_id: str, kind: Kind) -> dict[str, int]:
     rows = svc.db.sql(
-        f"SELECT slot_at, count(*) FROM {shop.tables}_orders WHERE store_id=? AND slot_at>? AND canceled_at IS NULL GROUP BY slot_at",
+        f"SELECT slot_at, count(*) FROM {shop.tables}_orders WHERE store_id=? AND slot_at>? AND canceled_at IS NULL"
+        " AND (fulfillment IN ('delivery','same_day_delivery'))=? GROUP BY slot_at",
         store_id,
         svc.time,
+        kind == "delivery",
     )
     return dict(rows)
 
@@ -182,11 +189,12 @@ def find_window(svc: Service, shop: Shop, store: dict[str, Any], kind: Kind, win
     return found
 
 
-def next_opening(svc: Service, store: dict[str, Any], after: int) -> int:
-    """Return the first moment, from one on, at which a store is open."""
+def next_opening(svc: Service, store: dict[str, Any], after: int, hours: int = 0) -> int:
+    """Return the first moment, from one on, at which a store is open, for some hours yet."""
     zone = ZoneInfo(store["timezone"])
     when = local(after, zone)
-    if store["opens"] <= when.hour < store["closes"]:
+    closes = local_moment(when.date(), time(store["closes"]), zone)
+    if store["opens"] <= when.hour < store["closes"] and after + hours * HOUR <= closes:
         return after
     day = when.date() + timedelta(days=0 if when.hour < store["opens"] else 1)
     return local_moment(day, time(store["opens"]), zone)

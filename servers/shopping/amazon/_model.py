@@ -189,6 +189,17 @@ def check_stock(svc: Service, row: dict[str, Any], offer: dict[str, Any], varian
         svc.fail("QUANTITY_LIMIT_EXCEEDED", message, "Order fewer.", product_id=row["id"], limit=row["per_order"])
 
 
+def check_together(svc: Service, found: list[dict[str, Any]]) -> None:
+    """Refuse lines that are each good but together more than a seller has of a product, or than one order may hold."""
+    for line in found:
+        alike = [x for x in found if x["product_id"] == line["product_id"]]
+        check_stock(svc, line["row"], line["offer"], None, sum(x["quantity"] for x in alike if x["seller_id"] == line["seller_id"]))
+        if sum(x["quantity"] for x in alike) > line["row"]["per_order"]:
+            message = f"{line['row']['title']} is limited to {line['row']['per_order']} in one order, whatever its colour, size and seller."
+            hint = "Take some out with update_cart_item or remove_from_cart."
+            svc.fail("QUANTITY_LIMIT_EXCEEDED", message, hint, product_id=line["product_id"], limit=line["row"]["per_order"])
+
+
 # -- the cart -----------------------------------------------------------------------------------------------------
 def lines(svc: Service) -> list[dict[str, Any]]:
     """Return the cart's lines, each with the `row` of its product, its `offer`, `variant`, `unit`, `net` and what codes ask for."""

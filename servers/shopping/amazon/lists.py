@@ -46,7 +46,7 @@ class Lists(Service):
 
     @reads()
     def get_wishlist(self, wishlist_id: WishlistId | None = None) -> dict[str, Any]:
-        """Return a wish list with its items at the prices of now (cents; null when sold out) and whether each is in stock."""
+        """Return a wish list with its items at the prices of now (cents; null when nobody has a new one) and whether each is in stock."""
         return self._list_json(self._find_list(wishlist_id))
 
     @writes(example={"product_id": LAMP, "note": "For the studio"})
@@ -95,8 +95,10 @@ class Lists(Service):
         for wish in self.db.rows("amazon_wishes", "wishlist_id=?", row["id"], order="added_at, rowid"):
             product = catalogue.find_product(self, SHOP, wish["product_id"])
             box = model.buy_box(model.offers(self, product["id"]).get(product["id"], []))
+            variant = next((v for v in model.variants(self, product["id"]) if v["id"] == wish["variant_id"]), None)
             item = {"product_id": product["id"], "variant_id": wish["variant_id"], "title": product["title"], "note": wish["note"]}
-            shown.append(item | {"price": box["now"] if box else None, "in_stock": box is not None, "added_at": wish["added_at"]})
+            item["price"] = model.unit_price(box, variant) if box else None
+            shown.append(item | {"in_stock": bool(box and (variant is None or variant["left"])), "added_at": wish["added_at"]})
         return _head(row) | {"items": shown}
 
     # -- price alerts ---------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
-from servers.kit.values import Cursor, Date, Limit, page
+from servers.kit.values import Cursor, Date, Limit, page, parse_time
+from servers.kit.zones import local_day
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
@@ -28,16 +29,15 @@ ARRIVED = seeded("azo", "kettle-first")
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order for the agent."""
     found = life.items(svc, SHOP, row["id"])
-    fewest, most = model.OPTIONS[row["shipping_option"]][1]
     return {
         "order_id": row["id"],
         "user_id": rules.profile(svc, SHOP)["user_id"],
         "status": life.status(row, svc.time),
         "items": [item_json(svc, row, item) for item in found],
         "shipping_option": row["shipping_option"],
-        "estimated_delivery_days": [fewest, most],
+        "estimated_delivery_days": _days(svc, row, found),
         "estimated_delivery": row["promised_by"],
-        "delivered_at": row["done_at"] if row["done_at"] and row["done_at"] <= svc.time else None,
+        "delivered_at": life.done(row, svc.time),
         "tracking_number": life.tracking_number(row, svc.time),
         "address_id": row["address_id"],
         "payment_method_id": row["method_id"],
@@ -51,10 +51,18 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _days(svc: Service, row: dict[str, Any], found: list[dict[str, Any]]) -> list[int]:
+    """Return the fewest and most days from the order to its promised delivery."""
+    zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
+    most = (local_day(parse_time(row["promised_by"]), zone) - local_day(parse_time(row["placed_at"]), zone)).days
+    sold = [o for i in found for o in svc.db.rows("amazon_offers", "product_id=? AND seller_id=?", i["product_id"], i["seller_id"])]
+    return [min(model.days(row["shipping_option"], [{"offer": o} for o in sold])[0], most), most]
+
+
 def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
     """Return an item of an order, with until when it can be sent back."""
     product = catalogue.find_product(svc, SHOP, item["product_id"])
-    last = life.return_by(row, life.return_days(svc, SHOP, product)) if row["done_at"] and row["done_at"] <= svc.time else None
+    last = life.return_by(row, life.return_days(svc, SHOP, product)) if life.done(row, svc.time) else None
     returned = svc.db.rows("amazon_returns", "item_id=?", item["id"])
     shown = {k: item[k] for k in ("product_id", "variant_id", "seller_id", "title", "quantity", "unit_price", "discount", "tax")}
     shown |= {"gift_wrap": item["gift_wrap"], "gift_message": item["gift_message"]}
@@ -76,6 +84,7 @@ class Orders(Cart):
         for line in found:
             catalogue.on_sale(self, SHOP, line["product_id"])
             model.check_stock(self, line["row"], line["offer"], line["variant"], line["quantity"])
+        model.check_together(self, found)
         option = model.checkout(self)
         self.require_option(option["shipping_option"], found)
         code, why, shares = model.code_state(self, found)
@@ -96,7 +105,7 @@ class Orders(Cart):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return orders, newest first: order_id, status, titles, total in cents, dates. `query` looks for words in the titles of items."""
+        """Return orders, newest first: order_id, status, titles, total in cents, dates. `query` finds the products in them."""
 
         def show(row: dict[str, Any]) -> dict[str, Any]:
             sums = life.sums(self, SHOP, row)

@@ -39,6 +39,7 @@ SHOP = Shop(
     lines="target_cart",
     set_store="set_preferred_store",
     availability="check_in_store_availability",
+    apart="registry_id",
 )
 TABLES = {
     "target_profile": Table("id:str user_id:str name:str email:str phone:str timezone:str born:str circle_since:str?", identity=True),

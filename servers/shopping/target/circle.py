@@ -14,7 +14,7 @@ from servers.shopping import _rules as rules
 from servers.shopping._rules import OrderId
 from servers.shopping.target import _model as model
 from servers.shopping.target._model import SHOP, OfferId
-from servers.shopping.target.orders import PLACED
+from servers.shopping.target.orders import GIVEN_BACK, PLACED, REDEEMED, keep_points
 
 OfferState = Annotated[Literal["active", "upcoming", "expired", "used"], Field(description="Only offers in this state now.")]
 Points = Annotated[
@@ -109,8 +109,9 @@ class Circle(Service):
         me, held = rules.profile(self, SHOP), balance(self)
         ahead, earned = self.db.sql(
             "SELECT coalesce(sum(points) FILTER (WHERE at>?1),0), coalesce(sum(points) FILTER (WHERE at<=?1 AND points>0),0)"
-            " FROM target_points",
+            " FROM target_points WHERE what<>?2",
             self.time,
+            GIVEN_BACK,
         )[0]
         shown = {"user_id": me["user_id"], "circle_member": me["circle_since"] is not None, "points_balance": held}
         return shown | {"points_pending": ahead, "lifetime_earnings": earned, "next_reward_threshold": (held // REWARD + 1) * REWARD}
@@ -131,8 +132,9 @@ class Circle(Service):
             self.fail("POINTS_EXCEED_TOTAL", message, "Redeem fewer points.", order_id=order_id, amount_due=owed)
         life.charge(self, SHOP, row, -points, "Circle points")
         life.lower_hold(self, SHOP, order_id, points)
-        made = {"id": self.new_id("tgq"), "at": self.time, "what": "Redeemed", "points": -points, "order_id": order_id}
-        self.db.insert("target_points", made)
+        keep_points(self, order_id, self.time, -points, REDEEMED)
+        if row["hold_until"] is not None:
+            keep_points(self, order_id, row["hold_until"], points, GIVEN_BACK)
         return {
             "redeemed": True,
             "order_id": order_id,

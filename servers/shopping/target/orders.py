@@ -32,8 +32,15 @@ VISA = seeded("tgm", "visa")
 PLACED = (ADDED, Setup("checkout_order", {"payment_method_id": VISA}, "order"))
 PREPARES = 2 * HOUR
 """Seconds until an order for pickup inside a store is ready."""
+REDEEMED, GIVEN_BACK = "Redeemed", "Points returned"
+"""What the ledger calls points that were spent on an order, and those of them that came back."""
 LONGER = 30
 """Days by which a RedCard prolongs the time for returns."""
+
+
+def keep_points(svc: Service, order_id: str, at: str, points: int, what: str) -> None:
+    """Enter points for an order, now or at a moment ahead."""
+    svc.db.insert("target_points", {"id": svc.new_id("tgq"), "at": at, "what": what, "points": points, "order_id": order_id})
 
 
 def points_of(svc: Service, row: dict[str, Any]) -> int:
@@ -48,7 +55,7 @@ def points_of(svc: Service, row: dict[str, Any]) -> int:
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order for the agent."""
     found, sums = life.items(svc, SHOP, row["id"]), life.sums(svc, SHOP, row)
-    done = row["done_at"] if row["done_at"] and row["done_at"] <= svc.time else None
+    done = life.done(row, svc.time)
     cut = {"circle": sum(i["circle"] for i in found), "promo": sum(i["promo"] for i in found)}
     return {
         "order_id": row["id"],
@@ -66,7 +73,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "refunded": sums["refunded"],
         "transactions": [life.entry_json(e) for e in life.entries(svc, SHOP, row["id"])],
         "promo_code": row["code"],
-        "circle_points_earned": 0 if row["canceled_at"] else points_of(svc, row),
+        "circle_points_earned": 0 if life.status(row, svc.time) in ("canceled", "expired", "lost") else points_of(svc, row),
         "payment_method_id": row["method_id"],
         "address_id": row["address_id"],
         "store_id": row["store_id"],
@@ -178,8 +185,7 @@ class Orders(Service):
     def _earn(self, row: dict[str, Any], at: str) -> None:
         points = points_of(self, row)
         if points:
-            made = {"id": self.new_id("tgq"), "at": at, "what": "Purchase", "points": points, "order_id": row["id"]}
-            self.db.insert("target_points", made)
+            keep_points(self, row["id"], at, points, "Purchase")
 
     @reads(example={"since": "2026-01-01"})
     def list_order_history(
@@ -207,18 +213,17 @@ class Orders(Service):
 
     @writes(example={"order_id": "${order.order_id}", "reason": "Wrong colour"}, setup=PLACED, destructive=True)
     def void_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
-        """Cancel an order that is processing or preparing: the money goes back, earned points are reversed, spent points returned."""
-        earned = points_of(self, life.find_order(self, SHOP, order_id))
+        """Cancel an order that is processing or preparing: the money goes back, points on their way are reversed, spent ones returned."""
         row, back = life.cancel(self, SHOP, order_id, reason, "ORDER_NOT_VOIDABLE")
-        spent = 0
+        spent = earned = 0
         for entry in self.db.rows("target_points", "order_id=?", order_id):
             if entry["at"] > self.time:
+                earned += entry["points"] if entry["what"] != GIVEN_BACK else 0
                 self.db.delete("target_points", entry["id"])
             else:
                 spent -= entry["points"]
         if spent:
-            made = {"id": self.new_id("tgq"), "at": self.time, "what": "Order voided", "points": spent, "order_id": order_id}
-            self.db.insert("target_points", made)
+            keep_points(self, order_id, self.time, spent, GIVEN_BACK)
         for item in life.items(self, SHOP, order_id):
             if item["registry_id"]:
                 self._take_gift_back(row, item)
@@ -236,6 +241,8 @@ class Orders(Service):
     def check_in_at_store(self, order_id: OrderId) -> dict[str, Any]:
         """Say that you have arrived for a pickup or drive-up order that is ready; it is handed over and its points are credited."""
         row = life.hand_over(self, SHOP, order_id)
+        for entry in self.db.rows("target_points", "order_id=? AND at>? AND what=?", order_id, self.time, GIVEN_BACK):
+            self.db.delete("target_points", entry["id"])
         self._earn(row, self.time)
         return {"order_id": order_id, "status": life.status(row, self.time), "handed_over_at": row["done_at"]}
 
@@ -247,18 +254,25 @@ class Orders(Service):
     def begin_return(
         self, order_id: OrderId, product_id: ProductId, reason: Reason, return_method: ReturnWay = "in_store"
     ) -> dict[str, Any]:
-        """Return all units of an item, once. The refund follows when Target has it: next day at a store or drive-up, eight days by mail."""
+        """Return all units of an item, once. The refund follows when Target has it: next day at a store or drive-up, eight days by mail.
+
+        What was paid with Circle points comes back as points.
+        """
         row = life.find_order(self, SHOP, order_id)
         mine = [i for i in life.items(self, SHOP, order_id) if i["product_id"] == product_id]
         if not mine:
             message = f"{product_id!r} was not bought with order {order_id}."
             self.fail("ITEM_NOT_IN_ORDER", message, "get_order_info lists its items.", order_id=order_id)
+        item = next((i for i in mine if not self.db.rows("target_returns", "item_id=?", i["id"])), mine[0])
         way = "store" if return_method == "in_store" else return_method
-        made = life.open_return(self, SHOP, row, mine[0], reason, way, return_days(self, row, mine[0]))
+        made = life.open_return(self, SHOP, row, item, reason, way, return_days(self, row, item))
         if points_of(self, row):
-            lost = (mine[0]["unit_price"] * mine[0]["quantity"] - mine[0]["discount"]) // 100
-            entry = {"id": self.new_id("tgq"), "at": made["refunded_at"], "what": "Return", "points": -lost, "order_id": order_id}
-            self.db.insert("target_points", entry)
+            lost = (item["unit_price"] * item["quantity"] - item["discount"]) // 100
+            keep_points(self, order_id, made["refunded_at"], -lost, "Return")
+        spent = -sum(e["points"] for e in self.db.rows("target_points", "order_id=? AND what IN (?,?)", order_id, REDEEMED, GIVEN_BACK))
+        short = min(life.item_paid(item) - life.return_sum(self, SHOP, made["id"]), spent)
+        if short > 0:
+            keep_points(self, order_id, made["refunded_at"], short, GIVEN_BACK)
         return self._return_json(made)
 
     @reads()

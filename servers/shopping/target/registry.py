@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
@@ -10,7 +11,9 @@ from servers.kit.control import make_id, seeded
 from servers.kit.fields import PersonName
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Date, Limit, page
+from servers.kit.zones import local_day
 from servers.shopping import _catalogue as catalogue
+from servers.shopping import _rules as rules
 from servers.shopping._rules import ProductId, Quantity
 from servers.shopping.target._model import SHOP, RegistryId
 
@@ -32,9 +35,10 @@ class Registry(Service):
         self, name: RegistryName, type: Occasion, event_date: Date | None = None, co_registrant_name: PersonName | None = None
     ) -> dict[str, Any]:
         """Start a gift registry and return it, still empty and not shared; an event must lie ahead."""
-        if event_date is not None and event_date < self.time[:10]:
+        today = local_day(self.now, ZoneInfo(rules.profile(self, SHOP)["timezone"])).isoformat()
+        if event_date is not None and event_date < today:
             message = f"{event_date} has passed."
-            self.fail("INVALID_EVENT_DATE", message, "Give a day from today on, or none.", today=self.time[:10])
+            self.fail("INVALID_EVENT_DATE", message, "Give a day from today on, or none.", today=today)
         made = {"id": self.new_id("tgg"), "name": name, "kind": type, "event_date": event_date, "co_registrant": co_registrant_name}
         return self._registry_json(self.db.insert("target_registries", made | {"created_at": self.time}))
 
@@ -45,9 +49,8 @@ class Registry(Service):
 
         def head(row: dict[str, Any]) -> dict[str, Any]:
             whole = self._registry_json(row)
-            wished = sum(i["quantity_desired"] for i in whole.pop("items"))
-            given = self.db.sql("SELECT coalesce(sum(quantity),0) FROM target_gifts WHERE registry_id=?", row["id"])[0][0]
-            return whole | {"quantity_desired": wished, "quantity_fulfilled": given}
+            items = whole.pop("items")
+            return whole | {k: sum(i[k] for i in items) for k in ("quantity_desired", "quantity_fulfilled")}
 
         return page(rows, "registries", limit, cursor, head)
 

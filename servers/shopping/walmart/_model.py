@@ -8,7 +8,7 @@ from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
-from servers.kit.values import iso
+from servers.kit.values import iso, parse_time
 from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
@@ -77,7 +77,10 @@ DELIVERY_MINIMUM = 3500
 
 Fulfillment = Literal["shipping", "pickup", "delivery"]
 HowFulfilled = Annotated[
-    Fulfillment, Field(description="shipping: by parcel; pickup: collected at a store; delivery: brought from a store the same day.")
+    Fulfillment,
+    Field(
+        description="shipping: by parcel; pickup: collected at a store; delivery: brought from a store in hours, or the next morning."
+    ),
 ]
 Substitution = Annotated[
     Literal["allow_substitution", "no_substitution", "contact_me"],
@@ -155,7 +158,8 @@ def basket_json(svc: Service) -> dict[str, Any]:
     chosen = checkout(svc)
     reserved = None
     if chosen["slot_at"] is not None and chosen["slot_until"] > svc.time:
-        reserved = {"store_id": chosen["slot_store"], "starts_at": chosen["slot_at"], "held_until": chosen["slot_until"]}
+        slot = stores.window_id(SHOP, chosen["slot_store"], "pickup", parse_time(chosen["slot_at"]))
+        reserved = {"slot_id": slot, "store_id": chosen["slot_store"], "starts_at": chosen["slot_at"], "held_until": chosen["slot_until"]}
     return {
         "items": [baskets.line_json(line) | {"substitution_pref": line["substitution"]} for line in found],
         "subtotal": sum(line["net"] for line in found),

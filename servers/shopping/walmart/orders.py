@@ -26,6 +26,8 @@ ReturnId = Annotated[str, Field(max_length=64, description="return_id, from list
 Way = Annotated[Literal["store", "mail"], Field(description="store: bring it to any store; mail: send it by parcel.")]
 VISA = seeded("wmm", "visa")
 PLACED = (ADDED, Setup("submit_order", {"payment_method_id": VISA}, "order"))
+DELIVERY_HOURS = 3
+"""Hours within which a delivery comes."""
 SHORT = 3
 """A store that holds fewer than this of an item may have sold it by the time the order is put together."""
 FOR_PICKUP = (
@@ -49,7 +51,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "ready_at": row["ready_at"],
         "held_until": row["hold_until"],
         "estimated_delivery": row["promised_by"],
-        "completed_at": row["done_at"] if row["done_at"] and row["done_at"] <= svc.time else None,
+        "completed_at": life.done(row, svc.time),
         "tracking_number": life.tracking_number(row, svc.time),
         "events": life.events(svc, SHOP, row),
         "payment_method_id": row["method_id"],
@@ -69,13 +71,12 @@ def _bill(svc: Service, row: dict[str, Any]) -> dict[str, int]:
 def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
     """Return an item of an order: what became of it at the store, and until when it can be sent back."""
     product = catalogue.find_product(svc, SHOP, item["product_id"])
-    settled = item["settled_at"] is not None and item["settled_at"] <= svc.time
-    done = row["done_at"] is not None and row["done_at"] <= svc.time
+    settled = item["settled_at"] is not None and item["settled_at"] <= min(svc.time, row["canceled_at"] or svc.time)
     returned = svc.db.rows("walmart_returns", "item_id=?", item["id"])
     shown = {k: item[k] for k in ("product_id", "title", "quantity", "unit_price", "discount", "tax")}
     shown |= {"substitution_pref": item["substitution"], "outcome": item["outcome"] if settled else None}
     shown["substitute_product_id"] = item["substitute_id"] if settled else None
-    shown["return_by"] = life.return_by(row, life.return_days(svc, SHOP, product)) if done else None
+    shown["return_by"] = life.return_by(row, life.return_days(svc, SHOP, product)) if life.done(row, svc.time) else None
     return shown | {"return_id": returned[0]["id"] if returned else None}
 
 
@@ -109,9 +110,10 @@ class Orders(Service):
 
     def _slot(self, store: dict[str, Any], slot_id: str | None) -> dict[str, Any]:
         held = model.checkout(self)
-        if slot_id is None and held["slot_at"] is not None and held["slot_until"] > self.time and held["slot_store"] == store["id"]:
+        if held["slot_at"] is not None and held["slot_until"] > self.time and held["slot_store"] == store["id"]:
             start = parse_time(held["slot_at"])
-            return {"start": start, "end": start + HOUR}
+            if slot_id in (None, stores.window_id(SHOP, store["id"], "pickup", start)):
+                return {"start": start, "end": start + HOUR}
         if slot_id is None:
             message = "Pickup needs a slot of that store."
             self.fail("SLOT_REQUIRED", message, "Pass pickup_slot_id from get_pickup_slots, or reserve one.", store_id=store["id"])
@@ -126,7 +128,7 @@ class Orders(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return orders from the newest on, each with order_id, status, items and total in cents; `query` looks into titles of items."""
+        """Return orders from the newest on, each with order_id, status, items and total in cents; `query` is for what was bought."""
         found = life.orders(self, SHOP, status, query, ordered_since)
         return page(found, "orders", limit, cursor, self._summary)
 
@@ -234,8 +236,8 @@ def place(
             message = f"Delivery needs items for {model.DELIVERY_MINIMUM} cents."
             svc.fail("MIN_ORDER_NOT_MET", message, "Add items, or choose pickup.", minimum=model.DELIVERY_MINIMUM, subtotal=subtotal)
         baskets.require_reach(svc, SHOP, store, address)
-        start = stores.next_opening(svc, store, now + HOUR)
-        order |= life.courier(now, start, start + 3 * HOUR)
+        start = stores.next_opening(svc, store, now + HOUR, DELIVERY_HOURS)
+        order |= life.courier(now, start, start + DELIVERY_HOURS * HOUR)
     lines = [
         {k: line[k] for k in ("product_id", "quantity", "substitution", "food")}
         | {"title": line["row"]["title"], "unit_price": line["unit"], "discount": cut}

@@ -82,7 +82,17 @@ class PriceMatch(Service):
         if competitor_price >= paid:
             message = f"You paid {paid} cents; {competitor_price} is not lower."
             self.fail("PRICE_NOT_LOWER", message, "There is nothing to match.", paid=paid)
+        if item["settled_at"] is not None and item["settled_at"] <= self.time:
+            message = f"{item['title']} was {item['outcome']} when the order was put together."
+            self.fail("PRICE_MATCH_NOT_ALLOWED", message, "Only what you received is matched.", outcome=item["outcome"])
+        returned = self.db.rows("walmart_returns", "item_id=?", item["id"])
+        if returned:
+            message = f"A return of {item['title']} was opened on {returned[0]['requested_at'][:10]}."
+            hint = "It is refunded whole; see get_return_request."
+            self.fail("ALREADY_RETURNED", message, hint, return_id=returned[0]["id"])
         verdict, why, found = self._judge(catalogue.find_product(self, SHOP, product_id), competitor_name, competitor_price)
+        if item["outcome"] is not None:
+            verdict, why, found = "denied", f"The store could not keep {item['title']} for this order.", None
         refund = 0
         if verdict == "approved" and found is not None:
             net = item["unit_price"] * item["quantity"] - item["discount"]
