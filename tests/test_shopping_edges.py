@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from scenarios.worlds.build import shared
 from servers.kit.session import Session
 from servers.kit.values import iso, parse_time
+from servers.kit.zones import local
 from tests.shopping import DAY, HOUR, add, at, ok, order, refused, see
 from tests.support import START, new_session
 from tests.test_walmart import shelf, slots
@@ -284,3 +287,44 @@ async def test_a_card_that_expires_during_a_long_wait_has_paid_what_came_before(
     found = (await ok(session, "amazon", "list_subscriptions"))["subscriptions"]
     mine = next(p for p in found if p["subscription_id"] == plan)
     assert len(mine["order_ids"]) == 3 and mine["last_skipped"] == "PAYMENT_METHOD_EXPIRED"
+
+
+# -- the worlds -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
+def test_stores_hand_over_on_the_hour_while_they_are_open(name: str) -> None:
+    world = shared(name)
+    for shop in ("walmart", "target"):
+        stores = {s["id"]: s for s in world.rows(f"{shop}_stores")}
+        orders = world.rows(f"{shop}_orders", "ready_at IS NOT NULL")
+        assert orders
+        for order_ in orders:
+            store = stores[order_["store_id"]]
+            ready = local(parse_time(order_["ready_at"]), ZoneInfo(store["timezone"]))
+            assert ready.minute == 0 and store["opens"] <= ready.hour < store["closes"]
+            done = local(parse_time(order_["done_at"] or order_["ready_at"]), ZoneInfo(store["timezone"]))
+            assert ready <= done and done.hour < store["closes"]
+
+
+@pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
+def test_no_buyer_writes_what_another_wrote_of_the_same_product(name: str) -> None:
+    for shop in ("amazon", "walmart", "target"):
+        told = shared(name).sql(f"SELECT subject, title FROM {shop}_reviews")
+        assert len(set(told)) == len(told) > 50
+
+
+@pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
+def test_a_seller_makes_one_offer_of_a_product(name: str) -> None:
+    """The seller's id is all that tells offers apart."""
+    made = shared(name).sql("SELECT product_id, seller_id FROM amazon_offers")
+    assert len(set(made)) == len(made) > 100
+
+
+@pytest.mark.parametrize("words", ["vacuum cleaner", "queen sheets", "coffee maker"])
+@pytest.mark.parametrize(
+    ("shop", "tool"), [("amazon", "search_products"), ("walmart", "browse_products"), ("target", "search_merchandise")]
+)
+async def test_obvious_words_find_something(session: Session, shop: str, tool: str, words: str) -> None:
+    found = (await ok(session, shop, tool, query=words))["products"]
+    assert 0 < len(found) <= 4

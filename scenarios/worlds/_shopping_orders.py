@@ -45,6 +45,12 @@ class Orders:
         day = datetime.fromtimestamp(at, self.zone).date() + timedelta(days=days)
         return int(datetime.combine(day, time(hour, 20), self.zone).timestamp())
 
+    def _next_slot(self, after: int) -> int:
+        """Return the next full hour, by day, at which a store hands over."""
+        when = datetime.fromtimestamp(after - 1, self.zone) + timedelta(hours=1)
+        ahead, hour = (0, max(when.hour, 9)) if when.hour < 20 else (1, 9)
+        return int(datetime.combine(when.date() + timedelta(days=ahead), time(hour), self.zone).timestamp())
+
     # -- one order --------------------------------------------------------------------------------------------
     def order(self, shop: str, key: str, at: int, lines: Sequence[Line], said: dict[str, Any]) -> None:
         """Write an order of `lines`.
@@ -73,7 +79,7 @@ class Orders:
         }
         row |= dict.fromkeys(("ships_at", "out_at", "ready_at", "hold_until", "done_at", "lost_at", "canceled_at", "cancel_reason"))
         if how in rules.PICKUP:
-            ready = self.moment(said["slot"]) if "slot" in said else at + 20 * HOUR
+            ready = self.moment(said["slot"]) if "slot" in said else self._next_slot(at + 19 * HOUR)
             row |= rules.pickup(ready) | {"slot_at": iso(ready) if how != "order_pickup" else None}
             if not said.get("waits") and ready + 2 * HOUR < self.builder.start and "cancel" not in said:
                 row["done_at"] = iso(ready + chance.randint(20, 110) * 60)

@@ -24,8 +24,10 @@ PER_ORDER = 12
 @functools.cache
 def catalogue() -> dict[str, Any]:
     """Return the parsed list of what there is."""
-    path = Path(__file__).with_name("_shopping_catalogue.yaml")
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    found: dict[str, Any] = {}
+    for name in ("_shopping_catalogue.yaml", "_shopping_reviews.yaml"):
+        found |= yaml.load(Path(__file__).with_name(name).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return found
 
 
 class Products:
@@ -67,7 +69,7 @@ class Products:
             "final_sale": more.get("final", False),
         }
         self.items[key] = self.builder.add(self.since, "shopping_items", id=self.upc(key), **item)
-        words = f"{brand} {category} {kind['words']}"
+        words = " ".join([brand, category, kind["words"], *more.get("s", [])])
         for short in shops:
             shop = SHOPS[short]
             common = {"item_id": self.upc(key), "title": more.get(short, f"{brand} {name[0].upper()}{name[1:]}"), "words": words}
@@ -76,6 +78,7 @@ class Products:
             common["discontinued_at"] = iso(self.builder.start - 40 * DAY) if gone else None
             base = self.price(shop, key, price, more)
             if shop == "amazon":
+                common["words"] = " ".join([words, *(v for values in more.get("v", {}).values() for v in values)])
                 self._on_amazon(key, common, base, more)
             else:
                 self._listings(short, key, common, base, more)
@@ -124,7 +127,9 @@ class Products:
                 key, "renewly", "renewed", int(base * 0.74), swing=0, shipping=0, prime=True, days=[2, 4], stock=chance.randint(1, 9)
             )
             if chance.random() < 0.5:
-                self._offer(key, "cascade", "used_good", int(base * 0.55), swing=0, shipping=499, prime=False, days=[4, 7], stock=1)
+                new = {o["seller_id"] for o in self.offers[key]}
+                seller = next(s for s in ("cascade", "hillmark", "northgate") if self.id("azs", s) not in new)
+                self._offer(key, seller, "used_good", int(base * 0.55), swing=0, shipping=499, prime=False, days=[4, 7], stock=1)
 
     def _offer(self, key: str, seller: str, condition: str, price: int, *, back: str | None = None, **more: Any) -> None:
         row: dict[str, Any] = {

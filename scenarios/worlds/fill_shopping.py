@@ -228,11 +228,15 @@ class Shops:
             self.builder.add(at, "target_clips", id=self.id("tgk", key), offer_id=self.id("tgf", key), clipped_at=iso(at))
 
     def _reviews(self, shop: str) -> None:
-        texts, authors = catalogue()["reviews"], catalogue()["authors"]
+        authors, texts = catalogue()["authors"], catalogue()["reviews"]
         for key, rows in self.products.sold[shop].items():
             chance = self.builder.chance("reviews", shop, key)
+            department = self.products.items[key]["department"]
+            left = {s: [x for x in found if x[0] in (None, department)] for s, found in texts.items()}
             for number in range(chance.choice([0, 0, 0, 1, 1, 2])):
-                stars, title, body = chance.choice(texts)
+                stars = chance.choice(catalogue()["review_stars"])
+                place = self.builder.chance("words", shop, key, number).randrange(len(left[stars]))
+                _, title, body = left[stars].pop(place)
                 at = self.since + chance.randrange(self.builder.start - self.since - DAY)
                 name = self.products.items[key]["name"].split(",")[0]
                 row = {
