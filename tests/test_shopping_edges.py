@@ -155,6 +155,21 @@ async def test_a_gift_and_ones_own_of_a_product_are_lines_apart(bare: Session) -
     assert (await refused(bare, "target", "begin_return", **said))["code"] == "ALREADY_RETURNED"
 
 
+async def test_a_gift_that_nobody_collects_was_not_given(bare: Session) -> None:
+    nora = (await ok(bare, "target", "open_registry_link", share_link="nora-and-will"))["registry_id"]
+    oven = at("tgp", "dutch-oven")
+    bare.world.insert("target_shelves", {"id": f"{HOLLYWOOD}:{oven}", "store_id": HOLLYWOOD, "product_id": oven, "quantity": 5})
+    bare.world.commit()
+    await add(bare, "target", "dutch-oven", 1, registry_id=nora, fulfillment_type="order_pickup", store_id=HOLLYWOOD)
+    await order(bare, "target")
+    counts = []
+    for wait in (0, 6 * DAY):
+        bare.control.advance(wait)
+        items = (await ok(bare, "target", "get_registry", registry_id=nora))["items"]
+        counts += [(i["quantity_fulfilled"], i["given_by"]) for i in items if i["product_id"] == oven]
+    assert counts == [(1, ["Maya Lindqvist"]), (0, [])]
+
+
 async def test_lines_of_one_product_share_its_stock_and_its_limit(bare: Session) -> None:
     product = at("tgp", "knife-chef")
     bare.world.update("target_products", product, stock=3)
@@ -287,6 +302,18 @@ async def test_a_card_that_expires_during_a_long_wait_has_paid_what_came_before(
     found = (await ok(session, "amazon", "list_subscriptions"))["subscriptions"]
     mine = next(p for p in found if p["subscription_id"] == plan)
     assert len(mine["order_ids"]) == 3 and mine["last_skipped"] == "PAYMENT_METHOD_EXPIRED"
+
+
+async def test_a_subscription_costs_the_discounted_price_for_each(session: Session) -> None:
+    tea = at("azp", "tea-earl")
+    for offer in session.world.rows("amazon_offers", "product_id=?", tea):
+        session.world.update("amazon_offers", offer["id"], price=905, swing=0)
+    session.world.commit()
+    plan = await ok(session, "amazon", "create_subscription", product_id=tea, frequency="monthly", quantity=2)
+    session.pass_time(2 * DAY)
+    listed = (await ok(session, "amazon", "list_subscriptions"))["subscriptions"]
+    made = next(p["order_ids"] for p in listed if p["subscription_id"] == plan["subscription_id"])
+    assert (await see(session, "amazon", made[0]))["total"] == 2 * plan["discounted_price"]
 
 
 # -- the worlds -------------------------------------------------------------------------------------------------------

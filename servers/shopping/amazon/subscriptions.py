@@ -119,7 +119,7 @@ class Subscriptions(Service):
         offer = model.find_offer(self, product["id"], None)
         model.check_stock(self, product, offer, None, row["quantity"])
         price = catalogue.offer_price(offer, moment)
-        off = rules.percent(price * row["quantity"], FREQUENCIES[row["frequency"]][1])
+        off = rules.percent(price, FREQUENCIES[row["frequency"]][1]) * row["quantity"]
         line = {"product_id": product["id"], "variant_id": None, "seller_id": offer["seller_id"], "row": product, "offer": offer}
         line |= {"quantity": row["quantity"], "unit": price, "net": price * row["quantity"], "gift_wrap": False, "gift_message": None}
         line["food"] = catalogue.item_of(self, product)["food"]

@@ -68,6 +68,7 @@ TABLES = {
     # `owner` is null where the registry is the user's own; `slug` is the end of its link, once it was shared.
     "target_registries": Table("id:str name:str kind:str event_date:str? co_registrant:str? owner:str? created_at:str slug:str?"),
     "target_wanted": Table("id:str registry_id:str product_id:str quantity:int added_at:str", index=("registry_id",)),
+    # What others gave; what the user gave is among the items of orders.
     "target_gifts": Table("id:str registry_id:str product_id:str quantity:int buyer:str at:str", index=("registry_id",)),
 }
 FREE_FROM, SHIPPING, SAME_DAY = 3500, 599, 999

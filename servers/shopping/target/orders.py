@@ -172,12 +172,9 @@ class Orders(Service):
         return {"slot_at": iso(window["start"])} | moments
 
     def _after(self, made: dict[str, Any], found: list[dict[str, Any]]) -> None:
-        """Empty the cart, give points for what is delivered (at that moment), and tell registries."""
+        """Empty the cart, give points for what is delivered (at that moment)."""
         for x in found:
             self.db.delete("target_cart", x["id"])
-            if x["registry_id"]:
-                gift = {"id": self.new_id("tgw"), "registry_id": x["registry_id"], "product_id": x["product_id"], "quantity": x["quantity"]}
-                self.db.insert("target_gifts", gift | {"buyer": rules.profile(self, SHOP)["name"], "at": self.time})
         self.db.update("target_checkout", model.checkout(self)["id"], code=None)
         if made["done_at"] is not None:
             self._earn(made, made["done_at"])
@@ -224,18 +221,8 @@ class Orders(Service):
                 spent -= entry["points"]
         if spent:
             keep_points(self, order_id, self.time, spent, GIVEN_BACK)
-        for item in life.items(self, SHOP, order_id):
-            if item["registry_id"]:
-                self._take_gift_back(row, item)
         shown = {"order_id": order_id, "canceled": True, "status": life.status(row, self.time)}
         return shown | {"refund_amount": back, "circle_points_reversed": earned}
-
-    def _take_gift_back(self, row: dict[str, Any], item: dict[str, Any]) -> None:
-        where = "registry_id=? AND product_id=? AND quantity=? AND at=?"
-        for gift in self.db.rows(
-            "target_gifts", where, item["registry_id"], item["product_id"], item["quantity"], row["placed_at"], limit=1
-        ):
-            self.db.delete("target_gifts", gift["id"])
 
     @writes(example={"order_id": seeded("tgo", "ready-now")}, destructive=True)
     def check_in_at_store(self, order_id: OrderId) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Date, Limit, page
 from servers.kit.zones import local_day
 from servers.shopping import _catalogue as catalogue
+from servers.shopping import _orders as life
 from servers.shopping import _rules as rules
 from servers.shopping._rules import ProductId, Quantity
 from servers.shopping.target._model import SHOP, RegistryId
@@ -121,8 +122,18 @@ class Registry(Service):
         found = self.db.rows("target_wanted", "registry_id=? AND product_id=?", registry_id, product_id)
         return found[0] if found else None
 
+    def _gifts(self, registry_id: str) -> list[dict[str, Any]]:
+        """Return what others gave, and what the user ordered for the registry and neither canceled, left at the store nor sent back."""
+        found = self.db.rows("target_gifts", "registry_id=?", registry_id)
+        for item in self.db.rows("target_order_items", "registry_id=?", registry_id):
+            order = life.find_order(self, SHOP, item["order_id"])
+            stands = life.status(order, self.time) not in ("canceled", "expired", "lost")
+            if stands and not self.db.rows("target_returns", "item_id=?", item["id"]):
+                found.append(item | {"buyer": rules.profile(self, SHOP)["name"], "at": order["placed_at"]})
+        return sorted(found, key=lambda g: (g["at"], g["id"]))
+
     def _registry_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        gifts = self.db.rows("target_gifts", "registry_id=?", row["id"], order="at, rowid")
+        gifts = self._gifts(row["id"])
         shown = []
         for wish in self.db.rows("target_wanted", "registry_id=?", row["id"], order="added_at, rowid"):
             product = catalogue.find_product(self, SHOP, wish["product_id"])
