@@ -168,7 +168,7 @@ async def test_a_subscription_places_orders_by_the_clock_at_its_discount(session
     assert [parse_time(o["placed_at"]) - parse_time(made["next_order_at"]) for o in orders] == [0, 14 * DAY, 28 * DAY]
     for placed in orders:
         item = placed["items"][0]
-        assert item["quantity"] == 3 and item["discount"] == round(item["unit_price"] * 3 * 0.05 + 1e-9)
+        assert item["quantity"] == 3 and item["discount"] == 3 * round(item["unit_price"] * 0.05 + 1e-9)
         assert placed["subscription_id"] == made["subscription_id"] and placed["shipping"] == 0
     assert {e["cause"] for e in session.world.log(0) if e["table"] == "amazon_orders" and e["key"] in found["order_ids"]} == {"clock"}
     await ok(session, "amazon", "cancel_subscription", subscription_id=made["subscription_id"])
