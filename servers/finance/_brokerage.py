@@ -96,6 +96,9 @@ def find_security(svc: Service, words: Words, symbol: str, kinds: Sequence[str] 
         return row
     known = market.securities(svc, wanted)
     noun = " or ".join(NOUNS[kind] for kind in wanted)
+    if row is not None and row["kind"] in words.kinds:
+        hint = f"Name a {noun}; {words.search} shows the type of each."
+        svc.fail(words.no_security, f"{row['symbol']} is no {noun} but a {NOUNS[row['kind']]}.", hint, symbol=row["symbol"])
     near = did_you_mean(symbol.strip().upper(), [r["symbol"] for r in known])
     message = f"No {noun} has the symbol {symbol!r}{near}."
     svc.fail(words.no_security, message, f"Find the symbol with {words.search}.", symbol=symbol)
@@ -204,8 +207,7 @@ def _book(found: Account, words: Words, row: dict[str, Any], at: str, place: int
         lots.append(Lot(make_id(words.lot_id, row["id"], place), row["symbol"], units, units, worth, at))
         return
     found.cash += worth
-    chosen = row["lots"] or []
-    for lot in sorted(lots, key=lambda lot: chosen.index(lot.id) if lot.id in chosen else len(chosen)):
+    for lot in _in_turn(lots, row):
         taken = min(lot.units, units)
         if taken:
             lot.cost -= lot.cost * taken // lot.units
@@ -213,6 +215,25 @@ def _book(found: Account, words: Words, row: dict[str, Any], at: str, place: int
             units -= taken
     found.sold.setdefault(row["symbol"], []).extend(lot for lot in lots if not lot.units)
     found.lots[row["symbol"]] = [lot for lot in lots if lot.units]
+
+
+def _in_turn(lots: list[Lot], sale: dict[str, Any]) -> list[Lot]:
+    """Return lots in the order in which a sale takes them: those that it names, then the oldest."""
+    chosen = sale["lots"] or []
+    return sorted(lots, key=lambda lot: chosen.index(lot.id) if lot.id in chosen else len(chosen))
+
+
+def free_lots(mine: Account, symbol: str, sales: list[dict[str, Any]], moment: str) -> dict[str, int]:
+    """Return the units of each open lot, oldest first, that open sales leave."""
+    lots = mine.lots.get(symbol, [])
+    free = {lot.id: lot.units for lot in lots}
+    for sale in sales:
+        rest = left(sale, moment)
+        for lot in _in_turn(lots, sale):
+            taken = min(free[lot.id], rest)
+            free[lot.id] -= taken
+            rest -= taken
+    return free
 
 
 def _move(found: Account, row: dict[str, Any], moment: str) -> None:

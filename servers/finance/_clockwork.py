@@ -95,8 +95,10 @@ def entitle(svc: Service, words: Words, account_id: str, row: dict[str, Any], pa
         return
     pays_at, order_id = calendar.session(paid.pay_date)[0], None
     if reinvest:
-        order_id = svc.new_id(words.order_id)
         bought, wish = reinvested(row, amount, pays_at)
+        reinvest = any(fill[1] for fill in bought.fills)  # what buys no thousandth of a share is paid in cash
+    if reinvest:
+        order_id = svc.new_id(words.order_id)
         made = order_row(order_id, row, wish, bought, account_id, "dividend", None, None, 0, iso(pays_at))
         svc.db.insert(f"{words.tables}_orders", made)
     svc.db.insert(

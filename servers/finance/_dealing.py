@@ -56,7 +56,9 @@ def place(
         hint = f"See {words.positions}, and {words.list_orders} for open sales that hold shares."
         svc.fail(words.no_shares, message, hint, symbol=row["symbol"], available=free)
     if not any(f[1] for f in planned.fills) and wish.amount is not None and planned.fills:
-        svc.fail("INVALID_AMOUNT", f"The amount buys no share of {row['symbol']}, however small.", "Raise the amount.")
+        svc.fail("INVALID_AMOUNT", f"The amount is too small for any fraction of a share of {row['symbol']}.", "Raise the amount.")
+    if wish.side == "buy" and planned.fills and not any(value(f[1], f[2]) for f in planned.fills):
+        svc.fail("INVALID_QUANTITY", f"So little of {row['symbol']} costs less than a cent.", "Raise the quantity.", symbol=row["symbol"])
     made = order_row(svc.new_id(words.order_id), row, wish, planned, account_id, origin, ref, lots, fee, iso(moment))
     return svc.db.insert(f"{words.tables}_orders", made | {"client_key": client_key})
 

@@ -70,7 +70,7 @@ def _volume_met(row: dict[str, Any], threshold: int, start: int, end: int) -> in
         if total >= threshold > 0:
             moment = opened + -(-(closed - opened) * threshold // total // 60) * 60
             if closed >= start:
-                return max(moment, start)
+                return max(moment, start) if moment <= end else None
     return None
 
 

@@ -85,7 +85,7 @@ def _at_value(row: dict[str, Any], wish: Wish, at: int) -> Plan:
     close = calendar.next_close(at)
     nav = pips(price(row, close))
     units = wish.units if wish.units is not None else units_for(wish.amount or 0, nav, decimals(row))
-    hold = wish.amount if wish.amount is not None else value(units, int(pips(price(row, at)) * COLLAR))
+    hold = wish.amount if wish.amount is not None else value(units, max(int(pips(price(row, at)) * COLLAR), nav))
     return Plan([(iso(close), units, nav)], hold=hold if wish.side == "buy" else 0)
 
 

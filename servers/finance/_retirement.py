@@ -67,9 +67,14 @@ def check_contribution(svc: Service, words: Words, amount: int, tax_year: int | 
     return year
 
 
-def rmd(age: int, balance: int) -> tuple[float | None, int]:
-    """Return (years of the table, cents to take out) at an age reached in the year; nothing before 73."""
-    if age < FIRST_RMD_AGE:
+def first_rmd_age(born: date) -> int:
+    """Return the age from whose year on distributions are required: 73, or 75 for those born in 1960 or later."""
+    return FIRST_RMD_AGE + (2 if born.year >= 1960 else 0)
+
+
+def rmd(age: int, balance: int, first_age: int = FIRST_RMD_AGE) -> tuple[float | None, int]:
+    """Return (years of the table, cents to take out) at an age reached in the year; nothing before the first age."""
+    if age < first_age:
         return None, 0
     factor = FACTORS[min(age, 100) - 72]
     return factor, round_cents(Decimal(balance) / Decimal(str(factor)))
@@ -77,7 +82,7 @@ def rmd(age: int, balance: int) -> tuple[float | None, int]:
 
 def deadline(year: int, born: date) -> date:
     """Return the day by which a year's distribution must be taken: the end of the year, for the first one 1 April of the next."""
-    return date(year + 1, 4, 1) if year - born.year == FIRST_RMD_AGE else date(year, 12, 31)
+    return date(year + 1, 4, 1) if year - born.year == first_rmd_age(born) else date(year, 12, 31)
 
 
 def penalty_ends(born: date) -> date:

@@ -58,7 +58,7 @@ def state(row: dict[str, Any], now: str) -> str:
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order for the agent."""
-    units, cents, at = filled(row, svc.time)
+    (units, cents, at), now = filled(row, svc.time), status(row, svc.time)
     shown = {
         "order_id": row["id"],
         "symbol": row["symbol"],
@@ -69,7 +69,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "filled_quantity": shares(units),
         "filled_price": average_price(row, svc.time),
         "filled_value": dollars(cents),
-        "commission": dollars(row["fee"]),
+        "commission": dollars(row["fee"] if units or now == "pending" else 0),
     }
     for name in ("limit_price", "stop_price"):
         shown[name] = None if row[name] is None else row[name] / market.PIP

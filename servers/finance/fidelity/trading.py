@@ -128,6 +128,8 @@ class Trading(Service):
         wish = dealing.wish_of(self, row, side, quantity, order_type, limit_price, stop_price)
         if lot_ids is not None:
             self._check_lots(row["symbol"], side, wish.units or 0, lot_ids)
+        elif side == "sell":
+            lot_ids = self._unpromised(row["symbol"])
         if side == "buy":
             dealing.check_minimum(self, WORDS, row, account(self), value(wish.units or 0, market.price_pips(row, self.now)))
         fee = FEE_FAMILIES.get(row["family"] or "", 0) if side == "buy" and row["kind"] == "mutual_fund" else 0
@@ -137,15 +139,26 @@ class Trading(Service):
     def _check_lots(self, symbol: str, side: str, wanted: int, lot_ids: list[str]) -> None:
         if side == "buy":
             self.fail("INVALID_LOT_SELECTION", "A purchase takes no lot_ids.", "Leave lot_ids out.", field="lot_ids")
-        lots = {lot.id: lot.units for lot in account(self).lots.get(symbol, [])}
+        lots = brokerage.free_lots(account(self), symbol, self._open_sales(symbol), self.time)
         for lot_id in lot_ids:
             if lot_id not in lots:
                 hint = f"Take lot_ids of {symbol} from get_tax_lots."
                 self.fail("LOT_NOT_FOUND", f"No lot {lot_id!r} of {symbol} is held.", hint, lot_id=lot_id)
         chosen = sum(lots[lot_id] for lot_id in set(lot_ids))
         if chosen < wanted:
-            message = f"The lots hold {shares(chosen)} shares; {shares(wanted)} are to be sold."
+            message = f"The lots hold {shares(chosen)} shares that no open sale takes; {shares(wanted)} are to be sold."
             self.fail("INSUFFICIENT_LOT_SHARES", message, "Name more lots, or sell less.", available=shares(chosen))
+
+    def _unpromised(self, symbol: str) -> list[str] | None:
+        """Return the lots that a sale without lot_ids takes, where open sales were promised lots of their own."""
+        sales = self._open_sales(symbol)
+        if not any(r["lots"] for r in sales):
+            return None
+        return [lot_id for lot_id, units in brokerage.free_lots(account(self), symbol, sales, self.time).items() if units]
+
+    def _open_sales(self, symbol: str) -> list[dict[str, Any]]:
+        rows = [r for r in reversed(dealing.orders(self, WORDS)) if r["symbol"] == symbol and r["side"] == "sell"]
+        return [r for r in rows if state(r, self.time) in ("open", "partially_filled")]
 
     @reads(example={"order_id": seeded("fdo", "div-etf")})
     def get_order(self, order_id: OrderId) -> dict[str, Any]:

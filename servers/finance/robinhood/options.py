@@ -116,8 +116,10 @@ class Options(Service):
             bound = market.pips(options.contract(row, self.now, expiry, right, strike).ask) * _MARGIN // 100
         for moment in [start, *range(opened + (start - opened) // 1800 * 1800 + 1800, closed, 1800)]:
             ask = market.pips(options.contract(row, moment, expiry, right, strike).ask)
-            if ask <= bound or (wish.limit is None and moment == self.now):
-                return Plan([(iso(moment), units, ask)], iso(closed), value(units, max(bound, ask)))
+            if wish.limit is None and moment == self.now:
+                return Plan([(iso(moment), units, ask)], iso(closed))
+            if ask <= bound:
+                return Plan([(iso(moment), units, ask)], iso(closed), value(units, bound))
         return Plan([], iso(closed), value(units, bound))
 
     def _made(self, symbol: str, right: str, strike: float, expiry: date) -> str:

@@ -18,7 +18,8 @@ from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 from servers.kit.zones import local_day
 
 Frequency = Annotated[
-    Literal["daily", "weekly", "biweekly", "monthly"], Field(description="daily: each trading day; the others count from tomorrow on.")
+    Literal["daily", "weekly", "biweekly", "monthly"],
+    Field(description="daily: each trading day (coins: each day); the others from tomorrow on."),
 ]
 InvestmentId = Annotated[str, Field(description="investment_id, from list_recurring_investments.")]
 

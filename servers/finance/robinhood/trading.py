@@ -10,7 +10,7 @@ from servers.finance import _brokerage as brokerage
 from servers.finance import _dealing as dealing
 from servers.finance import _market as market
 from servers.finance._brokerage import OrderId, Price, Quantity, Query, Symbol
-from servers.finance._orders import Wish
+from servers.finance._orders import Wish, decimals, units_of
 from servers.finance.robinhood._model import (
     LISTED,
     WORDS,
@@ -34,6 +34,7 @@ Type = Annotated[
     Field(description="market: at once at the going price (at the next opening when closed); limit and stop: whole shares only."),
 ]
 Force = Annotated[Literal["gfd", "gtc"], Field(description="gfd: until the end of the session; gtc: for up to 90 days.")]
+_TERMS = ("symbol", "side", "units", "order_type", "limit_price", "stop_price", "duration")
 RefId = Annotated[str, Field(min_length=8, max_length=64, description="A reference of your own: a repeat with it orders nothing more.")]
 
 
@@ -85,7 +86,8 @@ class Trading(Service):
         row = brokerage.find_security(self, WORDS, symbol, LISTED)
         earlier = self.db.rows("robinhood_orders", "client_key=?", ref_id) if ref_id is not None else []
         if earlier:
-            if (earlier[0]["symbol"], earlier[0]["side"]) != (row["symbol"], side):
+            said = (row["symbol"], side, units_of(self, quantity, decimals(row)), order_type, limit_price, stop_price, time_in_force)
+            if tuple(earlier[0][k] for k in _TERMS) != said:
                 hint = "Use a new ref_id for a new order."
                 self.fail("REF_ID_REUSED", "This ref_id was used for another order.", hint, order_id=earlier[0]["id"])
             return trade_json(self, earlier[0])

@@ -57,7 +57,8 @@ def _trades(
 
     `short` are the cents that each class lacks; a fund of several classes moves all of them.
     """
-    trades, money = [], min(max(-short["cash"], 0), mine.buying_power) - max(short["cash"], 0)
+    spare = min(max(-short["cash"], 0), mine.buying_power)
+    trades, money = [], spare - max(short["cash"], 0)
     for name in ("stocks", "bonds"):
         for symbol in sorted((s for s in funds if _main(funds[s]) == name), key=lambda s: (-worth[s], s)):
             free = value(mine.free_units(symbol), market.price_pips(funds[symbol], svc.now)) * 98 // 100
@@ -70,8 +71,11 @@ def _trades(
     for name in ("stocks", "bonds"):
         symbol = _to_buy(svc, funds, worth, name, min(short[name], money)) if min(short[name], money) >= LEAST else None
         row = market.security(svc, symbol) if symbol is not None else None
-        if symbol is not None and row is not None:
-            amount = min(short[name] * 100 // max(_percent(row, name), 1), money)
+        etf = row is not None and row["kind"] == "etf"
+        room = min(spare, money) if etf else money  # an ETF is paid before the sales of funds bring their money
+        if symbol is not None and row is not None and room >= LEAST:
+            amount = min(short[name] * 100 // max(_percent(row, name), 1), room)
+            spare -= amount if etf else 0
             trades.append({"action": "buy", "fund_id": symbol, "amount": dollars(amount)})
             money -= amount
             for moved in ("stocks", "bonds"):
@@ -91,4 +95,7 @@ def _to_buy(svc: Service, funds: dict[str, dict[str, Any]], worth: dict[str, int
         row = market.security(svc, symbol)
         if row is not None and (row["minimum_investment"] or 0) <= amount:
             return symbol
-    return None
+    etfs = [
+        s for s, r in funds.items() if r["kind"] == "etf" and _percent(r, name) >= 80 and market.state(r, svc.now) in ("open", "closed")
+    ]
+    return max(etfs, key=lambda s: (worth[s], s), default=None)

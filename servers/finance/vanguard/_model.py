@@ -76,6 +76,13 @@ def find_fund(svc: Service, fund_id: str) -> dict[str, Any]:
     return brokerage.find_security(svc, WORDS, fund_id)
 
 
+def check_purchase(svc: Service, row: dict[str, Any], account_id: str, amount: int) -> None:
+    """Refuse a purchase for less than a dollar, or a first one for less than the fund's minimum."""
+    if amount < 100:
+        svc.fail("INVALID_AMOUNT", "A purchase is for at least $1.00.", "Raise the amount.", minimum=1.0)
+    dealing.check_minimum(svc, WORDS, row, account_at(svc, account_id), amount)
+
+
 def reinvests(svc: Service, account_id: str, fund_id: str) -> bool:
     """Whether dividends of a fund buy more of it: yes, unless it was switched off."""
     row = svc.db.get("vanguard_reinvest", f"{account_id}:{fund_id}")

@@ -13,12 +13,14 @@ from servers.finance import _clockwork as clockwork
 from servers.finance import _dealing as dealing
 from servers.finance import _market as market
 from servers.finance import _retirement as retirement
+from servers.finance._orders import status
 from servers.finance.vanguard._model import (
     WORDS,
     AccountId,
     FundId,
     account_at,
     bank_of,
+    check_purchase,
     find_account,
     find_fund,
     reinvests,
@@ -200,7 +202,7 @@ class Accounts(Service):
         """Buy a fund for an amount of settlement cash again and again, from tomorrow on. A run that the cash does not cover fails, and the
         next one is tried."""
         row, owner = find_fund(self, fund_id), find_account(self, account_id)
-        dealing.check_minimum(self, WORDS, row, account_at(self, owner["id"]), amount)
+        check_purchase(self, row, owner["id"], amount)
         start = local_day(self.now, calendar.NEW_YORK) + timedelta(days=1)
         made = clockwork.start_recurring(self, WORDS, "vgi", row["symbol"], amount, frequency, start, owner["id"])
         return self._plan(made)
@@ -219,7 +221,7 @@ class Accounts(Service):
         return {"investment_id": investment_id, "status": "canceled"}
 
     def _plan(self, row: dict[str, Any]) -> dict[str, Any]:
-        made = self.db.sql("SELECT count(*) FROM vanguard_orders WHERE ref=? AND failure IS NULL AND created_at<=?", row["id"], self.time)
+        made = [status(r, self.time) for r in self.db.rows("vanguard_orders", "ref=? AND created_at<=?", row["id"], self.time)]
         return {
             "investment_id": row["id"],
             "account_id": row["account_id"],
@@ -228,7 +230,7 @@ class Accounts(Service):
             "frequency": row["frequency"],
             "next_execution": row["next_at"],
             "status": "active" if row["cancelled_at"] is None else "canceled",
-            "purchases_made": made[0][0],
+            "purchases_made": made.count("filled"),
         }
 
     def _profile(self) -> dict[str, Any]:

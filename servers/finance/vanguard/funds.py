@@ -18,6 +18,7 @@ from servers.finance.vanguard._model import (
     Category,
     FundId,
     account_at,
+    check_purchase,
     find_account,
     find_fund,
     fund_json,
@@ -107,9 +108,7 @@ class Funds(Service):
         the market price. First purchases must reach the fund's minimum."""
         row, owner = find_fund(self, fund_id), find_account(self, account_id)
         brokerage.tradable(self, WORDS, row)
-        if amount < 100:
-            self.fail("INVALID_AMOUNT", "A purchase is for at least $1.00.", "Raise the amount.", minimum=1.0)
-        dealing.check_minimum(self, WORDS, row, account_at(self, owner["id"]), amount)
+        check_purchase(self, row, owner["id"], amount)
         return order_json(self, dealing.place(self, WORDS, row, Wish("buy", amount=amount), account_id=owner["id"]))
 
     @writes(example={"fund_id": "MRFFX", "amount": 20})

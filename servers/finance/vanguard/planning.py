@@ -84,7 +84,8 @@ class Planning(Service):
             self.fail("REBALANCE_PENDING", "Orders of an earlier rebalancing are pending.", hint, order_ids=waiting)
         trades, made = allocation.preview(self, owner["id"])["suggested_trades"], []
         if not trades:
-            self.fail("NOTHING_TO_REBALANCE", "The account is within reach of its target.", "See get_rebalance_preview.")
+            hint = "See get_rebalance_preview; funds that are not held yet have minimums."
+            self.fail("NOTHING_TO_REBALANCE", "No trade of $50.00 or more brings the account nearer to its target.", hint)
         ref = self.new_id("vgs")
         for trade in trades:
             row = find_fund(self, trade["fund_id"])
@@ -99,7 +100,7 @@ class Planning(Service):
         self, account_id: AccountId | None = None, birth_date: BirthDate | None = None, account_balance: Balance | None = None
     ) -> dict[str, Any]:
         """Return what must be taken out of a traditional IRA this year: the balance at the end of last year divided by the years of the
-        uniform lifetime table at the age reached this year; nothing before 73. Amounts in dollars."""
+        uniform lifetime table at the age reached this year; nothing before 73 (born 1960 or later: 75). Amounts in dollars."""
         born = date.fromisoformat(birth_date or self._born())
         today = retirement.today(self)
         if born > today:
@@ -109,7 +110,7 @@ class Planning(Service):
         elif account_id is not None:
             find_account(self, account_id)
         age = today.year - born.year
-        factor, amount = retirement.rmd(age, account_balance)
+        factor, amount = retirement.rmd(age, account_balance, retirement.first_rmd_age(born))
         return {
             "tax_year": today.year,
             "age": age,
@@ -117,7 +118,7 @@ class Planning(Service):
             "account_balance": dollars(account_balance),
             "rmd_amount": dollars(amount),
             "deadline": retirement.deadline(today.year, born).isoformat() if factor else None,
-            "first_rmd_year": born.year + retirement.FIRST_RMD_AGE,
+            "first_rmd_year": born.year + retirement.first_rmd_age(born),
         }
 
     @reads()
@@ -125,7 +126,8 @@ class Planning(Service):
         """Return this year's required distribution of an IRA in dollars: how much, what was withdrawn so far, what is left, by when, and
         the plans of withdrawal with their next dates."""
         owner, born, today = self._ira(account_id), date.fromisoformat(self._born()), retirement.today(self)
-        factor, required = retirement.rmd(today.year - born.year, self._year_end(owner["id"], today.year))
+        balance, first = self._year_end(owner["id"], today.year), retirement.first_rmd_age(born)
+        factor, required = retirement.rmd(today.year - born.year, balance, first)
         start = day_start(date(today.year, 1, 1), calendar.NEW_YORK)
         taken = self.db.sql(
             "SELECT coalesce(sum(amount),0) FROM vanguard_transfers WHERE account_id=? AND direction='withdrawal' AND failed_at IS NULL"
@@ -193,7 +195,7 @@ class Planning(Service):
     def _ira(self, account_id: str | None) -> dict[str, Any]:
         owner = find_account(self, account_id)
         if owner["kind"] not in retirement.DISTRIBUTED:
-            message = f"No distribution is required of a {owner['kind']} account."
+            message = f"No distribution is required of accounts of the type {owner['kind']}."
             hint = "Name a traditional or rollover IRA of list_accounts."
             self.fail("RMD_NOT_APPLICABLE", message, hint, account_id=owner["id"])
         return owner
