@@ -89,7 +89,7 @@ def from_schema(node: dict[str, Any], name: str, real: dict[str, Any]) -> st.Sea
     return st.integers(int(low * 100), int(high * 100)).map(lambda n: n / 100) | st.floats(low, high)
 
 
-@functools.cache
+@functools.lru_cache(4)  # of a thousand tools, each with a world
 def start(cls: type[Service], spec: ToolSpec) -> tuple[World, int, dict[str, Any]]:
     """Return the world after an example's set-up (to be shared), its moment, and the example's arguments."""
     session = new_session(cls.name)
