@@ -148,3 +148,26 @@ async def test_who_was_born_from_1960_on_has_time_until_seventy_five(session: Se
     young = date(1960, 1, 1)
     assert retirement.rmd(74, 100_000, retirement.first_rmd_age(young)) == (None, 0)
     assert retirement.deadline(2035, young) == date(2036, 4, 1) and retirement.deadline(2033, young) == date(2033, 12, 31)
+
+
+async def test_a_withdrawal_that_failed_never_arrives_and_a_canceled_reinvestment_stays_cash(session: Session) -> None:
+    held = (await cash(session, "vanguard"))["cash_balance"] / 100
+    await ok(session, "vanguard.withdraw", amount=held)
+    await ok(session, "vanguard.schedule_rmd_withdrawal", amount=500, frequency="annually", start_date="2026-03-18")
+    until(session, "2026-03-18T15:00:00Z")
+    failed = (await ok(session, "vanguard.list_withdrawals"))["withdrawals"][0]
+    assert (failed["status"], failed["estimated_arrival"]) == ("failed", None)
+    until(session, "2026-04-06T14:00:00Z")
+    before = await cash(session, "vanguard")
+    paid = (await ok(session, "vanguard.get_dividend_history", fund_id="MTBIX"))["dividends"][0]
+    assert paid["reinvested"] is True
+    await ok(session, "vanguard.cancel_order", order_id=paid["order_id"])
+    assert (await ok(session, "vanguard.get_dividend_history", fund_id="MTBIX"))["dividends"][0]["reinvested"] is False
+    until(session, "2026-04-06T21:00:00Z")
+    assert (await cash(session, "vanguard"))["cash_balance"] == before["cash_balance"] >= cents(paid["amount"])
+
+
+async def test_a_basket_is_known_by_its_name_without_the_spaces_around_it(session: Session) -> None:
+    parts = [{"symbol": "CSPL", "weight_percent": 100}]
+    for name, code in (("Steady dividends ", "DUPLICATE_BASKET_NAME"), ("  ", "INVALID_BASKET_NAME")):
+        assert (await refused(session, "fidelity.create_basket", name=name, securities=parts))["code"] == code

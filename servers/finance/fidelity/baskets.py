@@ -45,6 +45,9 @@ class Baskets(Service):
     )
     def create_basket(self, name: BasketName, securities: Parts) -> dict[str, Any]:
         """Make a basket of stocks and ETFs by weight. Nothing is bought yet; see trade_basket."""
+        name = name.strip()
+        if not name:
+            self.fail("INVALID_BASKET_NAME", "A basket needs a name.", "Give a name of letters or digits.", field="name")
         if any(r["name"].lower() == name.lower() for r in self._baskets()):
             self.fail("DUPLICATE_BASKET_NAME", f"A basket is called {name!r} already.", "Choose another name.", name=name)
         parts: list[list[Any]] = []

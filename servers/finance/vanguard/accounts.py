@@ -13,7 +13,7 @@ from servers.finance import _clockwork as clockwork
 from servers.finance import _dealing as dealing
 from servers.finance import _market as market
 from servers.finance import _retirement as retirement
-from servers.finance._orders import status
+from servers.finance._orders import status as order_status
 from servers.finance.vanguard._model import (
     WORDS,
     AccountId,
@@ -132,14 +132,15 @@ class Accounts(Service):
         return page(self._transfers("withdrawal"), "withdrawals", limit, cursor, self._withdrawal)
 
     def _withdrawal(self, row: dict[str, Any]) -> dict[str, Any]:
+        status = dealing.transfer_status(row, self.time)
         return {
             "withdrawal_id": row["id"],
             "account_id": row["account_id"],
             "amount": dollars(row["amount"]),
-            "status": dealing.transfer_status(row, self.time),
+            "status": status,
             "bank": row["bank"],
             "requested_at": row["created_at"],
-            "estimated_arrival": row["clears_at"],
+            "estimated_arrival": None if status == "failed" else row["clears_at"],
             "schedule_id": row["ref"],
             "failure": row["failure"],
         }
@@ -159,6 +160,7 @@ class Accounts(Service):
 
     def _dividend(self, row: dict[str, Any]) -> dict[str, Any]:
         paid = row["pays_at"] <= self.time
+        bought = self.db.get("vanguard_orders", row["order_id"]) if row["order_id"] is not None else None
         return {
             "dividend_id": row["id"],
             "account_id": row["account_id"],
@@ -169,7 +171,7 @@ class Accounts(Service):
             "ex_date": row["ex_date"],
             "pay_date": row["pay_date"],
             "status": "paid" if paid else "announced",
-            "reinvested": row["order_id"] is not None,
+            "reinvested": bought is not None and bought["cancelled_at"] is None,
             "order_id": row["order_id"] if paid else None,
         }
 
@@ -221,7 +223,7 @@ class Accounts(Service):
         return {"investment_id": investment_id, "status": "canceled"}
 
     def _plan(self, row: dict[str, Any]) -> dict[str, Any]:
-        made = [status(r, self.time) for r in self.db.rows("vanguard_orders", "ref=? AND created_at<=?", row["id"], self.time)]
+        made = [order_status(r, self.time) for r in self.db.rows("vanguard_orders", "ref=? AND created_at<=?", row["id"], self.time)]
         return {
             "investment_id": row["id"],
             "account_id": row["account_id"],
