@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Literal, NotRequired
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict
 
 from servers.kit.values import parse_time
@@ -29,10 +29,9 @@ def _until(text: str) -> str:
 Day = Annotated[str, Field(pattern=r"^(-1|[1-5])?(MO|TU|WE|TH|FR|SA|SU)$")]
 
 
+@with_config(extra="forbid")
 class Recurrence(TypedDict):
     """How an event repeats, in the calendar's time zone."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     freq: Annotated[Literal["daily", "weekly", "monthly", "yearly"], Field(description="Unit of the repetition.")]
     interval: NotRequired[Annotated[int, Field(ge=1, le=99, description="Every how many units; 1 when left out.")]]

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Literal, NotRequired
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict
 
 from servers.calendar._recurrence import flaw, starts
@@ -66,19 +66,17 @@ When = Annotated[
 """A moment or a day as the agent wrote it; `epoch` says what it means in a zone."""
 
 
+@with_config(extra="forbid")
 class Guest(TypedDict):
     """Who is invited."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     email: Email
     name: NotRequired[PersonName]
 
 
+@with_config(extra="forbid")
 class Reminder(TypedDict):
     """When and how to be reminded."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     method: Annotated[Literal["popup", "email"], Field(description="How you are reminded.")]
     minutes_before: Annotated[int, Field(ge=0, le=40_320, description="Minutes before the start, at most four weeks.")]

@@ -11,7 +11,7 @@ from datetime import date, time, timedelta
 from typing import Annotated, Any, NotRequired
 from zoneinfo import ZoneInfo
 
-from pydantic import ConfigDict, Field
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from servers.food_delivery import _rules as rules
@@ -47,10 +47,9 @@ OptionId = Annotated[str, Field(description="option_id of a choice that the item
 ItemId = Annotated[str, Field(description="item_id, from the menu or catalogue of the same place.")]
 
 
+@with_config(extra="forbid")
 class OrderItem(TypedDict):
     """An item of an order, with its options."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     item_id: ItemId
     quantity: Quantity
@@ -60,10 +59,9 @@ class OrderItem(TypedDict):
     special_instructions: NotRequired[Annotated[str, Field(max_length=200, description="A wish for the kitchen.")]]
 
 
+@with_config(extra="forbid")
 class PlainItem(TypedDict):
     """An item without options."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     item_id: ItemId
     quantity: Quantity

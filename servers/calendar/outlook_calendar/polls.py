@@ -6,7 +6,7 @@ from datetime import time
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import ConfigDict, Field
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from servers.calendar import _busy
@@ -19,19 +19,17 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 
 
+@with_config(extra="forbid")
 class Proposal(TypedDict):
     """A time that is proposed."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     start_time: Start
     end_time: End
 
 
+@with_config(extra="forbid")
 class Vote(TypedDict):
     """What one says to a proposed time."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     slot_id: Annotated[str, Field(description="slot_id of the poll.")]
     response: Annotated[Literal["yes", "maybe", "no"], Field(description="Whether the time suits you.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired
 
-from pydantic import ConfigDict, Field
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from servers.kit.control import seeded
@@ -15,10 +15,9 @@ from servers.payments._rules import ContactId, Note
 from servers.payments.venmo._model import WORDS, default_visibility, request_json
 
 
+@with_config(extra="forbid")
 class Participant(TypedDict):
     """Who takes part, and with how much."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     contact_id: ContactId
     amount: NotRequired[Dollars]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from servers.kit.control import seeded
@@ -34,10 +34,9 @@ from servers.ridesharing.uber._model import (
 from servers.ridesharing.uber._model import status as ride_status
 
 
+@with_config(extra="forbid")
 class Point(TypedDict):
     """A stop on the way."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     lat: Latitude
     lng: Longitude

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import ConfigDict, Field
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from servers.kit.control import make_id, seeded
@@ -17,10 +17,9 @@ from servers.shopping.instacart import _inventory as stock
 from servers.shopping.instacart._model import Category, ProductId, StoreId, find_product, find_store, product_json
 
 
+@with_config(extra="forbid")
 class Location(TypedDict):
     """A point on the map."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     lat: Latitude
     lng: Longitude

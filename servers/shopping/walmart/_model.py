@@ -78,9 +78,7 @@ DELIVERY_MINIMUM = 3500
 Fulfillment = Literal["shipping", "pickup", "delivery"]
 HowFulfilled = Annotated[
     Fulfillment,
-    Field(
-        description="shipping: by parcel; pickup: collected at a store; delivery: brought from a store in hours, or the next morning."
-    ),
+    Field(description="shipping: by parcel; pickup: collected at a store; delivery: brought from a store in hours, or the next morning."),
 ]
 Substitution = Annotated[
     Literal["allow_substitution", "no_substitution", "contact_me"],

@@ -6,7 +6,7 @@ import re
 from datetime import date
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import ConfigDict, Field
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 Label = Annotated[str, Field(min_length=1, max_length=80)]
@@ -15,10 +15,9 @@ NewOption = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\s,](
 Text = Annotated[str, Field(max_length=2000, description="As text: 12.5, true, 2026-03-20; several choices with commas; empty clears.")]
 
 
+@with_config(extra="forbid")
 class Property(TypedDict):
     """A column of a database."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     name: Annotated[NewLabel, Field(description="Name of the property.")]
     type: Annotated[
@@ -30,19 +29,17 @@ class Property(TypedDict):
     ]
 
 
+@with_config(extra="forbid")
 class Value(TypedDict):
     """A value for a property."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     property: Annotated[Label, Field(description="Name of the property, as get_database gives it.")]
     value: Text
 
 
+@with_config(extra="forbid")
 class Filter(TypedDict):
     """A condition on a property."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # ty: ignore[invalid-typed-dict-statement]
 
     property: Annotated[Label, Field(description="Name of the property.")]
     op: Annotated[
