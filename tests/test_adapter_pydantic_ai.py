@@ -24,11 +24,6 @@ from tests.support import HISTORY, new_session
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(scope="module", autouse=True)
 def environment() -> Path:
     """The adapter's own environment, made where it is missing."""

@@ -14,11 +14,6 @@ CHARGER = at("azp", "charger-65")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("amazon")
 

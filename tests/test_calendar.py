@@ -20,11 +20,6 @@ PORTLAND = ZoneInfo("America/Los_Angeles")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("google_calendar", "outlook_calendar")
 

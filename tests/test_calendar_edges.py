@@ -19,11 +19,6 @@ LUCAS = "lucas.weber@fernhill.design"
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("google_calendar", "outlook_calendar")
 

@@ -16,11 +16,6 @@ DAY = 86_400
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("google_calendar", "outlook_calendar")
 

@@ -17,11 +17,6 @@ MATCHES = [(category, match) for category, listed in matches().items() for match
 every_match = pytest.mark.parametrize(("category", "match"), MATCHES, ids=[" ~ ".join(m.tools) for _, m in MATCHES])
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def at(data: Any, path: str) -> list[Any]:
     """Return what a path finds; `name[]` goes into every item of a list."""
     found = [data]

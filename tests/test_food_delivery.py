@@ -26,11 +26,6 @@ both = pytest.mark.parametrize("app", ["uber_eats", "doordash"])
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("uber_eats", "doordash")
 

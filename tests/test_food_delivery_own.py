@@ -20,11 +20,6 @@ STORE = BASKET["store_id"]
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("uber_eats", "doordash")
 

@@ -30,11 +30,6 @@ pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "auto"]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def bare(*names: str, **options: Any) -> Session:
     """A session on a world without rows, for what the host does by itself."""
     return Session(names, World.empty(all_tables()), Control(START), **options)

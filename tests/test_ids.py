@@ -20,11 +20,6 @@ OFFERS = {"fare_id", "snapshot_id"}
 """Ids of the providers' own that name no thing: what a fare was, and what a playlist was, at a moment."""
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def shown(data: Any) -> Iterator[tuple[str, str, bool]]:
     """Yield `(field, id, whether it is the first field of what shows it)` for all that a reply shows."""
     if isinstance(data, list):

@@ -17,11 +17,6 @@ HOUR, DAY = 3600, 86_400
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("instacart")
 

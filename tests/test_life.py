@@ -19,11 +19,6 @@ DAY = 86_400
 CARDS = ("visa", "amex", "mastercard")
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 

@@ -22,11 +22,6 @@ from tests.support import HISTORY, new_session
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @contextlib.asynccontextmanager
 async def talking(session: Session, endpoint: Endpoint | None, trial: str = "t", **given: Any) -> AsyncGenerator[Any]:
     """Yield a model agent on a session."""

@@ -45,11 +45,6 @@ both = pytest.mark.parametrize("service", list(BOTH))
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("spotify", "apple_music")
 

@@ -39,11 +39,6 @@ for line in sys.stdin:
 """
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def written(folder: Path, here: str, body: str = LOOP) -> list[str]:
     """Write a process whose loop does something more, and return its command."""
     path = folder / "agent.py"

@@ -33,11 +33,6 @@ BERLIN = {"timezone": "Europe/Berlin"}
 NOON = {"source_timezone": "Europe/Berlin", "time": "12:00", "target_timezone": "Asia/Tokyo"}
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(scope="module")
 def public() -> list[str]:
     """The command of a public server, in an environment of its own."""

@@ -22,11 +22,6 @@ PORTLAND = "Portland, OR"
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("yelp", "google_map_review")
 

@@ -19,11 +19,6 @@ AIRPORT = WORK | {"dropoff_lat": 45.5898, "dropoff_lng": -122.5951}
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("uber", "lyft")
 

@@ -14,11 +14,6 @@ from servers.kit.values import cents, parse_time
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def ok(session: Session, tool: str, **args: Any) -> dict[str, Any]:
     service, _, name = tool.partition(".")
     reply = await session.call(service, name, args)

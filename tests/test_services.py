@@ -27,11 +27,6 @@ every_service = pytest.mark.parametrize("cls", SERVICES, ids=[c.name for c in SE
 WRONG = {"string": 12345, "integer": "1", "number": "1.0", "boolean": "true", "array": {"a": 1}, "object": ["a"]}
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 # -- what is published ----------------------------------------------------------------------------------------------
 
 

@@ -25,11 +25,6 @@ every_person = pytest.mark.parametrize("name", PEOPLE)
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session(*SHOPS)
 

@@ -20,11 +20,6 @@ EASTPORT, HOLLYWOOD = at("wms", "eastport"), at("tgs", "hollywood")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("amazon", "walmart", "target")
 

@@ -16,11 +16,6 @@ every_shop = pytest.mark.parametrize("shop", SHOPS)
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session(*SHOPS)
 

@@ -17,11 +17,6 @@ RED = {"card_type": "red_card", "card_number": "5859 7500 0000 0035", "expiry": 
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("target")
 

@@ -18,11 +18,6 @@ MAY = {"check_in_date": "2026-05-05", "check_out_date": "2026-05-07"}
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("booking", "expedia")
 

@@ -14,11 +14,6 @@ TONIGHT = {"check_in_date": "2026-03-14", "check_out_date": "2026-03-15"}
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("booking", "expedia")
 

@@ -11,11 +11,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def eleanor() -> Walk:
     return Walk("eleanor")
 

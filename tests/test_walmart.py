@@ -16,11 +16,6 @@ EASTPORT, VISA = at("wms", "eastport"), at("wmm", "visa")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("walmart", "amazon", "target")
 

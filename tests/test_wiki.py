@@ -18,11 +18,6 @@ DAY = 86_400
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("notion", "confluence")
 

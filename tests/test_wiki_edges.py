@@ -22,11 +22,6 @@ WORKSHOP = make_id("cfp", "maya", "workshop_march")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("notion", "confluence")
 

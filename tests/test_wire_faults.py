@@ -35,11 +35,6 @@ KINDS: list[tuple[str, dict[str, Any], str]] = [
 kinds = pytest.mark.parametrize(("kind", "fields", "code"), KINDS, ids=[f"{k}-{'-'.join(map(str, f.values()))}" for k, f, _ in KINDS])
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def plagued(kind: str, fields: dict[str, Any], on: str = "venmo.send_money", watches: tuple[Watch, ...] = ()) -> Session:
     """A session on whose first call a fault acts."""
     fault = parse({kind: {"on": on, "first": 1, **fields}})
