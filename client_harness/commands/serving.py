@@ -85,18 +85,20 @@ def connect(
 
     target = connecting.client(client)
     chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
-    most = target.most_tools if scenario is not None else None
-    session, made = open_session(scenario, chosen, world=world, faults=faults, most_tools=most)  # so that a mistake is told here
+    session, made = open_session(scenario, chosen, world=world, faults=faults)  # so that a mistake is told here, not by the client
     arguments = [] if scenario is None else [scenario if made is None or made.id == scenario else str(Path(scenario).resolve())]
     arguments += ["--services", ",".join(chosen)] if chosen else []
     arguments += ["--world", world] if world is not None else []
     if faults is not None:
         arguments += ["--faults", str(Path(faults).resolve()) if Path(faults).is_file() else faults]
-    arguments += ["--most-tools", str(most)] if most is not None else []
-    entry = connecting.entry(target, arguments)
     tools = sum(len(c.tools) for c in session.classes.values())
     if target.most_tools is not None and tools > target.most_tools:
-        _print.note(f"note: {target.title} takes about {target.most_tools} tools and this offers {tools}; choose some with --services")
+        if made is None:
+            _print.note(f"note: {target.title} takes about {target.most_tools} tools and this offers {tools}; choose some with --services")
+        else:
+            open_session(scenario, chosen, faults=faults, most_tools=target.most_tools)
+            arguments += ["--most-tools", str(target.most_tools)]
+    entry = connecting.entry(target, arguments)
     if write:
         print(f"wrote {connecting.write(target, entry, path, name)}; restart {target.title} to see {name}")
     else:
