@@ -83,6 +83,7 @@ class Matrix:
 async def matrix(begin: Begin, tools: Sequence[tuple[type[Service], ToolSpec]], only: Sequence[str] = ()) -> Matrix:
     """Play every kind (or only those named) on every tool that it handles."""
     found: dict[str, list[Cell]] = {kind: [] for kind in kinds() if not only or kind in only}
+    written: dict[str, list[tuple[ToolSpec, Session]]] = {}
     for cls, spec in tools:
         honest = await _honest(begin, cls, spec)
         stirred: list[_Honest] = []
@@ -91,7 +92,9 @@ async def matrix(begin: Begin, tools: Sequence[tuple[type[Service], ToolSpec]], 
         for kind in handled:
             cell = await _cell(begin, honest, kind, early.get(kind.kind, ()))
             if cell.outcome == "rests" and spec.effect == "read":
-                stirred = stirred or [await _after_a_write(begin, honest)]
+                if cls.name not in written:
+                    written[cls.name] = await _writers(begin, cls)
+                stirred = stirred or [await _after_a_write(begin, honest, written[cls.name])]
                 cell = await _cell(begin, stirred[0], kind, ())
             found[kind.kind].append(cell)
     return Matrix([cell for cells in found.values() for cell in cells])
@@ -127,13 +130,27 @@ async def _honest(begin: Begin, cls: type[Service], spec: ToolSpec, earlier: Too
     return _Honest(session, played.attempt, played.trace, played.settled, cls, spec, example, due, earlier)
 
 
-async def _after_a_write(begin: Begin, honest: _Honest) -> _Honest:
-    """Return the same reading after a write of its provider that makes it read otherwise, or as it was where none does."""
-    for write in honest.cls.tools.values():
+async def _writers(begin: Begin, cls: type[Service]) -> list[tuple[ToolSpec, Session]]:
+    """Return a provider's writes that need no set-up, each with a session in which its example was called."""
+    found = []
+    for write in cls.tools.values():
         if write.effect == "write" and not write.setup:
-            found = await _honest(begin, honest.cls, honest.spec, write)
-            if not found.attempt.is_error and found.attempt.seen != honest.attempt.seen:
-                return found
+            session = begin((cls.name,), [], [])
+            if not (await session.call(cls.name, write.name, write.example)).is_error:
+                found.append((write, session))
+    return found
+
+
+async def _after_a_write(begin: Begin, honest: _Honest, written: Sequence[tuple[ToolSpec, Session]]) -> _Honest:
+    """Return the same reading after a write of its provider that makes it read otherwise, or as it was where none does."""
+    for write, session in written:
+        if not honest.spec.setup:  # one look where the write was made tells for most readings that they read the same
+            reply = await session.call(honest.cls.name, honest.spec.name, honest.example.args)
+            if reply.data == honest.attempt.seen:
+                continue
+        found = await _honest(begin, honest.cls, honest.spec, write)
+        if not found.attempt.is_error and found.attempt.seen != honest.attempt.seen:
+            return found
     return honest
 
 
