@@ -8,7 +8,7 @@ from typing import Any
 
 from scenarios.worlds.build import person, shared
 from servers.kit.call import Reply
-from servers.kit.control import Control
+from servers.kit.control import Control, make_id
 from servers.kit.examples import prepared
 from servers.kit.service import Service, ToolSpec, services
 from servers.kit.session import Session, as_text
@@ -57,6 +57,26 @@ def assert_error(reply: Reply) -> dict[str, Any]:
     assert re.fullmatch(r"[A-Z][A-Z0-9_]*", error["code"]), error
     assert isinstance(error["message"], str) and error["message"].strip(), error
     assert isinstance(error["hint"], str) and isinstance(error["retryable"], bool), error
+    return error
+
+
+def at(prefix: str, key: str) -> str:
+    """Return the id of a row of the default world."""
+    return make_id(prefix, WORLD, key)
+
+
+async def ok(session: Session, service: str, tool: str, /, **args: Any) -> dict[str, Any]:
+    """Return what a tool answers to a call that must succeed."""
+    reply = await session.call(service, tool, args)
+    assert not session.bugs and not reply.is_error, session.bugs or reply.data
+    return reply.data
+
+
+async def refused(session: Session, service: str, tool: str, /, **args: Any) -> dict[str, Any]:
+    """Return the error of a call that must be refused and change nothing."""
+    before = session.world.last_change()
+    error = assert_error(await session.call(service, tool, args))
+    assert session.world.last_change() == before and not session.bugs
     return error
 
 

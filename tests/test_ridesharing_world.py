@@ -10,15 +10,9 @@ from scenarios.worlds.build import Builder, person, shared
 from servers.kit.control import Control, make_id
 from servers.kit.session import Session
 from servers.kit.values import cents, parse_time
+from tests.support import ok
 
 pytestmark = pytest.mark.anyio
-
-
-async def ok(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    service, _, name = tool.partition(".")
-    reply = await session.call(service, name, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
@@ -27,7 +21,7 @@ async def test_every_person_has_a_history_with_its_traps(name: str) -> None:
     for tool, cancelled in (("uber.list_rides", "driver_canceled"), ("lyft.list_trip_history", "canceled")):
         rides, cursor = [], None
         while True:
-            found = await ok(session, tool, limit=100, **({"cursor": cursor} if cursor else {}))
+            found = await ok(session, *tool.split("."), limit=100, **({"cursor": cursor} if cursor else {}))
             rides, cursor = rides + found["rides"], found["next_cursor"]
             if cursor is None:
                 break
@@ -35,9 +29,9 @@ async def test_every_person_has_a_history_with_its_traps(name: str) -> None:
         assert any(r["status"] == cancelled for r in rides)
     table = session.world.sql("SELECT name, count(*) FROM uber_drivers GROUP BY name, city_id HAVING count(*)>1")
     assert table, "two drivers of one name"
-    no_show = await ok(session, "uber.get_ride", ride_id=make_id("ubr", name, "no_show"))
+    no_show = await ok(session, "uber", "get_ride", ride_id=make_id("ubr", name, "no_show"))
     assert no_show["status"] == "no_show" and no_show["receipt"]["total"] == 5
-    receipt = (await ok(session, "uber.get_ride", ride_id=make_id("ubr", name, "disputed")))["receipt"]
+    receipt = (await ok(session, "uber", "get_ride", ride_id=make_id("ubr", name, "disputed")))["receipt"]
     parts = cents(receipt["fare"]) + cents(receipt["tip"]) + sum(cents(a["amount"]) for a in receipt["adjustments"])
     assert cents(receipt["total"]) == parts < cents(receipt["fare"]) + cents(receipt["tip"])
 

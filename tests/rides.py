@@ -1,0 +1,21 @@
+"""What the tests of ride sharing share: a way to work, rides as they are kept, and time that passes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servers.kit.session import Session
+from servers.kit.values import parse_time
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+WORK = {"pickup_lat": 45.5181, "pickup_lng": -122.6431, "dropoff_lat": 45.5236, "dropoff_lng": -122.6828}
+
+
+def until(session: Session, moment: str, more: int = 0) -> None:
+    session.pass_time(parse_time(moment) - session.control.now + more)
+
+
+def row(session: Session, ride: str, table: str = "uber_rides") -> dict[str, Any]:
+    found = session.world.get(table, ride)
+    assert found is not None
+    return found
