@@ -6,62 +6,17 @@ from typing import Any
 
 import pytest
 
-from servers.kit.control import make_id
 from servers.kit.session import Session
 from servers.kit.values import cents, iso, parse_time
-from tests.support import START, assert_error, new_session
+from tests.food import CANCEL, DAY, GET, HOUR, MENU, MINUTE, OPEN, PLACE, QUOTE, RATE, TRACK, at, both, coffee, order, paid
+from tests.support import START, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
-MINUTE, HOUR, DAY = 60, 3600, 86_400
-OPEN = {"uber_eats": "search_restaurants", "doordash": "search_stores"}
-PLACE = {"uber_eats": "submit_food_order", "doordash": "place_dash"}
-QUOTE = {"uber_eats": "get_order_quote", "doordash": "preview_dash"}
-GET = {"uber_eats": "get_order", "doordash": "get_dash"}
-TRACK = {"uber_eats": "track_order", "doordash": "track_dash"}
-CANCEL = {"uber_eats": "cancel_food_order", "doordash": "cancel_dash"}
-RATE = {"uber_eats": "rate_order", "doordash": "rate_dash"}
-MENU = {"uber_eats": ("get_menu", "items"), "doordash": ("get_store_menu", "menu")}
-IDS = {"uber_eats": ("uer", "uei", "uex", "uea", "uep", "uef", "ueo"), "doordash": ("ddr", "ddi", "ddx", "dda", "ddp", "ddf", "ddo")}
-both = pytest.mark.parametrize("app", ["uber_eats", "doordash"])
 
 
 @pytest.fixture
 def session() -> Session:
     return new_session("uber_eats", "doordash")
-
-
-def at(app: str, kind: int, key: str) -> str:
-    """Return the id of a seeded row: kinds are restaurant, item, option, address, card, promotion, order."""
-    return make_id(IDS[app][kind], "maya", key)
-
-
-def coffee(app: str, lattes: int = 2, cookies: int = 1, **more: Any) -> dict[str, Any]:
-    """Return an order of lattes and oat cookies to Maya's home, which both providers bring at nine on a Saturday."""
-    latte = {"item_id": at(app, 1, "hazel_hawthorne/latte"), "quantity": lattes, "selected_options": [at(app, 2, "size/large")]}
-    cookie = {"item_id": at(app, 1, "hazel_hawthorne/oat-cookie"), "quantity": cookies}
-    where = {"restaurant_id": at(app, 0, "hazel_hawthorne"), "delivery_address_id": at(app, 3, "home")}
-    return where | {"items": [latte, cookie]} | more
-
-
-def paid(app: str, **more: Any) -> dict[str, Any]:
-    return coffee(app) | {"payment_method_id": at(app, 4, "visa"), "tip": 3} | more
-
-
-async def ok(session: Session, app: str, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call(app, tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def refused(session: Session, app: str, tool: str, **args: Any) -> dict[str, Any]:
-    before = session.world.last_change()
-    error = assert_error(await session.call(app, tool, args))
-    assert session.world.last_change() == before and not session.bugs
-    return error
-
-
-async def order(session: Session, app: str, **more: Any) -> dict[str, Any]:
-    return await ok(session, app, PLACE[app], **paid(app, **more))
 
 
 # -- prices and quotes ----------------------------------------------------------------------------------------------
@@ -137,7 +92,7 @@ async def test_a_promotion_has_to_be_in_the_wallet_in_time_and_for_enough(sessio
     def offer(key: str) -> str:
         return at("uber_eats", 5, key)
 
-    quote = {"app": "uber_eats", "tool": "get_order_quote"}
+    quote = ("uber_eats", "get_order_quote")
     for key, lattes, code in (
         ("april", 6, "OFFER_UPCOMING"),
         ("winter", 6, "OFFER_EXPIRED"),
@@ -146,18 +101,18 @@ async def test_a_promotion_has_to_be_in_the_wallet_in_time_and_for_enough(sessio
         ("spice", 6, "OFFER_NOT_ELIGIBLE"),
         ("one", 3, "MIN_ORDER_NOT_MET"),
     ):
-        error = await refused(session, **quote, **coffee("uber_eats", lattes, offer_id=offer(key)))
+        error = await refused(session, *quote, **coffee("uber_eats", lattes, offer_id=offer(key)))
         assert error["code"] == code, (key, error)
-    assert (await refused(session, **quote, **coffee("uber_eats", offer_id="uef_none")))["code"] == "OFFER_NOT_FOUND"
+    assert (await refused(session, *quote, **coffee("uber_eats", offer_id="uef_none")))["code"] == "OFFER_NOT_FOUND"
     await ok(session, "uber_eats", "save_offer", offer_id=offer("weekend"))
-    six = await ok(session, **quote, **coffee("uber_eats", 6, offer_id=offer("weekend")))
+    six = await ok(session, *quote, **coffee("uber_eats", 6, offer_id=offer("weekend")))
     assert cents(six["discount"]) == min(800, cents(six["subtotal"]) * 20 // 100)
     made = await order(session, "uber_eats", **{"items": coffee("uber_eats", 6)["items"], "offer_id": offer("weekend")})
     assert made["applied_promo"]["discount"] == six["discount"]
-    again = await refused(session, **quote, **coffee("uber_eats", 6, offer_id=offer("weekend")))
+    again = await refused(session, *quote, **coffee("uber_eats", 6, offer_id=offer("weekend")))
     assert again["code"] == "OFFER_USED"
     await ok(session, "uber_eats", "cancel_food_order", order_id=made["order_id"], reason="Twice")
-    assert (await ok(session, **quote, **coffee("uber_eats", 6, offer_id=offer("weekend"))))["discount"] == six["discount"]
+    assert (await ok(session, *quote, **coffee("uber_eats", 6, offer_id=offer("weekend"))))["discount"] == six["discount"]
 
 
 async def test_what_is_for_members_needs_the_membership(session: Session) -> None:

@@ -13,9 +13,8 @@ from servers.food_delivery.uber_eats.groceries import BASKET
 from servers.kit.control import make_id
 from servers.kit.session import Session
 from servers.kit.values import cents, parse_time
-from tests.support import START, new_session
-from tests.test_food_delivery import CANCEL, GET, HOUR, MINUTE, OPEN, at, both, coffee, ok, order, paid, refused
-from tests.test_food_delivery_own import STORE, out_soon
+from tests.food import CANCEL, GET, HOUR, MINUTE, OPEN, STORE, at, both, coffee, order, out_soon, paid
+from tests.support import START, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
 

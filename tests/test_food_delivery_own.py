@@ -9,14 +9,12 @@ import pytest
 from scenarios.worlds.build import Builder, names, person, shared
 from servers.food_delivery.uber_eats.groceries import BASKET
 from servers.kit.control import Control, make_id
-from servers.kit.noise import share
 from servers.kit.session import Session
 from servers.kit.values import cents, iso, parse_time
-from tests.support import START, new_session
-from tests.test_food_delivery import DAY, HOUR, MINUTE, at, ok, order, paid, refused
+from tests.food import DAY, HOUR, MINUTE, at, order, out_soon, paid
+from tests.support import new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
-STORE = BASKET["store_id"]
 
 
 @pytest.fixture
@@ -94,21 +92,6 @@ async def test_an_empty_group_order_orders_nothing_and_a_choice_can_be_taken_bac
 # -- groceries ------------------------------------------------------------------------------------------------------
 
 
-async def out_soon(session: Session) -> dict[str, Any]:
-    """Let time pass to shortly before an item of the co-op that is on the shelf now will be out for hours; return the item."""
-    goods = session.world.rows("uber_eats_items", "restaurant_id=? AND scarce=1 AND out_since IS NULL", STORE, order="id")
-
-    def there(item: dict[str, Any], span: int) -> bool:
-        return share("stock", item["id"], span) >= 0.35
-
-    for span in range(START // 5400 + 1, START // 5400 + 6):
-        for item in goods:
-            if there(item, span - 1) and not there(item, span) and not there(item, span + 1):
-                session.pass_time(span * 5400 - 60 - session.control.now)
-                return item
-    raise AssertionError("nothing runs out in the co-op")
-
-
 async def grocery(session: Session, *items: str) -> dict[str, Any]:
     lines = [{"item_id": make_id("uei", "maya", "alder_coop/black-beans"), "quantity": 9}, *({"item_id": i, "quantity": 2} for i in items)]
     return await eats(session, "submit_grocery_order", **BASKET | {"items": lines})
@@ -171,14 +154,14 @@ async def test_the_shopper_waits_for_an_answer(session: Session) -> None:
 async def test_substitutions_are_for_the_items_of_a_grocery_order(session: Session) -> None:
     made, meal = await grocery(session), (await order(session, "uber_eats"))["order_id"]
     beans, milk = made["items"][0]["item_id"], make_id("uei", "maya", "alder_coop/bananas")
-    tool = {"app": "uber_eats", "tool": "set_substitution_preference"}
+    tool = ("uber_eats", "set_substitution_preference")
     for code, args in (
         ("NOT_A_GROCERY_ORDER", {"order_id": meal, "item_id": beans, "preference": "refund"}),
         ("ITEM_NOT_IN_ORDER", {"order_id": made["order_id"], "item_id": milk, "preference": "refund"}),
         ("SUBSTITUTE_NOT_APPLICABLE", {"order_id": made["order_id"], "item_id": beans, "preference": "refund", "substitute_item_id": milk}),
         ("ITEM_NOT_FOUND", {"order_id": made["order_id"], "item_id": beans, "preference": "substitute", "substitute_item_id": "uei_x"}),
     ):
-        assert (await refused(session, **tool, **args))["code"] == code
+        assert (await refused(session, *tool, **args))["code"] == code
 
 
 async def test_an_idempotency_key_orders_once(session: Session) -> None:
