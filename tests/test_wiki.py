@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 import pytest
 
 from scenarios.worlds.build import names, shared
 from servers.kit.control import make_id
 from servers.kit.session import Session
-from tests.support import assert_error, new_session
+from tests.support import at, new_session, refused
+from tests.wiki import DAY, WORKSHOP, confluence, notion
 
 pytestmark = pytest.mark.anyio
-DAY = 86_400
 
 
 @pytest.fixture
@@ -22,36 +21,11 @@ def session() -> Session:
     return new_session("notion", "confluence")
 
 
-def at(prefix: str, key: str) -> str:
-    return make_id(prefix, "maya", key)
-
-
-async def notion(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    return await ok(session, "notion", tool, args)
-
-
-async def confluence(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    return await ok(session, "confluence", tool, args)
-
-
-async def ok(session: Session, service: str, tool: str, args: dict[str, Any]) -> dict[str, Any]:
-    reply = await session.call(service, tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def refused(session: Session, service: str, tool: str, **args: Any) -> dict[str, Any]:
-    before = session.world.last_change()
-    error = assert_error(await session.call(service, tool, args))
-    assert session.world.last_change() == before and not session.bugs
-    return error
-
-
 def values(**fields: str) -> list[dict[str, str]]:
     return [{"property": name, "value": value} for name, value in fields.items()]
 
 
-STOCK, WORKSHOP, TEAM = at("ndb", "stock"), at("cfp", "workshop_march"), at("cfs", "team")
+STOCK, TEAM = at("ndb", "stock"), at("cfs", "team")
 
 
 # -- the worlds -----------------------------------------------------------------------------------------------------

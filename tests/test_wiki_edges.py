@@ -13,29 +13,16 @@ from servers.kit.control import make_id
 from servers.kit.session import Session
 from servers.kit.values import parse_time
 from servers.kit.zones import local
-from tests.support import assert_error, new_session
+from tests.support import assert_error, at, new_session
+from tests.wiki import DAY, WORKSHOP, confluence, notion
 
 pytestmark = pytest.mark.anyio
-DAY = 86_400
-HOME = make_id("nwk", "maya", "personal")
-WORKSHOP = make_id("cfp", "maya", "workshop_march")
+HOME = at("nwk", "personal")
 
 
 @pytest.fixture
 def session() -> Session:
     return new_session("notion", "confluence")
-
-
-async def notion(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call("notion", tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def confluence(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call("confluence", tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
 
 
 async def new_page(session: Session, title: str, parent: str | None = None, workspace: str = HOME) -> str:
