@@ -11,9 +11,9 @@ import pytest
 from scenarios.worlds.build import names, shared
 from servers.calendar._recurrence import starts
 from servers.calendar.google_calendar._quick_add import read
-from servers.kit.control import make_id
 from servers.kit.session import Session
-from tests.support import assert_error, new_session
+from tests.calendars import google, made, outlook
+from tests.support import at, new_session, refused
 
 pytestmark = pytest.mark.anyio
 PORTLAND = ZoneInfo("America/Los_Angeles")
@@ -22,35 +22,6 @@ PORTLAND = ZoneInfo("America/Los_Angeles")
 @pytest.fixture
 def session() -> Session:
     return new_session("google_calendar", "outlook_calendar")
-
-
-def at(prefix: str, key: str) -> str:
-    return make_id(prefix, "maya", key)
-
-
-async def ok(session: Session, service: str, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call(f"{service}_calendar", tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def google(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    return await ok(session, "google", tool, **args)
-
-
-async def outlook(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    return await ok(session, "outlook", tool, **args)
-
-
-async def refused(session: Session, service: str, tool: str, **args: Any) -> dict[str, Any]:
-    before = session.world.last_change()
-    error = assert_error(await session.call(f"{service}_calendar", tool, args))
-    assert session.world.last_change() == before and not session.bugs
-    return error
-
-
-async def made(session: Session, start: str, end: str, **more: Any) -> dict[str, Any]:
-    return await google(session, "create_event", calendar_id="primary", title="Test", start_time=start, end_time=end, **more)
 
 
 async def occurrences(session: Session, series: str, first: str, last: str) -> list[dict[str, Any]]:
@@ -132,9 +103,9 @@ async def test_one_occurrence_can_be_changed_or_cancelled_alone(session: Session
     shown = await occurrences(session, series, "2026-03-16", "2026-03-22")
     assert [e["title"] for e in shown] == ["Test", "Later", "Test"] and shown[0]["event_id"] == first["event_id"]
     assert (await google(session, "get_event", event_id=third["event_id"]))["status"] == "cancelled"
-    again = await refused(session, "google", "update_event", event_id=third["event_id"], title="x")
+    again = await refused(session, "google_calendar", "update_event", event_id=third["event_id"], title="x")
     assert again["code"] == "EVENT_CANCELLED"
-    no = await refused(session, "google", "get_event", event_id=series + "_20260330T140000Z")
+    no = await refused(session, "google_calendar", "get_event", event_id=series + "_20260330T140000Z")
     assert no["code"] == "EVENT_NOT_FOUND"
 
 
@@ -160,7 +131,7 @@ async def test_new_times_of_a_series_bring_its_occurrences_back_into_line(sessio
 )
 async def test_a_rule_that_contradicts_itself_is_refused(session: Session, rule: dict[str, Any]) -> None:
     times = {"start_time": "2026-03-20T09:00", "end_time": "2026-03-20T10:00"}
-    error = await refused(session, "google", "create_event", calendar_id="primary", title="x", recurrence=rule, **times)
+    error = await refused(session, "google_calendar", "create_event", calendar_id="primary", title="x", recurrence=rule, **times)
     assert error["code"] == "INVALID_RECURRENCE"
 
 
@@ -172,21 +143,21 @@ async def test_whole_days_are_dates_and_their_end_is_the_day_after(session: Sess
     assert (days["start_time"], days["end_time"]) == ("2026-03-27", "2026-03-30")
     longer = await google(session, "update_event", event_id=days["event_id"], start_time="2026-03-28")
     assert (longer["start_time"], longer["end_time"]) == ("2026-03-28", "2026-03-31"), "a new start keeps the length"
-    hours = await refused(session, "google", "update_event", event_id=days["event_id"], all_day=False)
+    hours = await refused(session, "google_calendar", "update_event", event_id=days["event_id"], all_day=False)
     assert hours["code"] == "INVALID_TIME_RANGE"
     timed = await google(
         session, "update_event", event_id=days["event_id"], all_day=False, start_time="2026-03-28T10:00", end_time="2026-03-28T11:00"
     )
     assert timed["start_time"] == "2026-03-28T17:00:00Z" and not timed["all_day"]
     nothing = {"start_time": "2026-03-27", "end_time": "2026-03-27", "all_day": True}
-    empty = await refused(session, "google", "create_event", calendar_id="primary", title="x", **nothing)
+    empty = await refused(session, "google_calendar", "create_event", calendar_id="primary", title="x", **nothing)
     assert "exclusive" in empty["hint"]
 
 
 async def test_an_end_before_the_start_is_refused_in_each_providers_words(session: Session) -> None:
     times = {"calendar_id": "primary", "title": "x", "start_time": "2026-03-20T10:00", "end_time": "2026-03-20T09:00"}
-    assert (await refused(session, "google", "create_event", **times))["code"] == "INVALID_TIME_RANGE"
-    assert (await refused(session, "outlook", "schedule_event", **times))["code"] == "ERROR_INVALID_TIME_INTERVAL"
+    assert (await refused(session, "google_calendar", "create_event", **times))["code"] == "INVALID_TIME_RANGE"
+    assert (await refused(session, "outlook_calendar", "schedule_event", **times))["code"] == "ERROR_INVALID_TIME_INTERVAL"
 
 
 async def test_an_overlap_is_shown_and_not_refused(session: Session) -> None:
@@ -223,7 +194,8 @@ async def test_quick_add_makes_whole_days_and_series_and_refuses_what_it_cannot_
     weekly = await google(session, "quick_add_event", calendar_id="primary", text="Choir every Tuesday at 19:00")
     assert weekly["recurrence"] == {"freq": "weekly", "by_day": ["TU"]} and weekly["start_time"] == "2026-03-18T02:00:00Z"
     for text in ("Something, some time", "Party on 2026-02-30", "Friday 12:00"):
-        assert (await refused(session, "google", "quick_add_event", calendar_id="primary", text=text))["code"] == "CANNOT_PARSE_TEXT"
+        error = await refused(session, "google_calendar", "quick_add_event", calendar_id="primary", text=text)
+        assert error["code"] == "CANNOT_PARSE_TEXT"
 
 
 # -- permissions ----------------------------------------------------------------------------------------------------
@@ -231,26 +203,26 @@ async def test_quick_add_makes_whole_days_and_series_and_refuses_what_it_cannot_
 
 async def test_a_calendar_shared_to_read_cannot_be_written(session: Session) -> None:
     times = {"title": "x", "start_time": "2026-03-20T09:00", "end_time": "2026-03-20T10:00"}
-    error = await refused(session, "google", "create_event", calendar_id=at("gcl", "ana"), **times)
+    error = await refused(session, "google_calendar", "create_event", calendar_id=at("gcl", "ana"), **times)
     assert error["code"] == "INSUFFICIENT_PERMISSIONS" and error["role"] == "reader"
-    assert (await refused(session, "google", "update_event", event_id=at("gev", "ana_away"), title="x"))[
+    assert (await refused(session, "google_calendar", "update_event", event_id=at("gev", "ana_away"), title="x"))[
         "code"
     ] == "INSUFFICIENT_PERMISSIONS"
-    assert (await refused(session, "google", "get_calendar_acl", calendar_id=at("gcl", "climbing")))["role"] == "writer"
+    assert (await refused(session, "google_calendar", "get_calendar_acl", calendar_id=at("gcl", "climbing")))["role"] == "writer"
     theirs = await google(session, "create_event", calendar_id=at("gcl", "climbing"), **times)
     assert theirs["organizer"] == {"email": "ben.asher@gmail.com", "self": False}
-    closed = await refused(session, "outlook", "cancel_event", event_id=at("oev", "closed_july"))
+    closed = await refused(session, "outlook_calendar", "cancel_event", event_id=at("oev", "closed_july"))
     assert closed["code"] == "ERROR_ACCESS_DENIED"
 
 
 async def test_only_the_organizer_changes_an_invitation_and_google_lets_one_drop_it(session: Session) -> None:
-    error = await refused(session, "google", "update_event", event_id=at("gev", "house_meeting"), title="x")
+    error = await refused(session, "google_calendar", "update_event", event_id=at("gev", "house_meeting"), title="x")
     assert error["code"] == "NOT_ORGANIZER" and "rsvp_event" in error["hint"]
     await google(session, "set_event_reminder", event_id=at("gev", "house_meeting"), reminders=[])
     await google(session, "delete_event", event_id=at("gev", "house_meeting"))
-    theirs = await refused(session, "outlook", "cancel_event", event_id=at("oev", "expenses_call"))
+    theirs = await refused(session, "outlook_calendar", "cancel_event", event_id=at("oev", "expenses_call"))
     assert theirs["code"] == "NOT_ORGANIZER" and "respond_to_event" in theirs["hint"]
-    mine = await refused(session, "google", "rsvp_event", event_id=at("gev", "dentist"), response="accepted")
+    mine = await refused(session, "google_calendar", "rsvp_event", event_id=at("gev", "dentist"), response="accepted")
     assert mine["code"] == "NOT_INVITED"
 
 
@@ -260,14 +232,14 @@ async def test_sharing_replaces_a_role_and_can_be_taken_back(session: Session) -
     acl = {r["email"]: r["role"] for r in (await google(session, "get_calendar_acl", calendar_id=home))["acl"]}
     assert acl == {"maya.lindqvist@gmail.com": "owner", "ana.reyes@gmail.com": "writer", "jordan.park@gmail.com": "writer"}
     await google(session, "unshare_calendar", calendar_id=home, email="jordan.park@gmail.com")
-    gone = await refused(session, "google", "unshare_calendar", calendar_id=home, email="jordan.park@gmail.com")
+    gone = await refused(session, "google_calendar", "unshare_calendar", calendar_id=home, email="jordan.park@gmail.com")
     assert gone["code"] == "ACL_RULE_NOT_FOUND"
-    assert (await refused(session, "google", "delete_calendar", calendar_id="primary"))["code"] == "CANNOT_DELETE_PRIMARY"
+    assert (await refused(session, "google_calendar", "delete_calendar", calendar_id="primary"))["code"] == "CANNOT_DELETE_PRIMARY"
 
 
 async def test_a_deleted_calendar_takes_its_events_along(session: Session) -> None:
     await google(session, "delete_calendar", calendar_id=at("gcl", "studio"))
-    assert (await refused(session, "google", "get_event", event_id=at("gev", "spring_market")))["code"] == "EVENT_NOT_FOUND"
+    assert (await refused(session, "google_calendar", "get_event", event_id=at("gev", "spring_market")))["code"] == "EVENT_NOT_FOUND"
 
 
 async def test_a_moved_event_is_organised_from_its_new_calendar(session: Session) -> None:
@@ -277,5 +249,5 @@ async def test_a_moved_event_is_organised_from_its_new_calendar(session: Session
     assert shown["calendar_id"] == at("gcl", "climbing") and shown["organizer"]["email"] == "ben.asher@gmail.com"
     part = (await google(session, "list_events", calendar_id="primary", time_min="2026-03-17", time_max="2026-03-18"))["events"][0]
     assert part["recurring_event_id"] == at("gev", "yoga")
-    error = await refused(session, "google", "move_event", event_id=part["event_id"], new_calendar_id=at("gcl", "home"))
+    error = await refused(session, "google_calendar", "move_event", event_id=part["event_id"], new_calendar_id=at("gcl", "home"))
     assert error["code"] == "CANNOT_MOVE_INSTANCE"

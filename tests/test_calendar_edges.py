@@ -11,28 +11,16 @@ from scenarios.worlds.build import shared
 from servers.calendar.google_calendar._quick_add import read
 from servers.kit.control import make_id
 from servers.kit.session import Session
+from tests.calendars import DAY, google, outlook
 from tests.support import assert_error, new_session
 
 pytestmark = pytest.mark.anyio
-DAY = 86_400
 LUCAS = "lucas.weber@fernhill.design"
 
 
 @pytest.fixture
 def session() -> Session:
     return new_session("google_calendar", "outlook_calendar")
-
-
-async def google(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call("google_calendar", tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def outlook(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call("outlook_calendar", tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
 
 
 @pytest.mark.parametrize(

@@ -6,47 +6,17 @@ from typing import Any
 
 import pytest
 
-from servers.kit.control import make_id
 from servers.kit.session import Session
 from servers.kit.values import iso, parse_time
-from tests.support import assert_error, new_session
+from tests.calendars import DAY, google, made, outlook
+from tests.support import at, new_session, refused
 
 pytestmark = pytest.mark.anyio
-DAY = 86_400
 
 
 @pytest.fixture
 def session() -> Session:
     return new_session("google_calendar", "outlook_calendar")
-
-
-def at(prefix: str, key: str) -> str:
-    return make_id(prefix, "maya", key)
-
-
-async def ok(session: Session, service: str, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call(f"{service}_calendar", tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def google(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    return await ok(session, "google", tool, **args)
-
-
-async def outlook(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    return await ok(session, "outlook", tool, **args)
-
-
-async def refused(session: Session, service: str, tool: str, **args: Any) -> dict[str, Any]:
-    before = session.world.last_change()
-    error = assert_error(await session.call(f"{service}_calendar", tool, args))
-    assert session.world.last_change() == before and not session.bugs
-    return error
-
-
-async def made(session: Session, start: str, end: str, **more: Any) -> dict[str, Any]:
-    return await google(session, "create_event", calendar_id="primary", title="Test", start_time=start, end_time=end, **more)
 
 
 async def meeting(session: Session, start: str, end: str, **more: Any) -> dict[str, Any]:
@@ -72,7 +42,7 @@ async def test_the_organizer_is_no_guest_and_nobody_is_invited_twice(session: Se
     people = [{"email": "Maya.Lindqvist@gmail.com"}, {"email": "ben.asher@gmail.com"}, {"email": "Ben.Asher@gmail.com"}]
     event = await made(session, "2026-03-22T10:00", "2026-03-22T11:00", attendees=people)
     assert [(g["email"], g["name"]) for g in event["attendees"]] == [("ben.asher@gmail.com", "Ben Asher")] and event["my_response"] is None
-    again = await refused(session, "google", "add_attendee", event_id=event["event_id"], email="BEN.ASHER@gmail.com")
+    again = await refused(session, "google_calendar", "add_attendee", event_id=event["event_id"], email="BEN.ASHER@gmail.com")
     assert again["code"] == "DUPLICATE_ATTENDEE"
 
 
@@ -108,14 +78,14 @@ async def test_a_booked_slot_vanishes_and_comes_back_when_the_event_is_cancelled
     event = await google(session, "book_appointment_slot", slot_id=free[0]["slot_id"], attendee_email="kai@tanaka.com")
     assert event["attendees"] == [{"email": "kai@tanaka.com", "name": None, "response_status": "accepted"}]
     assert len((await google(session, "list_appointment_slots", **studio))["slots"]) == 3
-    twice = await refused(session, "google", "book_appointment_slot", slot_id=free[0]["slot_id"], attendee_email="a@b.co")
+    twice = await refused(session, "google_calendar", "book_appointment_slot", slot_id=free[0]["slot_id"], attendee_email="a@b.co")
     assert twice["code"] == "SLOT_UNAVAILABLE" and twice["status"] == "booked"
     await google(session, "delete_event", event_id=event["event_id"])
     assert (await google(session, "list_appointment_slots", **studio))["slots"] == free
     await made(session, free[0]["start_time"], free[0]["end_time"])
     assert len((await google(session, "list_appointment_slots", **studio))["slots"]) == 3, "another event is in its time"
     session.control.advance(30 * DAY)
-    late = await refused(session, "google", "book_appointment_slot", slot_id=free[1]["slot_id"], attendee_email="a@b.co")
+    late = await refused(session, "google_calendar", "book_appointment_slot", slot_id=free[1]["slot_id"], attendee_email="a@b.co")
     assert late["status"] == "past"
 
 
@@ -127,8 +97,10 @@ async def test_rooms_really_conflict_also_when_a_meeting_moves(session: Session)
     seen = await outlook(session, "check_room_availability", room_id=greenhouse, **span)
     assert not seen["available"] and [e["event_id"] for e in seen["conflicting_events"]] == [event]
     other = (await meeting(session, "2026-03-24T12:30", "2026-03-24T13:30"))["event_id"]
-    assert (await refused(session, "outlook", "book_room", event_id=other, room_id=greenhouse))["code"] == "ERROR_ROOM_NOT_AVAILABLE"
-    clash = await refused(session, "outlook", "modify_event", event_id=event, start_time="2026-03-24T13:30")
+    assert (await refused(session, "outlook_calendar", "book_room", event_id=other, room_id=greenhouse))[
+        "code"
+    ] == "ERROR_ROOM_NOT_AVAILABLE"
+    clash = await refused(session, "outlook_calendar", "modify_event", event_id=event, start_time="2026-03-24T13:30")
     assert clash["code"] == "ERROR_ROOM_NOT_AVAILABLE" and "Client visit" in clash["message"]
     await outlook(session, "cancel_event", event_id=event)
     assert (await outlook(session, "book_room", event_id=other, room_id=greenhouse))["status"] == "booked"
@@ -136,7 +108,7 @@ async def test_rooms_really_conflict_also_when_a_meeting_moves(session: Session)
 
 async def test_a_series_needs_its_room_every_time(session: Session) -> None:
     weekly = (await meeting(session, "2026-03-16T13:30", "2026-03-16T14:00", recurrence={"freq": "weekly"}))["event_id"]
-    clash = await refused(session, "outlook", "book_room", event_id=weekly, room_id=at("orm", "greenhouse"))
+    clash = await refused(session, "outlook_calendar", "book_room", event_id=weekly, room_id=at("orm", "greenhouse"))
     assert "Studio managers" in clash["message"]
     assert (await outlook(session, "book_room", event_id=weekly, room_id=at("orm", "attic")))["status"] == "booked"
     part = {"start_time": "2026-04-20T13:00", "end_time": "2026-04-20T14:00"}
@@ -168,7 +140,7 @@ async def test_votes_come_in_and_the_leading_slot_becomes_the_meeting(session: S
     args = {"title": "Offsite", "proposed_times": times, "attendees": ["mei.chen@fernhill.design"], "duration_minutes": 60}
     poll = await outlook(session, "create_scheduling_poll", **args)
     assert poll["leading_slot"] is None
-    assert (await refused(session, "outlook", "finalize_poll", poll_id=poll["poll_id"]))["code"] == "ERROR_NO_VOTES"
+    assert (await refused(session, "outlook_calendar", "finalize_poll", poll_id=poll["poll_id"]))["code"] == "ERROR_NO_VOTES"
     session.control.advance(2 * DAY)
     later = await outlook(session, "get_scheduling_poll", poll_id=poll["poll_id"])
     assert [s["votes"] for s in later["slots"]] == [
@@ -180,7 +152,7 @@ async def test_votes_come_in_and_the_leading_slot_becomes_the_meeting(session: S
     event = await outlook(session, "get_event_details", event_id=done["event_id"])
     assert event["title"] == "Offsite" and event["start"] == "2026-03-26T18:00:00Z"
     no = [{"slot_id": later["leading_slot"], "response": "no"}]
-    late = await refused(session, "outlook", "vote_on_poll", poll_id=poll["poll_id"], votes=no)
+    late = await refused(session, "outlook_calendar", "vote_on_poll", poll_id=poll["poll_id"], votes=no)
     assert late["code"] == "ERROR_POLL_CLOSED" and late["status"] == "finalized"
 
 
@@ -189,7 +161,7 @@ async def test_one_votes_in_the_polls_of_others_but_cannot_close_them(session: S
     slot = (await outlook(session, "get_scheduling_poll", poll_id=poll))["slots"][1]
     await outlook(session, "vote_on_poll", poll_id=poll, votes=[{"slot_id": slot["slot_id"], "response": "yes"}])
     assert (await outlook(session, "get_scheduling_poll", poll_id=poll))["slots"][1]["yes"] == slot["yes"] + 1
-    assert (await refused(session, "outlook", "finalize_poll", poll_id=poll))["code"] == "ERROR_ACCESS_DENIED"
+    assert (await refused(session, "outlook_calendar", "finalize_poll", poll_id=poll))["code"] == "ERROR_ACCESS_DENIED"
     session.control.advance(60 * DAY)
     assert (await outlook(session, "get_scheduling_poll", poll_id=poll))["status"] == "expired"
 
