@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from servers.kit.session import Session
-from tests.support import new_session
-from tests.test_music import DAY, album, make_id, ok, refused, track, world_of
+from tests.music import DAY, album, track, world_of
+from tests.support import at, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
 
@@ -16,10 +16,6 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def session() -> Session:
     return new_session("apple_music")
-
-
-def at(prefix: str, key: str) -> str:
-    return make_id(prefix, "maya", key)
 
 
 def song(key: str) -> str:

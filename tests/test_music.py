@@ -7,15 +7,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scenarios.worlds.build import person, shared
-from servers.kit.control import Control, make_id
+from scenarios.worlds.build import person
+from servers.kit.control import make_id
 from servers.kit.session import Session
 from servers.kit.values import parse_time
 from servers.kit.zones import local
-from tests.support import assert_error, new_session
+from tests.music import DAY, HOUR, album, track, world_of
+from tests.support import new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
-MINUTE, HOUR, DAY = 60, 3600, 86_400
 BOTH = {
     "spotify": {
         "state": "get_now_playing",
@@ -47,31 +47,6 @@ both = pytest.mark.parametrize("service", list(BOTH))
 @pytest.fixture
 def session() -> Session:
     return new_session("spotify", "apple_music")
-
-
-def world_of(name: str) -> Session:
-    return Session(("spotify", "apple_music"), shared(name).share(), Control(parse_time(person(name)["start"])))
-
-
-async def ok(session: Session, service: str, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call(service, tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def refused(session: Session, service: str, tool: str, **args: Any) -> dict[str, Any]:
-    before = session.world.last_change()
-    error = assert_error(await session.call(service, tool, args))
-    assert session.world.last_change() == before and not session.bugs
-    return error
-
-
-def track(service: str, key: str, world: str = "maya") -> str:
-    return make_id("spt" if service == "spotify" else "apt", world, key)
-
-
-def album(service: str, key: str, world: str = "maya") -> str:
-    return make_id("spal" if service == "spotify" else "apal", world, key)
 
 
 async def play(session: Session, service: str, key: str, **args: Any) -> dict[str, Any]:

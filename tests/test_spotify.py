@@ -8,9 +8,8 @@ import pytest
 
 from servers.kit.session import Session
 from servers.kit.values import parse_time
-from tests.support import new_session
-from tests.test_music import DAY, HOUR, album, ok, refused, track
-from tests.test_music import make_id as key_id
+from tests.music import DAY, HOUR, album, track
+from tests.support import at, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
 
@@ -18,10 +17,6 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def session() -> Session:
     return new_session("spotify")
-
-
-def at(prefix: str, key: str) -> str:
-    return key_id(prefix, "maya", key)
 
 
 async def call(session: Session, tool: str, **args: Any) -> dict[str, Any]:
