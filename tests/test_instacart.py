@@ -2,69 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from scenarios.worlds.build import Builder, person, shared
 from servers.kit.control import Control, make_id
 from servers.kit.session import Session
 from servers.kit.values import cents, parse_time
-from tests.support import assert_error, new_session
+from tests.instacart import CART, CHEDDAR, DAY, EGGS, HOUR, LOAF, MILK, RECENT, STORE, checkout, everything, ok, refused, slot, until
+from tests.support import at, new_session
 
 pytestmark = pytest.mark.anyio
-HOUR, DAY = 3600, 86_400
 
 
 @pytest.fixture
 def session() -> Session:
     return new_session("instacart")
-
-
-def at(prefix: str, key: str) -> str:
-    return make_id(prefix, "maya", key)
-
-
-STORE, CART, RECENT = at("ics", "new_seasons"), at("icc", "weekly"), at("ico", "recent")
-MILK, EGGS, LOAF = at("icp", "oat-milk-meadowlark-64"), at("icp", "eggs-north-barn-1"), at("icp", "bread-copperpot-24")
-CHEDDAR = at("icp", "cheddar-north-barn-8")
-
-
-async def ok(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call("instacart", tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def refused(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    before = session.world.last_change()
-    error = assert_error(await session.call("instacart", tool, args))
-    assert session.world.last_change() == before and not session.bugs
-    return error
-
-
-async def slot(session: Session, store: str = STORE, **args: Any) -> dict[str, Any]:
-    return next(s for s in (await ok(session, "get_delivery_slots", store_id=store, **args))["slots"] if s["available"])
-
-
-async def checkout(session: Session, cart: str = CART, **args: Any) -> dict[str, Any]:
-    said = {"cart_id": cart, "address_id": at("ica", "home"), "payment_method_id": at("icm", "visa")}
-    if "delivery_window_id" not in args:
-        args["delivery_window_id"] = (await slot(session))["window_id"]
-    return await ok(session, "checkout", **said | args)
-
-
-async def everything(session: Session, tool: str, name: str, **args: Any) -> list[dict[str, Any]]:
-    found, cursor = [], None
-    while True:
-        part = await ok(session, tool, limit=100, **args, **({"cursor": cursor} if cursor else {}))
-        found, cursor = found + part[name], part["next_cursor"]
-        if cursor is None:
-            return found
-
-
-def until(session: Session, moment: str, more: int = 0) -> None:
-    session.pass_time(max(0, parse_time(moment) - session.control.now + more))
 
 
 # -- stores and products --------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from servers.kit.session import Session
 from servers.kit.values import parse_time
 from servers.shopping.instacart import _inventory as stock
 from servers.shopping.instacart import _orders as orders
-from tests.support import new_session
-from tests.test_instacart import CART, CHEDDAR, HOUR, MILK, STORE, at, checkout, everything, ok, refused, until
+from tests.instacart import CART, CHEDDAR, HOUR, MILK, STORE, checkout, everything, ok, refused, until
+from tests.support import at, new_session
 
 pytestmark = pytest.mark.anyio
 
