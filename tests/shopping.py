@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from servers.kit.control import make_id
 from servers.kit.session import Session
-from tests.support import assert_error
+from tests.support import at, ok
 
 HOUR, DAY = 3600, 86_400
 SHOPS = ("amazon", "walmart", "target")
@@ -14,23 +13,7 @@ PREFIX = {"amazon": "az", "walmart": "wm", "target": "tg"}
 LIST = {"amazon": "list_orders", "walmart": "list_purchases", "target": "list_order_history"}
 GET = {"amazon": "get_order_details", "walmart": "get_purchase_details", "target": "get_order_info"}
 CANCEL = {"amazon": "cancel_order", "walmart": "cancel_purchase", "target": "void_order"}
-
-
-def at(prefix: str, key: str) -> str:
-    return make_id(prefix, "maya", key)
-
-
-async def ok(session: Session, shop: str, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call(shop, tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def refused(session: Session, shop: str, tool: str, **args: Any) -> dict[str, Any]:
-    before = session.world.last_change()
-    error = assert_error(await session.call(shop, tool, args))
-    assert session.world.last_change() == before and not session.bugs
-    return error
+EASTPORT, HOLLYWOOD = at("wms", "eastport"), at("tgs", "hollywood")
 
 
 async def pages(session: Session, shop: str, tool: str, name: str, **args: Any) -> list[dict[str, Any]]:
@@ -57,3 +40,23 @@ async def order(session: Session, shop: str, pay: str = "visa", **more: Any) -> 
 async def see(session: Session, shop: str, order_id: str) -> dict[str, Any]:
     found = await ok(session, shop, GET[shop], order_id=order_id)
     return found | found.get("pricing", {})
+
+
+async def slots(session: Session, available: bool = True) -> list[dict[str, Any]]:
+    return (await ok(session, "walmart", "get_pickup_slots", store_id=EASTPORT, available_only=available, limit=100))["slots"]
+
+
+def shelf(session: Session, key: str, quantity: int) -> None:
+    place = f"{EASTPORT}:{at('wmp', key)}"
+    if session.world.get("walmart_shelves", place) is None:
+        session.world.insert("walmart_shelves", {"id": place, "store_id": EASTPORT, "product_id": at("wmp", key), "quantity": quantity})
+    else:
+        session.world.update("walmart_shelves", place, quantity=quantity)
+    session.world.commit()
+
+
+async def emptied(session: Session) -> Session:
+    """Take everything out of the Target cart and return the session."""
+    for line in (await ok(session, "target", "view_cart"))["items"]:
+        await ok(session, "target", "pull_from_cart", line_item_id=line["line_item_id"])
+    return session

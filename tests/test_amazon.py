@@ -6,8 +6,8 @@ import pytest
 
 from servers.kit.session import Session
 from servers.kit.values import iso, parse_time
-from tests.shopping import DAY, HOUR, add, at, ok, order, refused, see
-from tests.support import START, new_session
+from tests.shopping import DAY, HOUR, add, order, see
+from tests.support import START, at, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
 CHARGER = at("azp", "charger-65")

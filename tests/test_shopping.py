@@ -15,8 +15,8 @@ from servers.kit.session import Session
 from servers.kit.values import cents, parse_time
 from servers.shopping import _catalogue as catalogue
 from servers.shopping._rules import TAX_BPS, split, tax_shares
-from tests.shopping import DAY, GET, HOUR, LIST, PREFIX, SHOPS, add, at, ok, order, pages, refused, see
-from tests.support import example, new_session
+from tests.shopping import DAY, GET, HOUR, LIST, PREFIX, SHOPS, add, order, pages, see
+from tests.support import at, example, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
 PEOPLE = ("maya", "eleanor", "rafael")

@@ -11,12 +11,10 @@ from scenarios.worlds.build import shared
 from servers.kit.session import Session
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local
-from tests.shopping import DAY, HOUR, add, at, ok, order, refused, see
-from tests.support import START, new_session
-from tests.test_walmart import shelf, slots
+from tests.shopping import DAY, EASTPORT, HOLLYWOOD, HOUR, add, emptied, order, see, shelf, slots
+from tests.support import START, at, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
-EASTPORT, HOLLYWOOD = at("wms", "eastport"), at("tgs", "hollywood")
 
 
 @pytest.fixture
@@ -27,9 +25,7 @@ def session() -> Session:
 @pytest.fixture
 async def bare(session: Session) -> Session:
     """A session whose Target cart is empty."""
-    for line in (await ok(session, "target", "view_cart"))["items"]:
-        await ok(session, "target", "pull_from_cart", line_item_id=line["line_item_id"])
-    return session
+    return await emptied(session)
 
 
 async def points(session: Session) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pytest
 
 from servers.kit.service import service
 from servers.kit.session import Session
-from tests.shopping import CANCEL, DAY, HOUR, PREFIX, SHOPS, add, at, ok, order, refused, see
-from tests.support import new_session
+from tests.shopping import CANCEL, DAY, HOUR, PREFIX, SHOPS, add, order, see
+from tests.support import at, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
 every_shop = pytest.mark.parametrize("shop", SHOPS)

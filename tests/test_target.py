@@ -8,11 +8,10 @@ import pytest
 
 from servers.kit.session import Session
 from servers.kit.values import iso
-from tests.shopping import DAY, HOUR, add, at, ok, order, refused, see
-from tests.support import START, new_session
+from tests.shopping import DAY, HOLLYWOOD, HOUR, add, emptied, order, see
+from tests.support import START, at, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
-HOLLYWOOD = at("tgs", "hollywood")
 RED = {"card_type": "red_card", "card_number": "5859 7500 0000 0035", "expiry": "06/29"}
 
 
@@ -28,9 +27,7 @@ async def target(session: Session, tool: str, **args: Any) -> dict[str, Any]:
 @pytest.fixture
 async def bare(session: Session) -> Session:
     """A session whose cart is empty."""
-    for line in (await target(session, "view_cart"))["items"]:
-        await target(session, "pull_from_cart", line_item_id=line["line_item_id"])
-    return session
+    return await emptied(session)
 
 
 # -- offers and cards -----------------------------------------------------------------------------------------------

@@ -8,11 +8,11 @@ import pytest
 
 from servers.kit.session import Session
 from servers.kit.values import iso, parse_time
-from tests.shopping import DAY, HOUR, add, at, ok, order, refused, see
-from tests.support import START, new_session
+from tests.shopping import DAY, EASTPORT, HOUR, add, order, see, shelf, slots
+from tests.support import START, at, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
-EASTPORT, VISA = at("wms", "eastport"), at("wmm", "visa")
+VISA = at("wmm", "visa")
 
 
 @pytest.fixture
@@ -22,19 +22,6 @@ def session() -> Session:
 
 async def walmart(session: Session, tool: str, **args: Any) -> dict[str, Any]:
     return await ok(session, "walmart", tool, **args)
-
-
-async def slots(session: Session, available: bool = True) -> list[dict[str, Any]]:
-    return (await walmart(session, "get_pickup_slots", store_id=EASTPORT, available_only=available, limit=100))["slots"]
-
-
-def shelf(session: Session, key: str, quantity: int) -> None:
-    place = f"{EASTPORT}:{at('wmp', key)}"
-    if session.world.get("walmart_shelves", place) is None:
-        session.world.insert("walmart_shelves", {"id": place, "store_id": EASTPORT, "product_id": at("wmp", key), "quantity": quantity})
-    else:
-        session.world.update("walmart_shelves", place, quantity=quantity)
-    session.world.commit()
 
 
 # -- prices and the basket ------------------------------------------------------------------------------------------
