@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from servers.kit.control import make_id
 from servers.kit.session import Session
 from servers.kit.values import cents
-from tests.support import assert_error, new_session
+from tests.support import at, new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
 HOUR, DAY = 3600, 86_400
@@ -20,29 +19,12 @@ def session() -> Session:
     return new_session("venmo", "zelle")
 
 
-def at(prefix: str, key: str) -> str:
-    return make_id(prefix, "maya", key)
-
-
 async def venmo(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    return await ok(session, "venmo", tool, args)
+    return await ok(session, "venmo", tool, **args)
 
 
 async def zelle(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    return await ok(session, "zelle", tool, args)
-
-
-async def ok(session: Session, service: str, tool: str, args: dict[str, Any]) -> dict[str, Any]:
-    reply = await session.call(service, tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def refused(session: Session, service: str, tool: str, **args: Any) -> dict[str, Any]:
-    before = session.world.last_change()
-    error = assert_error(await session.call(service, tool, args))
-    assert session.world.last_change() == before and not session.bugs
-    return error
+    return await ok(session, "zelle", tool, **args)
 
 
 async def wallet(session: Session) -> int:
@@ -51,7 +33,7 @@ async def wallet(session: Session) -> int:
 
 async def checking(session: Session, service: str = "zelle") -> int:
     tool, name = ("list_enrolled_banks", "banks") if service == "zelle" else ("list_funding_sources", "sources")
-    listed = (await ok(session, service, tool, {}))[name]
+    listed = (await ok(session, service, tool))[name]
     return cents(next(b["balance"] for b in listed if b["last4"] == "4421"))
 
 
@@ -155,9 +137,9 @@ async def test_a_payment_can_be_cancelled_until_it_settles(session: Session) -> 
 async def test_the_same_idempotency_key_pays_once(session: Session) -> None:
     for service, tool, contact in (("venmo", "send_money", PRIYA), ("zelle", "send_transfer", ANA)):
         said = {"contact_id": contact, "amount": 12, "note": "Once", "idempotency_key": "k1"}
-        first = await ok(session, service, tool, said)
+        first = await ok(session, service, tool, **said)
         mark = session.world.last_change()
-        assert await ok(session, service, tool, said) == first and session.world.last_change() == mark
+        assert await ok(session, service, tool, **said) == first and session.world.last_change() == mark
         other = await refused(session, service, tool, **{**said, "amount": 13})
         assert other["code"] == "IDEMPOTENCY_KEY_REUSED" and other["transaction_id"] == first["transaction_id"]
 

@@ -14,7 +14,7 @@ from servers.kit.control import Control, make_id
 from servers.kit.geo import miles
 from servers.kit.session import Session
 from servers.kit.values import iso, parse_time
-from tests.support import assert_error, new_session
+from tests.support import new_session, ok, refused
 
 pytestmark = pytest.mark.anyio
 HOUR, DAY = 3600, 86_400
@@ -34,12 +34,6 @@ def map_id(key: str) -> str:
     return make_id("gpl", "maya", key)
 
 
-async def ok(session: Session, service: str, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call(service, tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
 async def yelp(session: Session, tool: str, **args: Any) -> dict[str, Any]:
     return await ok(session, "yelp", tool, **args)
 
@@ -48,11 +42,8 @@ async def maps(session: Session, tool: str, **args: Any) -> dict[str, Any]:
     return await ok(session, "google_map_review", tool, **args)
 
 
-async def refused(session: Session, service: str, tool: str, **args: Any) -> str:
-    before = session.world.last_change()
-    error = assert_error(await session.call(service, tool, args))
-    assert session.world.last_change() == before and not session.bugs
-    return error["code"]
+async def refusal(session: Session, service: str, tool: str, **args: Any) -> str:
+    return (await refused(session, service, tool, **args))["code"]
 
 
 def go_to(session: Session, moment: str) -> None:
@@ -135,7 +126,7 @@ async def test_words_find_kinds_and_names_and_closed_places_only_on_request(sess
     assert len(coffee) == 3 and len({p["formatted_address"] for p in coffee}) == 3
     assert (await yelp(session, "search_businesses", query="ethiopian"))["businesses"] == []  # none in the home city
     assert len((await maps(session, "search_places", query="ethiopian"))["places"]) == 2
-    assert await refused(session, "yelp", "search_businesses", location="Portlant") == "LOCATION_NOT_FOUND"
+    assert await refusal(session, "yelp", "search_businesses", location="Portlant") == "LOCATION_NOT_FOUND"
 
 
 async def test_prices_are_signs_on_yelp_and_numbers_on_google(session: Session) -> None:
@@ -154,8 +145,8 @@ async def test_a_search_around_a_point_measures_miles(session: Session) -> None:
     assert miles(45.5181, -122.6431, details["latitude"], details["longitude"]) == away[-1]
     near = (await maps(session, "search_places", near_place=map_id("afuri"), sort_by="distance", radius_miles=0.5))["places"]
     assert near[0]["name"] == "Afuri" and near[0]["distance_miles"] == 0
-    assert await refused(session, "yelp", "search_businesses", latitude=45.5) == "VALIDATION_ERROR"
-    assert await refused(session, "google_map_review", "search_places", sort_by="distance") == "INVALID_REQUEST"
+    assert await refusal(session, "yelp", "search_businesses", latitude=45.5) == "VALIDATION_ERROR"
+    assert await refusal(session, "google_map_review", "search_places", sort_by="distance") == "INVALID_REQUEST"
 
 
 async def test_open_now_follows_the_clock_and_the_citys_zone(session: Session) -> None:
@@ -195,16 +186,16 @@ async def test_a_pause_ends_by_the_clock(session: Session) -> None:
 
 
 async def test_one_review_of_a_place_and_only_ones_own_is_changed(session: Session) -> None:
-    assert await refused(session, "yelp", "compose_review", business_id=yelp_id("afuri"), rating=5, text="Again") == "ALREADY_REVIEWED"
+    assert await refusal(session, "yelp", "compose_review", business_id=yelp_id("afuri"), rating=5, text="Again") == "ALREADY_REVIEWED"
     other = (await yelp(session, "get_reviews_for_business", business_id=yelp_id("tabor_vet")))["reviews"][0]
-    assert await refused(session, "yelp", "update_review", review_id=other["review_id"], rating=1) == "NOT_REVIEW_OWNER"
+    assert await refusal(session, "yelp", "update_review", review_id=other["review_id"], rating=1) == "NOT_REVIEW_OWNER"
     namesake = (await maps(session, "get_place_reviews", business_id=map_id("tabor_vet"), keywords="nail trim"))["reviews"][0]
     assert namesake["author_name"] == "Maya L." and not namesake["own"]
-    assert await refused(session, "google_map_review", "delete_review", review_id=namesake["review_id"]) == "PERMISSION_DENIED"
+    assert await refusal(session, "google_map_review", "delete_review", review_id=namesake["review_id"]) == "PERMISSION_DENIED"
     mine = (await yelp(session, "get_my_yelp_reviews"))["reviews"][0]
     edited = await yelp(session, "update_review", review_id=mine["review_id"], text=f"{mine['text']} Twice.")
     assert edited["updated_at"] is not None and edited["created_at"] == mine["created_at"] and edited["rating"] == mine["rating"]
-    assert await refused(session, "yelp", "update_review", review_id=mine["review_id"]) == "VALIDATION_ERROR"
+    assert await refusal(session, "yelp", "update_review", review_id=mine["review_id"]) == "VALIDATION_ERROR"
 
 
 async def test_a_vote_counts_once_and_not_for_oneself(session: Session) -> None:
@@ -213,12 +204,12 @@ async def test_a_vote_counts_once_and_not_for_oneself(session: Session) -> None:
         voted = await yelp(session, "mark_review_useful", review_id=review["review_id"])
         assert voted["helpful_count"] == review["useful_count"] + 1
     mine = (await maps(session, "get_my_reviews"))["reviews"][0]
-    assert await refused(session, "google_map_review", "mark_review_helpful", review_id=mine["review_id"]) == "CANNOT_VOTE_OWN_REVIEW"
+    assert await refusal(session, "google_map_review", "mark_review_helpful", review_id=mine["review_id"]) == "CANNOT_VOTE_OWN_REVIEW"
 
 
 async def test_google_takes_no_review_of_a_closed_place_and_yelp_does(session: Session) -> None:
     said = {"rating": 4, "text": "It was good while it lasted."}
-    assert await refused(session, "google_map_review", "add_review", business_id=map_id("slabtown_old"), **said) == "PLACE_CLOSED"
+    assert await refusal(session, "google_map_review", "add_review", business_id=map_id("slabtown_old"), **said) == "PLACE_CLOSED"
     assert (await yelp(session, "compose_review", business_id=yelp_id("rosas_cantina"), **said))["status"] == "published"
 
 
@@ -233,19 +224,19 @@ async def test_a_note_is_renewed_on_yelp_and_refused_on_google(session: Session)
     assert (await yelp(session, "get_collection", collection_id=one))["businesses"][0]["note"] == "Another note"
     two = (await maps(session, "get_all_lists"))["lists"][0]["list_id"]
     place = (await maps(session, "get_list", list_id=two))["places"][0]["business_id"]
-    assert await refused(session, "google_map_review", "add_to_list", list_id=two, business_id=place) == "ALREADY_IN_LIST"
+    assert await refusal(session, "google_map_review", "add_to_list", list_id=two, business_id=place) == "ALREADY_IN_LIST"
     await maps(session, "remove_from_list", list_id=two, business_id=place)
-    assert await refused(session, "google_map_review", "remove_from_list", list_id=two, business_id=place) == "NOT_IN_LIST"
-    assert await refused(session, "yelp", "create_collection", name="chicago") == "COLLECTION_EXISTS"
+    assert await refusal(session, "google_map_review", "remove_from_list", list_id=two, business_id=place) == "NOT_IN_LIST"
+    assert await refusal(session, "yelp", "create_collection", name="chicago") == "COLLECTION_EXISTS"
 
 
 async def test_an_answer_is_given_once_and_read_with_its_question(session: Session) -> None:
     asked = await maps(session, "ask_place_question", business_id=map_id("powells"), question_text="Is the map room open on Sunday?")
     again = {"business_id": map_id("powells"), "question_text": "is the map room open on sunday?"}
-    assert await refused(session, "google_map_review", "ask_place_question", **again) == "DUPLICATE_QUESTION"
+    assert await refusal(session, "google_map_review", "ask_place_question", **again) == "DUPLICATE_QUESTION"
     key = asked["question_id"]
     await maps(session, "answer_place_question", question_id=key, answer_text="From noon.")
-    assert await refused(session, "google_map_review", "answer_place_question", question_id=key, answer_text="x") == "ALREADY_ANSWERED"
+    assert await refusal(session, "google_map_review", "answer_place_question", question_id=key, answer_text="x") == "ALREADY_ANSWERED"
     shown = (await maps(session, "get_place_questions", business_id=map_id("powells")))["questions"][0]
     assert shown["question_id"] == key and [a["text"] for a in shown["answers"]] == ["From noon."]
 
@@ -258,7 +249,7 @@ async def test_saved_places_are_saved_once(session: Session) -> None:
     assert [b["business_id"] for b in after] == [yelp_id("powells"), *(b["business_id"] for b in before)]
     assert "Rosas Cantina" in [b["name"] for b in after if b["is_closed"]]
     await yelp(session, "unsave_business", business_id=yelp_id("powells"))
-    assert await refused(session, "yelp", "unsave_business", business_id=yelp_id("powells")) == "NOT_SAVED"
+    assert await refusal(session, "yelp", "unsave_business", business_id=yelp_id("powells")) == "NOT_SAVED"
 
 
 # -- what only one of them has --------------------------------------------------------------------------------------
@@ -269,13 +260,13 @@ async def test_check_ins_at_one_place_are_an_hour_apart(session: Session) -> Non
     before = (await yelp(session, "get_check_in_count", business_id=key))["total_check_ins"]
     await yelp(session, "check_in", business_id=key)
     session.control.advance(HOUR - 60)
-    assert await refused(session, "yelp", "check_in", business_id=key) == "ALREADY_CHECKED_IN"
+    assert await refusal(session, "yelp", "check_in", business_id=key) == "ALREADY_CHECKED_IN"
     assert (await yelp(session, "check_in", business_id=yelp_id("stumptown")))["status"] == "checked_in"
     session.control.advance(60)
     await yelp(session, "check_in", business_id=key)
     assert (await yelp(session, "get_check_in_count", business_id=key))["total_check_ins"] == before + 2
     assert (await yelp(session, "get_check_in_history"))["check_ins"][0]["business_name"] == "Powell's Books"
-    assert await refused(session, "yelp", "check_in", business_id=yelp_id("rosas_cantina")) == "BUSINESS_CLOSED"
+    assert await refusal(session, "yelp", "check_in", business_id=yelp_id("rosas_cantina")) == "BUSINESS_CLOSED"
 
 
 async def test_points_and_level_follow_from_what_was_contributed(session: Session) -> None:
@@ -285,7 +276,7 @@ async def test_points_and_level_follow_from_what_was_contributed(session: Sessio
     start = await points()
     photo = {"business_id": map_id("powells"), "photo_url": "https://photos.example.com/maya/new.jpg"}
     assert (await maps(session, "add_photo", **photo))["points_awarded"] == 5
-    assert await refused(session, "google_map_review", "add_photo", **photo) == "DUPLICATE_PHOTO"
+    assert await refusal(session, "google_map_review", "add_photo", **photo) == "DUPLICATE_PHOTO"
     long = await maps(session, "add_review", business_id=map_id("kumo_sushi"), rating=5, text="Worth it. " * 25)
     assert long["points_awarded"] == 20 and await points() == start + 25
     lost = await maps(session, "delete_review", review_id=long["review_id"])
