@@ -34,13 +34,8 @@ async def checkout(session: Session, cart: str = CART, **args: Any) -> dict[str,
     return await ok(session, "checkout", **said | args)
 
 
-async def everything(session: Session, tool: str, name: str, **args: Any) -> list[dict[str, Any]]:
-    found, cursor = [], None
-    while True:
-        part = await ok(session, tool, limit=100, **args, **({"cursor": cursor} if cursor else {}))
-        found, cursor = found + part[name], part["next_cursor"]
-        if cursor is None:
-            return found
+async def everything(session: Session, tool: str, items: str, **args: Any) -> list[dict[str, Any]]:
+    return await support.pages(session, "instacart", tool, items, limit=100, **args)
 
 
 def until(session: Session, moment: str, more: int = 0) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from scenarios.worlds.build import person, shared
-from servers.kit.control import Control, make_id
+from servers.kit.control import make_id
 from servers.kit.session import Session
-from servers.kit.values import parse_time
+from tests.support import session_of
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 
 
 def world_of(name: str) -> Session:
-    return Session(("spotify", "apple_music"), shared(name).share(), Control(parse_time(person(name)["start"])))
+    return session_of(name, "spotify", "apple_music")
 
 
 def track(service: str, key: str, world: str = "maya") -> str:

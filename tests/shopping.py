@@ -16,15 +16,6 @@ CANCEL = {"amazon": "cancel_order", "walmart": "cancel_purchase", "target": "voi
 EASTPORT, HOLLYWOOD = at("wms", "eastport"), at("tgs", "hollywood")
 
 
-async def pages(session: Session, shop: str, tool: str, name: str, **args: Any) -> list[dict[str, Any]]:
-    found, cursor = [], None
-    while True:
-        reply = await ok(session, shop, tool, limit=40, **args, **({"cursor": cursor} if cursor else {}))
-        found, cursor = found + reply[name], reply["next_cursor"]
-        if cursor is None:
-            return found
-
-
 async def add(session: Session, shop: str, key: str, quantity: int = 1, **more: Any) -> dict[str, Any]:
     tool = {"amazon": "add_to_cart", "walmart": "add_item_to_basket", "target": "put_in_cart"}[shop]
     return await ok(session, shop, tool, product_id=at(PREFIX[shop] + "p", key), quantity=quantity, **more)

@@ -40,6 +40,11 @@ def new_session(*names: str, seed: int = 0, **options: Any) -> Session:
     return Session(names or tuple(services()), shared(WORLD, names or None).share(), Control(START, seed), **options)
 
 
+def session_of(name: str, *names: str) -> Session:
+    """Return a session of some services on the world of a person, at the person's moment."""
+    return Session(names, shared(name, names).share(), Control(parse_time(person(name)["start"])))
+
+
 async def example(session: Session, cls: type[Service], spec: ToolSpec) -> Reply:
     """Run a tool's example after its set-up."""
     return await session.call(cls.name, spec.name, await prepared(session, cls, spec))
@@ -78,6 +83,16 @@ async def refused(session: Session, service: str, tool: str, /, **args: Any) -> 
     error = assert_error(await session.call(service, tool, args))
     assert session.world.last_change() == before and not session.bugs
     return error
+
+
+async def pages(session: Session, service: str, tool: str, items: str, /, **args: Any) -> list[dict[str, Any]]:
+    """Return the items of a list on all of its pages."""
+    found, cursor = [], None
+    while True:
+        reply = await ok(session, service, tool, **args, **({"cursor": cursor} if cursor else {}))
+        found, cursor = found + reply[items], reply["next_cursor"]
+        if cursor is None:
+            return found
 
 
 async def digest() -> str:

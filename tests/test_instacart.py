@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.worlds.build import Builder, person, shared
-from servers.kit.control import Control, make_id
+from scenarios.worlds.build import Builder, person
+from servers.kit.control import make_id
 from servers.kit.session import Session
-from servers.kit.values import cents, parse_time
+from servers.kit.values import cents
 from tests.instacart import CART, CHEDDAR, DAY, EGGS, HOUR, LOAF, MILK, RECENT, STORE, checkout, everything, ok, refused, slot, until
-from tests.support import at, new_session
+from tests.support import at, new_session, session_of
 
 pytestmark = pytest.mark.anyio
 
@@ -290,7 +290,7 @@ async def test_past_purchases_are_counted_from_deliveries(session: Session) -> N
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
 async def test_orders_of_the_persons_life_come_to_what_was_paid(name: str) -> None:
-    session = Session(["instacart"], shared(name).share(), Control(parse_time(person(name)["start"]), 0))
+    session = session_of(name, "instacart")
     told = [(e, e["buy"]) for e in Builder(name, person(name)).life if e.get("buy", {}).get("on") == "instacart"]
     assert len(told) >= 2
     for event, buy in told:
@@ -303,7 +303,7 @@ async def test_orders_of_the_persons_life_come_to_what_was_paid(name: str) -> No
 
 
 async def test_the_shelves_are_empty_before_the_storm() -> None:
-    session = Session(["instacart"], shared("eleanor").share(), Control(parse_time(person("eleanor")["start"]), 0))
+    session = session_of("eleanor", "instacart")
     storm = make_id("ico", "eleanor", "storm_supplies")
     assert (await ok(session, "get_order_status", order_id=storm))["status"] == "received"
     session.pass_time(2 * DAY)

@@ -8,7 +8,7 @@ import pytest
 
 from servers.kit.session import Session
 from servers.kit.values import cents
-from tests.support import at, new_session, ok, refused
+from tests.support import at, new_session, ok, pages, refused
 
 pytestmark = pytest.mark.anyio
 HOUR, DAY = 3600, 86_400
@@ -56,13 +56,7 @@ async def test_nine_months_of_payments_are_there(session: Session) -> None:
 
 
 async def test_pages_hold_every_transaction_once(session: Session) -> None:
-    seen, cursor = [], None
-    while True:
-        found = await venmo(session, "list_transactions", limit=50, **({"cursor": cursor} if cursor else {}))
-        seen += [t["transaction_id"] for t in found["transactions"]]
-        cursor = found["next_cursor"]
-        if cursor is None:
-            break
+    seen = [t["transaction_id"] for t in await pages(session, "venmo", "list_transactions", "transactions", limit=50)]
     assert len(seen) == len(set(seen)) == session.world.sql("SELECT count(*) FROM venmo_transactions")[0][0]
 
 

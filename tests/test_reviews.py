@@ -10,11 +10,11 @@ import yaml
 
 from scenarios.worlds.build import Builder, names, person, shared
 from scenarios.worlds.fill_reviews import PHRASES
-from servers.kit.control import Control, make_id
+from servers.kit.control import make_id
 from servers.kit.geo import miles
 from servers.kit.session import Session
 from servers.kit.values import iso, parse_time
-from tests.support import new_session, ok, refused
+from tests.support import new_session, ok, refused, session_of
 
 pytestmark = pytest.mark.anyio
 HOUR, DAY = 3600, 86_400
@@ -55,7 +55,7 @@ def go_to(session: Session, moment: str) -> None:
 
 @pytest.mark.parametrize("name", names())
 async def test_what_the_person_wrote_in_life_stands_where_it_was_written(name: str) -> None:
-    session = Session(("yelp", "google_map_review"), shared(name).share(), Control(parse_time(person(name)["start"]), 0))
+    session = session_of(name, "yelp", "google_map_review")
     mine = {
         "yelp": [r["text"] for r in (await yelp(session, "get_my_yelp_reviews", limit=100))["reviews"]],
         "google_map_review": [r["text"] for r in (await maps(session, "get_my_reviews", limit=100))["reviews"]],
@@ -318,7 +318,7 @@ async def test_a_place_that_reopens_is_open_then(session: Session) -> None:
 
 
 async def test_a_kind_of_place_is_meant_in_whole_words() -> None:
-    session = Session(("yelp", "google_map_review"), shared("rafael").share(), Control(parse_time(person("rafael")["start"]), 0))
+    session = session_of("rafael", "yelp", "google_map_review")
     kinds = {b["category"] for b in (await yelp(session, "search_businesses", category="Bars", max_results=100))["businesses"]}
     assert "Cocktail bar" in kinds and not kinds & {"Barber", "Barbecue restaurant"}
 

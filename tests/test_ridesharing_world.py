@@ -7,24 +7,18 @@ from typing import Any
 import pytest
 
 from scenarios.worlds.build import Builder, person, shared
-from servers.kit.control import Control, make_id
-from servers.kit.session import Session
-from servers.kit.values import cents, parse_time
-from tests.support import ok
+from servers.kit.control import make_id
+from servers.kit.values import cents
+from tests.support import ok, pages, session_of
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
 async def test_every_person_has_a_history_with_its_traps(name: str) -> None:
-    session = Session(["uber", "lyft"], shared(name).share(), Control(parse_time(person(name)["start"]), 0))
+    session = session_of(name, "uber", "lyft")
     for tool, cancelled in (("uber.list_rides", "driver_canceled"), ("lyft.list_trip_history", "canceled")):
-        rides, cursor = [], None
-        while True:
-            found = await ok(session, *tool.split("."), limit=100, **({"cursor": cursor} if cursor else {}))
-            rides, cursor = rides + found["rides"], found["next_cursor"]
-            if cursor is None:
-                break
+        rides = await pages(session, *tool.split("."), "rides", limit=100)
         assert 60 <= len(rides) <= 150 and len({r["ride_id"] for r in rides}) == len(rides)
         assert any(r["status"] == cancelled for r in rides)
     table = session.world.sql("SELECT name, count(*) FROM uber_drivers GROUP BY name, city_id HAVING count(*)>1")

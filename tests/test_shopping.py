@@ -8,15 +8,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scenarios.worlds.build import Builder, person, shared
-from servers.kit.control import Control, make_id
+from scenarios.worlds.build import Builder, person
+from servers.kit.control import make_id
 from servers.kit.service import service
 from servers.kit.session import Session
 from servers.kit.values import cents, parse_time
 from servers.shopping import _catalogue as catalogue
 from servers.shopping._rules import TAX_BPS, split, tax_shares
-from tests.shopping import DAY, GET, HOUR, LIST, PREFIX, SHOPS, add, order, pages, see
-from tests.support import at, example, new_session, ok, refused
+from tests.shopping import DAY, GET, HOUR, LIST, PREFIX, SHOPS, add, order, see
+from tests.support import at, example, new_session, ok, pages, refused, session_of
 
 pytestmark = pytest.mark.anyio
 PEOPLE = ("maya", "eleanor", "rafael")
@@ -29,16 +29,12 @@ def session() -> Session:
     return new_session(*SHOPS)
 
 
-def world(name: str) -> Session:
-    return Session(SHOPS, shared(name, SHOPS).share(), Control(parse_time(person(name)["start"])))
-
-
 # -- the worlds -----------------------------------------------------------------------------------------------------
 
 
 @every_person
 async def test_what_was_bought_in_a_life_is_among_the_orders(name: str) -> None:
-    session, zone = world(name), ZoneInfo(person(name)["timezone"])
+    session, zone = session_of(name, *SHOPS), ZoneInfo(person(name)["timezone"])
     said = [(h, h["buy"]) for h in Builder(name, person(name)).life if h.get("buy", {}).get("on") in SHOPS]
     assert len(said) >= 7
     for happening, buy in said:
@@ -59,9 +55,9 @@ async def test_what_was_bought_in_a_life_is_among_the_orders(name: str) -> None:
 
 @every_person
 async def test_a_year_of_orders_holds_its_mishaps_and_every_sum_adds_up(name: str) -> None:
-    session, seen, count = world(name), set(), 0
+    session, seen, count = session_of(name, *SHOPS), set(), 0
     for shop in SHOPS:
-        for short in await pages(session, shop, LIST[shop], "orders"):
+        for short in await pages(session, shop, LIST[shop], "orders", limit=40):
             found = await see(session, shop, short["order_id"])
             count += 1
             discount = found.get("discount", 0) + sum(found.get(f"{k}_discount", 0) for k in ("circle", "promo", "redcard"))
@@ -119,7 +115,7 @@ async def test_every_id_that_a_reply_shows_can_be_looked_up(shop: str) -> None:
     for spec in service(shop).tools.values():
         if spec.effect == "read":
             shown |= ids_in((await example(session, service(shop), spec)).data)
-    for short in await pages(session, shop, LIST[shop], "orders"):
+    for short in await pages(session, shop, LIST[shop], "orders", limit=40):
         shown |= ids_in(await see(session, shop, short["order_id"]))
     listed = set()
     for tool in WHOLE[shop]:
@@ -189,7 +185,7 @@ async def test_search_takes_words_in_any_order_and_filters_without_words(session
     tool = {"amazon": "search_products", "walmart": "browse_products", "target": "search_merchandise"}[shop]
     found = await ok(session, shop, tool, query="headphones wireless")
     assert found == await ok(session, shop, tool, query="wireless headphones") and len(found["products"]) >= 2
-    kettles = await pages(session, shop, tool, "products", category="kettles & coffee")
+    kettles = await pages(session, shop, tool, "products", limit=40, category="kettles & coffee")
     assert kettles and {p["category"] for p in kettles} == {"Kettles & Coffee"}
     assert (await ok(session, shop, tool, query="zeppelin"))["products"] == []
     error = await refused(session, shop, tool, min_price=500, max_price=400)

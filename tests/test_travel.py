@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from scenarios.worlds.build import names, person, shared
-from servers.kit.control import Control
+from scenarios.worlds.build import names, person
 from servers.kit.session import Session
 from servers.kit.values import cents, iso, parse_time
-from tests.support import at, new_session, ok, refused
+from tests.support import at, new_session, ok, refused, session_of
 from tests.travel import DAY, MAY, go_to, reserve
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +29,7 @@ async def book(session: Session, room: str = "wabash_house-0", **args: Any) -> d
 
 @pytest.mark.parametrize("name", names())
 async def test_stays_ahead_are_those_of_the_persons_life_at_the_total_told(name: str) -> None:
-    session = Session(("booking", "expedia"), shared(name).share(), Control(parse_time(person(name)["start"]), 0))
+    session = session_of(name, "booking", "expedia")
     told = {"maya": 398.0, "eleanor": 398.0, "rafael": 189.0}[name]
     stays = (await ok(session, "booking", "list_bookings", limit=100))["bookings"]
     trips = (await ok(session, "expedia", "list_trips", limit=100))["trips"]
@@ -232,7 +231,7 @@ async def test_a_refund_follows_the_policy(session: Session, room: str, when: st
 
 
 async def test_a_deposit_is_what_is_charged_and_given_back() -> None:
-    session = Session(("booking", "expedia"), shared("rafael").share(), Control(parse_time(person("rafael")["start"]), 0))
+    session = session_of("rafael", "booking", "expedia")
     stays = (await ok(session, "booking", "list_bookings", booking_status="confirmed"))["bookings"]
     key = next(b["booking_id"] for b in stays if b["property_name"] == "Sea Turtle Cottages")
     stay = await ok(session, "booking", "get_booking", booking_id=key)
