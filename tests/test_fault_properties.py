@@ -24,7 +24,7 @@ from servers.kit.service import tool
 from servers.kit.session import Session
 from tests.support import IDS, START, WORLD, new_session
 
-PROPERTY = settings(max_examples=150, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+PROPERTY = settings(max_examples=80, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 Number = st.integers(1, 4)
 
 

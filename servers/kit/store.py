@@ -97,11 +97,13 @@ class World:
         """Return an image that holds only these tables and their log; small worlds are quick to copy."""
         kept = set(names)
         db = database.copy(self._db)
-        for table in self.numbers.keys() - kept:
+        db.execute("BEGIN")
+        for table in sorted(self.numbers.keys() - kept):
             db.execute(f"DROP TABLE IF EXISTS {table}_fts")
             db.execute(f"DROP TABLE {table}")
         numbers = [self.numbers[name] for name in sorted(kept)]
         db.execute(f"DELETE FROM _log WHERE tbl NOT IN ({','.join('?' * len(kept))})", numbers)
+        db.execute("COMMIT")
         db.execute("VACUUM")
         return db.serialize()
 
