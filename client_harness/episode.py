@@ -134,7 +134,7 @@ def final_world(scenario: Scenario, events: list[Event]) -> World:
 
 
 def _beginning(scenario: Scenario) -> World:
-    used = tuple(sorted(scenario.services))
+    used = scenario.services
     return (history.shared(scenario.history, used) if scenario.history else build.shared(scenario.world, used)).share()
 
 

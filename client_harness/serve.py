@@ -83,7 +83,7 @@ def _world(name: str | None, wanted: Sequence[str], faults: list[Fault], db: Pat
     if db is not None:
         world, control = _kept(db, seed, name, start)
     else:
-        shared = build.shared(name or DEFAULT_WORLD, tuple(names) if wanted else None)
+        shared = build.shared(name or DEFAULT_WORLD, names if wanted else None)
         world, control = shared.share(), Control(start, seed)
     return Session(names, world, control, faults=ordered(faults))
 

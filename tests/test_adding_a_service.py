@@ -31,7 +31,6 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         place = home / name
         assert not place.exists(), f"the page changes {name}"
         place.parent.mkdir(exist_ok=True)
-        (place.parent / "__init__.py").touch()
         place.write_text(text)
     return home
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from scenarios.worlds import build
 from servers.kit.control import Control
 from servers.kit.errors import InputError, explain
 from servers.kit.expr import render
-from servers.kit.service import all_tables, service, tables_of, tool
+from servers.kit.service import categories_of, service, tables_of, tool
 from servers.kit.session import Session
 from servers.kit.store import World
 from servers.kit.values import iso, parse_time
@@ -139,8 +140,11 @@ def _image(world: World) -> bytes:
     return world.image()
 
 
-@functools.cache
-def shared(name: str, services: tuple[str, ...]) -> World:
+def shared(name: str, services: Iterable[str]) -> World:
     """Return what these services need of the world after a history, to be shared until an episode writes."""
-    tables = tables_of(services)
-    return World.open(World.open(live(name).image, all_tables()).subset(tables), tables)
+    return _shared(name, categories_of(services))
+
+
+@functools.cache
+def _shared(name: str, categories: tuple[str, ...]) -> World:
+    return World.part(live(name).image, tables_of(categories))

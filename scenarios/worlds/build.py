@@ -16,6 +16,7 @@ import re
 import sqlite3
 import tempfile
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ import yaml
 
 from servers.kit.control import make_id
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.service import all_tables, tables_of
+from servers.kit.service import all_tables, categories_of, tables_of
 from servers.kit.store import WORLD, World
 from servers.kit.values import iso, parse_time
 
@@ -189,10 +190,13 @@ def image(name: str) -> bytes:
     return made
 
 
-@functools.cache
-def shared(name: str, services: tuple[str, ...] | None = None) -> World:
+def shared(name: str, services: Iterable[str] | None = None) -> World:
     """Return the world that episodes of this process share until they write: all of it, or what these services need."""
-    if services is None:
+    return _shared(name, None if services is None else categories_of(services))
+
+
+@functools.cache
+def _shared(name: str, categories: tuple[str, ...] | None) -> World:
+    if categories is None:
         return World.open(image(name), all_tables())
-    tables = tables_of(services)
-    return World.open(World.open(image(name), tables).subset(tables), tables)
+    return World.part(image(name), tables_of(categories))

@@ -246,7 +246,7 @@ SERVERS = Path(__file__).parent.parent
 @functools.cache
 def categories() -> tuple[str, ...]:
     """Return the folders of services. Nothing is imported for it."""
-    return tuple(sorted(p.name for p in SERVERS.iterdir() if (p / "__init__.py").exists() and p.name != "kit"))
+    return tuple(sorted(p.name for p in SERVERS.iterdir() if p.is_dir() and p.name != "kit" and not p.name.startswith(("_", "."))))
 
 
 @functools.cache
@@ -325,7 +325,11 @@ def all_tables() -> dict[str, Table]:
     return {n: t for cls in services().values() for n, t in (cls.shared_tables | cls.tables).items()}
 
 
-def tables_of(names: Iterable[str]) -> dict[str, Table]:
-    """Return the tables of these services and of their counterparts, with which they may share rules."""
-    near = [cls for category in sorted({service(n).category for n in names}) for cls in of_category(category).values()]
-    return {n: t for cls in near for n, t in (cls.shared_tables | cls.tables).items()}
+def categories_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the categories of these services, sorted."""
+    return tuple(sorted({service(n).category for n in names}))
+
+
+def tables_of(found: Iterable[str]) -> dict[str, Table]:
+    """Return the tables of all services of some categories; counterparts may share rules, so a world holds them together."""
+    return {n: t for category in found for cls in of_category(category).values() for n, t in (cls.shared_tables | cls.tables).items()}
