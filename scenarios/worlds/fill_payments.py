@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 from scenarios.worlds.build import Builder
 from servers.kit.errors import InputError
 from servers.kit.values import cents, iso, parse_time
-from servers.kit.zones import day_start
+from servers.kit.zones import day_start, months_later
 from servers.payments import _rules as rules
-from servers.payments.zelle._model import CLAIM, months_later
+from servers.payments.zelle._model import CLAIM
 
 BANK_SETTLES = rules.DAY
 CASH_OUT_TAKES = 2 * rules.DAY

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict
 
 from servers.kit.values import parse_time
-from servers.kit.zones import local, local_day, local_moment
+from servers.kit.zones import local, local_day, local_moment, months_later
 
 DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 
@@ -104,10 +104,9 @@ def _period(rule: dict[str, Any], first: date, offset: int) -> tuple[date, list[
     if rule["freq"] == "yearly":
         year = first.year + offset
         return date(year, 1, 1), _exists(year, first.month, first.day)
-    year, month = divmod(first.year * 12 + first.month - 1 + offset, 12)
-    start = date(year, month + 1, 1)
+    start = months_later(first.replace(day=1), offset)
     if not chosen:
-        return start, _exists(year, month + 1, first.day)
+        return start, _exists(start.year, start.month, first.day)
     return start, sorted({d for c in chosen for d in _weekdays(start, c)})
 
 

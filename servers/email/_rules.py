@@ -49,7 +49,6 @@ _MOST_RECIPIENTS = 100
 
 Addresses = Annotated[list[str], Field(description="Email addresses, e.g. ['ana@example.com'].")]
 Address = Annotated[str, Field(description="One email address, e.g. ana@example.com.")]
-PersonName = Annotated[str, Field(min_length=1, max_length=120, description="Full name.")]
 Attachments = Annotated[list[str], Field(max_length=25, description="File names to attach, e.g. ['agenda.pdf'].")]
 Subject = Annotated[str, Field(max_length=998, description="Subject line.")]
 Body = Annotated[str, Field(max_length=100_000, description="Plain text of the message.")]

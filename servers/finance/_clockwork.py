@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar as days_of
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, time, timedelta
@@ -18,7 +17,7 @@ from servers.kit.errors import ServiceError
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import iso, parse_time
-from servers.kit.zones import local_day, local_moment
+from servers.kit.zones import local_day, local_moment, months_later
 
 RECURRING = Table(
     "id:str account_id:str symbol:str amount:int frequency:str start_date:str created_at:str next_at:str? cancelled_at:str?",
@@ -129,12 +128,6 @@ def dividend_row(account_id: str, row: dict[str, Any], paid: figures.Dividend, u
 
 
 # -- recurring investments --------------------------------------------------------------------------------------------
-def months_later(day: date, months: int) -> date:
-    """Return the same day of a later month, or its last day."""
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return date(year, month + 1, min(day.day, days_of.monthrange(year, month + 1)[1]))
-
-
 def occurrence(start: date, frequency: Frequency, number: int, every_day: bool = False) -> date:
     """Return the day of the n-th run (from 0); a trading day, unless what is bought trades every day."""
     if frequency == "daily":

@@ -93,13 +93,6 @@ def closed(row: dict[str, Any], day: date) -> int:
     return calendar.session(day)[1]
 
 
-def months_back(day: date, months: int) -> date:
-    """Return the same day of the month so many months earlier, or that month's last."""
-    place = day.year * 12 + day.month - 1 - months
-    first, after = date(place // 12, place % 12 + 1, 1), date((place + 1) // 12, (place + 1) % 12 + 1, 1)
-    return first + timedelta(days=min(day.day, (after - first).days) - 1)
-
-
 def close_by(row: dict[str, Any], day: date) -> float | None:
     """Return the last close or net asset value by the end of a day in dollars, None before the listing."""
     if row["listed_at"][:10] > day.isoformat():

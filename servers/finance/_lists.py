@@ -10,11 +10,10 @@ from servers.finance import _calendar as calendar
 from servers.finance import _figures as figures
 from servers.finance import _market as market
 from servers.finance._brokerage import Words, find_security
-from servers.finance._clockwork import months_later
 from servers.finance._orders import crossing
 from servers.kit.service import Service
 from servers.kit.values import iso
-from servers.kit.zones import local_day, local_moment
+from servers.kit.zones import local_day, local_moment, months_later
 
 ALERT_LIFE = 90 * 86_400
 """Seconds for which an alert is kept up."""

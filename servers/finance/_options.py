@@ -14,7 +14,7 @@ from typing import Any, Literal
 from servers.finance import _calendar as calendar
 from servers.finance._market import price, state
 from servers.kit.noise import draws
-from servers.kit.zones import local_day
+from servers.kit.zones import local_day, months_later
 
 Right = Literal["call", "put"]
 RIGHTS: tuple[Right, ...] = ("call", "put")
@@ -54,7 +54,7 @@ def expirations(at: int) -> list[date]:
     if calendar.session(calendar.on_or_before(friday))[1] <= at:
         friday += timedelta(days=7)
     weeks = [friday + timedelta(days=7 * n) for n in range(6)]
-    months = [date(today.year + (today.month + n) // 12, (today.month + n) % 12 + 1, 1) for n in range(9)]
+    months = [months_later(today.replace(day=1), n) for n in range(1, 10)]
     thirds = [first + timedelta(days=(4 - first.weekday()) % 7 + 14) for first in months]
     return sorted({calendar.on_or_before(d) for d in weeks + thirds})
 

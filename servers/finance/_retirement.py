@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +10,7 @@ from servers.finance import _calendar as calendar
 from servers.finance._brokerage import Words
 from servers.kit.service import Service
 from servers.kit.values import dollars, round_cents
-from servers.kit.zones import local_day
+from servers.kit.zones import local_day, months_later
 
 KINDS = ("traditional_ira", "roth_ira", "rollover_ira", "sep_ira")
 DISTRIBUTED = ("traditional_ira", "rollover_ira", "sep_ira")
@@ -87,9 +87,7 @@ def deadline(year: int, born: date) -> date:
 
 def penalty_ends(born: date) -> date:
     """Return the day from which money can be taken out without the ten percent that are due before the age of 59 and a half."""
-    months = born.year * 12 + born.month - 1 + 59 * 12 + 6
-    last = (date((months + 1) // 12, (months + 1) % 12 + 1, 1) - timedelta(days=1)).day
-    return date(months // 12, months % 12 + 1, min(born.day, last))
+    return months_later(born, 59 * 12 + 6)
 
 
 def row_of_year(year: int, svc: Service, words: Words, born: date) -> dict[str, Any]:

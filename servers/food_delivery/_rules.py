@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, Field
 
+from servers.kit.fields import card_expired
 from servers.kit.noise import draws
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -151,15 +152,10 @@ def find_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     return row
 
 
-def expired(svc: Service, expires: str) -> bool:
-    """Return whether a card's last month (`YYYY-MM`) is over."""
-    return expires < svc.time[:7]
-
-
 def usable_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     """Return a card that can be charged, or refuse."""
     row = find_card(svc, words, method_id)
-    if expired(svc, row["expires"]):
+    if card_expired(row["expires"], svc.time):
         hint = f"Pay with another from {words.list_cards}, or save the new card with {words.add_card}."
         message = f"The {row['brand']} card ending in {row['last4']} expired with {row['expires']}."
         svc.fail("CARD_EXPIRED", message, hint, method_id=method_id)
@@ -168,7 +164,7 @@ def usable_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
 
 def add_card(svc: Service, words: Words, brand: str, number: str, expires: str, name: str) -> dict[str, Any]:
     """Save a card that has not expired, once, and return its row. The number itself is not kept."""
-    if expired(svc, expires):
+    if card_expired(expires, svc.time):
         svc.fail("CARD_EXPIRED", f"The card expired with {expires}.", "Use a card that is still valid.", expiration_date=expires)
     for row in cards(svc, words):
         if (row["brand"], row["last4"], row["expires"]) == (brand, number[-4:], expires):

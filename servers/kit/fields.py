@@ -53,3 +53,8 @@ def card_brand(number: str) -> str:
         if re.match(pattern, number):
             return brand
     return "card"
+
+
+def card_expired(expires: str | None, at: str) -> bool:
+    """Whether a card's last month (`YYYY-MM`; None: it has none) is over at a moment (ISO)."""
+    return expires is not None and expires < at[:7]

@@ -1,7 +1,8 @@
-"""Calendar days and local hours in a time zone; rows hold UTC."""
+"""Calendar days, months and local hours in a time zone; rows hold UTC."""
 
 from __future__ import annotations
 
+from calendar import monthrange
 from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
@@ -21,6 +22,12 @@ def local_day(moment: int, where: ZoneInfo) -> date:
 def local_moment(day: date, clock: time, where: ZoneInfo) -> int:
     """Return the epoch seconds of a local date and clock time."""
     return int(datetime.combine(day, clock, where).astimezone(UTC).timestamp())
+
+
+def months_later(day: date, months: int) -> date:
+    """Return the same day of a later (or, with a negative number, earlier) month, or that month's last day."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
 def day_start(day: date, where: ZoneInfo, hour: int = 0) -> str:

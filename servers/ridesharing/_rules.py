@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from servers.kit.fields import card_expired
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -94,11 +95,6 @@ def wallet(svc: Service, words: Words) -> list[dict[str, Any]]:
     return svc.db.rows(f"{words.name}_wallet", order="is_default DESC, added_at, rowid")
 
 
-def expired(svc: Service, card: dict[str, Any]) -> bool:
-    """Return whether a card's last month is over."""
-    return card["expires"] is not None and card["expires"] < svc.time[:7]
-
-
 def payer(svc: Service, words: Words, card_id: str | None) -> dict[str, Any]:
     """Return the named payment method, or the default one, if it can be charged; else refuse."""
     known = wallet(svc, words)
@@ -106,7 +102,7 @@ def payer(svc: Service, words: Words, card_id: str | None) -> dict[str, Any]:
     if chosen is None:
         hint = f"Take a payment_method_id from {words.payments}."
         svc.fail("PAYMENT_METHOD_NOT_FOUND", f"There is no payment method {card_id!r}.", hint, payment_method_id=card_id)
-    if expired(svc, chosen):
+    if card_expired(chosen["expires"], svc.time):
         message = f"{chosen['name']} (…{chosen['last4']}) expired in {chosen['expires']}."
         svc.fail("PAYMENT_METHOD_EXPIRED", message, f"Choose another one from {words.payments}.", payment_method_id=chosen["id"])
     return chosen
@@ -115,7 +111,7 @@ def payer(svc: Service, words: Words, card_id: str | None) -> dict[str, Any]:
 def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
     """Return a payment method for the agent."""
     shown = {"payment_method_id": card["id"], "type": card["kind"], "name": card["name"], "last4": card["last4"]}
-    return shown | {"expires": card["expires"], "expired": expired(svc, card), "is_default": card["is_default"]}
+    return shown | {"expires": card["expires"], "expired": card_expired(card["expires"], svc.time), "is_default": card["is_default"]}
 
 
 def card_ref(svc: Service, words: Words, card_id: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.kit.fields import card_brand
+from servers.kit.fields import card_brand, card_expired
 from servers.kit.service import Service
 from servers.kit.store import Table
 
@@ -204,15 +204,10 @@ def methods(svc: Service, shop: Shop) -> list[dict[str, Any]]:
 def method_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]:
     """Return a payment method without saying whether it is the default."""
     shown = {"payment_method_id": row["id"], "type": row["type"], "brand": row["brand"], "last_four": row["last4"]}
-    shown |= {"expires": row["expires"], "expired": expired(svc, row["expires"])}
+    shown |= {"expires": row["expires"], "expired": card_expired(row["expires"], svc.time)}
     if row["gift_card"] is not None:
         shown["gift_card_balance"] = gift_balance(svc, shop, row["gift_card"])
     return shown
-
-
-def expired(svc: Service, expires: str | None, at: str | None = None) -> bool:
-    """Whether the month of expiry (`YYYY-MM`) is over, now or at a moment (ISO)."""
-    return expires is not None and expires < (at or svc.time)[:7]
 
 
 def find_method(svc: Service, shop: Shop, method_id: str | None) -> dict[str, Any]:
@@ -230,7 +225,7 @@ def authorize(svc: Service, shop: Shop, method: dict[str, Any], amount: int, at:
     """Refuse unless the method can be charged so many cents now, or could at a moment (ISO); an order is paid with one method alone."""
     named = f"The {method['brand']} ending in {method['last4']}"
     other = f"Choose another one from {shop.methods}."
-    if expired(svc, method["expires"], at):
+    if card_expired(method["expires"], at or svc.time):
         svc.fail("PAYMENT_METHOD_EXPIRED", f"{named} expired in {method['expires']}.", other, payment_method_id=method["id"])
     if method["closed_at"] is not None and method["closed_at"] <= (at or svc.time):
         svc.fail("PAYMENT_DECLINED", f"{named} was declined by its issuer.", other, payment_method_id=method["id"])
@@ -243,7 +238,7 @@ def authorize(svc: Service, shop: Shop, method: dict[str, Any], amount: int, at:
 
 def add_card(svc: Service, shop: Shop, kind: str, number: str, expires: str, *, billing: str | None, is_default: bool) -> dict[str, Any]:
     """Save a card and return it as JSON; one that is saved already or has expired is refused."""
-    if expired(svc, expires):
+    if card_expired(expires, svc.time):
         svc.fail("CARD_EXPIRED", f"The card expired in {expires}.", "Save a card that is still valid.", expires=expires)
     said = {"type": kind, "brand": card_brand(number), "last4": number[-4:], "expires": expires, "billing": billing}
     return _save_method(svc, shop, said, is_default)

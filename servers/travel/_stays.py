@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from servers.kit.fields import card_expired
 from servers.kit.service import Service
 from servers.kit.values import dollars, iso
 from servers.travel import _rules as rules
@@ -20,26 +21,21 @@ def cards(svc: Service, words: Words) -> list[dict[str, Any]]:
     return svc.db.rows(f"{words.tables}_cards", order="added_at, id")
 
 
-def expired(svc: Service, card: dict[str, Any]) -> bool:
-    """Whether a card's last month is over."""
-    return card["expires"] < svc.time[:7]
-
-
 def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
     """Return a card for the agent."""
     shown = {"payment_method_id": card["id"], **{k: card[k] for k in ("brand", "name", "last4", "expires")}}
-    return shown | {"expired": expired(svc, card)}
+    return shown | {"expired": card_expired(card["expires"], svc.time)}
 
 
 def usable_card(svc: Service, words: Words, card_id: str | None) -> dict[str, Any]:
     """Return the card to charge, or refuse one that is unknown or expired."""
     saved = cards(svc, words)
-    chosen = next((c for c in saved if (c["id"] == card_id if card_id is not None else not expired(svc, c))), None)
+    chosen = next((c for c in saved if (c["id"] == card_id if card_id is not None else not card_expired(c["expires"], svc.time))), None)
     hint = f"Choose another from {words.card_list}."
     if chosen is None:
         which = f"There is no payment method {card_id!r}." if card_id is not None else "No saved card is valid."
         svc.fail("PAYMENT_METHOD_NOT_FOUND", which, hint, payment_method_id=card_id)
-    if expired(svc, chosen):
+    if card_expired(chosen["expires"], svc.time):
         message = f"{chosen['name']} (…{chosen['last4']}) expired in {chosen['expires']}."
         svc.fail("PAYMENT_METHOD_EXPIRED", message, hint, payment_method_id=chosen["id"])
     return chosen

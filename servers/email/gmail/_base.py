@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.email import _rules as rules
-from servers.kit.control import make_id
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Codes, Service
 from servers.kit.store import Table
@@ -25,11 +24,6 @@ APART = {"drafts": "list_drafts", "scheduled": "list_scheduled_emails"}
 """What other mail programs show as folders and Gmail lists on its own."""
 
 SYSTEM = (*STORED, *FLAGS, *DERIVED)
-
-
-def seeded(key: str) -> str:
-    """Return the id of a seeded message."""
-    return make_id("gem", "maya", key)
 
 
 class Mailbox(Service):

@@ -8,12 +8,14 @@ from pydantic import Field
 
 from servers.email import _rules as rules
 from servers.email._rules import Addresses, Body, Subject
-from servers.email.gmail._base import DERIVED, SYSTEM, EmailId, LabelName, Mailbox, seeded
+from servers.email.gmail._base import DERIVED, SYSTEM, EmailId, LabelName, Mailbox
 from servers.email.gmail._sending import Sending
+from servers.kit.control import seeded
+from servers.kit.fields import PersonName
 from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, Timestamp, page
 
-_MAIL = {"email_id": seeded("cabin_cost")}
+_MAIL = {"email_id": seeded("gem", "cabin_cost")}
 _SNOOZE = _MAIL | {"snooze_until": "2026-06-01T15:00:00Z"}
 _TEMPLATE = {"name": "Kiln thanks", "subject": "Thank you", "body": "Thank you for the firing!"}
 _MADE = (Setup("create_template", _TEMPLATE, "made"),)
@@ -33,7 +35,7 @@ class Organising(Mailbox):
         self.db.update("gmail_emails", email_id, **{column: value})
         return {"email_id": email_id, column: value}
 
-    @writes(example={"email_id": seeded("cabin_checkin")}, idempotent=True)
+    @writes(example={"email_id": seeded("gem", "cabin_checkin")}, idempotent=True)
     def mark_as_read(self, email_id: EmailId) -> dict[str, Any]:
         """Mark a message as read."""
         return self._flag(email_id, "read", True)
@@ -48,7 +50,7 @@ class Organising(Mailbox):
         """Star a message."""
         return self._flag(email_id, "starred", True)
 
-    @writes(example={"email_id": seeded("cabin_address")}, idempotent=True)
+    @writes(example={"email_id": seeded("gem", "cabin_address")}, idempotent=True)
     def unstar_email(self, email_id: EmailId) -> dict[str, Any]:
         """Take the star off a message."""
         return self._flag(email_id, "starred", False)
@@ -100,7 +102,7 @@ class Organising(Mailbox):
         self._relabel(row, labels if name in labels else [*labels, name])
         return {"email_id": email_id, "labels": labels if name in labels else [*labels, name]}
 
-    @writes(example={"email_id": seeded("rent_march_1"), "label": "home"}, idempotent=True)
+    @writes(example={"email_id": seeded("gem", "rent_march_1"), "label": "home"}, idempotent=True)
     def remove_label(self, email_id: EmailId, label: LabelName) -> dict[str, Any]:
         """Take a label off a message; without it already, nothing changes. Removing 'trash' or 'spam' keeps the message in 'all'."""
         row, name = self.mine(email_id), self.label(label)
@@ -186,7 +188,7 @@ class Keeping(Sending):
         return rules.post(self, rules.complete(rules.drafted(to, cc, bcc, row["subject"], row["body"])))
 
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})
-    def add_contact(self, name: rules.PersonName, email_address: rules.Address) -> dict[str, Any]:
+    def add_contact(self, name: PersonName, email_address: rules.Address) -> dict[str, Any]:
         """Add someone to the contacts of the signed-in account; an address stands there once."""
         bare = rules.address(email_address)
         held = self.db.rows("gmail_contacts", "account=? AND email_address=?", self.own, bare)

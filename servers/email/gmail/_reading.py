@@ -8,8 +8,8 @@ from pydantic import Field
 
 from servers.email import _rules as rules
 from servers.email import _search as search
-from servers.email.gmail._base import SYSTEM, EmailId, LabelName, Mailbox, seeded
-from servers.kit.control import make_id
+from servers.email.gmail._base import SYSTEM, EmailId, LabelName, Mailbox
+from servers.kit.control import seeded
 from servers.kit.service import reads
 from servers.kit.values import Cursor, Limit, page
 
@@ -25,12 +25,12 @@ class Reading(Mailbox):
         label = self.label(folder)
         return page([r for r in rules.arrived(self) if self.holds(label, r)], "emails", max_results, cursor, self.view)
 
-    @reads(example={"email_id": seeded("rent_march_1")})
+    @reads(example={"email_id": seeded("gem", "rent_march_1")})
     def get_email(self, email_id: EmailId) -> dict[str, Any]:
         """Return one message in full. Opening it does not mark it as read."""
         return self.view(self.mine(email_id))
 
-    @reads(example={"thread_id": make_id("gth", "maya", "cabin")})
+    @reads(example={"thread_id": seeded("gth", "cabin")})
     def get_thread(self, thread_id: Annotated[str, Field(description="thread_id of any message of the conversation.")]) -> dict[str, Any]:
         """Return a conversation with all its messages in this account, oldest first."""
         rows = rules.arrived(self, "thread_id=?", thread_id)[::-1]

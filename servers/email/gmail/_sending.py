@@ -8,7 +8,8 @@ from pydantic import Field
 
 from servers.email import _rules as rules
 from servers.email._rules import Addresses, Attachments, Body, Note, ReplyAll, ReplyBody, Subject
-from servers.email.gmail._base import DraftId, EmailId, Mailbox, seeded
+from servers.email.gmail._base import DraftId, EmailId, Mailbox
+from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, Timestamp, page, parse_time
 
@@ -37,7 +38,7 @@ class Sending(Mailbox):
         """
         return rules.post(self, rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments)))
 
-    @writes(example={"email_id": seeded("rent_march_1"), "body": "Thanks, sent!"}, destructive=True)
+    @writes(example={"email_id": seeded("gem", "rent_march_1"), "body": "Thanks, sent!"}, destructive=True)
     def reply_to_email(self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False) -> dict[str, Any]:
         """Answer a message in its thread: its sender, and with reply_all everyone on To and Cc. A reply to your own
         message goes to its recipients.
@@ -45,7 +46,7 @@ class Sending(Mailbox):
         original = self.mine(email_id)
         return rules.post(self, rules.replied(original, self.own, body, reply_all), original)
 
-    @writes(example={"email_id": seeded("cabin_address"), "to": ["ana.reyes@gmail.com"]}, destructive=True)
+    @writes(example={"email_id": seeded("gem", "cabin_address"), "to": ["ana.reyes@gmail.com"]}, destructive=True)
     def forward_email(self, email_id: EmailId, to: Addresses, additional_message: Note | None = None) -> dict[str, Any]:
         """Pass a message on to others, with its text quoted and its attachments."""
         original = self.mine(email_id)

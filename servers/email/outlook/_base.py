@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.email import _rules as rules
-from servers.kit.control import make_id
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Codes, Service
 from servers.kit.store import Table
@@ -20,11 +19,6 @@ FOLDERS = ("inbox", "sent", "archive", "junk", "deleted")
 """Folders that every account has. An item is in exactly one folder."""
 
 _ALSO = {"sent items": "sent", "deleted items": "deleted", "trash": "deleted", "junk email": "junk", "spam": "junk"}
-
-
-def seeded(key: str) -> str:
-    """Return the id of a seeded mail item."""
-    return make_id("oem", "maya", key)
 
 
 class Mailbox(Service):

@@ -7,11 +7,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.email import _rules as rules
-from servers.email.outlook._base import CategoryName, EmailId, FolderName, Mailbox, seeded
+from servers.email.outlook._base import CategoryName, EmailId, FolderName, Mailbox
+from servers.kit.control import seeded
+from servers.kit.fields import PersonName
 from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
-_MAIL = {"email_id": seeded("chicago_agenda_1")}
+_MAIL = {"email_id": seeded("oem", "chicago_agenda_1")}
 _CATEGORISED = _MAIL | {"category_name": "Admin"}
 
 Color = Annotated[Literal["red", "orange", "yellow", "green", "blue", "purple"], Field(description="Colour of the category.")]
@@ -26,7 +28,7 @@ class Organising(Mailbox):
         self.db.update("outlook_emails", email_id, **{column: value})
         return {"email_id": email_id, column: value}
 
-    @writes(example={"email_id": seeded("expenses_4")}, idempotent=True)
+    @writes(example={"email_id": seeded("oem", "expenses_4")}, idempotent=True)
     def set_as_read(self, email_id: EmailId) -> dict[str, Any]:
         """Set a mail item as read."""
         return self.mark(email_id, "read", True)
@@ -36,7 +38,7 @@ class Organising(Mailbox):
         """Set a mail item as unread."""
         return self.mark(email_id, "read", False)
 
-    @writes(example={"email_id": seeded("award_1")}, idempotent=True)
+    @writes(example={"email_id": seeded("oem", "award_1")}, idempotent=True)
     def flag_email(self, email_id: EmailId) -> dict[str, Any]:
         """Flag a mail item for follow-up; it then shows as starred."""
         return self.mark(email_id, "starred", True)
@@ -51,7 +53,7 @@ class Organising(Mailbox):
         """Mark a mail item as of high importance."""
         return self.mark(email_id, "important", True)
 
-    @writes(example={"email_id": seeded("chicago_agenda_4")}, idempotent=True)
+    @writes(example={"email_id": seeded("oem", "chicago_agenda_4")}, idempotent=True)
     def mark_as_not_important(self, email_id: EmailId) -> dict[str, Any]:
         """Mark a mail item as of normal importance."""
         return self.mark(email_id, "important", False)
@@ -130,7 +132,7 @@ class Organising(Mailbox):
 
     # -- people -----------------------------------------------------------------------------------------------
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})
-    def add_person(self, name: rules.PersonName, email_address: rules.Address) -> dict[str, Any]:
+    def add_person(self, name: PersonName, email_address: rules.Address) -> dict[str, Any]:
         """Add someone to the account's people; an address stands there once."""
         bare = rules.address(email_address)
         held = self.db.rows("outlook_people", "account=? AND email_address=?", self.own, bare)

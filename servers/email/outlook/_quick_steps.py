@@ -8,8 +8,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from servers.email import _rules as rules
-from servers.email.outlook._base import EmailId, seeded
+from servers.email.outlook._base import EmailId
 from servers.email.outlook._organising import Organising
+from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
@@ -92,7 +93,9 @@ class QuickSteps(Organising):
             self.fail("QUICK_STEP_NOT_FOUND", f"The quick step {quick_step_id!r} was not found.", "list_quick_steps shows what there is.")
         return row
 
-    @writes(example={"quick_step_id": "${made.quick_step_id}", "email_id": seeded("chicago_agenda_1")}, setup=_MADE, destructive=True)
+    @writes(
+        example={"quick_step_id": "${made.quick_step_id}", "email_id": seeded("oem", "chicago_agenda_1")}, setup=_MADE, destructive=True
+    )
     def run_quick_step(self, quick_step_id: StepId, email_id: EmailId) -> dict[str, Any]:
         """Run a quick step's actions on a mail item in order; if one fails, none takes effect. A forward cannot be taken back."""
         step, performed = self._step(quick_step_id), []

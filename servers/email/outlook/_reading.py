@@ -8,8 +8,8 @@ from pydantic import Field
 
 from servers.email import _rules as rules
 from servers.email import _search as search
-from servers.email.outlook._base import FOLDERS, EmailId, FolderName, Mailbox, seeded
-from servers.kit.control import make_id
+from servers.email.outlook._base import FOLDERS, EmailId, FolderName, Mailbox
+from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
@@ -24,12 +24,12 @@ class Reading(Mailbox):
         """
         return page(rules.arrived(self, "folder=?", self.folder(folder)), "emails", max_results, cursor, self.view)
 
-    @reads(example={"email_id": seeded("chicago_agenda_1")})
+    @reads(example={"email_id": seeded("oem", "chicago_agenda_1")})
     def get_mail_item(self, email_id: EmailId) -> dict[str, Any]:
         """Return one mail item in full. Opening it does not set it as read."""
         return self.view(self.item(email_id))
 
-    @reads(example={"thread_id": make_id("oth", "maya", "chicago_agenda")})
+    @reads(example={"thread_id": seeded("oth", "chicago_agenda")})
     def get_conversation(
         self, thread_id: Annotated[str, Field(description="thread_id of any item of the conversation.")]
     ) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class Reading(Mailbox):
         self.db.insert("outlook_folders", {"id": self.new_id("ofl"), "account": self.own, "name": name})
         return {"folder": name, "status": "created"}
 
-    @reads(setup=(Setup("pin_email", {"email_id": seeded("chicago_agenda_1")}),))
+    @reads(setup=(Setup("pin_email", {"email_id": seeded("oem", "chicago_agenda_1")}),))
     def list_pinned_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List pinned mail items, newest first; deleted ones are not among them."""
         rows = [r for r in rules.arrived(self, "pinned=1") if r["folder"] != "deleted"]

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from servers.email import _rules as rules
 from servers.email._rules import Addresses, Attachments, Body, Note, ReplyAll, ReplyBody, Subject
-from servers.email.outlook._base import EmailId, Mailbox, seeded
+from servers.email.outlook._base import EmailId, Mailbox
+from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
@@ -36,7 +37,7 @@ class Sending(Mailbox):
         """
         return rules.post(self, rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments)))
 
-    @writes(example={"email_id": seeded("chicago_agenda_1"), "body": "Noted, thank you."}, destructive=True)
+    @writes(example={"email_id": seeded("oem", "chicago_agenda_1"), "body": "Noted, thank you."}, destructive=True)
     def reply_to_conversation(self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False) -> dict[str, Any]:
         """Answer a mail item in its conversation: its sender, and with reply_all everyone on To and Cc. One's own message
         is answered to its recipients.
@@ -44,7 +45,7 @@ class Sending(Mailbox):
         original = self.item(email_id)
         return rules.post(self, rules.replied(original, self.own, body, reply_all), original)
 
-    @writes(example={"email_id": seeded("chicago_agenda_1"), "to": ["mei.chen@fernhill.design"]}, destructive=True)
+    @writes(example={"email_id": seeded("oem", "chicago_agenda_1"), "to": ["mei.chen@fernhill.design"]}, destructive=True)
     def forward_mail_item(self, email_id: EmailId, to: Addresses, additional_message: Note | None = None) -> dict[str, Any]:
         """Pass a mail item on to others, with its text quoted and its attachments."""
         original = self.item(email_id)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from servers.finance import _calendar as calendar
 from servers.kit.noise import draws
-from servers.kit.zones import local_moment
+from servers.kit.zones import local_moment, months_later
 
 FIRST_YEAR = 2015
 Frequency = Literal["monthly", "quarterly", "annual"]
@@ -50,7 +50,7 @@ def periods(indicator: Indicator, today: date) -> list[date]:
     first = date(FIRST_YEAR, 1, 1)
     while first <= today:
         found.append(first)
-        first = _later(first, step)
+        first = months_later(first.replace(day=1), step)
     return found[::-1]
 
 
@@ -59,14 +59,9 @@ def known(indicator: Indicator, period: date, at: int) -> list[Vintage]:
     return [v for v in indicator.releases(period) if v.at <= at]
 
 
-def _later(first: date, months: int) -> date:
-    place = first.year * 12 + first.month - 1 + months
-    return date(place // 12, place % 12 + 1, 1)
-
-
 def _released(first: date, months: int, day: int) -> int:
     """Return 8:30 in New York of the business day on or after a day of a later month."""
-    month = _later(first, months)
+    month = months_later(first.replace(day=1), months)
     return local_moment(calendar.on_or_after(month + timedelta(days=day - 1)), time(8, 30), calendar.NEW_YORK)
 
 
@@ -112,13 +107,13 @@ def _unemployment(first: date) -> tuple[Vintage, ...]:
 
 
 def _first_friday(first: date, months: int) -> int:
-    month = _later(first, months)
+    month = months_later(first.replace(day=1), months)
     return local_moment(month + timedelta(days=(4 - month.weekday()) % 7), time(8, 30), calendar.NEW_YORK)
 
 
 def _overnight(first: date) -> tuple[Vintage, ...]:
     """The mean of a month's days, out on the first business day after it."""
-    days = [first + timedelta(days=n) for n in range((_later(first, 1) - first).days)]
+    days = [first + timedelta(days=n) for n in range((months_later(first.replace(day=1), 1) - first).days)]
     mean = sum(_rate(day) for day in days) / len(days)
     return (Vintage("final", _released(first, 1, 1), round(mean, 2)),)
 

@@ -12,13 +12,12 @@ from servers.finance import _dealing as dealing
 from servers.finance import _market as market
 from servers.finance import _options as options
 from servers.finance._brokerage import OrderId, Price, Quantity, Query, Symbol
-from servers.finance._clockwork import months_later
 from servers.finance._orders import UNIT, shares, value
 from servers.finance.fidelity._model import WORDS, OrderStatus, account, order_json, quote_json, security_json, state
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
-from servers.kit.zones import local_day
+from servers.kit.zones import local_day, months_later
 
 Side = Annotated[Literal["buy", "sell"], Field(description="Buy or sell.")]
 Type = Annotated[

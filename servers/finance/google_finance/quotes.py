@@ -15,6 +15,7 @@ from servers.finance._data import Symbol
 from servers.finance.google_finance._model import EXCHANGES, TYPES, WORDS, AssetType, Exchange, exchange, ticker_json
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
+from servers.kit.zones import months_later
 
 Window = Annotated[
     Literal["1D", "5D", "1M", "6M", "1Y"],
@@ -70,7 +71,7 @@ class Quotes(Service):
         end = market.trading_date(row, self.now)
         first = market.days(row, end - timedelta(days=14), end, self.now)[-(1 if window == "1D" else 5) :][:1]
         short = window in ("1D", "5D")
-        since = (first or [end])[0] if short else data.months_back(end, MONTHS[window])
+        since = (first or [end])[0] if short else months_later(end, -MONTHS[window])
         last = market.price(row, self.now)
         points = list(
             self._half_hours(row, since, end) if short else self._closes(row, since, end, "weekly" if window == "1Y" else "daily")

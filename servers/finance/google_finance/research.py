@@ -16,6 +16,7 @@ from servers.finance.google_finance._model import WORDS, exchange, ticker_json
 from servers.kit.control import make_id
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
+from servers.kit.zones import months_later
 
 Metric = Literal[
     "price", "change_percent", "market_cap", "pe_ratio", "eps", "dividend_yield", "beta", "year_low", "year_high",
@@ -113,7 +114,7 @@ class Research(Service):
 
     def _metric(self, row: dict[str, Any], name: Metric) -> Any:
         if name.startswith("return_"):
-            before = data.close_by(row, data.months_back(market.trading_date(row, self.now), {"1m": 1, "6m": 6, "1y": 12}[name[7:]]))
+            before = data.close_by(row, months_later(market.trading_date(row, self.now), -{"1m": 1, "6m": 6, "1y": 12}[name[7:]]))
             return None if before is None else round((market.price(row, self.now) - before) / before * 100, 2)
         if name in ("year_low", "year_high"):
             return market.year_range(row, self.now)[name == "year_high"]
@@ -140,7 +141,7 @@ class Research(Service):
         before = {
             "day": today - timedelta(days=1),
             "week": week[-6] if len(week) > 5 else today - timedelta(days=7),
-            "month": data.months_back(today, 1),
+            "month": months_later(today, -1),
             "ytd": date(today.year - 1, 12, 31),
         }
         return {

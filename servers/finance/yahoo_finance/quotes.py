@@ -15,6 +15,7 @@ from servers.finance._data import Symbol
 from servers.finance.yahoo_finance._model import EXCHANGES, TYPES, WORDS, Exchange, QuoteType, ticker_json
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Date, Limit, iso, page, parse_time
+from servers.kit.zones import months_later
 
 Range = Annotated[Literal["1d", "5d", "1mo", "3mo", "6mo", "1y"], Field(description="How far back, counted from the latest trading day.")]
 Interval = Annotated[
@@ -132,7 +133,7 @@ class Quotes(Service):
     # -- bars ---------------------------------------------------------------------------------------------------------
     def _since(self, row: dict[str, Any], span: str, end: date) -> date:
         if span in MONTHS:
-            return data.months_back(end, MONTHS[span]) + timedelta(days=1)
+            return months_later(end, -MONTHS[span]) + timedelta(days=1)
         days = market.days(row, end - timedelta(days=14), end, self.now)
         return days[-(1 if span == "1d" else 5) :][0] if days else end
 

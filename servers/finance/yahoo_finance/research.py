@@ -17,7 +17,7 @@ from servers.finance.yahoo_finance._model import TYPES, WORDS, exchange, ticker_
 from servers.kit.control import make_id
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
-from servers.kit.zones import local_day, local_moment
+from servers.kit.zones import local_day, local_moment, months_later
 
 SortBy = Annotated[Literal["market_cap", "change_percent", "volume"], Field(description="Which comes first: the largest of these.")]
 GRADES = {"strong_buy": "strongBuy", "buy": "buy", "hold": "hold", "sell": "sell", "strong_sell": "strongSell"}
@@ -105,7 +105,7 @@ class Research(Service):
         }
 
     def _month(self, row: dict[str, Any], back: int) -> dict[str, Any]:
-        first = data.months_back(local_day(self.now, calendar.NEW_YORK).replace(day=1), back)
+        first = months_later(local_day(self.now, calendar.NEW_YORK).replace(day=1), -back)
         said = figures.analysts(row, local_moment(first, time(12), calendar.NEW_YORK))
         counts = said.counts if said is not None else {}
         return {"period": f"-{back}m" if back else "0m", "month": f"{first:%Y-%m}"} | {GRADES[r]: n for r, n in counts.items()}

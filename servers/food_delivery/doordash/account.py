@@ -10,7 +10,7 @@ from servers.food_delivery._rules import AddressId, MethodId, OfferId, SetDefaul
 from servers.food_delivery.doordash._model import BENEFITS, WORDS
 from servers.food_delivery.doordash.favorites import Favorites
 from servers.kit.control import seeded
-from servers.kit.fields import CardNumber, City, Cvv, Email, Expiry, PersonName, Phone, State, Street, Zip, card_brand
+from servers.kit.fields import CardNumber, City, Cvv, Email, Expiry, PersonName, Phone, State, Street, Zip, card_brand, card_expired
 from servers.kit.service import reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
 
@@ -24,7 +24,7 @@ class Account(Favorites):
     def _payment(self, row: dict[str, Any]) -> dict[str, Any]:
         month = row["expires"].split("-")
         shown = rules.card_ref(self, WORDS, row["id"]) | {"expiration_date": f"{month[1]}/{month[0]}", "billing_name": row["name"]}
-        return shown | {"is_default": row["is_default"], "is_expired": rules.expired(self, row["expires"])}
+        return shown | {"is_default": row["is_default"], "is_expired": card_expired(row["expires"], self.time)}
 
     def _promo(self, row: dict[str, Any]) -> dict[str, Any]:
         state = rules.offer_state(self, WORDS, row)

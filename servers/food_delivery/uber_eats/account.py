@@ -9,7 +9,7 @@ from servers.food_delivery import _rules as rules
 from servers.food_delivery._rules import AddressId, MethodId, OfferId, SetDefault
 from servers.food_delivery.uber_eats._model import BENEFITS, WORDS
 from servers.kit.control import seeded
-from servers.kit.fields import CardNumber, City, Cvv, Email, Expiry, PersonName, Phone, State, Street, Zip, card_brand
+from servers.kit.fields import CardNumber, City, Cvv, Email, Expiry, PersonName, Phone, State, Street, Zip, card_brand, card_expired
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
 
@@ -75,7 +75,7 @@ class Account(Service):
             "expiration_date": f"{row['expires'][5:]}/{row['expires'][2:4]}",
             "name": row["name"],
             "is_default": row["is_default"],
-            "expired": rules.expired(self, row["expires"]),
+            "expired": card_expired(row["expires"], self.time),
         }
 
     @reads()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -10,7 +9,7 @@ from pydantic import Field
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import dollars, iso
-from servers.kit.zones import day_start, local_day
+from servers.kit.zones import day_start, local_day, months_later
 from servers.payments import _rules as rules
 
 TABLES = {
@@ -87,17 +86,6 @@ def limit(svc: Service, period: str, moment: int) -> tuple[int, int, str]:
         first, after, most = today.replace(day=1), months_later(today.replace(day=1), 1), MONTHLY_LIMIT
     end = day_start(after, where)
     return most, spent(svc, day_start(first, where), end), end
-
-
-def months_later(day: date, months: int) -> date:
-    """Return the same day of a later month, or that month's last day."""
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    for last in (day.day, 30, 29, 28):
-        try:
-            return date(year, month + 1, min(last, day.day))
-        except ValueError:
-            continue
-    raise AssertionError("every month has 28 days")
 
 
 def transfer(

@@ -11,10 +11,10 @@ from servers.kit.control import seeded
 from servers.kit.errors import ServiceError
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page, parse_time
-from servers.kit.zones import day_start, local_day
+from servers.kit.zones import day_start, local_day, months_later
 from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Note
-from servers.payments.zelle._model import WORDS, BankId, failed_transfer, months_later, transfer
+from servers.payments.zelle._model import WORDS, BankId, failed_transfer, transfer
 
 Recurring = Annotated[bool, Field(description="true repeats the payment every month on the same day, until cancelled.")]
 ScheduledId = Annotated[str, Field(description="scheduled_payment_id, from list_scheduled_payments.")]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.kit.fields import CardNumber, City, Cvv, Expiry, State, Street, Zip, card_brand
+from servers.kit.fields import CardNumber, City, Cvv, Expiry, State, Street, Zip, card_brand, card_expired
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, reads, writes
 from servers.shopping.instacart._model import profile
@@ -81,14 +81,14 @@ class Account(Service):
         return {"payment_options": [self._card(r) for r in rows]}
 
     def _card(self, row: dict[str, Any]) -> dict[str, Any]:
-        expired = row["expires"] is not None and row["expires"] < self.time[:7]
+        expired = card_expired(row["expires"], self.time)
         shown = {"payment_method_id": row["id"], "type": row["kind"], "last_four": row["last_four"], "expires": row["expires"]}
         return shown | {"expired": expired, "is_default": row["is_default"]}
 
     @writes(example=TEST_CARD)
     def add_payment_option(self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_address: Billing) -> dict[str, Any]:
         """Add a card that has not expired and return its payment_method_id; it does not become the default."""
-        if expiration_date < self.time[:7]:
+        if card_expired(expiration_date, self.time):
             self.fail("CARD_EXPIRED", f"The card expired in {expiration_date}.", "Give a card that is still valid.")
         brand = card_brand(card_number)
         if len(cvv) != (4 if brand == "amex" else 3):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.fields import card_expired
 from servers.kit.geo import miles
 from servers.kit.noise import share
 from servers.kit.service import Setup, reads, writes
@@ -130,7 +131,7 @@ class Checkout(Carts, Stores):
         if row is None:
             hint = "Take a payment_method_id from list_payment_options."
             self.fail("PAYMENT_METHOD_NOT_FOUND", f"There is no card {payment_method_id!r}.", hint, payment_method_id=payment_method_id)
-        if row["expires"] is not None and row["expires"] < self.time[:7]:
+        if card_expired(row["expires"], self.time):
             message = f"The {row['kind']} ending in {row['last_four']} expired in {row['expires']}."
             self.fail("PAYMENT_DECLINED", message, "Choose another card or add one with add_payment_option.", expires=row["expires"])
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.fields import card_expired
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page, round_cents
 from servers.kit.zones import local_day
@@ -38,7 +39,7 @@ class Loyalty(Service):
     def get_user_profile(self) -> dict[str, Any]:
         """Return the account: name, email, phone, saved travelers, and payment_method, the card charged unless another is named."""
         me, saved = stays.account(self, WORDS), stays.cards(self, WORDS)
-        valid = next((c for c in saved if not stays.expired(self, c)), None)
+        valid = next((c for c in saved if not card_expired(c["expires"], self.time)), None)
         travelers = self.db.rows("booking_travelers", order="name")
         return {
             **{k: me[k] for k in ("name", "email", "phone", "timezone")},

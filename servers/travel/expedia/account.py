@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
-from servers.kit.fields import Email, PersonName, Phone
+from servers.kit.fields import Email, PersonName, Phone, card_expired
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import dollars, iso
 from servers.travel import _rules as rules
@@ -29,7 +29,7 @@ class Account(Service):
     def get_traveler_profile(self) -> dict[str, Any]:
         """Return the account holder, saved travelers, and payment_method: the card that pays when none is named."""
         me = stays.account(self, WORDS)
-        usable = [c for c in stays.cards(self, WORDS) if not stays.expired(self, c)]
+        usable = [c for c in stays.cards(self, WORDS) if not card_expired(c["expires"], self.time)]
         return {
             "name": me["name"],
             "email": me["email"],

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.kit.control import make_id
+from servers.kit.control import seeded
 from servers.kit.service import reads
 from servers.kit.values import Date, parse_time
 from servers.weather import _rules as rules
@@ -83,7 +83,7 @@ class Conditions(Base):
         found = [self._alert(place, a) for a in rules.alerts(self.db, ALERTS, place.city, self.time)]
         return {"location": named(place), "alerts": found, "total": len(found)}
 
-    @reads(example={"location": "Chicago", "alert_id": make_id("alert", "maya", "chicago_storm")})
+    @reads(example={"location": "Chicago", "alert_id": seeded("alert", "chicago_storm")})
     def get_alert_details(self, location: Location, alert_id: AlertId) -> dict[str, Any]:
         """Return one active or upcoming alert of a location with its instructions and time of issue (local)."""
         place = self.place(location)
