@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from scenarios.worlds._finance_securities import rows
-from scenarios.worlds.build import person, shared
-from servers.kit.control import Control
 from servers.kit.session import Session
 from servers.kit.values import cents, parse_time
-from tests.support import assert_error
+from tests import support
+from tests.support import session_of
 
 ROWS = {row["symbol"]: row for row in rows()}
 
 
 def of(name: str) -> Session:
     """Return a session of the brokers in another person's world."""
-    names = ("robinhood", "fidelity", "vanguard")
-    return Session(names, shared(name, names).share(), Control(parse_time(person(name)["start"])))
+    return session_of(name, "robinhood", "fidelity", "vanguard")
 
 
 def until(session: Session, moment: str) -> None:
@@ -26,16 +24,11 @@ def until(session: Session, moment: str) -> None:
 
 
 async def ok(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    reply = await session.call(*tool.split("."), args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
+    return await support.ok(session, *tool.split("."), **args)
 
 
 async def refused(session: Session, tool: str, **args: Any) -> dict[str, Any]:
-    before = session.world.last_change()
-    error = assert_error(await session.call(*tool.split("."), args))
-    assert session.world.last_change() == before and not session.bugs
-    return error
+    return await support.refused(session, *tool.split("."), **args)
 
 
 async def cash(session: Session, service: str = "robinhood") -> dict[str, int]:

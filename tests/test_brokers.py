@@ -22,11 +22,6 @@ MONDAY_OPEN = "2026-03-16T13:30:00Z"
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("robinhood", "fidelity", "vanguard")
 

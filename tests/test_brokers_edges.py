@@ -17,11 +17,6 @@ MONDAY = "2026-03-16T15:00:00Z"
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("robinhood", "fidelity", "vanguard")
 

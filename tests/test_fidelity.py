@@ -20,11 +20,6 @@ BASKET = make_id("fdb", "maya", "dividends")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("fidelity")
 

@@ -8,19 +8,14 @@ from typing import Any
 import pytest
 
 from servers.finance.alpha_vantage import _indicators as indicators
-from servers.kit.control import make_id
 from servers.kit.session import Session
 from servers.kit.values import cents, parse_time
-from tests.support import assert_error, new_session
+from tests import support
+from tests.support import at, new_session, pages, refused
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400
 MONDAY_NOON = "2026-03-16T16:00:00Z"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture
@@ -32,33 +27,18 @@ def until(session: Session, moment: str) -> None:
     session.control.advance(parse_time(moment) - session.control.now)
 
 
-def at(prefix: str, key: str) -> str:
-    return make_id(prefix, "maya", key)
+def owner(tool: str) -> str:
+    """Return the service that a tool belongs to; its name tells."""
+    services = {"alpha": "alpha_vantage", "google": "google_finance", "yahoo": "yahoo_finance"}
+    return next((s for word, s in services.items() if f"_{word}_" in tool), "robinhood")
 
 
 async def ok(session: Session, tool: str, /, **args: Any) -> dict[str, Any]:
-    services = {"alpha": "alpha_vantage", "google": "google_finance", "yahoo": "yahoo_finance"}
-    service = next((s for word, s in services.items() if f"_{word}_" in tool), "robinhood")
-    reply = await session.call(service, tool, args)
-    assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return reply.data
-
-
-async def refused(session: Session, service: str, tool: str, /, **args: Any) -> dict[str, Any]:
-    before = session.world.last_change()
-    error = assert_error(await session.call(service, tool, args))
-    assert session.world.last_change() == before and not session.bugs
-    return error
+    return await support.ok(session, owner(tool), tool, **args)
 
 
 async def all_pages(session: Session, tool: str, items: str, /, **args: Any) -> list[dict[str, Any]]:
-    found, cursor = [], None
-    while True:
-        reply = await ok(session, tool, **args, **({"cursor": cursor} if cursor else {}))
-        found += reply[items]
-        cursor = reply["next_cursor"]
-        if cursor is None:
-            return found
+    return await pages(session, owner(tool), tool, items, **args)
 
 
 # -- one market -----------------------------------------------------------------------------------------------------

@@ -19,11 +19,6 @@ END = date(2026, 4, 17)
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("robinhood")
 

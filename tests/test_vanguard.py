@@ -20,11 +20,6 @@ BROKERAGE = make_id("vga", "maya", "brokerage")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def session() -> Session:
     return new_session("vanguard")
 
