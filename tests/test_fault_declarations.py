@@ -13,7 +13,8 @@ from fault_profiles.model import Fault, kinds, ordered, parse
 from fault_profiles.profiles import profile, profiles
 from servers.kit.errors import InputError
 from servers.kit.events import from_json
-from servers.kit.service import services
+from servers.kit.service import Service, ToolSpec, categories, of_category, services
+from servers.kit.session import Session
 from servers.kit.target import Target
 from servers.kit.yaml import Loader
 from tests.support import new_session
@@ -108,13 +109,18 @@ def test_a_profile_suits_every_service_and_hinges_on_the_seed(name: str) -> None
 
 
 def _plagued(faults: list[Fault], seed: int) -> list[str]:
-    """Make some example calls of each service twice in one episode under some faults, and return the trace."""
-    s = new_session(seed=seed, faults=faults)
+    """Make some example calls of each service twice under some faults, an episode for each category, and return the traces."""
+    trace = []
+    for category in categories():
+        some = [(cls, spec) for cls, spec in SOME if cls.category == category]
+        session = new_session(*of_category(category), seed=seed, faults=faults)
 
-    async def run() -> None:
-        for cls, spec in SOME * 2:
-            await s.call(cls.name, spec.name, spec.example)
+        async def run(session: Session = session, some: list[tuple[type[Service], ToolSpec]] = some) -> None:
+            for cls, spec in some * 2:
+                await session.call(cls.name, spec.name, spec.example)
 
-    anyio.run(run)
-    assert s.bugs == []
-    return s.control.trace()
+        anyio.run(run)
+        assert session.bugs == []
+        trace += session.control.trace()
+        session.world.close()
+    return trace

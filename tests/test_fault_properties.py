@@ -153,9 +153,9 @@ def play(*sessions: tuple[Session, Case]) -> None:
     anyio.run(run)
 
 
-def kept(session: Session) -> tuple[list[str], Any]:
-    """Return all that an episode leaves: its trace and its rows."""
-    return session.control.trace(), session.world.digest()
+def kept(session: Session) -> tuple[list[str], bytes]:
+    """Return all that an episode leaves: its trace and its database."""
+    return session.control.trace(), session.world.image()
 
 
 # -- properties ---------------------------------------------------------------------------------------------------

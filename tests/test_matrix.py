@@ -20,7 +20,7 @@ from fault_profiles.matrix import Matrix, matrix
 from fault_profiles.model import Fault, check_together, kinds, parse
 from fault_profiles.sample import PROMISES
 from servers.kit.call import Call, Next, Reply
-from servers.kit.service import services, tool
+from servers.kit.service import categories, of_category, services, tool
 from servers.kit.yaml import Loader
 from tests.commands import ROOT, command, process, refusal
 from tests.support import new_session
@@ -53,9 +53,10 @@ def tried() -> tuple[dict[str, Any], dict[str, Any]]:
 
 def test_two_processes_find_the_same_in_every_cell() -> None:
     some = []
-    for place, (name, cls) in enumerate(services().items()):
+    for place, category in enumerate(categories()):
+        *_, cls = of_category(category).values()
         effects = sorted({t.effect for t in cls.tools.values()})
-        some.append(f"{name}.{next(t.name for t in cls.tools.values() if t.effect == effects[place % len(effects)])}")
+        some.append(f"{cls.name}.{next(t.name for t in cls.tools.values() if t.effect == effects[place % len(effects)])}")
     one, two = both(some, some)
     assert one == two and len(one["digest"]) == 32
 

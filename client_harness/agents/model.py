@@ -91,8 +91,10 @@ class ModelAgent:
             if self._tokens >= self._options.max_tokens:
                 return self._limit(result, f"{self._options.max_tokens} tokens were used")
             request = await self._request()
-            response = None
-            with anyio.move_on_after(max(0.0, deadline - time.monotonic())):
+            response, left = None, deadline - time.monotonic()
+            if left <= 0:  # a request that is cancelled before it leaves would stay behind in litellm's thread, never awaited
+                return self._limit(result, f"the turn took more than {self._options.max_seconds:g} s")
+            with anyio.move_on_after(left):
                 try:
                     response = await self._source.complete(request)
                 except ContextExceeded as full:

@@ -45,11 +45,14 @@ class Builder:
         self.name, self.person = name, person
         self.start = parse_time(person["start"])
         self._events: list[tuple[int, int, str, str, Any, dict[str, Any]]] = []
+        self._read: dict[str, Any] = {}
 
     def seeds(self, name: str) -> Any:
-        """Return the parsed seeds `<name>.yaml` of this person, {} where there are none."""
-        path = HERE / self.name / f"{name}.yaml"
-        return _read(path) if path.exists() else {}
+        """Return the parsed seeds `<name>.yaml` of this person, {} where there are none. They are read once, for all to share."""
+        if name not in self._read:
+            path = HERE / self.name / f"{name}.yaml"
+            self._read[name] = _read(path) if path.exists() else {}
+        return self._read[name]
 
     @functools.cached_property
     def places(self) -> dict[str, dict[str, Any]]:
@@ -144,7 +147,7 @@ def build(name: str) -> World:
         path = HERE / name / f"{module.removeprefix('fill_')}.yaml"
         if path.exists():
             try:
-                seeds[module] = _read(path)
+                seeds[module] = builder.seeds(path.stem)
             except _WRONG as wrong:
                 raise _misfit(name, path.name, wrong) from None
     for module, given in seeds.items():
