@@ -11,7 +11,7 @@ run: $(READY)
 	$(BIN)/client_harness run
 
 test: $(READY) $(ADAPTER)
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 check: $(READY)
 	$(BIN)/ruff check .

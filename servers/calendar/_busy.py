@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import time
+from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -78,8 +79,9 @@ def conflicts(svc: Service, words: rules.Words, row: dict[str, Any]) -> list[dic
         end = max(begin, svc.now) + AHEAD
         mine = list(rules.expand(svc, words, row, max(begin, svc.now), end))
     ids = {row["id"], row["series_id"] or row["id"]}
-    other = [o for o in rules.occurrences(svc, words, begin, end, own_ids) if not ids & {o["id"], o["series_id"]} and blocks(svc, words, o)]
-    return [o for o in other if any(o["start_at"] < m["end_at"] and o["end_at"] > m["start_at"] for m in mine)][:10]
+    other = (o for o in rules.occurrences(svc, words, begin, end, own_ids) if not ids & {o["id"], o["series_id"]})
+    met = (o for o in other if any(o["start_at"] < m["end_at"] and o["end_at"] > m["start_at"] for m in mine))
+    return list(islice((o for o in met if blocks(svc, words, o)), 10))
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -37,9 +37,7 @@ class Control:
         self._db = connect(path)
         self.shared = path is not None
         self._db.executescript(_SCHEMA)
-        self._db.execute("INSERT OR IGNORE INTO state VALUES('now', ?)", (start,))
-        self._db.execute("INSERT OR IGNORE INTO state VALUES('start', ?)", (start,))
-        self._db.execute("INSERT OR IGNORE INTO state VALUES('seed', ?)", (seed,))
+        self._db.execute("INSERT OR IGNORE INTO state VALUES('now', ?), ('start', ?), ('seed', ?)", (start, start, seed))
         self.seed = int(self.get("seed"))
         self.live: dict[str, Any] = {}
         """Objects that stand for keys of the state while one process alone holds the record (see `fault_profiles.model.State`)."""

@@ -106,7 +106,7 @@ class World:
 
     def _beside(self, connection: sqlite3.Connection, *, shared: bool) -> World:
         made = World(connection, self.tables, shared=shared)
-        made._stamp, made._numbers = self._stamp, self._numbers
+        made._stamp, made._numbers = self._stamp, self.numbers
         return made
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
@@ -231,8 +232,13 @@ def fame(followers: int) -> int:
 
 def popularity(track: dict[str, Any]) -> int:
     """Return a track's popularity, 0 to 100: its artist's, less for what is not the first release."""
-    known = fame(track["followers"]) * (0.6 + 0.4 * share("fame", track["key"]))
-    return max(1, round(known * {None: 1.0, "cover": 0.8, "same": 0.7}.get(track["version"], 0.55)))
+    return _popularity(track["followers"], track["key"], track["version"])
+
+
+@cache
+def _popularity(followers: int, key: str, version: str | None) -> int:
+    known = fame(followers) * (0.6 + 0.4 * share("fame", key))
+    return max(1, round(known * {None: 1.0, "cover": 0.8, "same": 0.7}.get(version, 0.55)))
 
 
 def play_count(svc: Service, track: dict[str, Any]) -> int:
