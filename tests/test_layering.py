@@ -36,11 +36,16 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def at(path: Path, line: int) -> str:
+    return f"{name_of(path)}, line {line}"
+
+
 @functools.cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+@functools.cache
 def imported(path: Path) -> set[str]:
     """Return the full names of modules that a file imports, anywhere in it."""
     found: set[str] = set()
@@ -112,45 +117,58 @@ def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
             waiting += node.body + node.orelse + node.finalbody
 
 
-@pytest.mark.parametrize("path", [*FILES, *TESTS], ids=name_of)
-def test_no_file_outgrows_its_reader(path: Path) -> None:
-    lines = path.read_text().splitlines()
-    assert len(lines) <= 400, f"{len(lines)} lines"
-    assert not [n for n, line in enumerate(lines, 1) if len(line) > 140]
+def test_no_file_outgrows_its_reader() -> None:
+    found = []
+    for path in [*FILES, *TESTS]:
+        lines = path.read_text().splitlines()
+        found += [f"{name_of(path)}: {len(lines)} lines"] if len(lines) > 400 else []
+        found += [f"{at(path, number)}: {len(line)} columns" for number, line in enumerate(lines, 1) if len(line) > 140]
+    assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_no_state_lives_in_a_module(path: Path) -> None:
-    for node in top_level(parsed(path)):
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+def test_no_state_lives_in_a_module() -> None:
+    found = []
+    for path in FILES:
+        for node in top_level(parsed(path)):
+            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+                continue
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            built = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in CONTAINERS
+            if isinstance(node.value, MUTABLE) or built:
+                small = [t.id for t in targets if isinstance(t, ast.Name) and t.id != "__all__" and t.id != t.id.upper()]
+                found += [f"{at(path, node.lineno)}: {name} can change; constants are written in capitals" for name in small]
+        found += [f"{at(path, node.lineno)}: global" for node in ast.walk(parsed(path)) if isinstance(node, ast.Global)]
+    assert not found, "\n".join(found)
+
+
+def test_time_ids_and_chance_come_from_the_episode() -> None:
+    found = []
+    for path in FILES:
+        if not name_of(path).startswith(SIMULATED):
             continue
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        built = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in CONTAINERS
-        if isinstance(node.value, MUTABLE) or built:
-            small = [t.id for t in targets if isinstance(t, ast.Name) and t.id != "__all__" and t.id != t.id.upper()]
-            assert not small, f"line {node.lineno}: {', '.join(small)} can change; constants are written in capitals"
-    for node in ast.walk(parsed(path)):
-        assert not isinstance(node, ast.Global), f"line {node.lineno}: global"
+        found += [f"{name_of(path)}: {module}" for module in sorted(roots(path) & {"uuid", "secrets"})]
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                unsure = {
+                    called: ".".join(called.split(".")[-2:]) in FORBIDDEN,
+                    "hash() differs between processes": called == "hash",
+                    "a generator without a seed": called == "random.Random" and not node.args,
+                }
+                found += [f"{at(path, node.lineno)}: {what}" for what, wrong in unsure.items() if wrong]
+    assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if name_of(p).startswith(SIMULATED)], ids=name_of)
-def test_time_ids_and_chance_come_from_the_episode(path: Path) -> None:
-    assert not roots(path) & {"uuid", "secrets"}
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.Call):
-            called = ast.unparse(node.func)
-            assert ".".join(called.split(".")[-2:]) not in FORBIDDEN, f"line {node.lineno}: {called}"
-            assert called != "hash", f"line {node.lineno}: hash() differs between processes"
-            assert called != "random.Random" or node.args, f"line {node.lineno}: a generator without a seed"
-
-
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_layers_that_only_compute_import_no_slow_library(path: Path) -> None:
-    slow = {"litellm", "ray", "inspect_ai"} | ({"mcp"} if not name_of(path).startswith("servers/kit/mcp.py") else set())
-    for node in top_level(parsed(path)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = {a.name for a in node.names} if isinstance(node, ast.Import) else {node.module or ""}
-            assert not {n.partition(".")[0] for n in names} & slow, f"line {node.lineno}: import it inside the function that needs it"
+def test_layers_that_only_compute_import_no_slow_library() -> None:
+    found = []
+    for path in FILES:
+        slow = {"litellm", "ray", "inspect_ai"} | ({"mcp"} if not name_of(path).startswith("servers/kit/mcp.py") else set())
+        for node in top_level(parsed(path)):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {a.name for a in node.names} if isinstance(node, ast.Import) else {node.module or ""}
+                if {n.partition(".")[0] for n in names} & slow:
+                    found.append(f"{at(path, node.lineno)}: import it inside the function that needs it")
+    assert not found, "\n".join(found)
 
 
 def test_every_service_package_loads_without_mcp_or_an_llm_library() -> None:

@@ -100,8 +100,8 @@ def test_annotations_agree(cls: type[Service]) -> None:
 
 
 @every_tool
-async def test_the_example_succeeds_and_its_effect_is_as_declared(cls: type[Service], spec: ToolSpec) -> None:
-    session = new_session(cls.name)
+async def test_the_example_succeeds_with_the_effect_declared_and_again_to_the_byte(cls: type[Service], spec: ToolSpec) -> None:
+    session, again = new_session(cls.name, seed=3), new_session(cls.name, seed=3)
     args = await prepared(session, cls, spec)
     mark = session.world.last_change()
     reply = await session.call(cls.name, spec.name, args)
@@ -112,6 +112,8 @@ async def test_the_example_succeeds_and_its_effect_is_as_declared(cls: type[Serv
         assert effects(session, mark), "an example of a write that writes nothing shows nothing"
     else:
         assert not effects(session, mark)
+    assert as_text(await example(again, cls, spec)) == as_text(reply)
+    assert again.control.trace() == session.control.trace()
 
 
 @idempotent_tool
@@ -135,13 +137,6 @@ async def test_an_optional_argument_may_be_null(cls: type[Service], spec: ToolSp
     wanted = await one.call(cls.name, spec.name, args)
     found = await two.call(cls.name, spec.name, args | dict.fromkeys(optional - set(args)))
     assert as_text(found) == as_text(wanted)
-
-
-@every_tool
-async def test_a_replay_is_the_same_to_the_byte(cls: type[Service], spec: ToolSpec) -> None:
-    one, two = new_session(cls.name, seed=3), new_session(cls.name, seed=3)
-    assert as_text(await example(one, cls, spec)) == as_text(await example(two, cls, spec))
-    assert one.control.trace() == two.control.trace()
 
 
 def test_another_process_answers_the_same() -> None:
