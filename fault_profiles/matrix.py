@@ -6,14 +6,13 @@ the firing did to the truth, to what was seen, to rows and to evidence is compar
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fault_profiles.model import Fault, kinds, parse
+from fault_profiles.model import Fault, Moment, kinds, parse
 from fault_profiles.sample import PROMISES, Example
 from fault_profiles.state import State
 from servers.kit import events
@@ -87,16 +86,16 @@ async def matrix(begin: Begin, tools: Sequence[tuple[type[Service], ToolSpec]], 
     for cls, spec in tools:
         honest = await _honest(begin, cls, spec)
         stirred: list[_Honest] = []
-        handled = [kinds()[k] for k in found if spec.effect in kinds()[k].effects]
-        early = await _unarmed(begin, honest, handled)
-        for kind in handled:
-            cell = await _cell(begin, honest, kind, early.get(kind.kind, ()))
+        declared = {k: _declared(honest, kinds()[k]) for k in found if spec.effect in kinds()[k].effects}
+        early = await _unarmed(begin, honest, [d for d in declared.values() if isinstance(d, Fault)])
+        for kind, fault in declared.items():
+            cell = await _cell(begin, honest, fault, early.get(kind, ()))
             if cell.outcome == "rests" and spec.effect == "read":
                 if cls.name not in written:
                     written[cls.name] = await _writers(begin, cls)
                 stirred = stirred or [await _after_a_write(begin, honest, written[cls.name])]
-                cell = await _cell(begin, stirred[0], kind, ())
-            found[kind.kind].append(cell)
+                cell = await _cell(begin, stirred[0], _declared(stirred[0], kinds()[kind]), ())
+            found[kind].append(cell)
     return Matrix([cell for cells in found.values() for cell in cells])
 
 
@@ -117,6 +116,8 @@ class _Honest(_Play):
     example: Example
     due: int
     earlier: ToolSpec | None
+    unrun: str | None = None
+    """What settles a call that never ran: the same, whichever fault stood in its way, so that it is read once."""
 
 
 async def _honest(begin: Begin, cls: type[Service], spec: ToolSpec, earlier: ToolSpec | None = None) -> _Honest:
@@ -162,7 +163,13 @@ async def _ready(session: Session, cls: type[Service], spec: ToolSpec, earlier: 
 
 
 async def _play(
-    session: Session, cls: type[Service], spec: ToolSpec, args: dict[str, Any], opening: list[bool], readings: list[ToolSpec]
+    session: Session,
+    cls: type[Service],
+    spec: ToolSpec,
+    args: dict[str, Any],
+    opening: list[bool],
+    readings: list[ToolSpec],
+    unrun: str | None = None,
 ) -> _Play:
     opening.append(True)
     await session.call(cls.name, spec.name, args)
@@ -170,7 +177,8 @@ async def _play(
     trace = session.control.trace()
     attempt = session.trace()[-1]
     assert isinstance(attempt, Attempt)
-    return _Play(session, attempt, trace, await _settled(session, cls, readings) if attempt.opened else "")
+    settled = unrun if unrun is not None and _never_ran(attempt) else await _settled(session, cls, readings) if attempt.opened else ""
+    return _Play(session, attempt, trace, settled)
 
 
 async def _settled(session: Session, cls: type[Service], readings: list[ToolSpec]) -> str:
@@ -189,21 +197,29 @@ def _watches(cls: type[Service], spec: ToolSpec, opening: list[bool]) -> list[Wa
 
 
 # -- one cell ----------------------------------------------------------------------------------------------------
-async def _cell(begin: Begin, honest: _Honest, kind: type[Fault], early: Sequence[str]) -> Cell:
+def _declared(honest: _Honest, kind: type[Fault]) -> Fault | Cell:
+    """Return a kind's sample on a tool, to fire once on the call to come, or the cell that says why there is none."""
     tool = f"{honest.cls.name}.{honest.spec.name}"
     fields = kind.sample(honest.example)
     if isinstance(fields, str):
         return Cell(kind.kind, tool, "senseless", fields)
+    now = {"after": {"seconds": honest.due}} if honest.due else {}
     try:
-        now = {"after": {"seconds": honest.due}} if honest.due else {}
-        once = parse({kind.kind: {**fields, "on": tool, "name": _NAME, "until": {"calls": 1}, **now}})
+        return parse({kind.kind: {**fields, "on": tool, "name": _NAME, "until": {"calls": 1}, **now}})
     except InputError as wrong:
         return Cell(kind.kind, tool, "broken", problems=(f"its sample does not load: {wrong}",))
+
+
+async def _cell(begin: Begin, honest: _Honest, once: Fault | Cell, early: Sequence[str]) -> Cell:
+    if isinstance(once, Cell):
+        return once
+    kind, tool = type(once), f"{honest.cls.name}.{honest.spec.name}"
     problems, opening = list(early), []
-    session = _began(begin, honest, [once], _watches(honest.cls, honest.spec, opening))
+    session = begin(owners(honest.cls, honest.spec), [once], _watches(honest.cls, honest.spec, opening))
     args = await _ready(session, honest.cls, honest.spec, honest.earlier)
     readings = [honest.cls.tools[honest.settled]] if honest.settled else []
-    played = await _play(session, honest.cls, honest.spec, args, opening, readings)
+    played = await _play(session, honest.cls, honest.spec, args, opening, readings, honest.unrun)
+    honest.unrun = played.settled if _never_ran(played.attempt) and played.attempt.opened else honest.unrun
     firings = played.attempt.firings
     state = State.load(session.control, _NAME)
     if not firings and not session.bugs:
@@ -223,28 +239,17 @@ async def _cell(begin: Begin, honest: _Honest, kind: type[Fault], early: Sequenc
     return Cell(kind.kind, tool, outcome, "", truth, seen, world, played.settled, tuple(problems), digest)
 
 
-def _began(begin: Begin, honest: _Honest, faults: list[Fault], watches: Sequence[Watch]) -> Session:
-    session = begin(owners(honest.cls, honest.spec), faults, watches)
-    return session
-
-
-async def _unarmed(begin: Begin, honest: _Honest, handled: Sequence[type[Fault]]) -> dict[str, list[str]]:
+async def _unarmed(begin: Begin, honest: _Honest, faults: Sequence[Fault]) -> dict[str, list[str]]:
     """Return by kind what differs while it is not armed yet; all are tried at once, and one by one where something does."""
-    faults = []
-    for kind in handled:
-        fields = kind.sample(honest.example)
-        with contextlib.suppress(InputError):  # the cell itself tells of that
-            if isinstance(fields, dict):
-                own = {"on": f"{honest.cls.name}.{honest.spec.name}", "name": kind.kind, "after": {"seconds": 10**9}}
-                faults.append(parse({kind.kind: {**fields, **own}}))
-    if not await _differs(begin, honest, faults):
+    later = [fault.model_copy(update={"name": fault.kind, "after": Moment(seconds=10**9)}) for fault in faults]
+    if not await _differs(begin, honest, later):
         return {}
-    return {fault.kind: found for fault in faults if (found := await _differs(begin, honest, [fault]))}
+    return {fault.kind: found for fault in later if (found := await _differs(begin, honest, [fault]))}
 
 
 async def _differs(begin: Begin, honest: _Honest, faults: list[Fault]) -> list[str]:
     opening: list[bool] = []
-    session = _began(begin, honest, faults, _watches(honest.cls, honest.spec, opening))
+    session = begin(owners(honest.cls, honest.spec), faults, _watches(honest.cls, honest.spec, opening))
     args = await _ready(session, honest.cls, honest.spec, honest.earlier)
     opening.append(True)
     await session.call(honest.cls.name, honest.spec.name, args)
@@ -263,6 +268,10 @@ async def _cleared(session: Session, honest: _Honest, args: dict[str, Any]) -> l
     if session.schema(honest.cls.name, honest.spec.name) != honest.spec.schema:
         problems.append("the published schema differs after it was cleared")
     return problems
+
+
+def _never_ran(attempt: Attempt) -> bool:
+    return attempt.truth is None and not _changes(attempt)
 
 
 def _changes(attempt: Attempt) -> list[tuple[Any, ...]]:

@@ -52,12 +52,13 @@ class Rows(Check):
         if self.table not in record.world.tables:
             raise UnknownName("table", self.table, record.world.tables)
         key = record.world.tables[self.table].key
-        held = record.world.rows(self.table)
-        if self.new is not None:
-            if record.changes is None:
-                return Finding(None, "the trace has no end, so new rows cannot be told from others")
-            fresh = inserted(record.changes, self.table)
-            held = [r for r in held if (r[key] in fresh) == self.new]
+        if self.new is not None and record.changes is None:
+            return Finding(None, "the trace has no end, so new rows cannot be told from others")
+        fresh = inserted(record.changes or [], self.table)
+        if self.new:
+            held = [row for k in fresh if (row := record.world.get(self.table, k)) is not None]
+        else:
+            held = [r for r in record.world.rows(self.table) if self.new is None or r[key] not in fresh]
         found = [r for r in held if matches(self.where, r)]
         keys = {r[key] for r in found}
         touched = (a.seq for a in record.attempts for e in a.effects if e["table"] == self.table and e["key"] in keys)
