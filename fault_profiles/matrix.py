@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -62,7 +62,11 @@ class Matrix:
     @property
     def digest(self) -> str:
         """One hash of every cell, with the trace of each firing; the same in every process."""
-        return hashlib.blake2b("\n".join(repr(c) for c in self.cells).encode(), digest_size=16).hexdigest()
+        return _hash(self.cells)
+
+    def by_tool(self) -> dict[str, str]:
+        """Return for each tool the hash of its cells, which does not depend on what else was tried."""
+        return {tool: _hash(c for c in self.cells if c.tool == tool) for tool in dict.fromkeys(c.tool for c in self.cells)}
 
     def by_kind(self) -> dict[str, dict[str, Any]]:
         """Return for each kind how many tools it handles, how many cells fire, and why the others do not."""
@@ -77,6 +81,10 @@ class Matrix:
                 "problems": {p: [c.tool for c in mine if p in c.problems] for p in dict.fromkeys(q for c in mine for q in c.problems)},
             }
         return told
+
+
+def _hash(cells: Iterable[Cell]) -> str:
+    return hashlib.blake2b("\n".join(map(repr, cells)).encode(), digest_size=16).hexdigest()
 
 
 async def matrix(begin: Begin, tools: Sequence[tuple[type[Service], ToolSpec]], only: Sequence[str] = ()) -> Matrix:

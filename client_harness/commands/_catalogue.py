@@ -62,9 +62,9 @@ def find(name: str) -> Entry:
 
 
 def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
-    """Return `{digest, cells, kinds: {kind: {tools, fires, reasons, problems}}}`: every fault kind tried on every tool that `on` names.
+    """Return `{digest, cells, kinds: {kind: {tools, fires, reasons, problems}}, tools}`: every fault kind on every tool that `on` names.
 
-    `on` are patterns as in a fault's target. Raises `InputError` for one that names no tool.
+    `tools` holds a digest for each; `on` are patterns as in a fault's target. Raises `InputError` for one that names no tool.
     """
     import anyio
 
@@ -78,7 +78,7 @@ def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
         return Session(names, build.shared(_WORLD, names).share(), Control(start), faults=present, watches=watches)
 
     tried = anyio.run(matrix, begin, tools)
-    return {"digest": tried.digest, "cells": len(tried.cells), "kinds": tried.by_kind()}
+    return {"digest": tried.digest, "cells": len(tried.cells), "kinds": tried.by_kind(), "tools": tried.by_tool()}
 
 
 def matrix_rows(tried: Entry) -> list[list[str]]:
