@@ -1,4 +1,4 @@
-"""Worlds: seeds that do not fit are one clear line."""
+"""Worlds: seeds that do not fit are one clear line, builds are the same everywhere, and the cache stays small."""
 
 from __future__ import annotations
 
@@ -55,3 +55,15 @@ def test_worlds_are_the_same_bytes_in_every_process() -> None:
     env = os.environ | {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, timeout=200, check=True)
     assert json.loads(done.stdout) == {n: hashlib.sha256(build.image(n)).hexdigest() for n in build.names()}
+
+
+def test_the_cache_keeps_the_newest_builds_of_a_world_and_leaves_others_alone(tmp_path: Path) -> None:
+    other = tmp_path / "maya-2-0000.db"
+    other.write_bytes(b"another world")
+    for number in range(build.KEPT + 2):
+        build.keep(tmp_path / f"maya-{number:04}.db", b"built %d" % number)
+        os.utime(tmp_path / f"maya-{number:04}.db", (number, number))
+    build.keep(tmp_path / "maya-ffff.db", b"the newest")
+    left = sorted(p.name for p in tmp_path.iterdir())
+    assert left == ["maya-0003.db", "maya-0004.db", "maya-0005.db", "maya-2-0000.db", "maya-ffff.db"]
+    assert (tmp_path / "maya-ffff.db").read_bytes() == b"the newest"

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -32,6 +33,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 _WRONG = (InputError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, yaml.YAMLError, sqlite3.Error)
 """What generators raise over seeds that do not fit."""
+KEPT = 4
+"""How many builds of a world stay in the cache: of this checkout and of others beside it."""
 _SEEDED = re.compile(r"\bseed:([a-z]+)/([\w-]+)")
 
 
@@ -180,17 +183,24 @@ def image(name: str) -> bytes:
     """Return the built database of a world as bytes, from the cache where it is there."""
     home = Path(os.environ.get("HAYWIRE_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "haywire")
     kept = home / f"{name}-{fingerprint(name)}.db"
-    if kept.exists():
+    with contextlib.suppress(OSError):
         return kept.read_bytes()
     made = build(name).image()
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=home, delete=False) as part:
-            part.write(made)
-        Path(part.name).replace(kept)
-    except OSError:
-        return made  # a read-only home costs the time of a build, nothing more
+    with contextlib.suppress(OSError):  # a home that cannot be written costs the time of a build, nothing more
+        keep(kept, made)
     return made
+
+
+def keep(path: Path, made: bytes) -> None:
+    """Put a build of a world into the cache, `<name>-<fingerprint>.db`, and take all but the newest few of that world out of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
+        part.write(made)
+    Path(part.name).replace(path)
+    name, _, found = path.stem.rpartition("-")
+    builds = path.parent.glob(f"{name}-{'?' * len(found)}.db")
+    for old in sorted(builds, key=lambda p: p.stat().st_mtime)[:-KEPT]:
+        old.unlink()
 
 
 def shared(name: str, services: Iterable[str] | None = None) -> World:
