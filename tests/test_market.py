@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from servers.finance import _options as options
 from servers.finance._clockwork import next_run, occurrence
 from servers.finance._orders import PIP, UNIT, Wish, crossing, plan, units_for, value
 from servers.kit.values import iso, parse_time
+from servers.kit.zones import local_moment
 
 ROWS = {row["symbol"]: row for row in rows()}
 SATURDAY = parse_time("2026-03-14T16:00:00Z")
@@ -179,6 +181,24 @@ def test_analysts_and_earnings_are_whole() -> None:
         ahead, *past = figures.earnings(row, SATURDAY)
         assert ahead.reported is None and ahead.date > date(2026, 3, 14) and len(past) == 4
         assert all(e.reported is not None and e.date <= date(2026, 3, 14) for e in past)
+
+
+def test_results_come_out_before_the_opening_and_what_was_expected_stays() -> None:
+    for row in (r for r in ROWS.values() if r["kind"] == "stock"):
+        ahead, *past = figures.earnings(row, SATURDAY)
+        seven = local_moment(ahead.date, figures.PUBLISHED, calendar.NEW_YORK)
+        assert figures.earnings(row, seven - 60) == [ahead, *past]
+        _, latest, *_ = figures.earnings(row, seven)
+        assert latest == replace(ahead, reported=latest.reported) and latest.reported is not None
+
+
+def test_what_is_halted_keeps_its_last_trade_as_every_later_close() -> None:
+    halt = at("2026-03-10T15:00:00Z")
+    for symbol in ("SMPK", next(r["symbol"] for r in ROWS.values() if r["kind"] == "crypto")):
+        row = ROWS[symbol] | {"halted_at": "2026-03-10T15:00:00Z"}
+        last = market.price(ROWS[symbol], halt)
+        assert {market.closing(row, date(2026, 3, day)) for day in (10, 11, 12)} == {last} == {market.price(row, SATURDAY)}
+        assert market.closing(row, date(2026, 3, 9)) == market.closing(ROWS[symbol], date(2026, 3, 9))
 
 
 # -- options ----------------------------------------------------------------------------------------------------------

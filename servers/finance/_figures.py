@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from typing import Any, Literal
 
 from servers.finance import _calendar as calendar
@@ -79,9 +79,13 @@ def pe_ratio(row: dict[str, Any], at: int) -> float | None:
 
 
 # -- earnings ---------------------------------------------------------------------------------------------------------
+PUBLISHED = time(7)
+"""When results come out, before the market opens."""
+
+
 @dataclass(frozen=True)
 class Earnings:
-    """A quarter's report; dollars a share. `reported` is None while it lies ahead."""
+    """A quarter's report; dollars a share. `reported` is None while it lies ahead: until `PUBLISHED` in New York on its `date`."""
 
     quarter: str
     date: date
@@ -104,11 +108,12 @@ def earnings(row: dict[str, Any], at: int, past: int = 4) -> list[Earnings]:
         name = f"Q{ended % 4 + 1} {ended // 4}"
         noise = draws("eps", row["symbol"], quarter)
         base = (eps(row, local_moment(day, calendar.OPEN, calendar.NEW_YORK)) or 0) / 4
-        if day > today:
-            found = [Earnings(name, day, round(base, 2), None)]
+        actual = base + abs(base) * 0.12 * noise[0]
+        expected = round(actual - abs(base) * 0.06 * (noise[1] + 0.3), 2)
+        if local_moment(day, PUBLISHED, calendar.NEW_YORK) > at:
+            found = [Earnings(name, day, expected, None)]
         elif len(found) <= past:
-            actual = base + abs(base) * 0.12 * noise[0]
-            found.append(Earnings(name, day, round(actual - abs(base) * 0.06 * (noise[1] + 0.3), 2), round(actual, 2)))
+            found.append(Earnings(name, day, expected, round(actual, 2)))
     return found
 
 

@@ -261,7 +261,12 @@ def previous_close(row: dict[str, Any], at: int) -> float:
 
 
 def closing(row: dict[str, Any], day: date) -> float:
-    """Return the closing price or net asset value of a trading day in dollars; for crypto the price at the end of the UTC day."""
+    """Return the closing price or net asset value of a trading day in dollars; for crypto the price at the end of the UTC day.
+
+    What was halted or delisted keeps the price at which its trade ended.
+    """
+    if row["halted_at"] is not None or row["delisted_at"] is not None:
+        return price(row, _start(row, day) + 86_400 if row["kind"] == "crypto" else calendar.session(day)[1])
     return _rounded(_level(row, _places(row, day)[-1]))
 
 
