@@ -18,8 +18,9 @@ from client_harness.agents._script import ScriptAgent, playing
 from client_harness.episode import Episode
 from client_harness.tools import in_memory
 from judge.verdict import Verdict, judge
-from scenarios.load import load
+from scenarios.load import load, path_of
 from scenarios.model import Scenario
+from scenarios.worlds import build
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Event, Message, Notice, to_json
 
@@ -182,9 +183,12 @@ class Proof:
 async def prove(name: str | Path) -> list[str]:
     """Return the problems of a scenario: one line each, none where it is proven."""
     try:
-        return await Proof(load(name)).run()
+        scenario = load(name)
     except InputError as wrong:
         return [str(wrong)]
+    text = path_of(name).read_text(encoding="utf-8")
+    lost = [f"{seed} stands for no row of the world {scenario.world}; its seeds have the keys" for seed in build.lost(text, scenario.world)]
+    return lost + await Proof(scenario).run()
 
 
 def check(names: list[str | Path]) -> list[dict[str, str]]:

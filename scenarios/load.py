@@ -79,11 +79,16 @@ def _shipped(path: Path) -> str | Path:
     return whole.relative_to(SUITES).with_suffix("").as_posix() if whole.is_relative_to(SUITES) else path
 
 
-def load(name: str | Path) -> Scenario:
-    """Return a scenario by id or from a file, cross-checked. Raises `InputError`."""
+def path_of(name: str | Path) -> Path:
+    """Return the file of a scenario by id, or the file itself. Raises `UnknownName`."""
     if isinstance(name, str) and name not in index():
         raise UnknownName("scenario", name, index())
-    path = index()[name] if isinstance(name, str) else name
+    return index()[name] if isinstance(name, str) else name
+
+
+def load(name: str | Path) -> Scenario:
+    """Return a scenario by id or from a file, cross-checked. Raises `InputError`."""
+    path = path_of(name)
     return parse(read(path), name if isinstance(name, str) else path.stem, str(path))
 
 

@@ -131,6 +131,13 @@ def test_check_tells_what_is_wrong_and_exits_with_1(tmp_path: Path) -> None:
     assert "did you mean 'send_money'" in problems["broken"] and "oracle: fail" in problems["unproven"]
 
 
+def test_check_names_a_seed_that_no_row_has(tmp_path: Path) -> None:
+    text = load.index()["recovery/silent_no_op/jagaurs_praised"].read_text()
+    (tmp_path / "lost.yaml").write_text(text.replace("seed:gpl/alamo_tile", "seed:gpl/alamo_tiel"))
+    found = [p["problem"] for p in command("check", tmp_path, "--json").json["problems"]]
+    assert found[0] == "seed:gpl/alamo_tiel stands for no row of the world rafael; its seeds have the keys"
+
+
 def test_run_without_arguments_compares_the_stock_agents_on_the_smoke_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = command("run", "--json")

@@ -112,6 +112,12 @@ def with_ids(value: Any, name: str) -> Any:
     return [with_ids(v, name) for v in value] if isinstance(value, list) else value
 
 
+def lost(text: str, name: str) -> list[str]:
+    """Return each `seed:<prefix>/<key>` in a text that stands for no row of a world, in its order."""
+    seeds = {found[0]: make_id(found[1], name, found[2]) for found in _SEEDED.finditer(text)}
+    return [seed for seed, made in seeds.items() if made.encode() not in image(name)]
+
+
 def names() -> list[str]:
     """Return the names of all worlds."""
     return sorted(p.parent.name for p in HERE.glob("*/person.yaml"))
