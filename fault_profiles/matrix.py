@@ -66,7 +66,10 @@ class Matrix:
 
     def by_tool(self) -> dict[str, str]:
         """Return for each tool the hash of its cells, which does not depend on what else was tried."""
-        return {tool: _hash(c for c in self.cells if c.tool == tool) for tool in dict.fromkeys(c.tool for c in self.cells)}
+        found: dict[str, list[Cell]] = {}
+        for cell in self.cells:
+            found.setdefault(cell.tool, []).append(cell)
+        return {tool: _hash(cells) for tool, cells in found.items()}
 
     def by_kind(self) -> dict[str, dict[str, Any]]:
         """Return for each kind how many tools it handles, how many cells fire, and why the others do not."""
