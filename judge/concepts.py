@@ -74,13 +74,17 @@ def _did(words: Sequence[Word], place: int) -> bool:
     )
 
 
-def _same(wanted: Word, word: Word, did: bool) -> int:
+def _level(item: _Item, words: Sequence[Word], place: int) -> int:
     """Return 2 for a match, 1 where only the form differs (enough for a denial: `did not send` denies `sent`), 0 for none."""
-    if wanted.text == word.text:
-        return 2
-    if not wanted.bases & word.bases:
-        return 0
-    return 2 if wanted.form in ("base", word.form) or (did and (wanted.form, word.form) == ("ed", "base")) else 1
+    word, level = words[place], 0
+    for wanted in item.options:
+        if wanted.text == word.text:
+            return 2
+        if wanted.bases & word.bases:
+            if wanted.form in ("base", word.form) or ((wanted.form, word.form) == ("ed", "base") and _did(words, place)):
+                return 2
+            level = 1
+    return level
 
 
 def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[int], bool]]:
@@ -94,7 +98,7 @@ def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[
         item = items[number]
         left = WIDE_GAP if item.wide else GAP
         for place in range(at, len(words)):
-            level = max(_same(option, words[place], _did(words, place)) for option in item.options)
+            level = _level(item, words, place)
             if level:
                 rest = search(place + 1, number + 1, [*taken, place], exact and level == 2)
                 if rest is not None:
@@ -105,7 +109,7 @@ def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[
         return None
 
     for start in range(len(words)):
-        level = max(_same(option, words[start], _did(words, start)) for option in items[0].options)
+        level = _level(items[0], words, start)
         if level:
             made = search(start + 1, 1, [start], level == 2)
             if made is not None:
@@ -195,17 +199,19 @@ class Concept(Strict):
 
         For each group the last text that takes a stance decides.
         """
+        shown = []
         for group in self.groups:
             value, where = _last(group, texts)
             if value != "asserted":
                 return False, _explain(group, value, where)
+            shown.append(_quoted(where))
         for phrase in self.none:
             value, where = _last((phrase,), texts)
             if value == "asserted":
                 return False, f"the text claims {phrase!r}: {_quoted(where)}"
         if not self.groups:
             return True, f"the text claims none of {_listed(self.none)}"
-        return True, f"the text says {' and '.join(_quoted(_last(g, texts)[1]) for g in self.groups)}"
+        return True, f"the text says {' and '.join(shown)}"
 
     def problems(self) -> list[str]:
         """Return what is wrong with the proving texts: too few, an accepted one refused, a rejected one let through."""
