@@ -6,9 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from scenarios.worlds.build import Builder
 
@@ -37,11 +35,10 @@ def letters(builder: Builder, answered: dict[str, int] | None = None) -> Iterato
 
     `answered` says when the person last wrote in a thread (epoch seconds): what came before that has been read.
     """
-    zone = ZoneInfo(builder.person["timezone"])
     for happening in builder.life:
         seen: Counter[str] = Counter()
         for said in aspects(happening):
-            at = moment(said.get("at", happening["at"]), zone)
+            at = builder.moment(said.get("at", happening["at"]))
             if "existing" in said or at > builder.start:
                 continue
             thread = thread_key(happening, said)
@@ -61,11 +58,6 @@ def letters(builder: Builder, answered: dict[str, int] | None = None) -> Iterato
 def aspects(happening: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what a happening says about mail."""
     return happening.get("mails") or ([happening["mail"]] if "mail" in happening else [])
-
-
-def moment(text: str, zone: ZoneInfo) -> int:
-    """Return the epoch seconds of a local date and time."""
-    return int(datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC).timestamp())
 
 
 def thread_key(happening: dict[str, Any], said: dict[str, Any]) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from scenarios.worlds._shopping_products import PREFIX, Products, catalogue
 from scenarios.worlds.build import Builder
@@ -27,29 +26,24 @@ class Orders:
 
     def __init__(self, builder: Builder, products: Products, accounts: dict[str, dict[str, Any]], states: dict[str, str]) -> None:
         self.builder, self.products, self.accounts, self.states = builder, products, accounts, states
-        self.zone = ZoneInfo(builder.person["timezone"])
         self._charges = 0
         self.placed: dict[str, set[str]] = {name: set() for name in PREFIX}
         self.known: dict[tuple[str, str], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
 
     def moment(self, text: str) -> int:
         """Return the epoch seconds of a local time (`2026-03-01T19:20`, or a date: in the evening)."""
-        text = str(text)
-        if text.endswith("Z"):
-            return parse_time(text)
-        when = datetime.fromisoformat(text) if "T" in text else datetime.combine(date.fromisoformat(text), time(19, 40))
-        return int(when.replace(tzinfo=self.zone).timestamp())
+        return self.builder.moment(text, bare=time(19, 40))
 
     def later(self, at: int, days: int, hour: int) -> int:
         """Return a local hour some days after a moment."""
-        day = datetime.fromtimestamp(at, self.zone).date() + timedelta(days=days)
-        return int(datetime.combine(day, time(hour, 20), self.zone).timestamp())
+        day = datetime.fromtimestamp(at, self.builder.zone).date() + timedelta(days=days)
+        return int(datetime.combine(day, time(hour, 20), self.builder.zone).timestamp())
 
     def _next_slot(self, after: int) -> int:
         """Return the next full hour, by day, at which a store hands over."""
-        when = datetime.fromtimestamp(after - 1, self.zone) + timedelta(hours=1)
+        when = datetime.fromtimestamp(after - 1, self.builder.zone) + timedelta(hours=1)
         ahead, hour = (0, max(when.hour, 9)) if when.hour < 20 else (1, 9)
-        return int(datetime.combine(when.date() + timedelta(days=ahead), time(hour), self.zone).timestamp())
+        return int(datetime.combine(when.date() + timedelta(days=ahead), time(hour), self.builder.zone).timestamp())
 
     # -- one order --------------------------------------------------------------------------------------------
     def order(self, shop: str, key: str, at: int, lines: Sequence[Line], said: dict[str, Any]) -> None:

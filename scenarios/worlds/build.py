@@ -18,8 +18,10 @@ import sqlite3
 import tempfile
 import traceback
 from collections.abc import Iterable
+from datetime import date, time
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import yaml
 
@@ -28,6 +30,7 @@ from servers.kit.errors import InputError, UnknownName
 from servers.kit.service import all_tables, categories_of, tables_of
 from servers.kit.store import WORLD, World
 from servers.kit.values import iso, parse_time
+from servers.kit.zones import local_moment
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -56,6 +59,22 @@ class Builder:
             path = HERE / self.name / f"{name}.yaml"
             self._read[name] = _read(path) if path.exists() else {}
         return self._read[name]
+
+    @functools.cached_property
+    def zone(self) -> ZoneInfo:
+        """The time zone of the person's home."""
+        return ZoneInfo(self.person["timezone"])
+
+    def moment(self, text: str | date, where: ZoneInfo | None = None, *, bare: time = time(12)) -> int:
+        """Return the epoch seconds of a moment as seeds write it: local time at home (or `where`), or UTC with a Z.
+
+        A day alone stands for its hour `bare`. YAML reads what has no quotes as a date, or a date and time.
+        """
+        said = str(text).replace(" ", "T")
+        if said.endswith("Z"):
+            return parse_time(said)
+        day, _, clock = said.partition("T")
+        return local_moment(date.fromisoformat(day), time.fromisoformat(clock) if clock else bare, where or self.zone)
 
     @functools.cached_property
     def places(self) -> dict[str, dict[str, Any]]:
@@ -142,7 +161,8 @@ def _read(path: Path) -> Any:
 
 def _misfit(name: str, seeds: str, wrong: Exception) -> InputError:
     """Say in one line what in a world's seeds does not fit, and where a generator met it; generators read each other's seeds."""
-    met = [f for f in traceback.extract_tb(wrong.__traceback__) if Path(f.filename).parent == Path(__file__).parent][-1]
+    here = [f for f in traceback.extract_tb(wrong.__traceback__) if Path(f.filename).parent == Path(__file__).parent]
+    met = ([f for f in here if f.filename != __file__] or here)[-1]  # a generator, where one called us
     module = Path(met.filename).stem
     seeds = f"{module.removeprefix('fill_')}.yaml" if module.startswith("fill_") else seeds
     what = f"no {wrong}" if isinstance(wrong, KeyError) else " ".join(str(wrong).split()) or type(wrong).__name__

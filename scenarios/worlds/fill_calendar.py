@@ -29,11 +29,6 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     _outlook(books["outlook_calendar"])
 
 
-def at_home(builder: Builder, text: str | date, hour: int = 12) -> int:
-    """Return the epoch seconds of a local time at home; a bare day means an hour of it."""
-    return _moment(str(text), ZoneInfo(builder.person["timezone"]), hour)
-
-
 def held(builder: Builder, service: str, key: str) -> list[int]:
     """Return when a series took place until the start, for what others write about it (notes of meetings)."""
     seeds = builder.seeds("calendar")[service]
@@ -44,16 +39,9 @@ def held(builder: Builder, service: str, key: str) -> list[int]:
     for happening in builder.life:
         if service in happening.get("event", {}).get("on", []):
             book.taken.append(book.when(happening))
-    begin, rule = at_home(builder, said["at"]), _rule(said)
-    found = starts(rule, begin, book.where, begin, builder.start) if rule else ()
+    begin, rule = builder.moment(said["at"]), _rule(said)
+    found = starts(rule, begin, builder.zone, begin, builder.start) if rule else ()
     return [start for start in found if not book.dropped(said, start, int(said.get("hours", 1) * HOUR))]
-
-
-def _moment(text: str, where: ZoneInfo, hour: int = 12) -> int:
-    if text.endswith("Z"):
-        return parse_time(text)
-    day, _, clock = text.partition("T")
-    return local_moment(date.fromisoformat(day), time.fromisoformat(clock) if clock else time(hour), where)
 
 
 class Others:
@@ -64,7 +52,7 @@ class Others:
 
     def fill(self) -> None:
         """Write people and what fills their time."""
-        builder, since = self.builder, at_home(self.builder, self.seeds["since"])
+        builder, since = self.builder, self.builder.moment(self.seeds["since"])
         people = builder.person["people"] | self.seeds.get("colleagues", {})
         for key, who in people.items():
             works = self.seeds.get("works", {}).get(key, [9, 17])
@@ -72,7 +60,7 @@ class Others:
             builder.add(since, "calendar_people", email=who["email"], works_from=works[0], works_until=works[1], **row)
         for key, times in self.seeds.get("busy", {}).items():
             for number, said in enumerate(times):
-                begin = at_home(builder, said["at"])
+                begin = builder.moment(said["at"])
                 row = {"start_at": iso(begin), "end_at": iso(begin + int(said["hours"] * HOUR)), "status": said.get("status", "busy")}
                 made, email = builder.id("cby", f"{key}-{number}"), people[key]["email"]
                 builder.add(min(begin, builder.start), "calendar_busy", id=made, email=email, rule=_rule(said), **row)
@@ -91,10 +79,9 @@ class Book:
     def __init__(self, builder: Builder, service: str, seeds: dict[str, Any]) -> None:
         self.builder, self.service, self.seeds = builder, service, seeds
         self.people = builder.person["people"] | builder.seeds("calendar").get("colleagues", {})
-        self.where = ZoneInfo(builder.person["timezone"])
         self.calendar_prefix, self.prefix = PREFIXES[service]
         self.email = builder.person["emails"]["personal" if service == "google_calendar" else "work"]
-        self.since = at_home(builder, builder.seeds("calendar")["since"])
+        self.since = builder.moment(builder.seeds("calendar")["since"])
         self.primary = next(iter(seeds["calendars"]))
         self.taken: list[tuple[int, int]] = []
         self.full: list[tuple[int, int]] = []
@@ -126,7 +113,7 @@ class Book:
         for said in self.seeds.get("events", []):
             self.event(said)
         for said in self.seeds.get("slots", []):
-            begin = at_home(self.builder, said["at"])
+            begin = self.builder.moment(said["at"])
             self.full.append((begin, begin + said["count"] * said["minutes"] * 60))
         for said in self.seeds.get("loose", []):
             for row in self._scattered(said):
@@ -138,12 +125,12 @@ class Book:
 
     def when(self, happening: dict[str, Any]) -> tuple[int, int]:
         """Return start and end of a happening; its time is that of its city."""
-        begin = _moment(happening["at"], self._zone(happening))
+        begin = self.builder.moment(happening["at"], self._zone(happening))
         return begin, begin + int(happening.get("hours", 1) * HOUR)
 
     def dropped(self, said: dict[str, Any], start: int, length: int) -> bool:
         """Return whether an occurrence of a series was cancelled: by its seed, by chance, or because life came between."""
-        day = local(start, self.where).date().isoformat()
+        day = local(start, self.builder.zone).date().isoformat()
         past = start < self.builder.start
         clash = past and any(a < start + length and b > start for a, b in self.taken)
         lapsed = past and self._drawn(said, day) < said.get("lapse", 0)
@@ -159,13 +146,13 @@ class Book:
         length = end - begin
         place = said.get("place")
         shared = {"title": said["title"], "hours": length / HOUR, "note": aspect.get("note", ""), "guests": aspect.get("guests", [])}
-        shared |= {"made": aspect.get("made") or local(min(begin - 7 * rules.DAY, self.builder.start), self.where).date()}
+        shared |= {"made": aspect.get("made") or local(min(begin - 7 * rules.DAY, self.builder.start), self.builder.zone).date()}
         if self.service == aspect["on"][0] or (self.service in aspect["on"] and not aspect.get("moved_from")):
             self.taken.append((begin, begin + length))
             own = {k: m[said["key"]] for k, m in self.seeds.get("life", {}).items() if said["key"] in m}
             self.event({"key": said["key"], "at": iso(begin), "place": place, "cancelled": aspect.get("cancelled")} | shared | own)
         elif aspect.get("moved_from"):
-            old = iso(_moment(aspect["moved_from"], self._zone(said)))
+            old = iso(self.builder.moment(aspect["moved_from"], self._zone(said)))
             copied = {
                 "title": f"{said['title']} (copied)",
                 "guests": [],
@@ -181,7 +168,7 @@ class Book:
         self.builder.add(made, f"{self.service}_events", **row, **extra)
         self._fills(row)
         if said.get("cancelled"):
-            self._cancel(row["id"], at_home(self.builder, said["cancelled"]))
+            self._cancel(row["id"], self.builder.moment(said["cancelled"]))
 
     def _fills(self, row: dict[str, Any]) -> None:
         """Keep single events that come by chance out of an event's time, where it takes the person's own."""
@@ -193,17 +180,17 @@ class Book:
         self.builder.change(at, f"{self.service}_events", event, cancelled_at=iso(at), updated_at=iso(at))
 
     def _made(self, said: dict[str, Any]) -> int:
-        begin = at_home(self.builder, said["at"])
-        made = at_home(self.builder, said["made"], 11) if said.get("made") else begin - 6 * rules.DAY
+        begin = self.builder.moment(said["at"])
+        made = self.builder.moment(said["made"], bare=time(11)) if said.get("made") else begin - 6 * rules.DAY
         return max(self.since + 86_400, min(made, self.builder.start))
 
     def _row(self, said: dict[str, Any]) -> dict[str, Any]:
         builder, made = self.builder, iso(self._made(said))
         if "days" in said:
             day = date.fromisoformat(str(said["at"]))
-            begin, end = (local_moment(d, time(0), self.where) for d in (day, day + timedelta(days=said["days"])))
+            begin, end = (local_moment(d, time(0), self.builder.zone) for d in (day, day + timedelta(days=said["days"])))
         else:
-            begin = at_home(builder, said["at"])
+            begin = builder.moment(said["at"])
             end = begin + int(said.get("hours", 1) * HOUR)
         calendar = said.get("cal", self.primary)
         owner = self.seeds["calendars"][calendar].get("owner")
@@ -267,15 +254,15 @@ class Book:
         made = self._made(said)
         row = self._row(said)
         rule, begin = row["recurrence"], parse_time(row["start_at"])
-        aligned = next(starts(rule, begin, self.where, begin, begin + 400 * rules.DAY), None)
+        aligned = next(starts(rule, begin, self.builder.zone, begin, begin + 400 * rules.DAY), None)
         if aligned != begin:
             raise InputError(f"calendar.yaml: series {said['key']} does not begin on a day of its rule")
         self.builder.add(made, f"{self.service}_events", **row)
         words = rules.Words(self.service, "", "_" if self.service == "google_calendar" else ".", *[""] * 8)
         moved = {str(d): m for d, m in said.get("moved", {}).items()}
-        for start in starts(rule, begin, self.where, begin, self.builder.start + 200 * rules.DAY):
-            day = local(start, self.where).date().isoformat()
-            part = rules.occurrence(words, row, start, self.where)
+        for start in starts(rule, begin, self.builder.zone, begin, self.builder.start + 200 * rules.DAY):
+            day = local(start, self.builder.zone).date().isoformat()
+            part = rules.occurrence(words, row, start, self.builder.zone)
             length = parse_time(part["end_at"]) - start
             if self.dropped(said, start, length):
                 self._apart(part, start - 20 * HOUR, cancelled_at=True)
@@ -284,7 +271,7 @@ class Book:
             if day in moved:
                 change = moved.pop(day)
                 columns = self._moved(part, change, start)
-                self._apart(part, at_home(self.builder, change.get("made", day)) - 2 * rules.DAY, **columns)
+                self._apart(part, self.builder.moment(change.get("made", day)) - 2 * rules.DAY, **columns)
             elif start < self.builder.start and self._drawn(said, day) > 1 - said.get("shift", 0):
                 later = start + HOUR
                 self._apart(part, start - 26 * HOUR, start_at=iso(later), end_at=iso(later + length))
@@ -292,7 +279,7 @@ class Book:
             raise InputError(f"calendar.yaml: series {said['key']} has no occurrence on {', '.join(moved)}")
 
     def _moved(self, part: dict[str, Any], change: dict[str, Any], start: int) -> dict[str, Any]:
-        begin = at_home(self.builder, change["at"]) if "at" in change else start
+        begin = self.builder.moment(change["at"]) if "at" in change else start
         length = parse_time(part["end_at"]) - start
         times = {"start_at": iso(begin), "end_at": iso(begin + int(change["hours"] * HOUR) if "hours" in change else begin + length)}
         named = {"title": "title", "description": "note", "location": "where"}
@@ -309,13 +296,13 @@ class Book:
         """Yield single events every so many days, where nothing of the person's life is at that time."""
         builder = self.builder
         day = date.fromisoformat(str(said.get("since", builder.seeds("calendar")["since"]))) + timedelta(days=said.get("offset", 0))
-        last = local(builder.start, self.where).date() + timedelta(days=said.get("ahead", 0))
+        last = local(builder.start, self.builder.zone).date() + timedelta(days=said.get("ahead", 0))
         while day <= last:
             chance = builder.chance("loose", self.service, said["key"], day)
             on = day + timedelta(days=chance.randrange(said.get("jitter", 1)))
             while said.get("weekdays") and on.weekday() > 4:
                 on += timedelta(days=1)
-            begin = local_moment(on, time.fromisoformat(chance.choice(said["at"])), self.where)
+            begin = local_moment(on, time.fromisoformat(chance.choice(said["at"])), self.builder.zone)
             hours = chance.choice(said.get("hours", [1]))
             picked = {k: chance.choice(said[f"{k}s"]) for k in ("title", "place", "note") if f"{k}s" in said}
             picked["guests"] = chance.sample(said["people"], min(len(said["people"]), said.get("heads", 1))) if said.get("people") else []
@@ -324,8 +311,8 @@ class Book:
                 names = ", ".join(self._person(g)[1] or g for g in picked["guests"])
                 picked["title"] = picked["title"].replace("{name}", names)
                 extra = {k: said[k] for k in ("cal", "category", "online", "where", "free", "remind") if k in said}
-                made = local(min(begin, builder.start) - early * rules.DAY, self.where).date()
-                dropped = local(min(begin - 5 * HOUR, builder.start), self.where).strftime("%Y-%m-%dT%H:%M") if gone else None
+                made = local(min(begin, builder.start) - early * rules.DAY, self.builder.zone).date()
+                dropped = local(min(begin - 5 * HOUR, builder.start), self.builder.zone).strftime("%Y-%m-%dT%H:%M") if gone else None
                 yield {"key": f"{said['key']}-{on}", "at": iso(begin), "hours": hours, "made": made, "cancelled": dropped} | picked | extra
             day += timedelta(days=said["every"])
 
@@ -339,7 +326,7 @@ def _google(book: Book) -> None:
             row = {"calendar_id": book.calendar(calendar), "email": book._person(who)[0], "role": role, "granted_at": iso(at)}
             builder.add(at, "google_calendar_acl", id=made, **row)
     for said in seeds.get("slots", []):
-        at, begin = at_home(builder, said["made"]), at_home(builder, said["at"])
+        at, begin = builder.moment(said["made"]), builder.moment(said["at"])
         for number in range(said["count"]):
             start = begin + number * said["minutes"] * 60
             key, end = f"{said['key']}-{number}", start + said["minutes"] * 60
@@ -348,7 +335,7 @@ def _google(book: Book) -> None:
             builder.add(at, "google_calendar_slots", id=builder.id("gsl", key), **row, **times)
             booked = said.get("booked", {}).get(number)
             if booked:
-                when = at_home(builder, booked["at"])
+                when = builder.moment(booked["at"])
                 event = {"key": key, "cal": said["cal"], "title": said["title"], "at": iso(start), "hours": said["minutes"] / 60}
                 answers = {"answers": {booked["by"]: "accepted"}, "guests": [booked["by"]], "made": iso(when)}
                 book.event(event | answers | {"place": said["place"], "note": said.get("note", "")})
@@ -362,7 +349,7 @@ def _outlook(book: Book) -> None:
     for key, said in seeds["rooms"].items():
         builder.add(book.since, "outlook_calendar_rooms", id=builder.id("orm", key), **said)
     for number, said in enumerate(seeds["bookings"]):
-        begin = at_home(builder, said["at"])
+        begin = builder.moment(said["at"])
         row = {"room_id": builder.id("orm", said["room"]), "title": said["title"], "organizer": book._person(said["by"])[0]}
         times = {"start_at": iso(begin), "end_at": iso(begin + int(said["hours"] * HOUR)), "rule": _rule(said)}
         builder.add(min(begin, builder.start), "outlook_calendar_bookings", id=builder.id("orb", str(number)), **row, **times)
@@ -370,10 +357,10 @@ def _outlook(book: Book) -> None:
         builder.add(book.since, "outlook_calendar_categories", name=name, color=color)
     builder.add(book.since, "outlook_calendar_hours", id="me", timezone=builder.person["timezone"], **seeds["hours"])
     for said in seeds["polls"]:
-        at, minutes = at_home(builder, said["made"]), said["minutes"]
+        at, minutes = builder.moment(said["made"]), said["minutes"]
         slots = []
         for number, text in enumerate(said["times"]):
-            begin = at_home(builder, text)
+            begin = builder.moment(text)
             times = {"start_at": iso(begin), "end_at": iso(begin + minutes * 60)}
             slots.append({"slot_id": builder.id("ols", f"{said['key']}-{number}")} | times)
         organizer = book._person(said["by"])[0] if said.get("by") else book.email
@@ -388,6 +375,6 @@ def _outlook(book: Book) -> None:
                 vote = {"poll_id": made, "slot_id": slots[number]["slot_id"], "voter": voter, "response": response, "voted_at": iso(when)}
                 builder.add(when, "outlook_calendar_votes", id=builder.id("olv", f"{said['key']}-{who}-{number}"), **vote)
         if said.get("closed"):
-            end = at_home(builder, said["closed"])
+            end = builder.moment(said["closed"])
             event = {"event_id": book.id(said["event"]), "slot_id": slots[said["won"]]["slot_id"]} if said.get("event") else {}
             builder.change(end, "outlook_calendar_polls", made, closed_at=iso(end), **event)

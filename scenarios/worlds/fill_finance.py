@@ -6,10 +6,9 @@ So no row contradicts a rule: orders filled at the prices of their moments, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from scenarios.worlds import _finance_securities as listing
 from scenarios.worlds.build import Builder, with_ids
@@ -55,7 +54,6 @@ class Past:
         told: dict[str, Any],
     ) -> None:
         self.builder, self.cls, self.seeds, self.first, self.told = builder, cls, seeds, first, told
-        self.zone = ZoneInfo(builder.person["timezone"])
         self.named: dict[str, str] = {}
         self._count = 0
         self.world = World.empty(cls.shared_tables | cls.tables)
@@ -95,10 +93,10 @@ class Past:
         for step in self.seeds["steps"]:
             yield self._step(step)
         for said in self.seeds.get("repeats", ()):
-            until, number = said.get("until", local_day(self.builder.start, self.zone)), 0
+            until, number = said.get("until", local_day(self.builder.start, self.builder.zone)), 0
             while (day := clockwork.occurrence(said["start"], said["every"], number, every_day=True)) <= until:
                 number += 1
-                moment = self._at(f"{day}T{said.get('time', '11:30')}")
+                moment = self.builder.moment(f"{day}T{said.get('time', '11:30')}")
                 if moment <= self.builder.start:
                     yield moment, [None, said["tool"], f"{said['key']}-{number}", said["args"]]
         day, last = local_day(self.first, calendar.NEW_YORK), local_day(self.builder.start, calendar.NEW_YORK)
@@ -111,11 +109,11 @@ class Past:
         """Return when a step is made; one named `life:<key>` takes its moment, and an amount written `life`, from that happening."""
         at, tool, key, args = step
         if not key.startswith("life:"):
-            return self._at(at), step
+            return self.builder.moment(at), step
         happening = self.told[key.removeprefix("life:")]
         amount = happening["invest"]["amount"]
         args = {k: amount if v == "life" else v for k, v in args.items()}
-        return self._at(at or happening["at"]), [at, tool, happening["key"], args]
+        return self.builder.moment(at or happening["at"]), [at, tool, happening["key"], args]
 
     def _do(self, moment: int, step: list[Any] | None) -> None:
         self.world.stamp(moment, WORLD)
@@ -165,10 +163,6 @@ class Past:
             key = f"{self.cls.name}-{self._count}"
         return self.builder.id(prefix, key)
 
-    def _at(self, text: str | datetime) -> int:
-        said = text if isinstance(text, datetime) else datetime.fromisoformat(text)
-        return local_moment(said.date(), said.time(), self.zone)
-
     def _dated(self, said: dict[str, Any]) -> dict[str, Any]:
         """Return arguments with dates as the text that tools take, and `local:` times as moments."""
         found = {}
@@ -176,6 +170,6 @@ class Past:
             if isinstance(value, date):
                 value = value.isoformat()
             elif isinstance(value, str) and value.startswith("local:"):
-                value = iso(self._at(value.removeprefix("local:")))
+                value = iso(self.builder.moment(value.removeprefix("local:")))
             found[key] = value
         return found

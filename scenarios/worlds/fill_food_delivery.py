@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from scenarios.worlds._food_delivery_catalogue import Catalogue
 from scenarios.worlds.build import Builder
@@ -36,10 +35,9 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 def _told(builder: Builder, seeds: dict[str, Any]) -> list[int]:
     """Return the moments of the orders that are told one by one, on either provider: nobody orders twice for one meal."""
-    zone = ZoneInfo(builder.person["timezone"])
     lived = [{"at": h["order"].get("at", h["at"])} for h in builder.life if h.get("order")]
     said = [s["at"] for s in [*seeds["singles"], *lived]]
-    return [int(datetime.fromisoformat(text).replace(tzinfo=zone).timestamp()) for text in said]
+    return [builder.moment(text) for text in said]
 
 
 def _areas(builder: Builder, seeds: dict[str, Any]) -> None:
@@ -62,7 +60,6 @@ class Provider:
     def __init__(self, builder: Builder, seeds: dict[str, Any], name: str, model: Any, meals: list[int]) -> None:
         self.builder, self.name, self.model, self.words = builder, name, model, model.WORDS
         self.seeds, self.own, self.person, self.meals = seeds, seeds[name], builder.person, meals
-        self.zone = ZoneInfo(builder.person["timezone"])
         self.books = Catalogue(builder, seeds, name, PREFIXES[name])
         self.since = parse_time(self.own["since"])
         self.members: list[dict[str, Any]] = [
@@ -110,10 +107,6 @@ class Provider:
     def _add(self, at: int | str, table: str, **row: Any) -> dict[str, Any]:
         return self.builder.add(at, f"{self.name}_{table}", **row)
 
-    def at(self, text: str) -> int:
-        """Return the epoch seconds of a local time at home."""
-        return int(datetime.fromisoformat(str(text)).replace(tzinfo=self.zone).timestamp())
-
     # -- the account ----------------------------------------------------------------------------------------------------
     def _account(self) -> None:
         who, begun = self.person, iso(self.since)
@@ -152,7 +145,7 @@ class Provider:
         first = date.fromisoformat(str(pattern.get("from", self.seeds["since"])))
         first += timedelta(days=(pattern["day"] - first.weekday()) % 7)
         number = 0
-        while (at := self.at(f"{first}T{pattern['at']}")) < self.builder.start - 43_200:
+        while (at := self.builder.moment(f"{first}T{pattern['at']}")) < self.builder.start - 43_200:
             number += 1
             chance, key = self.builder.chance(self.name, pattern["key"], number), f"{pattern['key']}-{number}"
             keep = chance.random() >= pattern.get("skip", 0.15) and str(first) <= str(pattern.get("until", "9"))
@@ -175,7 +168,7 @@ class Provider:
         if any(abs(meal - at) < 4 * 3600 for meal in self.meals):
             return True
         for happening in self.builder.life:
-            begins = self.at(happening["at"])
+            begins = self.builder.moment(happening["at"])
             if begins - 5400 <= at <= begins + happening.get("hours", 1) * 3600 + 1800 and not happening.get("cancelled"):
                 return True
         return False
@@ -190,11 +183,11 @@ class Provider:
 
     def order(self, said: dict[str, Any], **extra: Any) -> dict[str, Any]:
         """Write one order with its lines, and what happened to it later."""
-        at = said["epoch"] if "epoch" in said else self.at(said["at"])
+        at = said["epoch"] if "epoch" in said else self.builder.moment(said["at"])
         place, address = self.books.places[said["place"]], self.addresses[said.get("to", "home")]
         window = None
         if "window" in said:
-            begin = self.at(said["window"])
+            begin = self.builder.moment(said["window"])
             window = (begin, begin + 60 * getattr(self.model, "WINDOW_MINUTES", getattr(self.model, "SLOT_MINUTES", 30)))
         moment = window[0] if window else at
         if at < self.builder.start and catalog.span_at(place, moment) is None:
@@ -288,7 +281,7 @@ class Provider:
 
     # -- what one provider alone has --------------------------------------------------------------------------------------
     def _group(self, said: dict[str, Any]) -> None:
-        at, made = self.at(said["at"]), self.builder.id("ueg", said["key"])
+        at, made = self.builder.moment(said["at"]), self.builder.id("ueg", said["key"])
         row = {"restaurant_id": self.books.places[said["place"]]["id"], "host": self.person["name"], "created_at": iso(at)}
         self._add(at, "groups", id=made, deadline_at=iso(at + said["minutes"] * 60), order_id=None, **row)
         lines = []
@@ -312,7 +305,7 @@ class Provider:
             self.builder.change(ordered, "uber_eats_groups", made, order_id=order["id"])
 
     def _gift(self, said: dict[str, Any]) -> None:
-        at, who = self.at(said["at"]), self.person["people"][said["for"]]
+        at, who = self.builder.moment(said["at"]), self.person["people"][said["for"]]
         place, lines = self.books.places[said["place"]], self._lines(said, at)
         member = rules.holds(self.members, iso(at)) is not None
         cost = pricing.price(self.model.TARIFF, place, pricing.subtotal(lines), GIFT_MILES, at, member=member, discount=0, tip=0)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import yaml
 
@@ -52,7 +51,6 @@ class Shelf:
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
         self.builder, self.seeds = builder, seeds
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
-        self.zone = ZoneInfo(builder.person["timezone"])
         self.products: dict[str, dict[str, Any]] = {}
         self.families: dict[str, list[dict[str, Any]]] = {}
         self.stores: dict[str, dict[str, Any]] = {}
@@ -68,8 +66,7 @@ class Shelf:
 
     def moment(self, text: str) -> int:
         """Return the moment of a local time at home; a bare date is six in the evening of the day."""
-        said = datetime.fromisoformat(text) if "T" in text else datetime.combine(date.fromisoformat(text), time(18))
-        return int(said.replace(tzinfo=self.zone).timestamp())
+        return self.builder.moment(text, bare=time(18))
 
     def id(self, kind: str, key: str) -> str:
         """Return the id of a row of a kind, a letter after "ic"."""

@@ -5,7 +5,6 @@ Securities come with the brokers (`fill_finance.py`); news and what the crowd wr
 
 from __future__ import annotations
 
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -16,7 +15,7 @@ from servers.finance import _calendar as calendar
 from servers.finance import _market as market
 from servers.finance._orders import UNIT, decimals, units_for
 from servers.kit.values import cents, iso
-from servers.kit.zones import local_day, local_moment
+from servers.kit.zones import local_day
 
 PREFIXES = {"yahoo_finance": "yfw", "google_finance": "gfw", "alpha_vantage": "avw"}
 
@@ -31,7 +30,6 @@ class Shelf:
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
         self.builder, self.seeds = builder, seeds
-        self.zone = ZoneInfo(builder.person["timezone"])
         self.listed = {row["symbol"]: row for row in listing.rows()}
         self.life = {h["key"]: h for h in builder.life if "invest" in h}
 
@@ -46,18 +44,17 @@ class Shelf:
 
     def watchlist(self, service: str, key: str, at: str, name: str, symbols: list[str], later: list[list[str]]) -> None:
         """Add a list as it was first saved, and change it as it was saved later."""
-        made, found = self.builder.id(PREFIXES[service], key), {s: self.listed[s] for s in symbols}
-        moment = iso(self.at(at))
-        row = {"id": made, "name": name, "symbols": list(found), "created_at": moment, "updated_at": moment}
+        made, moment = self.builder.id(PREFIXES[service], key), iso(self.builder.moment(at))
+        row = {"id": made, "name": name, "symbols": [self.listed[s]["symbol"] for s in symbols], "created_at": moment, "updated_at": moment}
         self.builder.add(moment, f"{service}_watchlists", **row)
         for changed_at, new in later:
-            moment = iso(self.at(changed_at))
-            found = {s: self.listed[s] for s in new.split()}
-            self.builder.change(moment, f"{service}_watchlists", made, symbols=list(found), updated_at=moment)
+            moment = iso(self.builder.moment(changed_at))
+            kept = [self.listed[s]["symbol"] for s in new.split()]
+            self.builder.change(moment, f"{service}_watchlists", made, symbols=kept, updated_at=moment)
 
     def portfolio(self, key: str, said: dict[str, Any]) -> None:
         """Add a portfolio, and its lots: [symbol, shares, when bought, price, when noted]; price and note may be left out."""
-        made, opened = self.builder.id("gfp", key), self.at(said["at"])
+        made, opened = self.builder.id("gfp", key), self.builder.moment(said["at"])
         self.builder.add(opened, "google_finance_portfolios", id=made, name=said["name"], created_at=iso(opened))
         for number, lot in enumerate(said["lots"], 1):
             self.lot(made, f"{key}-{number}", opened, *lot)
@@ -75,7 +72,7 @@ class Shelf:
     ) -> None:
         """Add a purchase; shares written `$500` are what that buys. `life:<key>` is bought for that happening's amount."""
         told = self.life.get(when.removeprefix("life:")) if when.startswith("life:") else None
-        bought, row = self.at(told["at"] if told else when), self.listed[symbol]
+        bought, row = self.builder.moment(told["at"] if told else when), self.listed[symbol]
         if row["kind"] in ("stock", "etf") and not calendar.is_open(bought):
             bought = calendar.next_open(bought)
         if row["kind"] == "mutual_fund":
@@ -86,27 +83,23 @@ class Shelf:
         whole = told is None and not str(shares).startswith("$")
         units = int(Decimal(str(shares)) * UNIT) if whole else units_for(cents(worth), pips, decimals(row))
         day = local_day(bought, ZoneInfo("UTC") if row["kind"] == "crypto" else calendar.NEW_YORK)
-        moment = self.at(noted) if noted else max(opened, bought)
+        moment = self.builder.moment(noted) if noted else max(opened, bought)
         made = {"id": self.builder.id("gfl", key), "portfolio_id": portfolio_id, "symbol": symbol, "units": units, "price": pips}
         self.builder.add(moment, "google_finance_lots", **made, bought_on=day.isoformat(), added_at=iso(moment))
 
     def board(self, said: dict[str, Any]) -> None:
         """Add the person's posts (of which some were deleted) and those of others that somebody really wrote."""
-        self.builder.add(self.at(said["joined"]), "yahoo_finance_profile", id="me", handle=said["handle"])
+        self.builder.add(self.builder.moment(said["joined"]), "yahoo_finance_profile", id="me", handle=said["handle"])
         for key, at, symbol, text, sentiment, *gone in said["posts"]:
             self.post(key, at, symbol, said["handle"], text, sentiment, mine=True)
             if gone:
-                self.builder.change(self.at(gone[0]), "yahoo_finance_posts", self.builder.id("yfp", key), deleted_at=iso(self.at(gone[0])))
+                moment = self.builder.moment(gone[0])
+                self.builder.change(moment, "yahoo_finance_posts", self.builder.id("yfp", key), deleted_at=iso(moment))
         for number, (at, symbol, author, text, sentiment) in enumerate(said["others"], 1):
             self.post(f"other-{number}", at, symbol, author, text, sentiment, mine=False)
 
     def post(self, key: str, at: str, symbol: str, author: str, text: str, sentiment: str | None, *, mine: bool) -> None:
         """Add a post."""
-        moment = iso(self.at(at))
+        moment = iso(self.builder.moment(at))
         row = {"symbol": self.listed[symbol]["symbol"], "author": author, "mine": mine, "text": text, "sentiment": sentiment or None}
         self.builder.add(moment, "yahoo_finance_posts", id=self.builder.id("yfp", key), **row, created_at=moment, deleted_at=None)
-
-    def at(self, text: str) -> int:
-        """Return the moment of a local time."""
-        said = datetime.fromisoformat(text)
-        return local_moment(said.date(), said.time(), self.zone)

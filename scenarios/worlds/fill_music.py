@@ -37,7 +37,6 @@ class Listener:
     def __init__(self, builder: Builder, catalogue: Catalogue, seeds: dict[str, Any]) -> None:
         self.builder, self.catalogue, self.seeds = builder, catalogue, seeds
         self.first = catalogue.since
-        self.zone = ZoneInfo(builder.person["timezone"])
         self.cities = {c["key"]: ZoneInfo(c["timezone"]) for c in builder.person["cities"]}
         self.numbers = {"plays": 0, "items": 0}
 
@@ -55,7 +54,7 @@ class Listener:
         if "T" not in text:
             chance = self.chance("hour", text)
             text += f"T{chance.randrange(9, 22):02d}:{chance.randrange(60):02d}:{chance.randrange(60):02d}"
-        return int(datetime.fromisoformat(text).replace(tzinfo=self.cities.get(city, self.zone)).timestamp())
+        return self.builder.moment(text, self.cities.get(city))
 
     def track(self, key: str) -> Track:
         """Return a track of the catalogue that the provider carries."""
@@ -143,7 +142,7 @@ class Listener:
 
     def awake(self, at: int) -> int:
         """Return a moment, or the evening before where it lies in the night."""
-        return at - 9 * 3600 if datetime.fromtimestamp(at, self.zone).hour < 7 else at
+        return at - 9 * 3600 if datetime.fromtimestamp(at, self.builder.zone).hour < 7 else at
 
     def items_of(self, key: str, tracks: list[Track], since: int, until: int, by: list[str | None]) -> None:
         """Write a playlist's tracks, added in turn by several people."""

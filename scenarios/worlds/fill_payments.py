@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from scenarios.worlds.build import Builder
 from servers.kit.errors import InputError
@@ -242,7 +241,6 @@ class Zelle:
 
     def __init__(self, books: Books, seeds: dict[str, Any]) -> None:
         self.books, self.seeds, self.builder = books, seeds, books.builder
-        self.zone = ZoneInfo(books.builder.person["timezone"])
 
     def fill(self) -> None:
         """Write everything."""
@@ -315,7 +313,7 @@ class Zelle:
             due = following
 
     def _due(self, day: date, months: int) -> str:
-        return day_start(months_later(day, months), self.zone, SCHEDULE_HOUR)
+        return day_start(months_later(day, months), self.builder.zone, SCHEDULE_HOUR)
 
 
 def _request(books: Books, said: dict[str, Any], table: str, prefixes: tuple[str, str], extra: dict[str, Any], pay: Any) -> None:

@@ -6,11 +6,10 @@ streets and numbers of cities that hotels use as well. Each site has reviews, co
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import yaml
 
@@ -54,7 +53,6 @@ class Site:
         self.towns = yaml.load(CITIES.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
         self.cities = {c["key"]: c for c in builder.person["cities"]}
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
-        self.zone = ZoneInfo(builder.person["timezone"])
         self.mine = self._mine()
         self.places = self._places()
         self.texts: set[str] = set()
@@ -74,10 +72,6 @@ class Site:
             raise InputError(f"reviews.yaml: {self.site} lists no {key!r}")
         return self.id(SITES[self.site][0], key)
 
-    def here(self, text: str) -> int:
-        """Return the epoch of a local time at home."""
-        return int(datetime.fromisoformat(text).replace(tzinfo=self.zone).timestamp())
-
     # -- what there is --------------------------------------------------------------------------------------------
     def _mine(self) -> list[dict[str, Any]]:
         """Return the person's own reviews on this site: of life.yaml, and of the seeds."""
@@ -85,7 +79,7 @@ class Site:
         for happening in self.builder.life:
             said = happening.get("review")
             if said and self.site in said["on"]:
-                at = self.here(str(said.get("at") or happening["at"]))
+                at = self.builder.moment(str(said.get("at") or happening["at"]))
                 found.append({"place": said.get("place") or happening["place"], "at": at, "rating": said["rating"], "text": said["text"]})
         found += [r | {"at": parse_time(r["at"])} for r in self.seeds["reviews"] if self.site in r["on"]]
         latest: dict[str, dict[str, Any]] = {}
@@ -132,7 +126,7 @@ class Site:
         if chance.random() >= 0.06:
             return place
         gone = self.builder.start - self.builder.chance("closed", key).randrange(100, 600) * DAY
-        return place | {"closed_since": local_day(gone, self.zone).isoformat()}
+        return place | {"closed_since": local_day(gone, self.builder.zone).isoformat()}
 
     def listings(self) -> None:
         """Write towns (once), and every listing with what this site gets wrong about it."""
@@ -160,11 +154,11 @@ class Site:
             }
             known = self.id(prefix, key)
             self.builder.add(self.first, f"{self.site}_places", id=known, **row)
-            if gone and self.here(f"{gone}T00:00") < self.builder.start:  # later: the site has not noticed
-                back = iso(self.here(f"{pause['to']}T08:00")) if pause else None
+            if gone and self.builder.moment(f"{gone}T00:00") < self.builder.start:  # later: the site has not noticed
+                back = iso(self.builder.moment(f"{pause['to']}T08:00")) if pause else None
                 moved = self.id(prefix, said["moved_to"]) if "moved_to" in said else None
-                shut = {"closed_at": iso(self.here(f"{gone}T00:00")), "reopens_at": back, "moved_to": moved}
-                self.builder.change(min(self.here(f"{gone}T18:00"), self.builder.start), f"{self.site}_places", known, **shut)
+                shut = {"closed_at": iso(self.builder.moment(f"{gone}T00:00")), "reopens_at": back, "moved_to": moved}
+                self.builder.change(min(self.builder.moment(f"{gone}T18:00"), self.builder.start), f"{self.site}_places", known, **shut)
 
     # -- what others say ------------------------------------------------------------------------------------------
     def talk(self) -> None:
@@ -175,10 +169,10 @@ class Site:
             count = min(22, 3 + int(chance.lognormvariate(1.3 if home else 0.8, 0.7)))
             until = self.builder.start - DAY
             if "closed_since" in place:
-                until = min(until, self.here(f"{place['closed_since']}T12:00"))
+                until = min(until, self.builder.moment(f"{place['closed_since']}T12:00"))
             former = next((p for p in self.builder.places.values() if p.get("moved_to") == key), None)
             since = f"{place.get('since', 2012)}-03-01" if former is None else former["closed_since"]
-            since = max(self.here(f"{since}T12:00"), until - 6 * 365 * DAY)
+            since = max(self.builder.moment(f"{since}T12:00"), until - 6 * 365 * DAY)
             if former is not None:
                 self._former(key, former, since, chance)
             story = next((s for s in self.seeds["stories"] if s["place"] == key), None)
@@ -191,7 +185,7 @@ class Site:
     def _review(self, key: str, place: dict[str, Any], name: str, at: int, chance: Random, story: dict[str, Any] | None) -> None:
         usual, body = (story or {}).get("before") or place.get("rating", 4.0), None
         if story and story["what"] == "decline":
-            turned = at >= self.here(f"{story['since']}T00:00")
+            turned = at >= self.builder.moment(f"{story['since']}T00:00")
             usual = story["after"] if turned else story["before"]
             if turned and chance.random() < 0.7:
                 body = self._fresh(chance, self.parts["decline"], place)
@@ -209,10 +203,10 @@ class Site:
     def _extras(self, key: str, place: dict[str, Any], chance: Random, story: dict[str, Any] | None) -> None:
         if story and story["what"] == "burst":
             for number in range(story["count"]):
-                at = self.here(f"{story['on']}T09:00") + int(chance.random() * 2 * DAY)
+                at = self.builder.moment(f"{story['on']}T09:00") + int(chance.random() * 2 * DAY)
                 self._write(key, f"{key}-burst-{number}", at, 5, chance.choice(self.parts["burst"]), chance, doubted=chance.random() < 0.85)
         if "closed_since" in place and "moved_to" not in place:
-            at = self.here(f"{place['closed_since']}T12:00") + chance.randrange(2, 12) * DAY
+            at = self.builder.moment(f"{place['closed_since']}T12:00") + chance.randrange(2, 12) * DAY
             if at < self.builder.start:
                 self._write(key, f"{key}-closed", at, chance.choice([1, 3]), chance.choice(self.parts["closed"]), chance)
         if self.site == "google_map_review" and chance.random() < 0.25:
@@ -360,12 +354,12 @@ class Site:
     def _visits(self) -> None:
         """Write a check-in for some of the happenings at a listed place, and for the seeds' regular ones."""
         visits = {h["key"]: (h["place"], h["at"]) for h in self.builder.life if h.get("place") in self.places and "T" in str(h["at"])}
-        found = [(key, place, self.here(str(at)) + 600) for key, (place, at) in visits.items()]
+        found = [(key, place, self.builder.moment(str(at)) + 600) for key, (place, at) in visits.items()]
         for place, weekday, clock in self.seeds["visits"]:
-            day = local_day(self.builder.start, self.zone) - timedelta(days=200)
-            while self.here(f"{day}T{clock}") < self.builder.start:
+            day = local_day(self.builder.start, self.builder.zone) - timedelta(days=200)
+            while self.builder.moment(f"{day}T{clock}") < self.builder.start:
                 if day.weekday() == WEEK.index(weekday):
-                    found.append((f"{place}-{day}", place, self.here(f"{day}T{clock}")))
+                    found.append((f"{place}-{day}", place, self.builder.moment(f"{day}T{clock}")))
                 day += timedelta(days=1)
         for key, place, at in found:
             if self.builder.start - 400 * DAY < at < self.builder.start and self.builder.chance("visit", key).random() < 0.55:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -65,8 +65,7 @@ class Map:
 
     def moment(self, text: str, zone: str | None = None) -> int:
         """Return the moment of a local time, at home unless a zone is given; a bare date is its noon."""
-        said = datetime.fromisoformat(text) if "T" in text else datetime.combine(date.fromisoformat(text), time(12))
-        return int(said.replace(tzinfo=ZoneInfo(zone or self.builder.person["timezone"])).timestamp())
+        return self.builder.moment(text, ZoneInfo(zone) if zone else None)
 
     @functools.cached_property
     def away(self) -> list[tuple[int, int]]:

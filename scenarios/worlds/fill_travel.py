@@ -6,7 +6,7 @@ Hotels are put together from `_travel_hotels.yaml`; those of `places.yaml` come 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -79,9 +79,7 @@ class Travel:
                 day = str(said[name])
                 near = next((at for at in known if str(at)[:10] == day[:10]), None)
                 clock = f"{day[:10]}T12:00" if len(day) == 10 and near is None else (near or day)
-                said[name] = iso(
-                    int(datetime.fromisoformat(clock).replace(tzinfo=ZoneInfo(self.builder.person["timezone"])).timestamp()) - 120
-                )
+                said[name] = iso(self.builder.moment(clock) - 120)
         paid = self.seeds["paid"].get(happening["key"]) or happening.get("paid", {}).get("by")
         last = date.fromisoformat(first) + timedelta(days=said["nights"])
         where = said.pop("place", None) or happening["place"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import time, timedelta
 from email.utils import parseaddr
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from scenarios.worlds.build import Builder
-from scenarios.worlds.fill_calendar import at_home, held
+from scenarios.worlds.fill_calendar import held
 from servers.kit.errors import InputError
 from servers.kit.values import iso
 from servers.kit.zones import local, local_moment
@@ -32,12 +31,11 @@ class Wiki:
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
         self.builder, self.seeds = builder, seeds
         self.people = builder.person["people"] | builder.seeds("calendar").get("colleagues", {})
-        self.where = ZoneInfo(builder.person["timezone"])
-        self.since = at_home(builder, seeds["since"])
+        self.since = builder.moment(seeds["since"])
 
     def at(self, said: Any) -> int:
         """Return a moment, not before the wiki began and not after the start."""
-        return max(self.since + HOUR, min(at_home(self.builder, said), self.builder.start))
+        return max(self.since + HOUR, min(self.builder.moment(said), self.builder.start))
 
     def name(self, key: str | None) -> str:
         """Return a person's name, the world's own person for None."""
@@ -69,7 +67,7 @@ class Wiki:
         """Return a page for each time that a series of the calendar took place."""
         found = []
         for start in held(self.builder, said["calendar"], said["series"])[-said.get("last", 60) :]:
-            day = local(start, self.where).date()
+            day = local(start, self.builder.zone).date()
             chance = self.builder.chance(self.service, said["key"], day)
             lines = [chance.choice(choices) for choices in said["lines"] if chance.random() < said.get("fullness", 0.8)]
             present = [p for p in said.get("people", []) if chance.random() < 0.85]
@@ -87,8 +85,10 @@ class Wiki:
 
     def _awake(self, moment: int) -> int:
         """Return a moment, or the morning after it where it lies in the night."""
-        at = local(moment, self.where)
-        return moment if 7 <= at.hour < 23 else local_moment(at.date() + timedelta(days=at.hour >= 23), time(8, at.minute), self.where)
+        at = local(moment, self.builder.zone)
+        return (
+            moment if 7 <= at.hour < 23 else local_moment(at.date() + timedelta(days=at.hour >= 23), time(8, at.minute), self.builder.zone)
+        )
 
 
 class Notion(Wiki):
@@ -159,7 +159,7 @@ class Notion(Wiki):
             fields: dict[str, Any] = {c["name"]: typed.blank(c) for c in columns}
             fields |= {c["name"]: self._value(c, v) for c, v in zip(columns, values, strict=False)}
             when = self.at(extra.get("at", iso(min(at + number * said.get("pace", 26) * HOUR, builder.start - HOUR))))
-            past = [at_home(builder, v, 20) for c, v in zip(columns, fields.values(), strict=True) if c["type"] == "date" and v]
+            past = [builder.moment(v, bare=time(20)) for c, v in zip(columns, fields.values(), strict=True) if c["type"] == "date" and v]
             when = max([when, *(p for p in past if p < builder.start)])
             entry, author = builder.id("nde", f"{said['key']}-{number}"), self.name(extra.get("by", said.get("by")))
             stamps = {"created_at": iso(when), "created_by": author, "updated_at": iso(when), "edited_by": author}
@@ -177,7 +177,7 @@ class Notion(Wiki):
         found = []
         for drawn in said.get("drawn", []):
             for start in held(self.builder, *drawn["series"]):
-                day = local(start, self.where).date()
+                day = local(start, self.builder.zone).date()
                 chance = self.builder.chance("notion", said["key"], day)
                 for _ in range(chance.randrange(1, drawn.get("most", 3) + 1)):
                     values = [
