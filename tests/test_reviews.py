@@ -6,9 +6,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
-import yaml
 
-from scenarios.worlds.build import Builder, names, person, shared
+from scenarios.worlds.build import Builder, names, parsed, person, shared
 from scenarios.worlds.fill_reviews import PHRASES
 from servers.kit.control import make_id
 from servers.kit.geo import miles
@@ -297,7 +296,7 @@ async def test_hours_are_written_as_each_writes_them(session: Session) -> None:
 @pytest.mark.parametrize("service", ["yelp", "google_map_review"])
 @pytest.mark.parametrize("name", names())
 async def test_others_do_not_write_word_for_word_the_same(name: str, service: str) -> None:
-    world, parts = shared(name), yaml.load(PHRASES.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    world, parts = shared(name), parsed(PHRASES)
     paid = {text for kind in ("burst", "closed") for text in parts[kind]}
     told = Counter(r["body"] for r in world.rows(f"{service}_reviews") if r["body"] not in paid)
     assert [text for text, times in told.items() if times > 1] == []

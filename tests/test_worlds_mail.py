@@ -8,9 +8,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-import yaml
 
-from scenarios.worlds.build import HERE, person, shared
+from scenarios.worlds.build import HERE, parsed, person, shared
 from servers.kit.control import make_id
 from servers.kit.store import World
 
@@ -21,7 +20,7 @@ SENT = ("payment_sent", "transfer_sent")
 
 
 def seeds(name: str, file: str) -> dict[str, Any]:
-    return yaml.safe_load((HERE / name / f"{file}.yaml").read_text(encoding="utf-8"))
+    return parsed(HERE / name / f"{file}.yaml")
 
 
 def mails(world: World) -> list[dict[str, Any]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from scenarios.worlds.build import parsed
 from servers.finance._market import PIP, SECURITIES
 
 FILE = Path(__file__).with_suffix(".yaml")
@@ -15,7 +14,7 @@ LISTED = "2012-01-03T14:30:00Z"
 
 def rows() -> list[dict[str, Any]]:
     """Return every security's row."""
-    seeds = yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    seeds = parsed(FILE)
     names = {kind: columns.split() for kind, columns in seeds["columns"].items()}
 
     def said(kind: str, values: list[Any]) -> dict[str, Any]:

@@ -6,9 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from scenarios.worlds.build import Builder
+from scenarios.worlds.build import Builder, parsed
 from servers.food_delivery import _catalog as catalog
 from servers.kit.errors import InputError
 from servers.kit.values import cents, iso, parse_time
@@ -40,7 +38,7 @@ class Catalogue:
 
     def __init__(self, builder: Builder, seeds: dict[str, Any], name: str, prefixes: dict[str, str]) -> None:
         self.builder, self.seeds, self.name, self.prefix = builder, seeds, name, prefixes
-        self.menus = yaml.load(MENUS.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        self.menus = parsed(MENUS)
         self.cities = {c["key"]: c for c in builder.person["cities"]}
         self.home = builder.person["cities"][0]["key"]
         self.first = parse_time(seeds["listed_since"])

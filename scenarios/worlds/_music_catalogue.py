@@ -10,9 +10,7 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from scenarios.worlds.build import Builder
+from scenarios.worlds.build import Builder, parsed
 from servers.kit.errors import InputError
 from servers.kit.values import iso
 from servers.music._rules import GENRES, fame
@@ -50,7 +48,7 @@ class Catalogue:
 
     builder: Builder
     since: int
-    seeds: dict[str, Any] = field(default_factory=lambda: yaml.load(SEEDS.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    seeds: dict[str, Any] = field(default_factory=lambda: parsed(SEEDS))
     tracks: dict[str, Track] = field(default_factory=dict)
     albums: dict[str, list[Track]] = field(default_factory=dict)
     used: dict[str, set[str]] = field(default_factory=dict)

@@ -7,9 +7,7 @@ from itertools import product as combinations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from scenarios.worlds.build import Builder
+from scenarios.worlds.build import Builder, parsed
 from servers.kit.control import make_id
 from servers.kit.values import cents, iso
 from servers.shopping import _catalogue as rules
@@ -26,7 +24,7 @@ def catalogue() -> dict[str, Any]:
     """Return the parsed list of what there is."""
     found: dict[str, Any] = {}
     for name in ("_shopping_catalogue.yaml", "_shopping_reviews.yaml"):
-        found |= yaml.load(Path(__file__).with_name(name).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        found |= parsed(Path(__file__).with_name(name))
     return found
 
 

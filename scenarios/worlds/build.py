@@ -57,7 +57,7 @@ class Builder:
         """Return the parsed seeds `<name>.yaml` of this person, {} where there are none. They are read once, for all to share."""
         if name not in self._read:
             path = HERE / self.name / f"{name}.yaml"
-            self._read[name] = _read(path) if path.exists() else {}
+            self._read[name] = parsed(path) if path.exists() else {}
         return self._read[name]
 
     @functools.cached_property
@@ -148,14 +148,15 @@ def person(name: str) -> dict[str, Any]:
     if name not in names():
         raise UnknownName("world", name, names())
     try:
-        found = _read(HERE / name / "person.yaml")
+        found = parsed(HERE / name / "person.yaml")
         parse_time(found["start"])
     except _WRONG as wrong:
         raise _misfit(name, "person.yaml", wrong) from None
     return found
 
 
-def _read(path: Path) -> Any:
+def parsed(path: Path) -> Any:
+    """Return what a YAML file of seeds holds."""
     return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 
 

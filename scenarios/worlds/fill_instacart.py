@@ -8,9 +8,7 @@ from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from scenarios.worlds.build import Builder
+from scenarios.worlds.build import Builder, parsed
 from servers.kit.control import make_id
 from servers.kit.noise import share
 from servers.kit.values import cents, iso, parse_time
@@ -56,7 +54,7 @@ class Shelf:
         self.stores: dict[str, dict[str, Any]] = {}
         self.kept: dict[str, stock.Kept] = {}
         self.needed: dict[str, dict[str, None]] = {}
-        self._catalogue(yaml.load(CATALOGUE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+        self._catalogue(parsed(CATALOGUE))
         for key, said in seeds["stores"].items():
             self._store(key, said)
         for number, said in enumerate(seeds["exceptions"]):

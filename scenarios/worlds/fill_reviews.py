@@ -11,9 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import yaml
-
-from scenarios.worlds.build import Builder
+from scenarios.worlds.build import Builder, parsed
 from servers.kit.errors import InputError
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local_day
@@ -49,8 +47,8 @@ class Site:
 
     def __init__(self, builder: Builder, seeds: dict[str, Any], site: str) -> None:
         self.builder, self.seeds, self.site = builder, seeds, site
-        self.parts = yaml.load(PHRASES.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-        self.towns = yaml.load(CITIES.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        self.parts = parsed(PHRASES)
+        self.towns = parsed(CITIES)
         self.cities = {c["key"]: c for c in builder.person["cities"]}
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
         self.mine = self._mine()

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import yaml
-
-from scenarios.worlds.build import Builder
+from scenarios.worlds.build import Builder, parsed
 from servers.kit.noise import share
 from servers.kit.values import cents, iso, parse_time
 from servers.ridesharing import _map as geo
@@ -164,7 +162,7 @@ class Provider:
 
     def hire(self) -> None:
         """Write drivers: fourteen at home, six in every other city, two of one name at home."""
-        pool = yaml.load(DRIVERS.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        pool = parsed(DRIVERS)
         home = self.builder.person["cities"][0]["key"]
         for city in self.town.cities:
             crew = self.drivers[city] = []

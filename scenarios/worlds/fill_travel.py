@@ -12,9 +12,7 @@ from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import yaml
-
-from scenarios.worlds.build import Builder
+from scenarios.worlds.build import Builder, parsed
 from servers.kit.errors import InputError
 from servers.kit.values import cents, iso, parse_time, round_cents
 from servers.kit.zones import local_day, local_moment
@@ -31,7 +29,7 @@ WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     """Write both providers' hotels and what the person did there."""
-    travel = Travel(builder, seeds, yaml.load(PARTS.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    travel = Travel(builder, seeds, parsed(PARTS))
     travel.towns()
     travel.accounts()
     for stay in travel.stays:
