@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -36,7 +36,10 @@ else:
 
 @dataclass(frozen=True)
 class Words:
-    """A service's names: prefix of its tables and of its watchlists' ids, its codes, and the tools that hints point to."""
+    """A service's names: prefix of its tables and of its watchlists' ids, its codes, the tools that hints point to.
+
+    `types` and `exchanges` are what it calls kinds of securities and exchanges, by what their rows hold.
+    """
 
     tables: str
     watchlist_id: str
@@ -44,6 +47,8 @@ class Words:
     no_watchlist: str
     search: str
     list_watchlists: str
+    types: Mapping[str, str]
+    exchanges: Mapping[str, str]
 
 
 # -- securities -------------------------------------------------------------------------------------------------------
@@ -56,9 +61,16 @@ def find_security(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
     svc.fail(words.no_symbol, f"No security has the symbol {symbol!r}{near}.", f"Find the symbol with {words.search}.", symbol=symbol)
 
 
-def search(svc: Service, query: str | None, kinds: Iterable[str] = (), exchange: str | None = None) -> list[dict[str, Any]]:
-    """Return securities whose symbol or name holds every word, best first: the symbol itself before all, delisted ones last."""
-    kept = {r["symbol"]: r for r in market.securities(svc, kinds, delisted=True) if exchange in (None, r["exchange"])}
+def search(svc: Service, words: Words, query: str | None, type_: str | None, exchange: str | None) -> list[dict[str, Any]]:
+    """Return securities whose symbol or name holds every word, best first: the symbol itself before all, delisted ones last.
+
+    `type_` and `exchange` are the service's own names.
+    """
+
+    def fits(row: dict[str, Any]) -> bool:
+        return type_ in (None, words.types[row["kind"]]) and exchange in (None, words.exchanges[row["exchange"]])
+
+    kept = {r["symbol"]: r for r in market.securities(svc, delisted=True) if fits(r)}
     found = kept if query is None else [r["symbol"] for r in svc.db.search("finance_securities", query) if r["symbol"] in kept]
     exact = (query or "").strip().upper()
     return sorted((kept[s] for s in found), key=lambda r: (r["symbol"] != exact, market.state(r, svc.now) == "delisted"))
@@ -73,14 +85,12 @@ class Screened:
     analysts: figures.Analysts
 
 
-def screen(
-    svc: Service, at: int, sector: str | None, rating: figures.Rating | None, min_market_cap: float | None, exchange: str | None = None
-) -> list[Screened]:
+def screen(svc: Service, at: int, sector: str | None, rating: figures.Rating | None, min_market_cap: float | None) -> list[Screened]:
     """Return listed stocks that meet every condition at a moment, the largest market value first."""
     found = []
     for row in market.securities(svc, ("stock",)):
         said, cap = figures.analysts(row, at), figures.market_cap(row, at) or 0
-        fits = sector in (None, row["sector"]) and exchange in (None, row["exchange"]) and cap >= (min_market_cap or 0)
+        fits = sector in (None, row["sector"]) and cap >= (min_market_cap or 0)
         if said is not None and fits and rating in (None, said.consensus):
             found.append(Screened(row, cap, said))
     return sorted(found, key=lambda s: (-s.market_cap, s.row["symbol"]))

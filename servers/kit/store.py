@@ -260,7 +260,7 @@ class World:
         ]
 
     def _row(self, table: str, text: str | None) -> dict[str, Any] | None:
-        return None if text is None else self._decode(table, [json.loads(text)])[0]
+        return None if text is None else self._decode(table, [_PARSE(text)[0]])[0]
 
     def undo(self, where: Callable[[dict[str, Any]], bool], *, after: str | None = None) -> list[dict[str, Any]]:
         """Take back logged changes for which `where` holds, newest first, and return them oldest first.

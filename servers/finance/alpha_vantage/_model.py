@@ -14,14 +14,6 @@ from servers.kit.service import Service
 from servers.kit.zones import local_day
 
 TABLES = {"alpha_vantage_watchlists": data.WATCHLISTS}
-WORDS = data.Words(
-    tables="alpha_vantage",
-    watchlist_id="avw",
-    no_symbol="SYMBOL_NOT_FOUND",
-    no_watchlist="WATCHLIST_NOT_FOUND",
-    search="search_alpha_symbols",
-    list_watchlists="list_alpha_watchlists",
-)
 DELAY = 900
 """Seconds by which quotes and news lag."""
 COMPACT = 100
@@ -32,13 +24,18 @@ TYPES: dict[str, AssetType] = {"stock": "Equity", "etf": "ETF", "mutual_fund": "
 Exchange = Annotated[
     Literal["NASDAQ", "NYSE", "NYSE MKT", "NMFQS", "CRYPTO"], Field(description="Exchange; NMFQS quotes mutual funds, CRYPTO coins.")
 ]
-EXCHANGES = {"NASDAQ": "NASDAQ", "NYSE": "NYSE", "NYSE MKT": "AMEX", "NMFQS": "FUND", "CRYPTO": "CRYPTO"}
+EXCHANGES = {"NASDAQ": "NASDAQ", "NYSE": "NYSE", "AMEX": "NYSE MKT", "FUND": "NMFQS", "CRYPTO": "CRYPTO"}
+WORDS = data.Words(
+    tables="alpha_vantage",
+    watchlist_id="avw",
+    no_symbol="SYMBOL_NOT_FOUND",
+    no_watchlist="WATCHLIST_NOT_FOUND",
+    search="search_alpha_symbols",
+    list_watchlists="list_alpha_watchlists",
+    types=TYPES,
+    exchanges=EXCHANGES,
+)
 Interval = Annotated[Literal["daily", "weekly", "monthly"], Field(description="Length of a bar.")]
-
-
-def exchange(row: dict[str, Any]) -> str:
-    """Return Alpha Vantage's name of a security's exchange."""
-    return next(name for name, code in EXCHANGES.items() if code == row["exchange"])
 
 
 def delayed(svc: Service) -> int:

@@ -10,7 +10,7 @@ from pydantic import Field
 from servers.finance import _data as data
 from servers.finance import _market as market
 from servers.finance._data import Symbol
-from servers.finance.alpha_vantage._model import COMPACT, DELAY, EXCHANGES, TYPES, WORDS, AssetType, Exchange, Interval, delayed, exchange
+from servers.finance.alpha_vantage._model import COMPACT, DELAY, EXCHANGES, TYPES, WORDS, AssetType, Exchange, Interval, delayed
 from servers.finance.alpha_vantage._model import trading_days as over
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
@@ -35,8 +35,7 @@ class Prices(Service):
     ) -> dict[str, Any]:
         """Find securities whose symbol or name holds every keyword, best match first; match_score runs from 0 to 1. Without keywords
         all that fit the filters are listed. Delisted ones come last and say so."""
-        kinds = [kind for kind, name in TYPES.items() if asset_type in (None, name)]
-        found = data.search(self, keywords, kinds, None if exchange is None else EXCHANGES[exchange])
+        found = data.search(self, WORDS, keywords, asset_type, exchange)
         return page(found, "matches", limit, cursor, lambda r: self._match(r, keywords or ""))
 
     @reads(example={"symbol": "SMPK"})
@@ -91,7 +90,7 @@ class Prices(Service):
             "symbol": row["symbol"],
             "name": name,
             "type": TYPES[row["kind"]],
-            "exchange": exchange(row),
+            "exchange": EXCHANGES[row["exchange"]],
             "region": "United States",
             "currency": "USD",
             "match_score": score if asked else None,

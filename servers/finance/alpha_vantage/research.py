@@ -11,7 +11,7 @@ from servers.finance import _figures as figures
 from servers.finance import _market as market
 from servers.finance import _news as news
 from servers.finance._data import Symbol
-from servers.finance.alpha_vantage._model import EXCHANGES, TYPES, WORDS, Exchange, delayed, exchange, trading_days
+from servers.finance.alpha_vantage._model import EXCHANGES, TYPES, WORDS, Exchange, delayed, trading_days
 from servers.kit.control import make_id
 from servers.kit.noise import share
 from servers.kit.service import Service, reads
@@ -45,7 +45,7 @@ class Research(Service):
             "asset_type": TYPES[row["kind"]],
             "name": row["name"],
             "description": row["about"],
-            "exchange": exchange(row),
+            "exchange": EXCHANGES[row["exchange"]],
             "currency": "USD",
             "sector": row["sector"],
             "industry": row["industry"],
@@ -113,8 +113,8 @@ class Research(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return listed stocks that meet every condition, largest market value first, with delayed price and price to earnings."""
-        listed_on = None if exchange is None else EXCHANGES[exchange]
-        found = {s.row["symbol"]: s for s in data.screen(self, delayed(self), sector, analyst_rating, min_market_cap, listed_on)}
+        passed = data.screen(self, delayed(self), sector, analyst_rating, min_market_cap)
+        found = {s.row["symbol"]: s for s in passed if exchange in (None, EXCHANGES[s.row["exchange"]])}
         return page(list(found), "equities", limit, cursor, lambda s: self._screened(found[s]))
 
     def _screened(self, passed: data.Screened) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class Research(Service):
         return {
             "symbol": row["symbol"],
             "name": row["name"],
-            "exchange": exchange(row),
+            "exchange": EXCHANGES[row["exchange"]],
             "sector": row["sector"],
             "price": market.price(row, delayed(self)),
             "market_capitalization": passed.market_cap,

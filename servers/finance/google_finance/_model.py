@@ -19,14 +19,6 @@ TABLES = {
         "id:str portfolio_id:str symbol:str units:int price:int bought_on:str added_at:str", index=("portfolio_id",)
     ),
 }
-WORDS = data.Words(
-    tables="google_finance",
-    watchlist_id="gfw",
-    no_symbol="SECURITY_NOT_FOUND",
-    no_watchlist="WATCHLIST_NOT_FOUND",
-    search="search_google_tickers",
-    list_watchlists="list_google_watchlists",
-)
 
 AssetType = Literal["STOCK", "ETF", "MUTUAL_FUND", "CRYPTO"]
 TYPES: dict[str, AssetType] = {"stock": "STOCK", "etf": "ETF", "mutual_fund": "MUTUAL_FUND", "crypto": "CRYPTO"}
@@ -34,12 +26,17 @@ Exchange = Annotated[
     Literal["NASDAQ", "NYSE", "NYSEAMERICAN", "MUTF", "CRYPTO"],
     Field(description="Exchange; MUTF stands for mutual funds, CRYPTO for coins."),
 ]
-EXCHANGES = {"NASDAQ": "NASDAQ", "NYSE": "NYSE", "NYSEAMERICAN": "AMEX", "MUTF": "FUND", "CRYPTO": "CRYPTO"}
-
-
-def exchange(row: dict[str, Any]) -> str:
-    """Return Google's name of a security's exchange."""
-    return next(name for name, code in EXCHANGES.items() if code == row["exchange"])
+EXCHANGES = {"NASDAQ": "NASDAQ", "NYSE": "NYSE", "AMEX": "NYSEAMERICAN", "FUND": "MUTF", "CRYPTO": "CRYPTO"}
+WORDS = data.Words(
+    tables="google_finance",
+    watchlist_id="gfw",
+    no_symbol="SECURITY_NOT_FOUND",
+    no_watchlist="WATCHLIST_NOT_FOUND",
+    search="search_google_tickers",
+    list_watchlists="list_google_watchlists",
+    types=TYPES,
+    exchanges=EXCHANGES,
+)
 
 
 def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
@@ -49,7 +46,7 @@ def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "symbol": row["symbol"],
         "name": row["name"],
         "asset_type": TYPES[row["kind"]],
-        "exchange": exchange(row),
+        "exchange": EXCHANGES[row["exchange"]],
         "price": now.price,
         "change_percent": now.change_percent,
         "market_state": now.state,

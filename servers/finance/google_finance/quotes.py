@@ -12,7 +12,7 @@ from servers.finance import _data as data
 from servers.finance import _figures as figures
 from servers.finance import _market as market
 from servers.finance._data import Symbol
-from servers.finance.google_finance._model import EXCHANGES, TYPES, WORDS, AssetType, Exchange, exchange, ticker_json
+from servers.finance.google_finance._model import EXCHANGES, WORDS, AssetType, Exchange, ticker_json
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.kit.zones import months_later
@@ -38,8 +38,7 @@ class Quotes(Service):
     ) -> dict[str, Any]:
         """Find securities by words of their name or by symbol, best match first, with price in dollars and the day's change in percent.
         A query may be left out where a filter does."""
-        kinds = [kind for kind, shown in TYPES.items() if shown == asset_type]
-        found = data.search(self, query, kinds, EXCHANGES[exchange] if exchange else None)
+        found = data.search(self, WORDS, query, asset_type, exchange)
         return page(found, "tickers", limit, cursor, lambda r: ticker_json(self, r))
 
     @reads(example={"symbol": "SMPK", "exchange": "NASDAQ"})
@@ -102,7 +101,8 @@ class Quotes(Service):
 
     def _listed(self, symbol: str, on: str | None) -> dict[str, Any]:
         row = data.find_security(self, WORDS, symbol)
-        if on is not None and exchange(row) != on:
-            hint = f"Ask with exchange {exchange(row)}, or leave it out."
-            self.fail("EXCHANGE_MISMATCH", f"{row['symbol']} is not listed on {on}.", hint, symbol=row["symbol"], exchange=exchange(row))
+        listed = EXCHANGES[row["exchange"]]
+        if on not in (None, listed):
+            hint = f"Ask with exchange {listed}, or leave it out."
+            self.fail("EXCHANGE_MISMATCH", f"{row['symbol']} is not listed on {on}.", hint, symbol=row["symbol"], exchange=listed)
         return row

@@ -12,7 +12,7 @@ from servers.finance import _figures as figures
 from servers.finance import _market as market
 from servers.finance import _news as news
 from servers.finance._data import Symbol
-from servers.finance.google_finance._model import WORDS, exchange, ticker_json
+from servers.finance.google_finance._model import EXCHANGES, WORDS, ticker_json
 from servers.kit.control import make_id
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
@@ -38,7 +38,7 @@ class Research(Service):
         """Return what a company, fund or coin is: sector and industry (or a fund's family and category), description, headquarters,
         year of foundation and employees, where it has them."""
         row = data.find_security(self, WORDS, symbol)
-        shown = {"symbol": row["symbol"], "name": row["name"], "exchange": exchange(row), "description": row["about"]}
+        shown = {"symbol": row["symbol"], "name": row["name"], "exchange": EXCHANGES[row["exchange"]], "description": row["about"]}
         kept = ("sector", "industry", "family", "category", "headquarters", "founded", "employees", "expense_ratio")
         return shown | {name: row[name] for name in kept} | {"listed_on": row["listed_at"][:10]}
 

@@ -11,14 +11,6 @@ from servers.finance import _market as market
 from servers.kit.service import Service
 from servers.kit.store import Table
 
-WORDS = data.Words(
-    tables="yahoo_finance",
-    watchlist_id="yfw",
-    no_symbol="QUOTE_NOT_FOUND",
-    no_watchlist="WATCHLIST_NOT_FOUND",
-    search="search_yahoo_tickers",
-    list_watchlists="list_yahoo_watchlists",
-)
 TABLES = {
     "yahoo_finance_profile": Table("id:str handle:str", identity=True),
     "yahoo_finance_watchlists": data.WATCHLISTS,
@@ -34,13 +26,18 @@ Exchange = Annotated[
     Literal["NMS", "NYQ", "ASE", "NAS", "CCC"],
     Field(description="Exchange: NMS is NASDAQ, NYQ the New York Stock Exchange, ASE NYSE American, NAS mutual funds, CCC coins."),
 ]
-EXCHANGES = {"NMS": "NASDAQ", "NYQ": "NYSE", "ASE": "AMEX", "NAS": "FUND", "CCC": "CRYPTO"}
+EXCHANGES = {"NASDAQ": "NMS", "NYSE": "NYQ", "AMEX": "ASE", "FUND": "NAS", "CRYPTO": "CCC"}
 STATES = {"open": "REGULAR", "closed": "CLOSED", "halted": "HALTED", "delisted": "DELISTED"}
-
-
-def exchange(row: dict[str, Any]) -> str:
-    """Return Yahoo's code of a security's exchange."""
-    return next(name for name, code in EXCHANGES.items() if code == row["exchange"])
+WORDS = data.Words(
+    tables="yahoo_finance",
+    watchlist_id="yfw",
+    no_symbol="QUOTE_NOT_FOUND",
+    no_watchlist="WATCHLIST_NOT_FOUND",
+    search="search_yahoo_tickers",
+    list_watchlists="list_yahoo_watchlists",
+    types=TYPES,
+    exchanges=EXCHANGES,
+)
 
 
 def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +47,7 @@ def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "symbol": row["symbol"],
         "short_name": row["name"],
         "quote_type": TYPES[row["kind"]],
-        "exchange": exchange(row),
+        "exchange": EXCHANGES[row["exchange"]],
         "regular_market_price": now.price,
         "regular_market_change": now.change,
         "regular_market_change_percent": now.change_percent,

@@ -12,7 +12,7 @@ from servers.finance import _figures as figures
 from servers.finance import _market as market
 from servers.finance import _options as options
 from servers.finance._data import Symbol
-from servers.finance.yahoo_finance._model import EXCHANGES, TYPES, WORDS, Exchange, QuoteType, ticker_json
+from servers.finance.yahoo_finance._model import WORDS, Exchange, QuoteType, ticker_json
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Date, Limit, iso, page, parse_time
 from servers.kit.zones import months_later
@@ -52,8 +52,7 @@ class Quotes(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Find tickers by symbol or by words of the name, best match first; filters work without a query, too. Delisted ones come last."""
-        wanted = [kind for kind, shown in TYPES.items() if quote_type is None or shown == quote_type]
-        rows = data.search(self, query, wanted, EXCHANGES.get(exchange) if exchange else None)
+        rows = data.search(self, WORDS, query, quote_type, exchange)
         return page(rows, "quotes", limit, cursor, lambda r: ticker_json(self, r))
 
     @reads(example={"symbol": "SMPK"})

@@ -13,7 +13,7 @@ from servers.finance import _figures as figures
 from servers.finance import _market as market
 from servers.finance import _news as news
 from servers.finance._data import Symbol
-from servers.finance.yahoo_finance._model import TYPES, WORDS, exchange, ticker_json
+from servers.finance.yahoo_finance._model import EXCHANGES, TYPES, WORDS, ticker_json
 from servers.kit.control import make_id
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
@@ -35,7 +35,7 @@ class Research(Service):
             "symbol": row["symbol"],
             "long_name": row["name"],
             "quote_type": TYPES[row["kind"]],
-            "exchange": exchange(row),
+            "exchange": EXCHANGES[row["exchange"]],
             "sector": row["sector"],
             "industry": row["industry"],
             "city": row["headquarters"],
