@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from scenarios.worlds import _finance_securities as listing
 from scenarios.worlds.build import Builder
@@ -15,7 +14,6 @@ from servers.finance import _calendar as calendar
 from servers.finance import _market as market
 from servers.finance._orders import UNIT, decimals, units_for
 from servers.kit.values import cents, iso
-from servers.kit.zones import local_day
 
 PREFIXES = {"yahoo_finance": "yfw", "google_finance": "gfw", "alpha_vantage": "avw"}
 
@@ -82,7 +80,7 @@ class Shelf:
         worth = told["invest"]["amount"] if told else str(shares).removeprefix("$")
         whole = told is None and not str(shares).startswith("$")
         units = int(Decimal(str(shares)) * UNIT) if whole else units_for(cents(worth), pips, decimals(row))
-        day = local_day(bought, ZoneInfo("UTC") if row["kind"] == "crypto" else calendar.NEW_YORK)
+        day = market.trading_date(row, bought)
         moment = self.builder.moment(noted) if noted else max(opened, bought)
         made = {"id": self.builder.id("gfl", key), "portfolio_id": portfolio_id, "symbol": symbol, "units": units, "price": pips}
         self.builder.add(moment, "google_finance_lots", **made, bought_on=day.isoformat(), added_at=iso(moment))

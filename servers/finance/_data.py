@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
@@ -19,7 +18,6 @@ from servers.kit.store import Table
 
 SHARED = market.SHARED
 WATCHLISTS = Table("id:str name:str symbols:list created_at:str updated_at:str")
-UTC = ZoneInfo("UTC")
 
 Symbol = Annotated[str, Field(min_length=1, max_length=12, description="Ticker symbol in any case, e.g. SMPK.")]
 Query = Annotated[str, Field(min_length=1, max_length=80, description="Words of the name, or a symbol; leave out to filter alone.")]
@@ -94,13 +92,6 @@ def screen(svc: Service, at: int, sector: str | None, rating: figures.Rating | N
         if said is not None and fits and rating in (None, said.consensus):
             found.append(Screened(row, cap, said))
     return sorted(found, key=lambda s: (-s.market_cap, s.row["symbol"]))
-
-
-def closed(row: dict[str, Any], day: date) -> int:
-    """Return the moment at which a trading day of a security ends."""
-    if row["kind"] == "crypto":
-        return int(datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC).timestamp())
-    return calendar.session(day)[1]
 
 
 def close_by(row: dict[str, Any], day: date) -> float | None:

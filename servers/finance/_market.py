@@ -66,7 +66,7 @@ _DAY_UNITS = 17
 _CRYPTO_UNITS = 48
 ANCHOR = date(2026, 1, 2)
 """The day for which rows state base price and earnings."""
-_UTC = ZoneInfo("UTC")
+UTC = ZoneInfo("UTC")
 _SCALES = (1, 4, 16, 64, 256)
 
 
@@ -251,7 +251,7 @@ def trading_date(row: dict[str, Any], at: int) -> date:
     """Return the day to which the price at a moment belongs: of New York, for crypto of UTC."""
     at = _traded(row, at)
     if row["kind"] == "crypto":
-        return local_day(at, _UTC)
+        return local_day(at, UTC)
     return calendar.last_closed(at) if row["kind"] == "mutual_fund" else calendar.last_session(at)
 
 
@@ -266,8 +266,13 @@ def closing(row: dict[str, Any], day: date) -> float:
     What was halted or delisted keeps the price at which its trade ended.
     """
     if row["halted_at"] is not None or row["delisted_at"] is not None:
-        return price(row, _start(row, day) + 86_400 if row["kind"] == "crypto" else calendar.session(day)[1])
+        return price(row, closed(row, day))
     return _rounded(_level(row, _places(row, day)[-1]))
+
+
+def closed(row: dict[str, Any], day: date) -> int:
+    """Return the moment at which a trading day of a security ends."""
+    return _start(row, day) + 86_400 if row["kind"] == "crypto" else calendar.session(day)[1]
 
 
 def _places(row: dict[str, Any], day: date) -> range:

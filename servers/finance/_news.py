@@ -14,7 +14,7 @@ from typing import Any, Literal
 from servers.finance import _calendar as calendar
 from servers.finance import _figures as figures
 from servers.finance import _market as market
-from servers.finance._data import closed, spans
+from servers.finance._data import spans
 from servers.kit.noise import draws, share
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local_day, local_moment
@@ -166,7 +166,7 @@ def day_change(row: dict[str, Any], day: date) -> float:
 
 def _moves(row: dict[str, Any], today: date, at: int) -> Iterator[Article]:
     traded = market.days(row, today - timedelta(days=DAYS), today, at)
-    days = [d for d in traded if closed(row, d) <= at and market.state(row, closed(row, d)) in ("open", "closed")]
+    days = [d for d in traded if market.closed(row, d) <= at and market.state(row, market.closed(row, d)) in ("open", "closed")]
     if row["kind"] != "mutual_fund":
         for day in days:
             change = day_change(row, day)
@@ -182,12 +182,12 @@ def _moves(row: dict[str, Any], today: date, at: int) -> Iterator[Article]:
             text = f"{row['name']} ended the week that began on {_day(first)} at ${after:,.2f}, {change:+.1f} percent."
             title = f"{row['name']}: the week ends {how}"
             mood = max(-0.3, min(0.3, change / 20))
-            yield Article(_key(row, "week", end), closed(row, end) + 7200, JOURNAL, title, text, "market_wrap", mood)
+            yield Article(_key(row, "week", end), market.closed(row, end) + 7200, JOURNAL, title, text, "market_wrap", mood)
 
 
 def _moved(row: dict[str, Any], day: date, change: float) -> Iterator[Article]:
     key, up, size = _key(row, "move", day), change > 0, f"{abs(change):.1f} percent"
-    moment = closed(row, day) + 1500
+    moment = market.closed(row, day) + 1500
     verb = _chosen(("climbs", "jumps", "gains") if up else ("slides", "drops", "loses"), key)
     reported = [e for e in figures.earnings(row, moment) if e.reported is not None and 0 <= (day - e.date).days <= 1]
     why = " after its results" if reported else _chosen((" with no news of its own", " with the market", " in heavy trading"), key + " why")

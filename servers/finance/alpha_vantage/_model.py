@@ -46,7 +46,7 @@ def delayed(svc: Service) -> int:
 def trading_days(svc: Service, row: dict[str, Any], since: date | None = None) -> list[date]:
     """Return the trading days of a security that are over, oldest first: a day's bar comes 15 minutes after its close."""
     seen = delayed(svc)
-    over = local_day(seen, data.UTC) - timedelta(days=1) if row["kind"] == "crypto" else calendar.last_closed(seen)
+    over = local_day(seen, market.UTC) - timedelta(days=1) if row["kind"] == "crypto" else calendar.last_closed(seen)
     return market.days(row, since or date(1990, 1, 2), over, svc.now)
 
 

@@ -96,7 +96,7 @@ class Quotes(Service):
 
     def _closes(self, row: dict[str, Any], since: date, end: date, interval: market.Interval) -> Iterator[dict[str, Any]]:
         for _, day in data.spans(market.days(row, since, end, self.now), interval):
-            moment = min(data.closed(row, day), market.as_of(row, self.now))
+            moment = min(market.closed(row, day), market.as_of(row, self.now))
             yield {"time": iso(moment), "price": market.price(row, moment) if day == end else data.close_by(row, day)}
 
     def _listed(self, symbol: str, on: str | None) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from servers.finance import _calendar as calendar
 from servers.finance import _figures as figures
 from servers.finance import _market as market
 from servers.finance import _news as news
-from servers.finance._data import closed
 from servers.kit.control import make_id
 from servers.kit.noise import draws, share
 from servers.kit.zones import local_day, local_moment
@@ -126,7 +125,8 @@ def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
 def _moved(row: dict[str, Any], day: date) -> float:
     """Return the latest day's move before a day, as a part of what is news."""
     before = day - timedelta(days=1) if row["kind"] == "crypto" else calendar.on_or_before(day - timedelta(days=1))
-    if row["kind"] == "mutual_fund" or row["listed_at"][:10] >= before.isoformat() or market.state(row, closed(row, before)) == "halted":
+    traded = row["kind"] != "mutual_fund" and row["listed_at"][:10] < before.isoformat()
+    if not traded or market.state(row, market.closed(row, before)) == "halted":
         return 0.0
     return news.day_change(row, before) / max(news.large_move(row), 0.5)
 

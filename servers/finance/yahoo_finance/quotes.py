@@ -142,7 +142,7 @@ class Quotes(Service):
 
     def _parts(self, row: dict[str, Any], day: date, length: int) -> list[tuple[int, int]]:
         """Return (start, end) of the bars of a day that have begun, newest first."""
-        end, first = data.closed(row, day), market.intraday(row, day, self.now)[0][0]
+        end, first = market.closed(row, day), market.intraday(row, day, self.now)[0][0]
         ends = [parse_time(row[c]) for c in ("halted_at", "delisted_at") if row[c]]
         last = min(self.now // 60 * 60, end, *ends)
         return [(s, min(s + length, last)) for s in range(first, end, length) if s < last or s == first][::-1]
@@ -152,15 +152,15 @@ class Quotes(Service):
         inner = range(start // HALF_HOUR * HALF_HOUR + HALF_HOUR, end, HALF_HOUR)
         day = market.trading_date(row, start)
         seen = [market.price(row, moment) for moment in (start, *inner)] + [self._closing(row, day, end)]
-        total = [market.daily_bar(row, day, moment).volume for moment in (start, end)] if end < data.closed(row, day) else []
+        total = [market.daily_bar(row, day, moment).volume for moment in (start, end)] if end < market.closed(row, day) else []
         volume = total[1] - total[0] if total else self._rest(row, day, start)
         return {"time": iso(start), "open": seen[0], "high": max(seen), "low": min(seen), "close": seen[-1], "volume": volume}
 
     def _closing(self, row: dict[str, Any], day: date, end: int) -> float:
-        return market.closing(row, day) if end == data.closed(row, day) else market.price(row, end)
+        return market.closing(row, day) if end == market.closed(row, day) else market.price(row, end)
 
     def _rest(self, row: dict[str, Any], day: date, start: int) -> int:
-        return market.daily_bar(row, day, data.closed(row, day)).volume - market.daily_bar(row, day, start).volume
+        return market.daily_bar(row, day, market.closed(row, day)).volume - market.daily_bar(row, day, start).volume
 
     def _optioned(self, symbol: str) -> dict[str, Any]:
         row = data.find_security(self, WORDS, symbol)
