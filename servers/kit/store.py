@@ -314,7 +314,7 @@ class World:
 
 
 _PARSE = json.JSONDecoder().raw_decode
-"""Reads what `_text` wrote: a third of the time of `loads`, which first looks for blanks at both ends of text that has none."""
+"""Reads what `_text` wrote, in a quarter to half the time of `loads`, which first looks for blanks at both ends of text that has none."""
 
 
 def _text(row: dict[str, Any] | None) -> str | None:
