@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +10,8 @@ from fault_profiles.profiles import locate
 from scenarios import load
 from scenarios.model import Scenario
 from scenarios.worlds import build
+from servers.kit import files
+from servers.kit.files import hash_of
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness")
@@ -23,7 +24,7 @@ def fingerprints(scenarios: Iterable[Scenario], disclosure: str, profile: str | 
     if profile is not None:
         suite.append(locate(profile).read_text(encoding="utf-8"))
     return {
-        "suite": _hash(t.encode() for t in suite),
+        "suite": hash_of(t.encode() for t in suite),
         "world": world(chosen),
         "code": code(),
         "judge": judging(chosen),
@@ -33,24 +34,22 @@ def fingerprints(scenarios: Iterable[Scenario], disclosure: str, profile: str | 
 
 def world(scenarios: Iterable[Scenario]) -> str:
     """Return the hash of the worlds in which scenarios take place."""
-    return _hash(f"{name}={build.fingerprint(name)}".encode() for name in sorted({s.world for s in scenarios}))
+    return hash_of(f"{name}={build.fingerprint(name)}".encode() for name in sorted({s.world for s in scenarios}))
 
 
 def judging(scenarios: Iterable[Scenario]) -> str:
     """Return the hash of the scenarios' checks and of the judge."""
     checks = sorted(f"{s.id}={c.kind}:{c.model_dump_json()}" for s in scenarios for c in s.checks)
-    return _hash([code("judge").encode(), *(c.encode() for c in checks)])
+    return hash_of([code("judge").encode(), *(c.encode() for c in checks)])
 
 
 @functools.cache
 def code(*packages: str) -> str:
-    """Return the hash of the packages' Python files, of all packages where none is named."""
-    paths = sorted(p for name in packages or PACKAGES for p in (ROOT / name).rglob("*.py"))
-    return _hash(part for p in paths for part in (p.relative_to(ROOT).as_posix().encode(), p.read_bytes()))
+    """Return the hash of every file that packages ship, of all packages where none is named.
 
-
-def _hash(parts: Iterable[bytes]) -> str:
-    digest = hashlib.blake2b(digest_size=8)
-    for part in parts:
-        digest.update(len(part).to_bytes(8) + part)
-    return digest.hexdigest()
+    Scenarios, histories and people's seeds are left out: `suite` and `world` speak of those that a run takes.
+    """
+    data = (load.SUITES, load.HAYSTACK, *map(build.folder, build.names()))
+    paths = files.shipped(*(ROOT / name for name in packages or PACKAGES))
+    kept = [p for p in paths if p.suffix == ".py" or not any(p.is_relative_to(folder) for folder in data)]
+    return files.fingerprint(kept, ROOT)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import importlib
 import os
 import pkgutil
@@ -25,6 +24,7 @@ from zoneinfo import ZoneInfo
 
 import yaml
 
+from servers.kit import files
 from servers.kit.control import make_id
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.service import all_tables, categories_of, tables_of
@@ -195,14 +195,18 @@ def build(name: str) -> World:
     return world
 
 
+def folder(name: str) -> Path:
+    """Return the folder that holds a person's seeds."""
+    return HERE / name
+
+
 @functools.cache
 def fingerprint(name: str) -> str:
-    """Return a short hash of all that decides a world's rows: its seeds, the generators, the tables."""
-    digest = hashlib.blake2b(digest_size=8)
+    """Return a short hash of all that decides a world's rows: its seeds, what generators read, the generators, the services."""
     person(name)
-    for path in sorted([*HERE.glob("*.py"), *HERE.glob("*.yaml"), *(HERE / name).glob("*.yaml"), *(ROOT / "servers").rglob("*.py")]):
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
+    others = [folder(other) for other in names() if other != name]
+    generators = [p for p in files.shipped(HERE) if not any(p.is_relative_to(other) for other in others)]
+    return files.fingerprint([*generators, *files.shipped(ROOT / "servers")], ROOT)
 
 
 @functools.cache
