@@ -73,12 +73,12 @@ def services() -> str:
 
 def worlds_table() -> str:
     """Return the table of worlds: whose, and when an episode begins."""
-    from scenarios.worlds.build import HERE, names, person
+    from scenarios.worlds.build import folder, names, person
 
     rows = ["| world | who | an episode begins |", "|---|---|---|"]
     for name in names():
-        text = (HERE / name / "README.md").read_text().split("\n\n")[1]
-        rows.append(f"| [`{name}`](scenarios/worlds/{name}/README.md) | {_first_sentence(text)} | {person(name)['start']} |")
+        text = (folder(name) / "README.md").read_text().split("\n\n")[1]
+        rows.append(f"| [`{name}`](scenarios/people/{name}/README.md) | {_first_sentence(text)} | {person(name)['start']} |")
     return "\n".join(rows)
 
 

@@ -49,7 +49,7 @@ def code(*packages: str) -> str:
 
     Scenarios, histories and people's seeds are left out: `suite` and `world` speak of those that a run takes.
     """
-    data = (load.SUITES, load.HAYSTACK, *map(build.folder, build.names()))
+    data = (load.SUITES, load.HAYSTACK, build.PEOPLE)
     paths = files.shipped(*(ROOT / name for name in packages or PACKAGES))
     kept = [p for p in paths if p.suffix == ".py" or not any(p.is_relative_to(folder) for folder in data)]
     return files.fingerprint(kept, ROOT)

@@ -67,23 +67,23 @@ class Decider:
         self._rolls = fault.probability is not None and 0 < fault.probability < 1  # a certain outcome needs no draw
         self._timed, self._due = fault.window is not None, fault.due
 
-    def run(self, call: Call, following: Next) -> Awaitable[Reply]:
+    def run(self, call: Call, call_next: Next) -> Awaitable[Reply]:
         """Pass a call on, or act on it."""
         if call.shadow:
             firing = fired(call, self._fault.name)
             if firing is None:
-                return following(call)
-            return self._fault.act(call, following, Acting(self._session, firing, self._scope(call), True))
+                return call_next(call)
+            return self._fault.act(call, call_next, Acting(self._session, firing, self._scope(call), True))
         if self._where and not matches(self._where, call.args, self._scope(call) if self._computes else None):
-            return following(call)
+            return call_next(call)
         if self._asks:
-            return self._ask(call, following)
+            return self._ask(call, call_next)
         by = self._due_on(call)
-        return following(call) if by is None else self._fire(call, following, by)
+        return call_next(call) if by is None else self._fire(call, call_next, by)
 
-    async def _ask(self, call: Call, following: Next) -> Reply:
+    async def _ask(self, call: Call, call_next: Next) -> Reply:
         by = self._due_on(call) if await self._conditions_hold(call) else None
-        return await (following(call) if by is None else self._fire(call, following, by))
+        return await (call_next(call) if by is None else self._fire(call, call_next, by))
 
     def _state(self) -> State:
         return self._live or State.load(self._control, self._fault.name)
@@ -103,11 +103,11 @@ class Decider:
             state.save()
         return by if acts else None
 
-    async def _fire(self, call: Call, following: Next, by: str) -> Reply:
+    async def _fire(self, call: Call, call_next: Next, by: str) -> Reply:
         fault = self._fault
         firing = Firing(fault.name, fault.kind, self._state().fired + 1)
         at = Acting(self._session, firing, self._scope(call) | {"number": firing.number}, False)
-        reply = await fault.act(call, following, at)
+        reply = await fault.act(call, call_next, at)
         state = self._state()
         if at.declined:
             state.counts[by] -= 1

@@ -22,10 +22,10 @@ from servers.kit.events import Attempt
 from servers.kit.expr import check_predicate, fields, heads, matches, names
 from servers.kit.expr.paths import parse as parse_path
 from servers.kit.registry import subclasses
+from servers.kit.selector import Selector
 from servers.kit.service import Service, ToolSpec, service, tool
 from servers.kit.session import Session
 from servers.kit.store import Table
-from servers.kit.target import Target
 
 _SCOPE = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
 """Names that expressions of a fault know: `number` is the firing's, `reply` the honest reply where there is one."""
@@ -47,7 +47,7 @@ class Reading(BaseModel):
     """A reading that could expose a fault, or a call that recovers from it: its tool and arguments."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    tool: Target
+    tool: Selector
     where: dict[str, Any] = {}
 
     @model_validator(mode="before")
@@ -89,7 +89,7 @@ class Fault(Schedule):
     """What every firing of a sample keeps (`fault_profiles.sample.PROMISES`)."""
 
     name: str = ""
-    on: Target
+    on: Selector
     where: dict[str, Any] = {}
     stored: Stored | None = None
     result: dict[str, Any] = {}
@@ -163,7 +163,7 @@ class Fault(Schedule):
         """Return the kind's own fields of the smallest declaration that acts on this call, or why it makes no sense there."""
         return {}
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Do what the kind does to one call and return what the agent sees."""
         raise NotImplementedError
 

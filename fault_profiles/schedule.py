@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.expr import check_predicate, matches
-from servers.kit.target import Target
+from servers.kit.selector import Selector
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -26,7 +26,7 @@ class Moment(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     calls: Count | None = None
     seconds: Count | None = None
-    called: Target | None = None
+    called: Selector | None = None
     where: dict[str, Any] = {}
     ok: bool | None = None
     fired: str | None = None

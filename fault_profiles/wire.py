@@ -27,18 +27,18 @@ class Wire(Fault):
         """Whether no call ever comes to what stands inside it."""
         return self.when == "before" and self.always
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call or not, and lose its answer."""
         if self.when == "after":
-            await following(call)
-        reply = self.in_band(at)
-        if not at.shadow:
+            await call_next(call)
+        reply = self.in_band(acting)
+        if not acting.shadow:
             call.journal.extra_time += self.seconds
             reply.wire = self.on_the_wire()
-            at.firing.detail.update(when=self.when, wire=reply.wire)
+            acting.firing.detail.update(when=self.when, wire=reply.wire)
         return reply
 
-    def in_band(self, at: Acting) -> Reply:
+    def in_band(self, acting: Acting) -> Reply:
         """Return what an agent sees that has no HTTP between it and the server."""
         raise NotImplementedError
 

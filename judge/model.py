@@ -14,8 +14,8 @@ from servers.kit.events import Attempt
 from servers.kit.evidence import Watch
 from servers.kit.expr import check_predicate, matches
 from servers.kit.expr.paths import parse
+from servers.kit.selector import Selector
 from servers.kit.service import tool
-from servers.kit.target import Target
 
 if TYPE_CHECKING:
     from judge.trace import Record
@@ -61,7 +61,7 @@ class Mentions:
     `recovered` are faults of which it asks whether the agent recovered, so that they must say how one does.
     """
 
-    targets: list[Target] = field(default_factory=list)
+    targets: list[Selector] = field(default_factory=list)
     tables: dict[str, set[str]] = field(default_factory=dict)
     faults: set[str] = field(default_factory=set)
     recovered: set[str] = field(default_factory=set)
@@ -125,7 +125,7 @@ class CallPattern(Strict):
     An argument that no tool of the target takes is an error, except inside `any_of` and its like (a fault may rename arguments).
     """
 
-    tool: Target
+    tool: Selector
     where: Predicate | None = None
     result: Predicate | None = None
     ok: bool | None = None
@@ -133,7 +133,7 @@ class CallPattern(Strict):
     @model_validator(mode="before")
     @classmethod
     def _short(cls, data: Any) -> Any:
-        return {"tool": data} if isinstance(data, str | list | Target) else data
+        return {"tool": data} if isinstance(data, str | list | Selector) else data
 
     @model_validator(mode="after")
     def _arguments(self) -> Self:

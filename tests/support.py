@@ -70,14 +70,14 @@ def at(prefix: str, key: str) -> str:
     return make_id(prefix, WORLD, key)
 
 
-async def ok(session: Session, service: str, tool: str, /, **args: Any) -> dict[str, Any]:
+async def call_ok(session: Session, service: str, tool: str, /, **args: Any) -> dict[str, Any]:
     """Return what a tool answers to a call that must succeed."""
     reply = await session.call(service, tool, args)
     assert not session.bugs and not reply.is_error, session.bugs or reply.data
     return reply.data
 
 
-async def refused(session: Session, service: str, tool: str, /, **args: Any) -> dict[str, Any]:
+async def call_refused(session: Session, service: str, tool: str, /, **args: Any) -> dict[str, Any]:
     """Return the error of a call that must be refused and change nothing."""
     before = session.world.last_change()
     error = assert_error(await session.call(service, tool, args))
@@ -89,7 +89,7 @@ async def pages(session: Session, service: str, tool: str, items: str, /, **args
     """Return the items of a list on all of its pages."""
     found, cursor = [], None
     while True:
-        reply = await ok(session, service, tool, **args, **({"cursor": cursor} if cursor else {}))
+        reply = await call_ok(session, service, tool, **args, **({"cursor": cursor} if cursor else {}))
         found, cursor = found + reply[items], reply["next_cursor"]
         if cursor is None:
             return found

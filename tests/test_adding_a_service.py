@@ -44,7 +44,7 @@ def run(home: Path, *arguments: str) -> str:
 
 
 def test_the_contracts_hold_for_the_service_of_the_page(copy: Path) -> None:
-    contracts = ("tests/test_services.py", "tests/test_fuzz.py", "tests/test_ids.py")
+    contracts = ("tests/services/test_contract.py", "tests/services/test_fuzz.py", "tests/services/test_ids.py")
     told = run(copy, "-m", "pytest", "-v", "-p", "no:cacheprovider", *contracts, "-k", "lending")
     assert sum(map(int, re.findall(r"(\d+) passed", told))) > 20
 

@@ -71,17 +71,17 @@ def one_of_each_suffix(home: Path) -> list[str]:
 
 def test_an_edit_of_any_kind_of_file_changes_a_fingerprint(copy: Path) -> None:
     (copy / "servers/email/gmail/receipt.j2").write_text("a template")
-    (copy / "scenarios/worlds/generators").mkdir()
-    (copy / "scenarios/worlds/generators/nested.py").write_text("generator = 1\n")
+    (copy / "scenarios/worlds/fill/new").mkdir()
+    (copy / "scenarios/worlds/fill/new/nested.py").write_text("generator = 1\n")
     (copy / "judge/instruction.md").write_text("an instruction")
-    new = ["servers/email/gmail/receipt.j2", "scenarios/worlds/generators/nested.py", "judge/instruction.md"]
+    new = ["servers/email/gmail/receipt.j2", "scenarios/worlds/fill/new/nested.py", "judge/instruction.md"]
     suites = ("scenarios/suites", "scenarios/haystack")
     edited = [n for n in one_of_each_suffix(copy) if not (n.startswith(suites) and n.endswith(".yaml"))]
     edited += [*new, "scenarios/haystack/maya_year.yaml"]
     changed = edit(copy, edited, r'lambda text: text + "\n# edited\n"')
     assert not [name for name, parts in changed.items() if not parts], changed
     for name, parts in changed.items():
-        if name.startswith("servers/") or name == "scenarios/worlds/generators/nested.py":
+        if name.startswith("servers/") or name == "scenarios/worlds/fill/new/nested.py":
             assert "world" in parts, name
         if name.startswith("judge/"):
             assert "judge" in parts, name

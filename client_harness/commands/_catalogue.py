@@ -29,9 +29,9 @@ from servers.kit import counterparts, service
 from servers.kit.control import Control
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.evidence import Watch
+from servers.kit.selector import Selector
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session
-from servers.kit.target import Target
 from servers.kit.values import parse_time
 from servers.kit.yaml import read
 
@@ -71,7 +71,7 @@ def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
     from fault_profiles.matrix import matrix
 
     start = parse_time(build.person(_WORLD)["start"])
-    meant = Target(list(on))
+    meant = Selector(list(on))
     tools = [(cls, spec) for cls in service.services().values() for spec in cls.tools.values() if meant.selects(cls.name, spec.name)]
 
     def begin(names: tuple[str, ...], present: Sequence[Any], watches: Sequence[Watch]) -> Session:
@@ -141,7 +141,7 @@ _LISTS: dict[str, tuple[Callable[[], Any], Callable[[str], Entry]]] = {
     "checks": (checks.kinds, lambda n: {"about": _line(checks.kinds()[n].__doc__)}),
     "agents": (lambda: [*agents(), *adapters()], lambda n: {"about": _line(resolve(n).ABOUT)}),
     "adapters": (adapters, lambda n: {"about": _line(resolve(n).ABOUT)}),
-    "worlds": (build.names, lambda n: _head(build.HERE / n / "README.md")),
+    "worlds": (build.names, lambda n: _head(build.folder(n) / "README.md")),
     "histories": (lambda: [p.stem for p in history.HERE.glob("*.yaml")], lambda n: _head(history.HERE / f"{n}.yaml")),
     "profiles": (profiles.profiles, lambda n: _head(profiles.locate(n))),
     "clients": (connect.clients, lambda n: {"about": f"{connect.client(n).title}: {connect.client(n).path}"}),
@@ -249,7 +249,7 @@ _SHELVES: dict[str, tuple[str, Callable[[], Any], Callable[[str], Entry]]] = {
     "check": ("checks", checks.kinds, lambda n: _fields(checks.kinds()[n])),
     "agent": ("agents", lambda: [*agents(), *adapters()], _agent),
     "suite": ("suites", load.suites, lambda n: {"about": f"{len(load.suites()[n])} scenarios", "scenarios": load.suites()[n]}),
-    "world": ("worlds", build.names, lambda n: _file(build.HERE / n / "README.md")),
+    "world": ("worlds", build.names, lambda n: _file(build.folder(n) / "README.md")),
     "history": ("histories", _LISTS["histories"][0], lambda n: _file(history.HERE / f"{n}.yaml")),
     "profile": ("profiles", profiles.profiles, lambda n: _file(profiles.locate(n))),
 }

@@ -14,15 +14,15 @@ NAMES = frozenset({"args", "service", "tool", "now", "start", "faults", "number"
 """Names that expressions over a reply know."""
 
 
-async def tell_truth(call: Call, at: Acting) -> None:
+async def tell_truth(call: Call, acting: Acting) -> None:
     """Note what the service would honestly answer to a call that did not run as the agent made it; where a fault inside has not."""
-    if not at.shadow and call.journal.truth is None:
-        call.journal.truth = await at.session.peek(call)
+    if not acting.shadow and call.journal.truth is None:
+        call.journal.truth = await acting.session.peek(call)
 
 
-def watched(fault: Fault, call: Call, at: Acting) -> bool:
+def watched(fault: Fault, call: Call, acting: Acting) -> bool:
     """Return whether an obligation waits for this fault, so that a world without it is wanted."""
-    return not at.shadow and not call.scratch and any(w.fault == fault.name for w in at.session.evidence.watches)
+    return not acting.shadow and not call.scratch and any(w.fault == fault.name for w in acting.session.evidence.watches)
 
 
 def own_tables(cls: type[Service], tables: Iterable[str] | None) -> list[str]:
@@ -40,6 +40,6 @@ def check_tables(fault: Fault, tables: Iterable[str] | None, where: str = "table
             raise UnknownName("table", table, known, where)
 
 
-def everywhere(at: Acting) -> list[World]:
+def everywhere(acting: Acting) -> list[World]:
     """Return the true world and the other worlds, for what happens in each."""
-    return [at.session.world, *at.session.evidence.others()]
+    return [acting.session.world, *acting.session.evidence.others()]

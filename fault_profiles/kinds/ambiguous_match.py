@@ -57,25 +57,25 @@ class AmbiguousMatch(Fault):
                 return {"table": table, "like": {key: row[key]}, "change": {texts[0]: f"{row[texts[0]]} (2)"}}
         return "its provider keeps no row with a text of its own"
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Store the twin once, then run the call."""
         spec = call.world.tables[self.table]
-        if not at.shadow and at.firing.number == 1:
-            row = next((r for r in call.world.rows(self.table) if matches(self.like, r, at.scope)), None)
+        if not acting.shadow and acting.firing.number == 1:
+            row = next((r for r in call.world.rows(self.table) if matches(self.like, r, acting.scope)), None)
             if row is None:
-                return at.fail(await following(call), f"no row of {self.table} to make a twin of")
-            twin = {**row, spec.key: at.session.control.new_id(self.id), **render(self.change, at.scope)}
-            for world in (call.world, *at.session.evidence.others()):
+                return acting.fail(await call_next(call), f"no row of {self.table} to make a twin of")
+            twin = {**row, spec.key: acting.session.control.new_id(self.id), **render(self.change, acting.scope)}
+            for world in (call.world, *acting.session.evidence.others()):
                 world.stamp(call.now, f"fault:{self.name}")
                 world.insert(self.table, twin)
                 world.commit()
-            at.firing.detail["twin"] = {"table": self.table, "key": twin[spec.key], "of": row[spec.key]}
-        reply = await following(call)
+            acting.firing.detail["twin"] = {"table": self.table, "key": twin[spec.key], "of": row[spec.key]}
+        reply = await call_next(call)
         found = None if reply.is_error or self.top_of is None else reply.data.get(self.top_of)
         if not isinstance(found, list):
             return reply
         told = reply.copied()
-        own = set(render(self.change, at.scope).values())
+        own = set(render(self.change, acting.scope).values())
         told.data[self.top_of].sort(
             key=lambda item: not (isinstance(item, dict) and own & {v for v in item.values() if isinstance(v, str)})
         )

@@ -45,25 +45,25 @@ class ApiSunset(Fault):
                 raise InputError(f"instead: {self.instead} would be gone as well; name a tool that stays")
         return self
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Add the notice, or answer that the tool is gone."""
-        if not at.shadow:
-            at.firing.detail["gone"] = self._gone(call, at)
+        if not acting.shadow:
+            acting.firing.detail["gone"] = self._gone(call, acting)
         hint = f"Use {self._named(call)} instead." if self.instead else "Look for another tool in the list."
-        if at.firing.detail["gone"]:
+        if acting.firing.detail["gone"]:
             return self.error.reply(
-                at.scope, "GONE", f"{call.tool} of {at.title} is no longer available.", hint, retryable=False, status=410
+                acting.scope, "GONE", f"{call.tool} of {acting.title} is no longer available.", hint, retryable=False, status=410
             )
-        reply = await following(call)
+        reply = await call_next(call)
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         until = f" on {self.date}" if self.date else " soon"
         return Reply({**reply.data, "notice": f"{call.tool} is deprecated and goes away{until}. {hint}"})
 
-    def _gone(self, call: Call, at: Acting) -> bool:
+    def _gone(self, call: Call, acting: Acting) -> bool:
         if self.warnings is None:
             return self.date is None or call.now >= parse_time(self.date)
-        state = State.load(at.session.control, self.name)
+        state = State.load(acting.session.control, self.name)
         warned = state.memory["warned"] = state.memory.get("warned", 0) + 1
         state.save()
         return warned > self.warnings or (self.date is not None and call.now >= parse_time(self.date))

@@ -12,8 +12,8 @@ from fault_profiles.refusal import Refusal
 from fault_profiles.sample import Example
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError
+from servers.kit.selector import Selector
 from servers.kit.service import Service, ToolSpec
-from servers.kit.target import Target
 
 _TABLE = "sign_ins"
 
@@ -49,7 +49,7 @@ class CredentialExpired(Fault):
             return given  # a server that is not ours has no sign-in of ours
         if given.get("revoked"):
             return {"repairable": False, **given}
-        on = given["on"] if isinstance(given["on"], Target) else Target(given["on"])
+        on = given["on"] if isinstance(given["on"], Selector) else Selector(given["on"])
         if len(on.services) != 1:
             raise InputError("declare one for each provider, or say `until`, since each has a sign-in of its own")
         again = {"where": {"service": next(iter(on.services))}}
@@ -60,20 +60,20 @@ class CredentialExpired(Fault):
         """Whether a sign-in can expire for the tool: not for signing in itself."""
         return super().handles(cls, spec) and _TABLE not in cls.tables
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Answer that the sign-in is over."""
-        if not at.shadow:
-            self._sign_out(call, at)
+        if not acting.shadow:
+            self._sign_out(call, acting)
         if self.revoked:
-            told, hint = f"Access to {at.title} was revoked.", "The account's owner has to grant access again."
+            told, hint = f"Access to {acting.title} was revoked.", "The account's owner has to grant access again."
         else:
-            told, hint = f"The sign-in to {at.title} has expired.", "Sign in again."
-        return self.error.reply(at.scope, at.codes.unauthorized, told, hint, retryable=False, status=401)
+            told, hint = f"The sign-in to {acting.title} has expired.", "Sign in again."
+        return self.error.reply(acting.scope, acting.codes.unauthorized, told, hint, retryable=False, status=401)
 
-    def _sign_out(self, call: Call, at: Acting) -> None:
-        for world in everywhere(at):
+    def _sign_out(self, call: Call, acting: Acting) -> None:
+        for world in everywhere(acting):
             row = world.get(_TABLE, call.service) if _TABLE in world.tables else None
             if row is not None and (row["expired_at"] is None or row["revoked"] != self.revoked):
                 world.stamp(call.now, f"fault:{self.name}")
-                world.update(_TABLE, call.service, expired_at=at.scope["now"], revoked=self.revoked)
+                world.update(_TABLE, call.service, expired_at=acting.scope["now"], revoked=self.revoked)
                 world.commit()

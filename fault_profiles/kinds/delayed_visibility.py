@@ -29,32 +29,32 @@ class DelayedVisibility(Fault):
     reads: Count = 5
     writes_of: list[str] = []
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Answer from a copy in which the agent's fresh writes are undone."""
-        if at.shadow:
-            hidden = set(at.firing.detail["hidden"])
+        if acting.shadow:
+            hidden = set(acting.firing.detail["hidden"])
         else:
-            hidden = self._hidden(call, at)
+            hidden = self._hidden(call, acting)
             if not hidden:
-                return at.decline(await following(call))
-            at.firing.detail["hidden"] = sorted(hidden)
-        tables = self._tables(call, at)
+                return acting.decline(await call_next(call))
+            acting.firing.detail["hidden"] = sorted(hidden)
+        tables = self._tables(call, acting)
         before = call.world.scratch()
         before.undo(lambda e: e["cause"] == AGENT and e["table"] in tables and e["at"] in hidden, after=min(hidden))
-        reply = await following(call.on(before))
+        reply = await call_next(call.on(before))
         before.close()
-        if not at.shadow and call.journal.truth is None:
-            call.journal.truth = await at.session.peek(call)
+        if not acting.shadow and call.journal.truth is None:
+            call.journal.truth = await acting.session.peek(call)
         return reply
 
-    def _tables(self, call: Call, at: Acting) -> set[str]:
-        cls = at.session.classes[call.service]
+    def _tables(self, call: Call, acting: Acting) -> set[str]:
+        cls = acting.session.classes[call.service]
         return set(self.writes_of or [*cls.shared_tables, *cls.tables])
 
-    def _hidden(self, call: Call, at: Acting) -> set[str]:
-        state = State.load(at.session.control, self.name)
+    def _hidden(self, call: Call, acting: Acting) -> set[str]:
+        state = State.load(acting.session.control, self.name)
         seen: dict[str, int] = state.memory.setdefault("reads", {})
-        tables, since = self._tables(call, at), iso(call.now - self.seconds)
+        tables, since = self._tables(call, acting), iso(call.now - self.seconds)
         moments = {e["at"] for e in call.world.log_since(since) if e["cause"] == AGENT and e["table"] in tables}
         hidden = {m for m in moments if call.now - parse_time(m) < self.seconds and seen.get(m, 0) < self.reads}
         for moment in hidden:

@@ -26,15 +26,15 @@ class DroppedWrite(Fault):
     promises: ClassVar[tuple[str, ...]] = ("honest", "unchanged")
     edit: list[dict] = []
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run on a copy, answer honestly-looking, drop the copy."""
         copy = call.world.scratch()
-        reply = await following(call.on(copy))
+        reply = await call_next(call.on(copy))
         copy.close()
         if reply.is_error:
-            return reply if at.shadow else at.decline(reply)
+            return reply if acting.shadow else acting.decline(reply)
         told = reply.copied()
-        apply(self.edit, told.data, at.scope | {"reply": reply.data})
+        apply(self.edit, told.data, acting.scope | {"reply": reply.data})
         if isinstance(told.data, dict) and self.tell != "none":
             told.data["notice"] = "Request accepted." if self.tell == "indirect" else "Request accepted; not confirmed yet."
         return told

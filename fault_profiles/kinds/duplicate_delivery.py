@@ -27,32 +27,32 @@ class DuplicateDelivery(Fault):
     effects: ClassVar[tuple[str, ...]] = ("write",)
     times: Annotated[int, Field(ge=2, le=10)] = 2
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call, then again; answer the first reply."""
-        journal, own = call.journal, at.firing.detail
-        if at.shadow:
+        journal, own = call.journal, acting.firing.detail
+        if acting.shadow:
             spans = own.get("inside", [[0, 0]] * self.times)
-            reply = await following(_with(call, Journal(journal.firings[slice(*spans[0])], ids=journal.ids, others=journal.others)))
+            reply = await call_next(_with(call, Journal(journal.firings[slice(*spans[0])], ids=journal.ids, others=journal.others)))
             for span, ids in zip(spans[1:], own["again"], strict=True):
                 tape = [(made.rpartition("_")[0], made) for made in ids]
                 if not reply.is_error:
-                    await following(_with(call, Journal(journal.firings[slice(*span)], ids=tape, others=journal.others)))
+                    await call_next(_with(call, Journal(journal.firings[slice(*span)], ids=tape, others=journal.others)))
             return reply
         spans = [[len(journal.firings)]]
-        reply = await following(call)
+        reply = await call_next(call)
         if reply.is_error:
-            return at.decline(reply)
-        if watched(self, call, at):
+            return acting.decline(reply)
+        if watched(self, call, acting):
             journal.others[self.name] = call.world.scratch()
         own["again"], mark = [], call.world.last_change()
         for _ in range(self.times - 1):
             spans.append([len(journal.firings)])
             second = Journal(others=journal.others)
-            await following(_with(call, second))
+            await call_next(_with(call, second))
             journal.firings += second.firings
             own["again"].append([made for _, made in second.ids])
         if not self.on.open and call.world.last_change() == mark and len(journal.firings) == spans[0][0]:
-            return at.decline(reply)  # nothing came of it twice, say by the service's idempotency key
+            return acting.decline(reply)  # nothing came of it twice, say by the service's idempotency key
         if len(journal.firings) > spans[0][0]:
             own["inside"] = [[a[0], b[0]] for a, b in zip(spans, [*spans[1:], [len(journal.firings)]], strict=True)]
         return reply

@@ -61,29 +61,29 @@ class ErrorLadder(Fault):
         """Return one step that asks for nothing."""
         return {"steps": [{}]}
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Show the first demand that is not met."""
-        if at.shadow:
-            return self._refuse(at, at.firing.detail["step"] - 1)
-        state = State.load(at.session.control, self.name)
-        place = self._place(call, at, state)
+        if acting.shadow:
+            return self._refuse(acting, acting.firing.detail["step"] - 1)
+        state = State.load(acting.session.control, self.name)
+        place = self._place(call, acting, state)
         if place == len(self.steps):
             if self.again:
                 state.memory.clear()
             state.save()
-            return at.decline(await following(call))
+            return acting.decline(await call_next(call))
         state.memory["shown"] = {"step": place, "times": self._shown(state, place) + 1}
         state.save()
-        at.firing.detail["step"] = place + 1
-        return self._refuse(at, place)
+        acting.firing.detail["step"] = place + 1
+        return self._refuse(acting, place)
 
-    def _place(self, call: Call, at: Acting, state: State) -> int:
+    def _place(self, call: Call, acting: Acting, state: State) -> int:
         """Return the first step that stands; the state keeps how far the calls have come."""
         done = state.memory.get("done", 0)
         for place in range(0 if not self.latched else done, len(self.steps)):
             step = self.steps[place]
             if step.met:
-                met = matches(step.met, call.args, at.scope)
+                met = matches(step.met, call.args, acting.scope)
             else:
                 met = place < done or (step.met_by is None and self._shown(state, place) >= step.times)
             if not met:
@@ -96,9 +96,11 @@ class ErrorLadder(Fault):
         shown = state.memory.get("shown", {})
         return shown["times"] if shown.get("step") == place else 0
 
-    def _refuse(self, at: Acting, place: int) -> Reply:
+    def _refuse(self, acting: Acting, place: int) -> Reply:
         told = "The request was not accepted."
-        return self.steps[place].error.reply(at.scope, at.codes.invalid, told, "Correct the request and try again.", retryable=False)
+        return self.steps[place].error.reply(
+            acting.scope, acting.codes.invalid, told, "Correct the request and try again.", retryable=False
+        )
 
     def hear(self, session: Session, attempt: Attempt) -> None:
         """Take note of a call that the standing step asks for."""

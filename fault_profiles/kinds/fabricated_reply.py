@@ -42,18 +42,18 @@ class FabricatedReply(Fault):
             raise InputError(f"reply: knows {', '.join(sorted(_KNOWN))}; got {sorted(unknown)[0]!r} (nothing runs, so there is no reply)")
         return self
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Answer from the template."""
-        if at.shadow:
-            return Reply(at.firing.detail["reply"])
-        made = _with_ids(render(self.reply, at.scope), at)
-        at.firing.detail["reply"] = made
+        if acting.shadow:
+            return Reply(acting.firing.detail["reply"])
+        made = _with_ids(render(self.reply, acting.scope), acting)
+        acting.firing.detail["reply"] = made
         return Reply(made)
 
 
-def _with_ids(value: Any, at: Acting) -> Any:
+def _with_ids(value: Any, acting: Acting) -> Any:
     if isinstance(value, dict):
         if set(value) == {"new_id"}:
-            return at.session.control.new_id(value["new_id"])
-        return {k: _with_ids(v, at) for k, v in value.items()}
-    return [_with_ids(v, at) for v in value] if isinstance(value, list) else value
+            return acting.session.control.new_id(value["new_id"])
+        return {k: _with_ids(v, acting) for k, v in value.items()}
+    return [_with_ids(v, acting) for v in value] if isinstance(value, list) else value

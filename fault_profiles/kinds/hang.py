@@ -27,9 +27,9 @@ class Hang(Wire):
     seconds: Count = 60
     real_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
 
-    def in_band(self, at: Acting) -> Reply:
+    def in_band(self, acting: Acting) -> Reply:
         """Return the timeout."""
-        return timed_out(self.error, at, self.seconds)
+        return timed_out(self.error, acting, self.seconds)
 
     def on_the_wire(self) -> dict[str, Any]:
         """Let the client wait."""

@@ -38,13 +38,13 @@ class HttpError(Wire):
         except ValueError:
             return str(self.status)
 
-    def in_band(self, at: Acting) -> Reply:
+    def in_band(self, acting: Acting) -> Reply:
         """Return the status as the provider's error."""
-        message = f"{at.title} answered with HTTP {self._named}."
+        message = f"{acting.title} answered with HTTP {self._named}."
         hint = UNKNOWN if self.status >= 500 else ""
         return self.error.reply(
-            at.scope,
-            _code(self.status, at.codes),
+            acting.scope,
+            _code(self.status, acting.codes),
             message,
             hint,
             retryable=self.status in (408, 425, 429) or self.status >= 500,

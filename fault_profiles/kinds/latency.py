@@ -25,10 +25,10 @@ class Latency(Fault):
     seconds: Count = 20
     real_seconds: float = 0
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call, then let time pass."""
-        reply = await following(call)
-        if not at.shadow:
+        reply = await call_next(call)
+        if not acting.shadow:
             call.journal.extra_time += self.seconds
             if self.real_seconds:
                 await anyio.sleep(self.real_seconds)

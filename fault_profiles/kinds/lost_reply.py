@@ -26,12 +26,12 @@ class LostReply(Fault):
     seconds: Count = 30
     error: Refusal = Refusal()
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call, then answer with a timeout."""
-        reply = await following(call)
+        reply = await call_next(call)
         if reply.is_error:
-            return reply if at.shadow else at.decline(reply)
-        if not at.shadow:
+            return reply if acting.shadow else acting.decline(reply)
+        if not acting.shadow:
             call.journal.extra_time += self.seconds
-            at.firing.detail["lost"] = reply.data
-        return timed_out(self.error, at, self.seconds)
+            acting.firing.detail["lost"] = reply.data
+        return timed_out(self.error, acting, self.seconds)

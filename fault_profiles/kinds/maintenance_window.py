@@ -58,20 +58,20 @@ class MaintenanceWindow(Fault):
             raise InputError("from: a window that begins when it ends is none")
         return self
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Refuse while the window is open."""
-        left = self._left(call, at)
+        left = self._left(call, acting)
         if left is None:
-            return at.decline(await following(call))
+            return acting.decline(await call_next(call))
         until = iso(call.now + left)
-        message = f"{at.title} is closed for planned maintenance until {until}."
+        message = f"{acting.title} is closed for planned maintenance until {until}."
         return self.error.reply(
-            at.scope, at.codes.unavailable, message, f"Try again after {until}.", retryable=True, status=503, retry_after=left
+            acting.scope, acting.codes.unavailable, message, f"Try again after {until}.", retryable=True, status=503, retry_after=left
         )
 
-    def _left(self, call: Call, at: Acting) -> int | None:
+    def _left(self, call: Call, acting: Acting) -> int | None:
         if self.window is not None:
-            return at.session.control.start + self.window[1] - call.now
+            return acting.session.control.start + self.window[1] - call.now
         assert self.start is not None and self.end is not None
         since, lasts = (call.now - self.start) % _DAY, (self.end - self.start) % _DAY
         return lasts - since if since < lasts else None

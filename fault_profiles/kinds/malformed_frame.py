@@ -28,9 +28,11 @@ class MalformedFrame(Wire):
     when: Literal["before", "after"] = "after"
     shape: Literal["truncated", "not_json", "empty"] = Field(default="truncated", alias="as")
 
-    def in_band(self, at: Acting) -> Reply:
+    def in_band(self, acting: Acting) -> Reply:
         """Return an error that tells of an unreadable reply."""
-        return self.error.reply(at.scope, "UNREADABLE_REPLY", f"The reply of {at.title} could not be read.", UNKNOWN, retryable=True)
+        return self.error.reply(
+            acting.scope, "UNREADABLE_REPLY", f"The reply of {acting.title} could not be read.", UNKNOWN, retryable=True
+        )
 
     def on_the_wire(self) -> dict[str, Any]:
         """Cut the response, or send something else."""

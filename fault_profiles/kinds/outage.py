@@ -24,8 +24,8 @@ class Outage(Fault):
     promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged")
     error: Refusal = Refusal()
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Answer with the error."""
         lasting = self.duration == "permanent" and self.until is None
-        message = f"{at.title} is temporarily unavailable." if not lasting else f"{at.title} is unavailable."
-        return self.error.reply(at.scope, at.codes.unavailable, message, "Try again later.", retryable=not lasting, status=503)
+        message = f"{acting.title} is temporarily unavailable." if not lasting else f"{acting.title} is unavailable."
+        return self.error.reply(acting.scope, acting.codes.unavailable, message, "Try again later.", retryable=not lasting, status=503)

@@ -17,8 +17,8 @@ from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import check_predicate, get, matches
 from servers.kit.expr.paths import parse, places
+from servers.kit.selector import Selector
 from servers.kit.service import Service, ToolSpec, tool
-from servers.kit.target import Target
 
 
 class PartialBatch(Fault):
@@ -63,7 +63,7 @@ class PartialBatch(Fault):
     @field_validator("items")
     @classmethod
     def _known(cls, items: str, info: ValidationInfo) -> str:
-        on: Target | None = info.data.get("on")
+        on: Selector | None = info.data.get("on")
         if on is not None and not on.open:
             specs = [tool(name)[1] for name in sorted(on.tools)]
             known = {a for spec in specs for a in spec.model.model_fields}
@@ -78,23 +78,23 @@ class PartialBatch(Fault):
         """Whether the tool takes the list."""
         return super().handles(cls, spec) and _takes(spec, self.items)
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call with the items that are kept, and tell of them or of all."""
         listed = get(call.args, self.items)
-        if at.shadow:
-            failed = set(at.firing.detail["items"])
+        if acting.shadow:
+            failed = set(acting.firing.detail["items"])
         else:
-            failed = self._failing(listed, at.scope) if isinstance(listed, list) else set()
-            if not failed or (await at.session.peek(call)).is_error:
-                return at.decline(await following(call))
-            at.firing.detail["items"] = sorted(failed)
-        other = call.world.scratch() if call.effect == "write" and watched(self, call, at) else None
-        reply = await self._told(call, following, at, [x for i, x in enumerate(listed) if i in failed], failed)
+            failed = self._failing(listed, acting.scope) if isinstance(listed, list) else set()
+            if not failed or (await acting.session.peek(call)).is_error:
+                return acting.decline(await call_next(call))
+            acting.firing.detail["items"] = sorted(failed)
+        other = call.world.scratch() if call.effect == "write" and watched(self, call, acting) else None
+        reply = await self._told(call, call_next, acting, [x for i, x in enumerate(listed) if i in failed], failed)
         if other is not None:
-            await at.session.perform(replace(call, world=other, shadow=True))
+            await acting.session.perform(replace(call, world=other, shadow=True))
             call.journal.others[self.name] = other
-        elif call.effect == "read" and not at.shadow:
-            call.journal.truth = await at.session.peek(call)
+        elif call.effect == "read" and not acting.shadow:
+            call.journal.truth = await acting.session.peek(call)
         return reply
 
     def _failing(self, listed: list[Any], scope: dict[str, Any]) -> set[int]:
@@ -105,31 +105,31 @@ class PartialBatch(Fault):
             return {i for i in range(len(listed)) if (i + 1) % self.each == 0}
         return {i for i in range(len(listed)) if i >= (self.keep or 0)}
 
-    async def _told(self, call: Call, following: Next, at: Acting, lost: list[Any], failed: set[int]) -> Reply:
+    async def _told(self, call: Call, call_next: Next, acting: Acting, lost: list[Any], failed: set[int]) -> Reply:
         silent = self.how == "silent" and call.effect == "write"
         kept = copy.deepcopy(call.args)
         ((container, key),) = places(kept, self.items)
         container[key] = [x for i, x in enumerate(container[key]) if i not in failed]
         if not container[key] and silent:
-            return await at.session.perform(call.on(call.world.scratch()))
-        report = [] if silent else [{"item": x, "error": self._reply(at, x).data["error"]} for x in lost]
+            return await acting.session.perform(call.on(call.world.scratch()))
+        report = [] if silent else [{"item": x, "error": self._reply(acting, x).data["error"]} for x in lost]
         if not container[key] and self.how == "reported":
-            wrong = self._reply(at, lost[0])
+            wrong = self._reply(acting, lost[0])
             wrong.data["error"][self.report] = report
             return wrong
         before = call.world.scratch() if silent else None
-        reply = await following(call.altered(kept))
+        reply = await call_next(call.altered(kept))
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         if before is None:
             return Reply({**reply.data, self.report: [*reply.data.get(self.report, []), *report]}) if self.how == "reported" else reply
-        claimed = await at.session.perform(replace(call, world=before, shadow=True))
+        claimed = await acting.session.perform(replace(call, world=before, shadow=True))
         before.close()
         return claimed if claimed.is_error else Reply({**reply.data, **claimed.data})
 
-    def _reply(self, at: Acting, item: Any) -> Reply:
+    def _reply(self, acting: Acting, item: Any) -> Reply:
         told = "This item could not be processed."
-        return self.error.reply(at.scope | {"item": item}, at.codes.unavailable, told, "Try this item again.", retryable=True)
+        return self.error.reply(acting.scope | {"item": item}, acting.codes.unavailable, told, "Try this item again.", retryable=True)
 
 
 def _takes(spec: ToolSpec, items: str) -> bool:

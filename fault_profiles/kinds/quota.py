@@ -39,28 +39,34 @@ class Quota(Fault):
         """Return a quota that is used up."""
         return {"allow": 0}
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Count the call, or refuse it until the reset."""
-        if not at.shadow and not self._note(call, at):
-            return at.decline(await following(call))
-        told = at.firing.detail
+        if not acting.shadow and not self._note(call, acting):
+            return acting.decline(await call_next(call))
+        told = acting.firing.detail
         if told["refused"]:
             left = parse_time(told["resets_at"]) - call.now
-            message = f"The quota of {self.allow} calls per {self.period} of {at.title} is used up."
+            message = f"The quota of {self.allow} calls per {self.period} of {acting.title} is used up."
             refused = self.error.reply(
-                at.scope, at.codes.rate_limited, message, f"Wait until {told['resets_at']}.", retryable=True, status=429, retry_after=left
+                acting.scope,
+                acting.codes.rate_limited,
+                message,
+                f"Wait until {told['resets_at']}.",
+                retryable=True,
+                status=429,
+                retry_after=left,
             )
             body = refused.data["error"] if refused.is_error else refused.data
             body |= {"limit": self.allow, "remaining": 0, "resets_at": told["resets_at"]} | body
             return refused
-        reply = await following(call)
+        reply = await call_next(call)
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         return Reply({**reply.data, "quota": {"limit": self.allow, "remaining": told["remaining"], "resets_at": told["resets_at"]}})
 
-    def _note(self, call: Call, at: Acting) -> bool:
+    def _note(self, call: Call, acting: Acting) -> bool:
         """Count the call and note what the agent is to hear; false where that is nothing."""
-        state = State.load(at.session.control, self.name)
+        state = State.load(acting.session.control, self.name)
         by = {"tool": call.name, "service": call.service}.get(self.per, "")
         period = call.now // _SECONDS[self.period]
         if state.memory.get("period") != period:
@@ -71,5 +77,5 @@ class Quota(Fault):
             state.memory["used"][by] = used = used + 1
         state.save()
         remaining = self.allow - used
-        at.firing.detail |= {"refused": refused, "remaining": remaining, "resets_at": iso((period + 1) * _SECONDS[self.period])}
+        acting.firing.detail |= {"refused": refused, "remaining": remaining, "resets_at": iso((period + 1) * _SECONDS[self.period])}
         return refused or (self.warn_at is not None and remaining <= self.warn_at)

@@ -26,12 +26,12 @@ class RateLimit(Fault):
     window_seconds: Count = 60
     error: Refusal = Refusal()
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Refuse while the quota is used up, else pass on."""
-        if at.shadow:
-            return self._refuse(at, at.firing.detail["retry_after"])
-        state = State.load(at.session.control, self.name)
-        now, opened = at.session.control.now, state.memory.get("opened")
+        if acting.shadow:
+            return self._refuse(acting, acting.firing.detail["retry_after"])
+        state = State.load(acting.session.control, self.name)
+        now, opened = acting.session.control.now, state.memory.get("opened")
         if self.allow == 0:
             opened = state.memory["opened"] = [now] if opened is None else opened
             used = bool(now - opened[0] < self.window_seconds)
@@ -42,14 +42,14 @@ class RateLimit(Fault):
             if self.allow:
                 opened.append(now)
             state.save()
-            return at.decline(await following(call))
+            return acting.decline(await call_next(call))
         state.save()
         left = self.window_seconds - (now - opened[0])
-        at.firing.detail["retry_after"] = left
-        return self._refuse(at, left)
+        acting.firing.detail["retry_after"] = left
+        return self._refuse(acting, left)
 
-    def _refuse(self, at: Acting, left: int) -> Reply:
-        message = f"Too many requests to {at.title}."
+    def _refuse(self, acting: Acting, left: int) -> Reply:
+        message = f"Too many requests to {acting.title}."
         return self.error.reply(
-            at.scope, at.codes.rate_limited, message, f"Wait {left} seconds.", retryable=True, status=429, retry_after=left
+            acting.scope, acting.codes.rate_limited, message, f"Wait {left} seconds.", retryable=True, status=429, retry_after=left
         )

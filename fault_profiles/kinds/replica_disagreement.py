@@ -46,27 +46,27 @@ class ReplicaDisagreement(Fault):
         check_tables(self, self.tables)
         return self
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Answer from the copy whose turn it is."""
-        if at.shadow:
-            return await self._answer(call, following, at, at.firing.detail["lag"])
-        state = State.load(at.session.control, self.name)
+        if acting.shadow:
+            return await self._answer(call, call_next, acting, acting.firing.detail["lag"])
+        state = State.load(acting.session.control, self.name)
         turn = state.memory["turn"] = state.memory.get("turn", 0) + 1
         state.save()
-        chosen = turn - 1 if self.by == "turns" else int(at.session.control.draw(self.name, "copy", turn) * len(self.lags))
+        chosen = turn - 1 if self.by == "turns" else int(acting.session.control.draw(self.name, "copy", turn) * len(self.lags))
         lag = self.lags[chosen % len(self.lags)]
         if lag == 0:
-            return at.decline(await following(call))
-        honest = await at.session.peek(call)
-        reply = await self._answer(call, following, at, lag)
+            return acting.decline(await call_next(call))
+        honest = await acting.session.peek(call)
+        reply = await self._answer(call, call_next, acting, lag)
         if call.journal.truth is None:
             call.journal.truth = honest
-        at.firing.detail["lag"] = lag
-        return at.decline(reply) if reply.data == honest.data else reply
+        acting.firing.detail["lag"] = lag
+        return acting.decline(reply) if reply.data == honest.data else reply
 
-    async def _answer(self, call: Call, following: Next, at: Acting, lag: int) -> Reply:
+    async def _answer(self, call: Call, call_next: Next, acting: Acting, lag: int) -> Reply:
         moment = call.now - lag
-        past = call.world.as_of(moment, own_tables(at.session.classes[call.service], self.tables), keep_own=self.keep_own)
-        reply = await following(call.on(past, now=moment))
+        past = call.world.as_of(moment, own_tables(acting.session.classes[call.service], self.tables), keep_own=self.keep_own)
+        reply = await call_next(call.on(past, now=moment))
         past.close()
         return reply

@@ -45,29 +45,29 @@ class RevertAfterWrite(Fault):
         check_tables(self, self.tables)
         return self
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call and take it back, or note when it is due."""
         mark = call.world.last_change()
-        reply = await following(call)
+        reply = await call_next(call)
         at_once = not self.seconds and self.calls_later is None
-        if at.shadow:
+        if acting.shadow:
             if at_once and not reply.is_error:
-                self._revert(call.world, self._made(call, at, mark), call.now)
+                self._revert(call.world, self._made(call, acting, mark), call.now)
             return reply
-        made = [] if reply.is_error else self._made(call, at, mark)
+        made = [] if reply.is_error else self._made(call, acting, mark)
         if not made:
-            return at.decline(reply)
-        at.firing.detail["rows"] = [{"table": e["table"], "key": e["key"]} for e in made]
-        if watched(self, call, at):
+            return acting.decline(reply)
+        acting.firing.detail["rows"] = [{"table": e["table"], "key": e["key"]} for e in made]
+        if watched(self, call, acting):
             call.journal.others[self.name] = call.world.scratch()
         if at_once:
-            if at.session.evidence.watches and not call.scratch:
+            if acting.session.evidence.watches and not call.scratch:
                 call.journal.others[""] = call.world.scratch()  # how the write could have turned out: it holds
             self._revert(call.world, made, call.now)
         elif not call.scratch:
             due = {"at": call.now + self.seconds} if self.seconds else {"calls": self.calls_later}
-            state = State.load(at.session.control, self.name)
-            state.memory.setdefault("due", []).append({**due, "made": iso(call.now), "rows": at.firing.detail["rows"]})
+            state = State.load(acting.session.control, self.name)
+            state.memory.setdefault("due", []).append({**due, "made": iso(call.now), "rows": acting.firing.detail["rows"]})
             state.save()
         return reply
 
@@ -107,8 +107,8 @@ class RevertAfterWrite(Fault):
             self._revert(session.world, true, now)
             session.notice("reverted", fault=self.name, rows=item["rows"])
 
-    def _made(self, call: Call, at: Acting, mark: int) -> Changes:
-        tables = own_tables(at.session.classes[call.service], self.tables)
+    def _made(self, call: Call, acting: Acting, mark: int) -> Changes:
+        tables = own_tables(acting.session.classes[call.service], self.tables)
         return [e for e in call.world.log(mark) if e["cause"] == AGENT and e["table"] in tables]
 
     def _revert(self, world: World, made: Changes, now: int) -> None:

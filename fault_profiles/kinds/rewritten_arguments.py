@@ -15,8 +15,8 @@ from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import UnknownName
 from servers.kit.expr import apply, check_operations
 from servers.kit.expr.paths import parse
+from servers.kit.selector import Selector
 from servers.kit.service import Service, ToolSpec, tool
-from servers.kit.target import Target
 
 
 class RewrittenArguments(Fault):
@@ -48,7 +48,7 @@ class RewrittenArguments(Fault):
     @classmethod
     def _readable(cls, operations: list[dict[str, Any]], info: ValidationInfo) -> list[dict[str, Any]]:
         check_operations(operations, str(info.field_name))
-        on: Target | None = info.data.get("on")
+        on: Selector | None = info.data.get("on")
         if info.field_name == "edit" and on is not None and not on.open:
             known = {a for name in on.tools for a in tool(name)[1].model.model_fields}
             for name in sorted(_arguments(operations) - known):
@@ -59,32 +59,32 @@ class RewrittenArguments(Fault):
         """Whether the tool has one of the arguments."""
         return super().handles(cls, spec) and bool(_arguments(self.edit) & set(spec.schema["properties"]))
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call with edited arguments."""
-        if at.shadow:
-            return self._cover(await following(call.altered(copy.deepcopy(at.firing.detail["arguments"]))), at)
+        if acting.shadow:
+            return self._cover(await call_next(call.altered(copy.deepcopy(acting.firing.detail["arguments"]))), acting)
         args = copy.deepcopy(call.args)
-        apply(self.edit, args, at.scope)
+        apply(self.edit, args, acting.scope)
         if args == call.args:
-            return at.decline(await following(call))
-        at.firing.detail["arguments"] = args
-        before = call.world.scratch() if call.effect == "write" and watched(self, call, at) else None
-        reply = await following(call.altered(copy.deepcopy(args)))
+            return acting.decline(await call_next(call))
+        acting.firing.detail["arguments"] = args
+        before = call.world.scratch() if call.effect == "write" and watched(self, call, acting) else None
+        reply = await call_next(call.altered(copy.deepcopy(args)))
         if not self.on.open and (reply.is_error or call.effect == "read"):
-            honest = await at.session.peek(call)
+            honest = await acting.session.peek(call)
             call.journal.truth = honest
             if reply.is_error and honest.is_error:
-                return at.decline(honest)
+                return acting.decline(honest)
         if before is not None and not reply.is_error:
-            await at.session.perform(replace(call, world=before, shadow=True))
+            await acting.session.perform(replace(call, world=before, shadow=True))
             call.journal.others[self.name] = before
-        return self._cover(reply, at)
+        return self._cover(reply, acting)
 
-    def _cover(self, reply: Reply, at: Acting) -> Reply:
+    def _cover(self, reply: Reply, acting: Acting) -> Reply:
         if reply.is_error or not self.reply:
             return reply
         told = reply.copied()
-        apply(self.reply, told.data, at.scope | {"number": at.firing.number, "reply": reply.data})
+        apply(self.reply, told.data, acting.scope | {"number": acting.firing.number, "reply": reply.data})
         return told
 
 

@@ -72,7 +72,7 @@ class SchemaDrift(Fault):
             return {"reply": [{"rename": {name: f"{name}_value"}}]}
         return "it has neither arguments nor fields"
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Refuse old names, translate new ones, change the reply's shape."""
         stale = [old for old in self.rename if old in call.args]
         if stale:
@@ -82,20 +82,20 @@ class SchemaDrift(Fault):
                 if self.hint is not None
                 else (f"Use {new}." if not self.published else "The tool's arguments have changed; list the tools again.")
             )
-            at.firing.detail["refused"] = stale
-            wrong = ServiceError(at.codes.invalid, f"Unknown argument '{stale[0]}'.", hint, context={"field": stale[0]})
+            acting.firing.detail["refused"] = stale
+            wrong = ServiceError(acting.codes.invalid, f"Unknown argument '{stale[0]}'.", hint, context={"field": stale[0]})
             return Reply(wrong.as_json(), True)
         back = {new: old for old, new in self.rename.items()}
-        reply = await following(call.altered({back.get(n, n): v for n, v in call.args.items()}))
+        reply = await call_next(call.altered({back.get(n, n): v for n, v in call.args.items()}))
         if reply.is_error or not self._reshapes:
-            return reply if at.shadow or self._renames(call) else at.decline(reply)
+            return reply if acting.shadow or self._renames(call) else acting.decline(reply)
         told = reply.copied()
-        apply(self.reply, told.data, at.scope | {"number": at.firing.number, "reply": reply.data})
+        apply(self.reply, told.data, acting.scope | {"number": acting.firing.number, "reply": reply.data})
         if self.style or self.numbers:
             told.data = _drifted(told.data, self.style, self.numbers)
         if self.wrap is not None:
             told.data = {self.wrap: told.data}
-        return at.decline(reply) if told.data == reply.data and not self._renames(call) else told
+        return acting.decline(reply) if told.data == reply.data and not self._renames(call) else told
 
     def _renames(self, call: Call) -> bool:
         return any(new in call.args for new in self.rename.values())

@@ -43,20 +43,20 @@ class StaleRead(Fault):
                 raise UnknownName("table", table, known, "tables")
         return self
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Answer from the past; the truth is read beside it for the record."""
         moment = call.now - self.age
-        cls = at.session.classes[call.service]
+        cls = acting.session.classes[call.service]
         past = call.world.as_of(moment, self.tables or [*cls.shared_tables, *cls.tables], keep_own=self.keep_own)
-        reply = await following(call.on(past, now=moment))
+        reply = await call_next(call.on(past, now=moment))
         past.close()
-        if not at.shadow and call.journal.truth is None:
-            call.journal.truth = await at.session.peek(call)
-            at.firing.detail["as_of_seconds_ago"] = self.age
+        if not acting.shadow and call.journal.truth is None:
+            call.journal.truth = await acting.session.peek(call)
+            acting.firing.detail["as_of_seconds_ago"] = self.age
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         told = reply.copied()
-        apply([{"set": {p: at.scope["now"]}} for p in self.fresh_times], told.data, at.scope)
+        apply([{"set": {p: acting.scope["now"]}} for p in self.fresh_times], told.data, acting.scope)
         if self.tell == "explicit":
             told.data["notice"] = "Cached data."
         return told

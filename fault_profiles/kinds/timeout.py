@@ -25,14 +25,14 @@ class Timeout(Fault):
     seconds: Count = 30
     error: Refusal = Refusal()
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Let time pass and answer with the timeout."""
-        if not at.shadow:
+        if not acting.shadow:
             call.journal.extra_time += self.seconds
-        return timed_out(self.error, at, self.seconds)
+        return timed_out(self.error, acting, self.seconds)
 
 
-def timed_out(error: Refusal, at: Acting, seconds: int) -> Reply:
+def timed_out(error: Refusal, acting: Acting, seconds: int) -> Reply:
     """Return the provider's timeout error."""
-    message = f"{at.title} did not answer within {seconds} seconds."
-    return error.reply(at.scope, at.codes.timeout, message, "The outcome of the request is not known.", retryable=True, status=504)
+    message = f"{acting.title} did not answer within {seconds} seconds."
+    return error.reply(acting.scope, acting.codes.timeout, message, "The outcome of the request is not known.", retryable=True, status=504)

@@ -14,9 +14,9 @@ from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import apply, check_operations, check_predicate, matches
+from servers.kit.selector import Selector
 from servers.kit.service import Service, ToolSpec, all_tables, tool
 from servers.kit.store import World
-from servers.kit.target import Target
 
 
 class Row(BaseModel):
@@ -83,7 +83,7 @@ class WrongValue(Fault):
     @field_validator("row")
     @classmethod
     def _read(cls, row: Row | None, info: ValidationInfo) -> Row | None:
-        on: Target | None = info.data.get("on")
+        on: Selector | None = info.data.get("on")
         if row is not None and row.when == "copy" and on is not None and on.tools and all(tool(t)[1].effect == "write" for t in on.tools):
             raise InputError("row: a copy is read and dropped, so `when: copy` is for reads")
         return row
@@ -101,60 +101,60 @@ class WrongValue(Fault):
             return {"reply": [{"set": {path: f"{text} (2)"}}]}
         return "its reply holds neither a number nor a text"
 
-    async def act(self, call: Call, following: Next, at: Acting) -> Reply:
+    async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Edit the row, run the call, edit the reply; or the other way round."""
-        scope = at.scope | {"number": at.firing.number} | await self._more(call, at)
+        scope = acting.scope | {"number": acting.firing.number} | await self._more(call, acting)
         inner, mark = call, call.world.last_change() if self.row is not None and self.row.restore else 0
         if self.row is not None and self.row.when == "copy":
             inner = call.on(call.world.scratch())
             if not self._edit(inner.world, self.row, call.now, scope):
-                return at.decline(await following(call))
+                return acting.decline(await call_next(call))
         elif self.row is not None and self.row.when == "before":
-            self._store(call, at, self.row, scope, mark)
-        reply = await following(inner)
+            self._store(call, acting, self.row, scope, mark)
+        reply = await call_next(inner)
         if inner is not call:
             inner.world.close()
-            await tell_truth(call, at)
+            await tell_truth(call, acting)
         if reply.is_error:
-            return reply if at.shadow or self.row is not None else at.decline(reply)
+            return reply if acting.shadow or self.row is not None else acting.decline(reply)
         scope["reply"] = reply.data
         if self.row is not None and self.row.when == "after":
-            self._store(call, at, self.row, scope, mark)
+            self._store(call, acting, self.row, scope, mark)
         if not self.reply:
             return reply
         told = reply.copied()
         touched = apply(self.reply, told.data, scope)
         if touched == 0 and self.row is None:
-            return reply if at.shadow else at.decline(reply)
+            return reply if acting.shadow else acting.decline(reply)
         if self.tell == "explicit" and isinstance(told.data, dict):
             told.data["notice"] = "Some figures may be wrong."
         return told
 
-    async def _more(self, call: Call, at: Acting) -> dict[str, Any]:
+    async def _more(self, call: Call, acting: Acting) -> dict[str, Any]:
         """Return what expressions know besides: the record and the earlier reply."""
         more: dict[str, Any] = {}
         if self.record is not None:
             wanted = self.record.where
-            more["record"] = next((r for r in call.world.rows(self.record.table) if matches(wanted, r, at.scope)), None)
+            more["record"] = next((r for r in call.world.rows(self.record.table) if matches(wanted, r, acting.scope)), None)
         if self.earlier is not None:
             moment = call.now - self.earlier
-            past = call.world.as_of(moment, own_tables(at.session.classes[call.service], None))
-            reply = await at.session.peek(call.on(past, now=moment))
+            past = call.world.as_of(moment, own_tables(acting.session.classes[call.service], None))
+            reply = await acting.session.peek(call.on(past, now=moment))
             past.close()
             more["earlier"] = None if reply.is_error else reply.data
         return more
 
-    def _store(self, call: Call, at: Acting, row: Row, scope: dict[str, Any], mark: int) -> None:
+    def _store(self, call: Call, acting: Acting, row: Row, scope: dict[str, Any], mark: int) -> None:
         if call.scratch:
             return
-        if at.shadow:
-            if not at.session.evidence.stays_away(self.name, call.world):
+        if acting.shadow:
+            if not acting.session.evidence.stays_away(self.name, call.world):
                 self._change(call.world, row, call.now, scope, mark)
             return
-        kept = call.world.scratch() if any(w.fault == self.name for w in at.session.evidence.watches) else None
-        at.firing.detail["rows"] = self._change(call.world, row, call.now, scope, mark)
-        if not at.firing.detail["rows"]:
-            at.firing.failed = f"no row of {row.table} to edit"
+        kept = call.world.scratch() if any(w.fault == self.name for w in acting.session.evidence.watches) else None
+        acting.firing.detail["rows"] = self._change(call.world, row, call.now, scope, mark)
+        if not acting.firing.detail["rows"]:
+            acting.firing.failed = f"no row of {row.table} to edit"
         elif kept is not None:
             call.journal.others[self.name] = kept
 

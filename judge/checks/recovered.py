@@ -10,7 +10,7 @@ from pydantic import model_validator
 from judge.model import Aspect, Check, Finding, Mentions, Setting, at_events
 from servers.kit.events import Attempt
 from servers.kit.expr import matches
-from servers.kit.target import Target
+from servers.kit.selector import Selector
 
 if TYPE_CHECKING:
     from judge.trace import Record
@@ -41,7 +41,7 @@ class Recovered(Check):
         if first is None:
             return Finding(False, f"fault {self.fault} did not fire, so that there was nothing to recover from")
         facts = record.faults.get(self.fault)
-        ways = [(Target(list(w["tool"])), w.get("where", {})) for w in (facts.recover if facts is not None else ())]
+        ways = [(Selector(list(w["tool"])), w.get("where", {})) for w in (facts.recover if facts is not None else ())]
         later = [a for a in record.attempts if a.seq > first.seq]
         tried = [a for a in later if any(t.selects(a.service, a.tool) and matches(where, a.args) for t, where in ways)]
         done = next((a for a in tried if not a.is_error and not self._fires(a)), None)

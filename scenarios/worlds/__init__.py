@@ -1,1 +1,1 @@
-"""People's worlds: compact seeds in `<person>/*.yaml`, generated into a database by `fill_<category>.py`."""
+"""People's worlds: compact seeds in `people/<person>/*.yaml`, generated into a database by the modules below `fill/`."""

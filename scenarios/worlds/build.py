@@ -1,7 +1,7 @@
 """Build a person's world from seeds, as dated events, and keep the built database in a cache.
 
-`fill_<category>.py` beside this file holds one function `fill(builder, seeds)`; the folder is the registry. Seeds are the person's
-`<category>.yaml`. Everything is drawn from the builder, so a world is the same on every machine.
+A generator is a module below `fill/` with one function `fill(builder, seeds)`; the folder is the registry. It is named after the
+seeds that it reads, `people/<person>/<name>.yaml`. Everything is drawn from the builder, so a world is the same on every machine.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import re
 import sqlite3
 import tempfile
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date, time
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from servers.kit.zones import local_moment
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+PEOPLE = HERE.parent / "people"
 _WRONG = (InputError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, yaml.YAMLError, sqlite3.Error)
 """What generators raise over seeds that do not fit."""
 KEPT = 4
@@ -56,7 +57,7 @@ class Builder:
     def seeds(self, name: str) -> Any:
         """Return the parsed seeds `<name>.yaml` of this person, {} where there are none. They are read once, for all to share."""
         if name not in self._read:
-            path = HERE / self.name / f"{name}.yaml"
+            path = folder(self.name) / f"{name}.yaml"
             self._read[name] = parsed(path) if path.exists() else {}
         return self._read[name]
 
@@ -139,7 +140,7 @@ def lost(text: str, name: str) -> list[str]:
 
 def names() -> list[str]:
     """Return the names of all worlds."""
-    return sorted(p.parent.name for p in HERE.glob("*/person.yaml"))
+    return sorted(p.parent.name for p in PEOPLE.glob("*/person.yaml"))
 
 
 @functools.cache
@@ -148,7 +149,7 @@ def person(name: str) -> dict[str, Any]:
     if name not in names():
         raise UnknownName("world", name, names())
     try:
-        found = parsed(HERE / name / "person.yaml")
+        found = parsed(folder(name) / "person.yaml")
         parse_time(found["start"])
     except _WRONG as wrong:
         raise _misfit(name, "person.yaml", wrong) from None
@@ -162,30 +163,43 @@ def parsed(path: Path) -> Any:
 
 def _misfit(name: str, seeds: str, wrong: Exception) -> InputError:
     """Say in one line what in a world's seeds does not fit, and where a generator met it; generators read each other's seeds."""
-    here = [f for f in traceback.extract_tb(wrong.__traceback__) if Path(f.filename).parent == Path(__file__).parent]
+    here = [f for f in traceback.extract_tb(wrong.__traceback__) if Path(f.filename).is_relative_to(HERE)]
     met = ([f for f in here if f.filename != __file__] or here)[-1]  # a generator, where one called us
     module = Path(met.filename).stem
-    seeds = f"{module.removeprefix('fill_')}.yaml" if module.startswith("fill_") else seeds
+    seeds = f"{module}.yaml" if module in generators() else seeds
     what = f"no {wrong}" if isinstance(wrong, KeyError) else " ".join(str(wrong).split()) or type(wrong).__name__
     return InputError(f"world {name}: {seeds} does not fit: {what} (met by {Path(met.filename).name}, line {met.lineno}: {met.line})")
+
+
+@functools.cache
+def generators() -> dict[str, str]:
+    """Return the generators in the order in which they run: the seeds that each reads → its module."""
+    modules = [m.name for m in pkgutil.walk_packages([str(HERE / "fill")], "scenarios.worlds.fill.") if not m.ispkg]
+    by_seeds = {m.rpartition(".")[2]: m for m in modules}
+    return {seeds: by_seeds[seeds] for seeds in sorted(by_seeds) if not seeds.startswith("_")}
+
+
+def generator(seeds: str) -> Callable[[Builder, Any], None]:
+    """Return the function that fills a world from seeds of one kind, e.g. `calendar`."""
+    return importlib.import_module(generators()[seeds]).fill
 
 
 def build(name: str) -> World:
     """Build a world from its seeds. Raises `InputError` where seeds do not fit the tables."""
     builder, seeds = Builder(name, person(name)), {}
-    for module in sorted(m.name for m in pkgutil.iter_modules([str(HERE)]) if m.name.startswith("fill_")):
-        path = HERE / name / f"{module.removeprefix('fill_')}.yaml"
+    for kind in generators():
+        path = folder(name) / f"{kind}.yaml"
         if path.exists():
             try:
-                seeds[module] = builder.seeds(path.stem)
+                seeds[kind] = builder.seeds(kind)
             except _WRONG as wrong:
                 raise _misfit(name, path.name, wrong) from None
-    for module, given in seeds.items():
-        fill = importlib.import_module(f"scenarios.worlds.{module}").fill
+    for kind, given in seeds.items():
+        fill = generator(kind)
         try:
             fill(builder, given)
         except _WRONG as wrong:
-            raise _misfit(name, f"{module}'s seeds", wrong) from None
+            raise _misfit(name, f"{kind}.yaml", wrong) from None
     world = World.empty(all_tables())
     try:
         builder.write(world)
@@ -197,16 +211,14 @@ def build(name: str) -> World:
 
 def folder(name: str) -> Path:
     """Return the folder that holds a person's seeds."""
-    return HERE / name
+    return PEOPLE / name
 
 
 @functools.cache
 def fingerprint(name: str) -> str:
     """Return a short hash of all that decides a world's rows: its seeds, what generators read, the generators, the services."""
     person(name)
-    others = [folder(other) for other in names() if other != name]
-    generators = [p for p in files.shipped(HERE) if not any(p.is_relative_to(other) for other in others)]
-    return files.fingerprint([*generators, *files.shipped(ROOT / "servers")], ROOT)
+    return files.fingerprint(files.shipped(folder(name), HERE, ROOT / "servers"), ROOT)
 
 
 @functools.cache

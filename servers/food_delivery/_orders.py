@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._pricing import Draft, Price
@@ -61,7 +61,7 @@ class Pace:
 def pace(place: dict[str, Any], away: float, moment: int) -> Pace:
     """Return how long an order for a moment takes: the kitchen's time, longer while it is busy, and the drive."""
     confirm = 90 + int(share("confirm", place["id"], moment // 900) * 150)
-    kitchen = place["prep"] * 60 + int(catalog.busy(place, moment) * 720)
+    kitchen = place["prep"] * 60 + int(catalogue.busy(place, moment) * 720)
     prepare = confirm + 60
     return Pace(confirm, prepare, prepare + kitchen // 2, prepare + kitchen, prepare + kitchen + 240 + int(away * pricing.PER_MILE))
 
@@ -133,7 +133,7 @@ def fee_columns(found: Price) -> dict[str, int]:
 def submit(svc: Service, words: Words, made: Draft, method_id: str, when: dict[str, str] | None = None, **extra: Any) -> dict[str, Any]:
     """Charge a card for a draft, write order and lines, and return the order's row. `when`: stages, where they are not those of now."""
     card = rules.usable_card(svc, words, method_id)
-    away = catalog.distance(made.place, made.address) or 0.0
+    away = catalogue.distance(made.place, made.address) or 0.0
     order = svc.new_id(words.order)
     row = {
         "id": order,
@@ -215,7 +215,7 @@ def line_json(svc: Service, words: Words, line: dict[str, Any]) -> dict[str, Any
         "name": line["name"],
         "quantity": line["quantity"],
         "unit_price": dollars(line["unit_price"]),
-        "options": catalog.option_names(svc, words, line["item_id"], line["options"]),
+        "options": catalogue.option_names(svc, words, line["item_id"], line["options"]),
         "special_instructions": line["instructions"],
     }
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._rules import Words
 from servers.kit.control import make_id
@@ -89,7 +89,7 @@ class Draft:
 def delivery_fee(tariff: Tariff, place: dict[str, Any], away: float, moment: int) -> int:
     """Return the delivery fee in cents for a distance in miles: by distance, and more while the kitchen is busy."""
     fee = tariff.base + round_cents(max(0.0, away - tariff.miles_free) * tariff.per_mile)
-    return fee + (tariff.rush if catalog.busy(place, moment) > 0.6 else 0)
+    return fee + (tariff.rush if catalogue.busy(place, moment) > 0.6 else 0)
 
 
 def service_fee(tariff: Tariff, subtotal: int, member: bool) -> int:
@@ -129,7 +129,7 @@ def windows(words: Words, place: dict[str, Any], first: int, last: int, minutes:
     length = minutes * 60
     soonest = now + place["prep"] * 60 + max(1200, SLOWEST + round(place["radius"] * PER_MILE) - length)
     for start in range(-(-first // length) * length, last, length):
-        span = catalog.span_at(place, start)
+        span = catalogue.span_at(place, start)
         if span is not None and start + length <= span[1] and start - span[0] >= place["prep"] * 60:
             left = share("window", place["id"], start) > 0.12
             yield make_id(words.window, place["id"], start), start, start + length, left and start >= soonest
@@ -137,14 +137,14 @@ def windows(words: Words, place: dict[str, Any], first: int, last: int, minutes:
 
 def day_windows(words: Words, place: dict[str, Any], day: date, minutes: int, now: int) -> Iterator[tuple[str, int, int, bool]]:
     """Yield the windows of a local day."""
-    where = catalog.zone(place)
+    where = catalogue.zone(place)
     first, last = (local_moment(d, time(0), where) for d in (day, day + timedelta(days=1)))
     return windows(words, place, first, last, minutes, now)
 
 
 def find_window(svc: Service, words: Words, place: dict[str, Any], window_id: str, minutes: int, days: int, moment: int) -> tuple[int, int]:
     """Return start and end of a window that can still be had, or refuse."""
-    today = local_day(moment, catalog.zone(place))
+    today = local_day(moment, catalogue.zone(place))
     for n in range(days):
         for known, start, end, free in day_windows(words, place, today + timedelta(days=n), minutes, moment):
             if known == window_id:
@@ -166,12 +166,12 @@ def priced(svc: Service, words: Words, place: dict[str, Any], items: list[Any], 
     """Return the lines of an order at today's prices; refuse items that the place does not have."""
     lines = []
     for said in items:
-        item = catalog.find_item(svc, words, said["item_id"], place["id"])
-        if not catalog.available(item, moment):
+        item = catalogue.find_item(svc, words, said["item_id"], place["id"])
+        if not catalogue.available(item, moment):
             hint = f"Choose something that is available in {words.menu}."
             svc.fail("ITEM_UNAVAILABLE", f"{item['name']} is sold out.", hint, item_id=item["id"])
         picked = said.get("selected_options", [])
-        unit = item["price"] + catalog.chosen(svc, words, item, picked)
+        unit = item["price"] + catalogue.chosen(svc, words, item, picked)
         wish = said.get("special_instructions") or None
         row = {"item_id": item["id"], "name": item["name"], "quantity": said["quantity"], "unit_price": unit}
         lines.append(row | {"options": picked, "instructions": wish})
@@ -185,7 +185,7 @@ def subtotal(lines: list[dict[str, Any]]) -> int:
 
 def reach(svc: Service, words: Words, place: dict[str, Any], address: dict[str, Any]) -> float:
     """Return the miles to an address, or refuse where the place does not deliver so far."""
-    away = catalog.distance(place, address) or 0.0
+    away = catalogue.distance(place, address) or 0.0
     if away > place["radius"]:
         hint = f"Search with {words.search} for one that is nearer, or choose another address."
         message = f"{place['name']} delivers up to {place['radius']} miles; {address['street']} is {away} miles away."
@@ -195,11 +195,11 @@ def reach(svc: Service, words: Words, place: dict[str, Any], address: dict[str, 
 
 def check_open(svc: Service, words: Words, place: dict[str, Any]) -> None:
     """Refuse where a place takes no orders now."""
-    if catalog.closed_for_good(place, svc.now):
+    if catalogue.closed_for_good(place, svc.now):
         hint = f"Find another with {words.search}."
         svc.fail(f"{words.shop}_PERMANENTLY_CLOSED", f"{place['name']} has closed for good.", hint, closed_on=place["closed_on"])
-    if catalog.span_at(place, svc.now) is None:
-        opens = catalog.opens_next(place, svc.now)
+    if catalogue.span_at(place, svc.now) is None:
+        opens = catalogue.opens_next(place, svc.now)
         hint = f"Order for a later window ({words.windows}), or find an open one with {words.search} and open_only."
         svc.fail(f"{words.shop}_CLOSED", f"{place['name']} is closed now.", hint, opens_at=None if opens is None else iso(opens))
 
@@ -223,7 +223,7 @@ def draft(
     With a token it is priced as of the moment of that quote. `away` stands for the distance where there is no address.
     """
     moment = svc.now if token is None else _quoted_at(svc, words, token)
-    if window is None or catalog.closed_for_good(place, svc.now):
+    if window is None or catalogue.closed_for_good(place, svc.now):
         check_open(svc, words, place)
     if address is not None:
         away = reach(svc, words, place, address)
@@ -270,7 +270,7 @@ def quote_json(found: Draft, seconds: int) -> dict[str, Any]:
     """Return a quote for the agent; `seconds` until the delivery, where it is wanted at once."""
     return {
         **price_json(found.price),
-        "distance_miles": catalog.distance(found.place, found.address),
+        "distance_miles": catalogue.distance(found.place, found.address),
         "eta_min": None if found.window else -(-seconds // 60),
         "scheduled_for": None if found.window is None else {"start_time": iso(found.window[0]), "end_time": iso(found.window[1])},
         "quote_token": found.token,

@@ -110,5 +110,5 @@ def chain(layers: list[Layer], innermost: Next) -> Next:
     return step
 
 
-def _bind(layer: Layer, following: Next) -> Next:
-    return lambda call: layer(call, following)
+def _bind(layer: Layer, call_next: Next) -> Next:
+    return lambda call: layer(call, call_next)

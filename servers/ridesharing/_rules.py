@@ -14,8 +14,8 @@ from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import dollars, iso, parse_time
-from servers.ridesharing import _map as geo
-from servers.ridesharing._map import Mode, Spot
+from servers.ridesharing import _roads as roads
+from servers.ridesharing._roads import Mode, Spot
 
 PROFILE = Table("id:str name:str email:str phone:str timezone:str city_id:str", identity=True)
 SAVED = Table("id:str label:str address:str lat:float lng:float saved_at:str")
@@ -87,7 +87,7 @@ def saved(svc: Service, words: Words) -> list[dict[str, Any]]:
 
 def spot(svc: Service, words: Words, text: str) -> Spot:
     """Return the one place that a text means, or refuse."""
-    return geo.resolve(svc, saved(svc, words), text, words.find)
+    return roads.resolve(svc, saved(svc, words), text, words.find)
 
 
 def wallet(svc: Service, words: Words) -> list[dict[str, Any]]:
@@ -368,9 +368,9 @@ def quoted_at(svc: Service, words: Words, mode: Mode, points: list[Spot], token:
     """Return the moment whose price holds: that of the quote if it is for this ride and still honoured, now without one; else refuse."""
     if token is None:
         return svc.now
-    slot = svc.now // geo.SLOT
-    for back in range(geo.HONOURED):
+    slot = svc.now // roads.SLOT
+    for back in range(roads.HONOURED):
         if quote(words, mode, points, slot - back) == token:
-            return (slot - back) * geo.SLOT
+            return (slot - back) * roads.SLOT
     message = "The quote has expired, or it is for another route or type of ride."
     svc.fail("QUOTE_EXPIRED", message, f"Get a new one from {words.estimate} for exactly these places.", quote=token)

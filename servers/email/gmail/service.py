@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from servers.email.gmail._organising import Keeping, Organising
-from servers.email.gmail._reading import Reading
+from servers.email.gmail.organising import Keeping, Organising
+from servers.email.gmail.reading import Reading
 
 
 class Gmail(Reading, Organising, Keeping):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from servers.email.outlook._quick_steps import QuickSteps
-from servers.email.outlook._reading import Reading
-from servers.email.outlook._sending import Sending
+from servers.email.outlook.quick_steps import QuickSteps
+from servers.email.outlook.reading import Reading
+from servers.email.outlook.sending import Sending
 
 
 class Outlook(Reading, Sending, QuickSteps):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._pricing import Tariff, price_json
@@ -18,9 +18,9 @@ TABLES = {
     "doordash_cards": rules.CARDS,
     "doordash_memberships": rules.MEMBERSHIPS,
     "doordash_offers": rules.OFFERS,
-    "doordash_restaurants": catalog.RESTAURANTS,
-    "doordash_items": catalog.ITEMS,
-    "doordash_options": catalog.OPTIONS,
+    "doordash_restaurants": catalogue.RESTAURANTS,
+    "doordash_items": catalogue.ITEMS,
+    "doordash_options": catalogue.OPTIONS,
     "doordash_orders": orders.orders_table("dasher_rating:int? reordered_from:str?"),
     "doordash_lines": orders.lines_table("store_id:str?"),
     "doordash_favorites": Table("restaurant_id:str added_at:str"),
@@ -115,7 +115,7 @@ def eta(svc: Service, row: dict[str, Any]) -> int | None:
 
 def extra_time(store: dict[str, Any], restaurant: dict[str, Any]) -> int:
     """Return the minutes that a stop at an add-on store takes."""
-    return 5 + round((catalog.distance(store, restaurant) or 0.0) * 5)
+    return 5 + round((catalogue.distance(store, restaurant) or 0.0) * 5)
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
-from servers.food_delivery._catalog import PlainItems
+from servers.food_delivery._catalogue import PlainItems
 from servers.food_delivery._orders import OrderId
 from servers.food_delivery.doordash._model import TARIFF, WORDS, extra_time, gift_of, order_json, status
 from servers.food_delivery.doordash.dashes import DASH
@@ -34,7 +34,7 @@ class AddOns(Service):
         """Return add-on stores near an order's restaurant that are open now, the nearest first, each with `miles`."""
         place = orders.place_of(self, WORDS, row)
         known = self.db.rows("doordash_restaurants", "kind='add_on'", order="id")
-        near = [s | {"miles": catalog.distance(s, place) or 0.0} for s in known if catalog.span_at(s, self.now)]
+        near = [s | {"miles": catalogue.distance(s, place) or 0.0} for s in known if catalogue.span_at(s, self.now)]
         return sorted((s for s in near if s["miles"] <= NEAR), key=lambda s: (s["miles"], s["id"]))
 
     def _takes_more(self, row: dict[str, Any]) -> None:
@@ -63,15 +63,15 @@ class AddOns(Service):
         return page(self._stores(row), "stores", limit, cursor, lambda s: self._add_on(s, place)) | {"order_id": order_id, "until": until}
 
     def _add_on(self, store: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
-        shown = {"store_id": store["id"], "name": store["name"], "category": store["category"], "address": catalog.address_text(store)}
+        shown = {"store_id": store["id"], "name": store["name"], "category": store["category"], "address": catalogue.address_text(store)}
         return shown | {"distance_miles": store["miles"], "estimated_extra_time": extra_time(store, place)}
 
     @reads(example={"store_id": CORNER})
     def get_doubledash_catalog(self, store_id: StoreId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return what an add-on store sells: item_id, name, category, price in dollars, unit, available."""
-        store = catalog.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
-        head = {"store_id": store["id"], "store_name": store["name"], "is_open": catalog.span_at(store, self.now) is not None}
-        return head | page(catalog.items_of(self, WORDS, store["id"]), "items", limit, cursor, lambda i: catalog.goods_json(self, i))
+        store = catalogue.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
+        head = {"store_id": store["id"], "store_name": store["name"], "is_open": catalogue.span_at(store, self.now) is not None}
+        return head | page(catalogue.items_of(self, WORDS, store["id"]), "items", limit, cursor, lambda i: catalogue.goods_json(self, i))
 
     @writes(
         example={
@@ -85,7 +85,7 @@ class AddOns(Service):
         """Add things from one second store to an order and return it: service fee and tax grow, the delivery fee does not."""
         row = orders.find_order(self, WORDS, order_id)
         self._takes_more(row)
-        store = catalog.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
+        store = catalogue.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
         if store_id not in {s["id"] for s in self._stores(row)}:
             hint = "Choose one from get_doubledash_stores."
             self.fail("STORE_NOT_ELIGIBLE", f"{store['name']} is closed or too far from the restaurant.", hint, store_id=store_id)

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
-from servers.food_delivery._catalog import Items, RestaurantId
+from servers.food_delivery._catalogue import Items, RestaurantId
 from servers.food_delivery._orders import OrderId
 from servers.food_delivery._pricing import Draft, Token
 from servers.food_delivery._rules import AddressId, Comment, MethodId, OfferId, Reason, Tip
@@ -46,7 +46,7 @@ class Dashes(Service):
     """Orders, from the preview to the rating."""
 
     def _draft(self, restaurant_id: str, items: list[Any], address_id: str, **more: Any) -> Draft:
-        place, slot = catalog.find_place(self, WORDS, restaurant_id), more.pop("slot_id", None)
+        place, slot = catalogue.find_place(self, WORDS, restaurant_id), more.pop("slot_id", None)
         if slot is not None:
             more["window"] = pricing.find_window(self, WORDS, place, slot, SLOT_MINUTES, SLOT_DAYS, self.now)
         return pricing.draft(self, WORDS, TARIFF, place, items, rules.find_address(self, WORDS, address_id), **more)
@@ -84,7 +84,7 @@ class Dashes(Service):
         quote_token in place_dash or place_scheduled_order fixes this price for ten minutes.
         """
         made = self._draft(restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id)
-        seconds = orders.pace(made.place, catalog.distance(made.place, made.address) or 0.0, made.moment).deliver
+        seconds = orders.pace(made.place, catalogue.distance(made.place, made.address) or 0.0, made.moment).deliver
         return {"restaurant_id": restaurant_id} | pricing.quote_json(made, seconds)
 
     @writes(example=DASH)
@@ -143,9 +143,9 @@ class Dashes(Service):
         Add-on items are left out. Refused when an item is sold out, off the menu, or its options have changed.
         """
         old = orders.find_order(self, WORDS, order_id)
-        place = catalog.find_place(self, WORDS, old["restaurant_id"])
+        place = catalogue.find_place(self, WORDS, old["restaurant_id"])
         had = [i for i in orders.lines(self, WORDS, order_id) if i["store_id"] is None]
-        gone = [i["name"] for i in had if not catalog.available(catalog.find_item(self, WORDS, i["item_id"]), self.now)]
+        gone = [i["name"] for i in had if not catalogue.available(catalogue.find_item(self, WORDS, i["item_id"]), self.now)]
         if gone:
             hint = "Order the rest with place_dash, from get_store_menu."
             self.fail("ITEMS_UNAVAILABLE", f"Not on today's menu: {', '.join(gone)}.", hint, order_id=order_id, items=gone)

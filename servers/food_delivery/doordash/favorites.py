@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
-from servers.food_delivery._catalog import RestaurantId
+from servers.food_delivery._catalogue import RestaurantId
 from servers.food_delivery.doordash._model import TARIFF, WORDS
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
@@ -19,10 +19,10 @@ class Favorites(Service):
 
     def _store(self, place: dict[str, Any], address: dict[str, Any] | None) -> dict[str, Any]:
         """Return a store for lists: what any reply tells of it, whether it reaches an address, and for what fee."""
-        away = catalog.distance(place, address)
+        away = catalogue.distance(place, address)
         fee = None if away is None or away > place["radius"] else pricing.delivery_fee(TARIFF, place, away, self.now)
         ready = orders.pace(place, away or 0.0, self.now).deliver
-        return catalog.place_json(self, place, "restaurant_id") | {
+        return catalogue.place_json(self, place, "restaurant_id") | {
             "distance_miles": away,
             "in_range": fee is not None,
             "estimated_delivery_fee": None if fee is None else dollars(fee),
@@ -32,22 +32,22 @@ class Favorites(Service):
 
     def _favorites(self) -> list[dict[str, Any]]:
         rows = self.db.rows("doordash_favorites", order="added_at DESC, rowid DESC")
-        found = [catalog.find_place(self, WORDS, r["restaurant_id"]) for r in rows]
+        found = [catalogue.find_place(self, WORDS, r["restaurant_id"]) for r in rows]
         return [{"restaurant_id": p["id"], "name": p["name"]} for p in found]
 
     @reads()
     def get_favorite_restaurants(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return favourite restaurants, the latest added first, each as in search_stores; one that has closed for good is marked so."""
-        near = catalog.default_address(self, WORDS)
+        near = catalogue.default_address(self, WORDS)
         return page(self._favorites(), "favorites", limit, cursor, lambda f: self._store(self._place(f), near))
 
     def _place(self, favorite: dict[str, Any]) -> dict[str, Any]:
-        return catalog.find_place(self, WORDS, favorite["restaurant_id"])
+        return catalogue.find_place(self, WORDS, favorite["restaurant_id"])
 
     @writes(example={"restaurant_id": seeded("ddr", "olive_ash")}, idempotent=True)
     def add_favorite_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
         """Mark a restaurant as a favourite and return all favourites; one that is marked stays as it is."""
-        place = catalog.find_place(self, WORDS, restaurant_id)
+        place = catalogue.find_place(self, WORDS, restaurant_id)
         if self.db.get("doordash_favorites", place["id"]) is None:
             self.db.insert("doordash_favorites", {"restaurant_id": place["id"], "added_at": self.time})
         return {"favorites": self._favorites()}

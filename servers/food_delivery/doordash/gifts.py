@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
-from servers.food_delivery._catalog import Items, RestaurantId
+from servers.food_delivery._catalogue import Items, RestaurantId
 from servers.food_delivery._orders import OrderId
 from servers.food_delivery._rules import MethodId
 from servers.food_delivery.doordash._model import TARIFF, WORDS, claimed, eta, gift_of, status
@@ -57,13 +57,13 @@ class Gifts(Service):
 
         Delivery is charged for three miles. What is not claimed is refunded in full.
         """
-        place = catalog.find_place(self, WORDS, restaurant_id)
+        place = catalogue.find_place(self, WORDS, restaurant_id)
         made = pricing.draft(self, WORDS, TARIFF, place, items, None, tip=0, away=GIFT_MILES)
         claim_by = self.now + CLAIM_DAYS * 86_400
         row = orders.submit(self, WORDS, made, payment_method_id, orders.stages(place, GIFT_MILES, claim_by, None))
         at = claims(recipient_phone, row["id"], self.now)
         if at is not None:
-            begins = catalog.opens_next(place, at) or at
+            begins = catalogue.opens_next(place, at) or at
             self.db.update("doordash_orders", row["id"], **orders.stages(place, GIFT_MILES, begins, None))
         gift = {"order_id": row["id"], "recipient_name": recipient_name, "recipient_phone": recipient_phone, "message": gift_message}
         self.db.insert("doordash_gifts", gift | {"claims_at": None if at is None else iso(at), "claim_by": iso(claim_by)})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Any
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _pricing as pricing
-from servers.food_delivery._catalog import Category, ItemId, RestaurantId
+from servers.food_delivery._catalogue import Category, ItemId, RestaurantId
 from servers.food_delivery._rules import OpenOnly, Query
 from servers.food_delivery.doordash._model import SLOT_DAYS, SLOT_MINUTES, WORDS
 from servers.food_delivery.doordash.favorites import Favorites
@@ -36,18 +36,18 @@ class Stores(Favorites):
         Tells restaurant_id, name, category, rating, address, is_open, permanently_closed, distance_miles, in_range, estimated fee and
         minutes. Branches of a chain are separate restaurants.
         """
-        near = catalog.default_address(self, WORDS)
-        rows = catalog.nearby(self, WORDS, "restaurant", query, category, open_only, near)
+        near = catalogue.default_address(self, WORDS)
+        rows = catalogue.nearby(self, WORDS, "restaurant", query, category, open_only, near)
         return page(rows, "stores", limit, cursor, lambda r: self._store(r, near))
 
     @reads(example={"restaurant_id": CAFE})
     def get_store_details(self, restaurant_id: RestaurantId) -> dict[str, Any]:
         """Return a restaurant with phone, opening hours in its own time zone, minimum order, reach, and names and prices of its menu."""
-        place = catalog.find_place(self, WORDS, restaurant_id)
-        menu = catalog.items_of(self, WORDS, restaurant_id)
+        place = catalogue.find_place(self, WORDS, restaurant_id)
+        menu = catalogue.items_of(self, WORDS, restaurant_id)
         return {
-            **self._store(place, catalog.default_address(self, WORDS)),
-            **catalog.detail_json(self, place),
+            **self._store(place, catalogue.default_address(self, WORDS)),
+            **catalogue.detail_json(self, place),
             "menu": [{"item_id": m["id"], "name": m["name"], "price": dollars(m["price"])} for m in menu],
         }
 
@@ -57,17 +57,17 @@ class Stores(Favorites):
 
         Where an option is required, an order has to name one of its choices.
         """
-        found = catalog.items_of(self, WORDS, catalog.find_place(self, WORDS, restaurant_id)["id"])
-        return page(found, "menu", limit, cursor, lambda m: catalog.item_json(self, WORDS, m)) | {"restaurant_id": restaurant_id}
+        found = catalogue.items_of(self, WORDS, catalogue.find_place(self, WORDS, restaurant_id)["id"])
+        return page(found, "menu", limit, cursor, lambda m: catalogue.item_json(self, WORDS, m)) | {"restaurant_id": restaurant_id}
 
     @reads(example={"item_id": seeded("ddi", "hazel_hawthorne/latte")})
     def get_store_item(self, item_id: ItemId) -> dict[str, Any]:
         """Return an item by its id, on whatever menu or add-on catalogue it is or was; `off_menu` ones are no longer sold."""
-        item = catalog.find_item(self, WORDS, item_id)
+        item = catalogue.find_item(self, WORDS, item_id)
         place = self.db.get("doordash_restaurants", item["restaurant_id"]) or {}
         key = "restaurant_id" if place["kind"] == "restaurant" else "store_id"
         gone = item["removed_at"] is not None
-        return catalog.item_json(self, WORDS, item) | {key: place["id"], "store_name": place["name"], "off_menu": gone}
+        return catalogue.item_json(self, WORDS, item) | {key: place["id"], "store_name": place["name"], "off_menu": gone}
 
     @reads(example={"restaurant_id": CAFE, "date": "2026-03-15"})
     def get_scheduled_slots(
@@ -77,8 +77,8 @@ class Stores(Favorites):
 
         Each has slot_id, start_time, end_time (UTC) and available: false when it is full or too near.
         """
-        place = catalog.find_place(self, WORDS, restaurant_id)
-        today = local_day(self.now, catalog.zone(place))
+        place = catalogue.find_place(self, WORDS, restaurant_id)
+        today = local_day(self.now, catalogue.zone(place))
         day = _day(date)
         if not today <= day < today + timedelta(days=SLOT_DAYS):
             last = today + timedelta(days=SLOT_DAYS - 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._pricing import Tariff
@@ -14,9 +14,9 @@ TABLES = {
     "uber_eats_cards": rules.CARDS,
     "uber_eats_memberships": rules.MEMBERSHIPS,
     "uber_eats_offers": rules.OFFERS,
-    "uber_eats_restaurants": catalog.RESTAURANTS,
-    "uber_eats_items": catalog.ITEMS,
-    "uber_eats_options": catalog.OPTIONS,
+    "uber_eats_restaurants": catalogue.RESTAURANTS,
+    "uber_eats_items": catalogue.ITEMS,
+    "uber_eats_options": catalogue.OPTIONS,
     "uber_eats_orders": orders.orders_table("group_id:str? idempotency_key:str?"),
     "uber_eats_lines": orders.lines_table("participant:str?"),
     "uber_eats_substitutions": Table("id:str order_id:str item_id:str preference:str substitute_id:str? set_at:str", index=("order_id",)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._pricing import price_json
@@ -28,7 +28,7 @@ TOLD = {
 def any_place(svc: Service, place_id: str) -> dict[str, Any]:
     """Return a restaurant or grocery store by its id, or refuse."""
     row = svc.db.get("uber_eats_restaurants", place_id)
-    return row if row is not None else catalog.find_place(svc, WORDS, place_id)
+    return row if row is not None else catalogue.find_place(svc, WORDS, place_id)
 
 
 def place_ref(place: dict[str, Any]) -> dict[str, Any]:

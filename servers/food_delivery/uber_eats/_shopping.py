@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery.uber_eats._model import WORDS
 from servers.kit.service import Service
@@ -43,7 +43,7 @@ def outcome(svc: Service, row: dict[str, Any], line: dict[str, Any], moment: int
     if svc.now < moment or (row["cancelled_at"] is not None and row["cancelled_at"] < iso(moment)):
         return {"state": "pending"} | nothing
     wanted = svc.db.get("uber_eats_items", line["item_id"]) or {}
-    if catalog.available(wanted, moment):
+    if catalogue.available(wanted, moment):
         return {"state": "found"} | nothing
     wish = preference(svc, row["id"], line["item_id"], iso(moment))
     deadline = min(moment + ASKS_FOR, parse_time(row["picked_up_at"]))
@@ -55,7 +55,7 @@ def outcome(svc: Service, row: dict[str, Any], line: dict[str, Any], moment: int
     if wish is None or wish["preference"] != "substitute":
         return refunded
     instead = best(svc, wanted, moment) if wish["substitute_id"] is None else svc.db.get("uber_eats_items", wish["substitute_id"])
-    if instead is None or not catalog.available(instead, moment):
+    if instead is None or not catalogue.available(instead, moment):
         return refunded
     return {"state": "substituted", "change": (instead["price"] - line["unit_price"]) * line["quantity"], "item": instead}
 
@@ -65,7 +65,7 @@ def best(svc: Service, wanted: dict[str, Any], moment: int) -> dict[str, Any] | 
     shelf = svc.db.rows(
         "uber_eats_items", "restaurant_id=? AND section=? AND id<>?", wanted["restaurant_id"], wanted["section"], wanted["id"]
     )
-    found = [i for i in shelf if catalog.available(i, moment)]
+    found = [i for i in shelf if catalogue.available(i, moment)]
     return min(found, key=lambda i: (abs(i["price"] - wanted["price"]), i["id"]), default=None)
 
 

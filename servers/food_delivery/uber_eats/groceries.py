@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
-from servers.food_delivery._catalog import Category, ItemId, PlainItems
+from servers.food_delivery._catalogue import Category, ItemId, PlainItems
 from servers.food_delivery._orders import OrderId
 from servers.food_delivery._pricing import Token
 from servers.food_delivery._rules import AddressId, MethodId, OfferId, OpenOnly, Query, Tip
@@ -54,7 +54,7 @@ class Groceries(Restaurants, Ordering):
         Each has store_id, name, category, rating, address, is_open, distance_miles, delivery_fee and eta_min.
         """
         address = self._near(None)
-        found = catalog.nearby(self, WORDS, "grocery", query, category, open_only, address)
+        found = catalogue.nearby(self, WORDS, "grocery", query, category, open_only, address)
         return page(found, "stores", limit, cursor, lambda p: self._shown(p, "store_id", address))
 
     @reads(example={"store_id": STORE, "limit": 20})
@@ -67,13 +67,13 @@ class Groceries(Restaurants, Ordering):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return a store's page and its goods: item_id, name, category, price in dollars, unit, available (false: out now)."""
-        place = catalog.find_place(self, WORDS, store_id, "grocery")
-        items = self._section(catalog.items_of(self, WORDS, place["id"]), category)
+        place = catalogue.find_place(self, WORDS, store_id, "grocery")
+        items = self._section(catalogue.items_of(self, WORDS, place["id"]), category)
         if query is not None:
             rank = {r["id"]: n for n, r in enumerate(self.db.search("uber_eats_items", query))}
             items = sorted((i for i in items if i["id"] in rank), key=lambda i: rank[i["id"]])
-        shown = self._shown(place, "store_id", self._near(None)) | catalog.detail_json(self, place)
-        return {"store": shown} | page(items, "items", limit, cursor, lambda i: catalog.goods_json(self, i))
+        shown = self._shown(place, "store_id", self._near(None)) | catalogue.detail_json(self, place)
+        return {"store": shown} | page(items, "items", limit, cursor, lambda i: catalogue.goods_json(self, i))
 
     @writes(example=BASKET)
     def submit_grocery_order(
@@ -92,7 +92,7 @@ class Groceries(Restaurants, Ordering):
 
         Say otherwise with set_substitution_preference before the shopper comes to the item; total follows what was really bought.
         """
-        place = catalog.find_place(self, WORDS, store_id, "grocery")
+        place = catalogue.find_place(self, WORDS, store_id, "grocery")
         how = (delivery_address_id, tip, offer_id, window_id, quote_token)
         return self._order(place, items, how, payment_method_id, idempotency_key)
 
@@ -118,7 +118,7 @@ class Groceries(Restaurants, Ordering):
             hint = "Leave it out, or let preference be substitute."
             self.fail("SUBSTITUTE_NOT_APPLICABLE", f"A substitute does not go with {preference}.", hint, item_id=item_id)
         if substitute_item_id is not None:
-            catalog.find_item(self, WORDS, substitute_item_id, row["restaurant_id"])
+            catalogue.find_item(self, WORDS, substitute_item_id, row["restaurant_id"])
             if substitute_item_id == item_id:
                 hint = "Name another item."
                 self.fail("SUBSTITUTE_NOT_APPLICABLE", "An item cannot stand in for itself.", hint, item_id=item_id)

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
-from servers.food_delivery._catalog import Items, RestaurantId
+from servers.food_delivery._catalogue import Items, RestaurantId
 from servers.food_delivery._rules import AddressId, MethodId, Tip
 from servers.food_delivery.uber_eats._model import TARIFF, WORDS
 from servers.food_delivery.uber_eats._replies import order_json
@@ -40,7 +40,7 @@ class GroupOrders(Service):
 
         Others join and add items until deadline_at; the host orders for all with finalize_group_order within two hours after it.
         """
-        place = catalog.find_place(self, WORDS, restaurant_id)
+        place = catalogue.find_place(self, WORDS, restaurant_id)
         pricing.check_open(self, WORDS, place)
         host, group = self.db.rows("uber_eats_profile")[0]["name"], self.new_id("ueg")
         row = {"id": group, "restaurant_id": place["id"], "host": host, "created_at": self.time}
@@ -70,7 +70,7 @@ class GroupOrders(Service):
         if member is None:
             hint = f"Join first with join_group_order; participants: {', '.join(m['name'] for m in self._members(row))}."
             self.fail("PARTICIPANT_NOT_FOUND", f"{participant_name!r} does not take part.", hint, group_order_id=group_order_id)
-        place = catalog.find_place(self, WORDS, row["restaurant_id"])
+        place = catalogue.find_place(self, WORDS, row["restaurant_id"])
         for line in pricing.priced(self, WORDS, place, items, self.now):
             made = {"id": self.new_id("uel"), "group_id": row["id"], "member": member["name"]}
             self.db.insert("uber_eats_group_items", made | line)
@@ -120,12 +120,12 @@ class GroupOrders(Service):
         if not items:
             hint = "Add items with add_group_order_items first."
             self.fail("GROUP_ORDER_EMPTY", "Nobody has chosen anything.", hint, group_order_id=group_order_id)
-        place, address = catalog.find_place(self, WORDS, row["restaurant_id"]), rules.find_address(self, WORDS, delivery_address_id)
+        place, address = catalogue.find_place(self, WORDS, row["restaurant_id"]), rules.find_address(self, WORDS, delivery_address_id)
         said = [{"item_id": i["item_id"], "quantity": i["quantity"], "selected_options": i["options"]} for i in items]
         today = pricing.draft(self, WORDS, TARIFF, place, said, address, tip=tip)
         columns = ("item_id", "name", "quantity", "unit_price", "options", "instructions")
         lines = [{c: i[c] for c in columns} | {"participant": i["member"]} for i in items]
-        member, away = rules.membership(self, WORDS) is not None, catalog.distance(place, address) or 0.0
+        member, away = rules.membership(self, WORDS) is not None, catalogue.distance(place, address) or 0.0
         goods = pricing.subtotal(lines)
         cost = pricing.price(TARIFF, place, goods, away, self.now, member=member, discount=0, tip=tip)
         made = pricing.Draft(place, address, lines, cost, None, None, self.now, today.seal)
@@ -171,7 +171,7 @@ class GroupOrders(Service):
         return self.db.rows("uber_eats_group_items", "group_id=?", row["id"], order="rowid")
 
     def _group_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        place, items = catalog.find_place(self, WORDS, row["restaurant_id"]), self._items(row)
+        place, items = catalogue.find_place(self, WORDS, row["restaurant_id"]), self._items(row)
         people = []
         for member in self._members(row):
             mine = [i for i in items if i["member"] == member["name"]]

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
-from servers.food_delivery._catalog import Items, RestaurantId
+from servers.food_delivery._catalogue import Items, RestaurantId
 from servers.food_delivery._orders import OrderId
 from servers.food_delivery._pricing import Draft, Token
 from servers.food_delivery._rules import AddressId, Comment, MethodId, OfferId, Reason, Tip
@@ -93,7 +93,7 @@ class Ordering(Service):
         Takes the store_id of a grocery store as well. Pass quote_token on with the same order within ten minutes and it costs just this.
         """
         found = self._draft(any_place(self, restaurant_id), items, delivery_address_id, tip, offer_id, window_id)
-        away = catalog.distance(found.place, found.address) or 0.0
+        away = catalogue.distance(found.place, found.address) or 0.0
         return pricing.quote_json(found, orders.pace(found.place, away, found.moment).deliver)
 
     @writes(example=PAID)
@@ -109,7 +109,7 @@ class Ordering(Service):
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Order from a restaurant that is open, for delivery at once; the card is charged. Returns the order, with order_id and total."""
-        place, how = catalog.find_place(self, WORDS, restaurant_id), (delivery_address_id, tip, offer_id, None, quote_token)
+        place, how = catalogue.find_place(self, WORDS, restaurant_id), (delivery_address_id, tip, offer_id, None, quote_token)
         return self._order(place, items, how, payment_method_id, idempotency_key)
 
     @writes(
@@ -129,7 +129,7 @@ class Ordering(Service):
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Order for a delivery window to come, also from a restaurant that is closed now. It stays scheduled until the window is near."""
-        place, how = catalog.find_place(self, WORDS, restaurant_id), (delivery_address_id, tip, offer_id, window_id, quote_token)
+        place, how = catalogue.find_place(self, WORDS, restaurant_id), (delivery_address_id, tip, offer_id, window_id, quote_token)
         return self._order(place, items, how, payment_method_id, idempotency_key)
 
     @reads(example={"order_id": seeded("ueo", "latest-lunch")})

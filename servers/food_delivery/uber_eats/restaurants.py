@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from servers.food_delivery import _catalog as catalog
+from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
-from servers.food_delivery._catalog import Category, ItemId, RestaurantId
+from servers.food_delivery._catalogue import Category, ItemId, RestaurantId
 from servers.food_delivery._rules import AddressId, OpenOnly, Query
 from servers.food_delivery.uber_eats._model import TARIFF, WINDOW_MINUTES, WORDS
 from servers.food_delivery.uber_eats._replies import any_place
@@ -23,13 +23,13 @@ class Restaurants(Service):
     """What can be ordered, and from where."""
 
     def _near(self, address_id: str | None) -> dict[str, Any] | None:
-        return catalog.default_address(self, WORDS) if address_id is None else rules.find_address(self, WORDS, address_id)
+        return catalogue.default_address(self, WORDS) if address_id is None else rules.find_address(self, WORDS, address_id)
 
     def _shown(self, place: dict[str, Any], key: str, address: dict[str, Any] | None) -> dict[str, Any]:
         """A place with its distance, fee and time to an address; these are null where it does not deliver there."""
-        away = catalog.distance(place, address)
-        reached = away is not None and away <= place["radius"] and not catalog.closed_for_good(place, self.now)
-        return catalog.place_json(self, place, key) | {
+        away = catalogue.distance(place, address)
+        reached = away is not None and away <= place["radius"] and not catalogue.closed_for_good(place, self.now)
+        return catalogue.place_json(self, place, key) | {
             "distance_miles": away,
             "delivers_to_address": reached,
             "delivery_fee": dollars(pricing.delivery_fee(TARIFF, place, away or 0, self.now)) if reached else None,
@@ -52,15 +52,15 @@ class Restaurants(Service):
         delivery_fee (dollars, before Uber One) and eta_min.
         """
         address = self._near(delivery_address_id)
-        found = catalog.nearby(self, WORDS, "restaurant", query, category, open_only, address)
+        found = catalogue.nearby(self, WORDS, "restaurant", query, category, open_only, address)
         return page(found, "restaurants", limit, cursor, lambda p: self._shown(p, "restaurant_id", address))
 
     @reads(example={"restaurant_id": CAFE})
     def get_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
         """Return a restaurant's page: summary, phone, local opening hours, closes_at or opens_at, minimum order, and its menu in short."""
-        place = catalog.find_place(self, WORDS, restaurant_id)
-        menu = [{"item_id": i["id"], "name": i["name"], "price": dollars(i["price"])} for i in catalog.items_of(self, WORDS, place["id"])]
-        return self._shown(place, "restaurant_id", self._near(None)) | catalog.detail_json(self, place) | {"menu": menu}
+        place = catalogue.find_place(self, WORDS, restaurant_id)
+        menu = [{"item_id": i["id"], "name": i["name"], "price": dollars(i["price"])} for i in catalogue.items_of(self, WORDS, place["id"])]
+        return self._shown(place, "restaurant_id", self._near(None)) | catalogue.detail_json(self, place) | {"menu": menu}
 
     @reads(example={"restaurant_id": CAFE, "limit": 10})
     def get_menu(
@@ -70,9 +70,9 @@ class Restaurants(Service):
 
         A required option needs a choice; order with the option_ids, whose price_delta adds to the price.
         """
-        place = catalog.find_place(self, WORDS, restaurant_id)
-        items = self._section(catalog.items_of(self, WORDS, place["id"]), category)
-        return {"restaurant_id": place["id"]} | page(items, "items", limit, cursor, lambda i: catalog.item_json(self, WORDS, i))
+        place = catalogue.find_place(self, WORDS, restaurant_id)
+        items = self._section(catalogue.items_of(self, WORDS, place["id"]), category)
+        return {"restaurant_id": place["id"]} | page(items, "items", limit, cursor, lambda i: catalogue.item_json(self, WORDS, i))
 
     def _section(self, items: list[dict[str, Any]], category: str | None) -> list[dict[str, Any]]:
         known = sorted({i["section"] for i in items})
@@ -84,12 +84,12 @@ class Restaurants(Service):
     @reads(example={"item_id": seeded("uei", "hazel_hawthorne/latte")})
     def get_menu_item(self, item_id: ItemId) -> dict[str, Any]:
         """Return one item of a menu or grocery catalogue and the place that sells it; `discontinued` ones are seen in past orders only."""
-        item = catalog.find_item(self, WORDS, item_id)
+        item = catalogue.find_item(self, WORDS, item_id)
         place = any_place(self, item["restaurant_id"])
         if place["kind"] == "grocery":
-            shown = catalog.goods_json(self, item) | {"store_id": place["id"]}
+            shown = catalogue.goods_json(self, item) | {"store_id": place["id"]}
         else:
-            shown = catalog.item_json(self, WORDS, item) | {"restaurant_id": place["id"]}
+            shown = catalogue.item_json(self, WORDS, item) | {"restaurant_id": place["id"]}
         return shown | {"place_name": place["name"], "discontinued": item["removed_at"] is not None}
 
     @reads(example={"restaurant_id": CAFE})

@@ -13,7 +13,7 @@ from servers.music import _rules as rules
 from servers.music._rules import AlbumIds, ArtistId, TrackId, TrackIds
 from servers.music._stats import history
 from servers.music.apple_music._model import DECK, WORDS, Rating, account, need_subscription, playlist_json, song_json, subscribed
-from servers.music.apple_music.catalog import Catalog
+from servers.music.apple_music.catalogue import Catalog
 
 SONGS = [seeded("apt", "sidelong-2"), seeded("apt", "gale-force-swing-2")]
 ALBUMS = [seeded("apal", "satin-slippers")]

@@ -6,9 +6,9 @@ from typing import Any
 
 from servers.kit.service import Service
 from servers.kit.values import iso
-from servers.ridesharing import _map as geo
+from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
-from servers.ridesharing._map import Mode, Spot
+from servers.ridesharing._roads import Mode, Spot
 from servers.ridesharing.lyft._model import WORDS, priced, waits
 
 
@@ -24,19 +24,19 @@ def order(
     scheduled: int | None = None,
 ) -> dict[str, Any]:
     """Insert a ride, now or scheduled, with the given offer or the one applied, and return its row; refuse what cannot be driven."""
-    geo.reachable(svc, points)
-    city = geo.city_at(svc, points[0].lat, points[0].lng)
+    roads.reachable(svc, points)
+    city = roads.city_at(svc, points[0].lat, points[0].lng)
     if scheduled is None:
         busy = rules.underway(svc, WORDS)
         if busy:
             hint = "See get_trip; cancel it with cancel_trip, or wait until it is over."
             svc.fail("RIDE_IN_PROGRESS", "A ride is under way already; Lyft drives one at a time.", hint, ride_id=busy[0]["id"])
-        if not geo.near("lyft", mode, city, svc.now):
+        if not roads.near("lyft", mode, city, svc.now):
             hint = "Choose another mode from get_ride_estimates, or try again later."
             svc.fail("NO_DRIVERS_NEARBY", f"No driver for {mode.name} is near now.", hint, retryable=True)
     at = rules.quoted_at(svc, WORDS, mode, points, token) if scheduled is None else scheduled
-    prime = geo.busy("lyft", city, at) if scheduled is None else 0
-    route = geo.route(city, points, at)
+    prime = roads.busy("lyft", city, at) if scheduled is None else 0
+    route = roads.route(city, points, at)
     cost = priced(mode, city, route, prime, plan)
     chosen = offer or rules.applied(svc, WORDS)
     paying = rules.payer(svc, WORDS, card)["id"]

@@ -9,9 +9,9 @@ from pydantic import Field
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import dollars, parse_time
-from servers.ridesharing import _map as geo
+from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
-from servers.ridesharing._map import Mode
+from servers.ridesharing._roads import Mode
 
 TABLES = {
     "lyft_profile": rules.PROFILE,
@@ -76,16 +76,16 @@ def status(row: dict[str, Any], now: str) -> str:
     return _STATUS[rules.phase(row, now)]
 
 
-def priced(mode: Mode, city: dict[str, Any], way: geo.Route, prime: int, plan: str) -> int:
+def priced(mode: Mode, city: dict[str, Any], way: roads.Route, prime: int, plan: str) -> int:
     """Return the fare in cents: waiting saves half of the prime time and 15 per cent of the rest, priority costs a fixed sum."""
     if plan == "wait_and_save":
-        return geo.fare(mode, city, way, prime // 2) * 85 // 100
-    return geo.fare(mode, city, way, prime) + (PRIORITY if plan == "priority" else 0)
+        return roads.fare(mode, city, way, prime // 2) * 85 // 100
+    return roads.fare(mode, city, way, prime) + (PRIORITY if plan == "priority" else 0)
 
 
 def waits(mode: Mode, city: dict[str, Any], at: int, plan: str) -> int:
     """Return the minutes until a driver would be there under a plan."""
-    usual = geo.wait("lyft", mode, city, at)
+    usual = roads.wait("lyft", mode, city, at)
     return {"standard": usual, "wait_and_save": usual + 9, "priority": max(1, usual // 2)}[plan]
 
 
@@ -94,9 +94,9 @@ def place(address: str, lat: float, lng: float) -> dict[str, Any]:
     return {"display_name": address, "lat": lat, "lng": lng}
 
 
-def way(svc: Service, row: dict[str, Any]) -> geo.Route:
+def way(svc: Service, row: dict[str, Any]) -> roads.Route:
     """Return the route of a ride as it was priced."""
-    return geo.route(svc.db.get("ridesharing_cities", row["city_id"]) or {}, list(rules.spots(row)), parse_time(row["priced_at"]))
+    return roads.route(svc.db.get("ridesharing_cities", row["city_id"]) or {}, list(rules.spots(row)), parse_time(row["priced_at"]))
 
 
 def rounding(svc: Service) -> list[tuple[str, bool]]:

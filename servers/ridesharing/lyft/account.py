@@ -10,7 +10,7 @@ from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
-from servers.ridesharing import _map as geo
+from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
 from servers.ridesharing._rules import FullAddress, PlaceLabel
 from servers.ridesharing.lyft._model import MODES, WORDS, rounding
@@ -69,7 +69,7 @@ class Account(Service):
     @reads(example={"query": "climbing"})
     def search_address(self, query: Words, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
         """Find places by words of their name, kind or address and return them with coordinates, the best match first."""
-        return page(geo.places(self, query), "results", limit, cursor, geo.place_json)
+        return page(roads.places(self, query), "results", limit, cursor, roads.place_json)
 
     @reads()
     def list_payment_cards(self) -> dict[str, Any]:
@@ -80,12 +80,12 @@ class Account(Service):
     def list_ride_modes(self, lat: Latitude | None = None, lng: Longitude | None = None) -> dict[str, Any]:
         """Return ride types at a point (or in the rider's home city): ride_type_id, name, seats, rates in dollars, available now or not."""
         if lat is not None and lng is not None:
-            region = geo.city_at(self, lat, lng)
+            region = roads.city_at(self, lat, lng)
         elif lat is None and lng is None:
             region = self.db.get("ridesharing_cities", rules.profile(self, WORDS)["city_id"]) or {}
         else:
             self.fail("LOCATION_INCOMPLETE", "A point needs lat and lng.", "Give both or none.")
-        scale = geo.market(region)
+        scale = roads.market(region)
         return {
             "region": region["name"],
             "ride_types": [
@@ -98,7 +98,7 @@ class Account(Service):
                     "per_minute": dollars(round(m.per_minute * scale)),
                     "service_fee": dollars(m.booking),
                     "wait_and_save": m.id == "lyft",
-                    "available": geo.near("lyft", m, region, self.now),
+                    "available": roads.near("lyft", m, region, self.now),
                 }
                 for m in MODES.values()
             ],

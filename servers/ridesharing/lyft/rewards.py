@@ -11,9 +11,9 @@ from pydantic import Field
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
 from servers.kit.zones import local, local_day
-from servers.ridesharing import _map as geo
+from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
-from servers.ridesharing._map import Address
+from servers.ridesharing._roads import Address
 from servers.ridesharing._rules import PaymentId
 from servers.ridesharing.lyft._booking import order
 from servers.ridesharing.lyft._model import MODES, WORDS, donated, priced, ride_json, rounding, waits
@@ -33,9 +33,9 @@ class Rewards(Service):
     def get_wait_and_save_estimate(self, pickup: Address, dropoff: Address) -> dict[str, Any]:
         """Return what a standard ride costs now, what it costs with Wait and Save, the difference in dollars and the wait in minutes."""
         points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
-        geo.reachable(self, points)
-        city, mode = geo.city_at(self, points[0].lat, points[0].lng), MODES["lyft"]
-        route, prime = geo.route(city, points, self.now), geo.busy("lyft", city, self.now)
+        roads.reachable(self, points)
+        city, mode = roads.city_at(self, points[0].lat, points[0].lng), MODES["lyft"]
+        route, prime = roads.route(city, points, self.now), roads.busy("lyft", city, self.now)
         usual, saving = (priced(mode, city, route, prime, plan) for plan in ("standard", "wait_and_save"))
         return {
             "pickup": points[0].address,

@@ -10,9 +10,9 @@ from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, Timestamp, dollars, iso, page, parse_time
-from servers.ridesharing import _map as geo
+from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
-from servers.ridesharing._map import Address, Spot
+from servers.ridesharing._roads import Address, Spot
 from servers.ridesharing._rules import PaymentId, Stars
 from servers.ridesharing.lyft._booking import order
 from servers.ridesharing.lyft._model import (
@@ -54,10 +54,10 @@ class Rides(Service):
 
         A fare holds at least ten minutes for who passes its cost_token; it covers the standard, wait-and-save and priority fare alike.
         """
-        points = [geo.name_of(self, pickup_lat, pickup_lng), geo.name_of(self, dropoff_lat, dropoff_lng)]
-        geo.reachable(self, points)
-        city = geo.city_at(self, pickup_lat, pickup_lng)
-        prime, route, slot = geo.busy("lyft", city, self.now), geo.route(city, points, self.now), self.now // geo.SLOT
+        points = [roads.name_of(self, pickup_lat, pickup_lng), roads.name_of(self, dropoff_lat, dropoff_lng)]
+        roads.reachable(self, points)
+        city = roads.city_at(self, pickup_lat, pickup_lng)
+        prime, route, slot = roads.busy("lyft", city, self.now), roads.route(city, points, self.now), self.now // roads.SLOT
         shown = []
         for mode in MODES.values():
             pickup = waits(mode, city, self.now, "standard")
@@ -66,7 +66,7 @@ class Rides(Service):
                 {
                     "ride_type_id": mode.id,
                     "name": mode.name,
-                    "available": geo.near("lyft", mode, city, self.now),
+                    "available": roads.near("lyft", mode, city, self.now),
                     "fare": cost["standard"],
                     "priority_fare": cost["priority"],
                     "wait_and_save_fare": cost["wait_and_save"] if mode.id == "lyft" else None,
@@ -76,7 +76,7 @@ class Rides(Service):
                     "cost_token": rules.quote(WORDS, mode, points, slot),
                 }
             )
-        until = iso((slot + geo.HONOURED) * geo.SLOT)
+        until = iso((slot + roads.HONOURED) * roads.SLOT)
         return {"estimates": shown, "distance_miles": route.miles, "duration_min": route.minutes, "valid_until": until}
 
     def _after_promo(self, mode: Any, cost: int) -> float:
@@ -101,7 +101,7 @@ class Rides(Service):
             hint = "Drop wait_and_save, or use it with ride_type_id lyft and without priority_pickup."
             self.fail("OPTIONS_NOT_COMBINABLE", "Wait and Save is for standard Lyft rides without priority.", hint)
         plan = "wait_and_save" if wait_and_save else ("priority" if priority_pickup else "standard")
-        ends = [geo.name_of(self, pickup_lat, pickup_lng), geo.name_of(self, dropoff_lat, dropoff_lng)]
+        ends = [roads.name_of(self, pickup_lat, pickup_lng), roads.name_of(self, dropoff_lat, dropoff_lng)]
         return ride_json(self, order(self, MODES[ride_type_id], ends, plan, payment_method_id, token=cost_token))
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(BOOKED,), destructive=True)

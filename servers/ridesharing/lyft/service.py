@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servers.kit.service import Codes
-from servers.ridesharing._map import SHARED
+from servers.ridesharing._roads import SHARED
 from servers.ridesharing.lyft._model import TABLES
 from servers.ridesharing.lyft.account import Account
 from servers.ridesharing.lyft.rewards import Rewards

@@ -10,9 +10,9 @@ from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import dollars, iso, parse_time
-from servers.ridesharing import _map as geo
+from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
-from servers.ridesharing._map import Mode, Spot
+from servers.ridesharing._roads import Mode, Spot
 
 TABLES = {
     "uber_profile": rules.PROFILE,
@@ -95,9 +95,9 @@ def points(row: dict[str, Any]) -> list[Spot]:
     return [start, *(Spot(*stop) for stop in row["stops"]), end]
 
 
-def way(svc: Service, row: dict[str, Any]) -> geo.Route:
+def way(svc: Service, row: dict[str, Any]) -> roads.Route:
     """Return the route of a ride as it was priced."""
-    return geo.route(svc.db.get("ridesharing_cities", row["city_id"]) or {}, points(row), parse_time(row["priced_at"]))
+    return roads.route(svc.db.get("ridesharing_cities", row["city_id"]) or {}, points(row), parse_time(row["priced_at"]))
 
 
 def spot_json(spot: Spot) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
-from servers.ridesharing import _map as geo
+from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
 from servers.ridesharing._rules import FullAddress, PlaceLabel
 from servers.ridesharing.uber._model import MODES, WORDS
@@ -45,7 +45,7 @@ class Account(Service):
             if row["label"].casefold() == label.casefold():
                 hint = "Remove it with remove_saved_place first, or choose another label."
                 self.fail("LABEL_EXISTS", f"{row['label']} is saved as {row['address']}.", hint, label=row["label"])
-        geo.city_at(self, lat, lng)
+        roads.city_at(self, lat, lng)
         made = {"label": label, "address": address, "lat": lat, "lng": lng}
         self.db.insert("uber_saved_places", {"id": self.new_id("ubp"), "saved_at": self.time} | made)
         return made | {"status": "saved"}
@@ -67,7 +67,7 @@ class Account(Service):
 
         Places of several cities and of the same name are told apart by their address.
         """
-        return page(geo.places(self, query), "places", limit, cursor, geo.place_json)
+        return page(roads.places(self, query), "places", limit, cursor, roads.place_json)
 
     @reads()
     def list_payment_methods(self) -> dict[str, Any]:
@@ -80,15 +80,15 @@ class Account(Service):
         if (lat is None) != (lng is None):
             self.fail("INVALID_LOCATION", "Only one of lat and lng was given.", "Give both, or neither for the home city.")
         home = self.db.get("ridesharing_cities", rules.profile(self, WORDS)["city_id"]) or {}
-        city = home if lat is None or lng is None else geo.city_at(self, lat, lng)
+        city = home if lat is None or lng is None else roads.city_at(self, lat, lng)
         shown = [
             {
                 "ride_type_id": mode.id,
                 "name": mode.name,
-                "base_fare": dollars(round(mode.base * geo.market(city))),
-                "minimum_fare": dollars(round(mode.minimum * geo.market(city)) + mode.booking),
+                "base_fare": dollars(round(mode.base * roads.market(city))),
+                "minimum_fare": dollars(round(mode.minimum * roads.market(city)) + mode.booking),
                 "capacity": mode.capacity,
-                "available": geo.near("uber", mode, city, self.now),
+                "available": roads.near("uber", mode, city, self.now),
             }
             for mode in MODES.values()
         ]

@@ -9,9 +9,9 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, parse_time
-from servers.ridesharing import _map as geo
+from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
-from servers.ridesharing._map import Address
+from servers.ridesharing._roads import Address
 from servers.ridesharing._rules import Stars
 from servers.ridesharing.uber._model import (
     MAX_STOPS,
@@ -45,10 +45,10 @@ class Afterwards(Service):
         An offer that asks for more than the new fare goes back to the wallet.
         """
         row = row | {"stops": stops}
-        geo.reachable(self, points(row))
+        roads.reachable(self, points(row))
         city, at = self.db.get("ridesharing_cities", row["city_id"]) or {}, parse_time(row["priced_at"])
-        route = geo.route(city, points(row), at)
-        cost = geo.fare(MODES[row["mode_id"]], city, route, row["percent"]) + (RESERVE_FEE if row["reservation_id"] else 0)
+        route = roads.route(city, points(row), at)
+        cost = roads.fare(MODES[row["mode_id"]], city, route, row["percent"]) + (RESERVE_FEE if row["reservation_id"] else 0)
         over = iso(parse_time(row["starts_at"]) + route.minutes * rules.MINUTE)
         offer = self.db.get("uber_offers", row["offer_id"]) if row["offer_id"] else None
         kept = row["offer_id"] if offer and rules.fits(offer, MODES[row["mode_id"]], cost) else None

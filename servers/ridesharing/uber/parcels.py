@@ -11,9 +11,9 @@ from servers.kit.fields import PersonName, Phone
 from servers.kit.noise import share
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
-from servers.ridesharing import _map as geo
+from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
-from servers.ridesharing._map import Address
+from servers.ridesharing._roads import Address
 from servers.ridesharing._rules import PaymentId
 from servers.ridesharing.uber._model import COURIER, WORDS, DeliveryId, driver_json, spot_json
 
@@ -94,12 +94,12 @@ class Parcels(Service):
                 hint = "Use a new key for another parcel."
                 self.fail("IDEMPOTENCY_KEY_REUSED", "The key was used for another parcel.", hint, delivery_id=earlier[0]["id"])
             return self._json(earlier[0])
-        geo.reachable(self, [start, end])
-        city = geo.city_at(self, start.lat, start.lng)
-        if geo.city_at(self, end.lat, end.lng)["id"] != city["id"]:
+        roads.reachable(self, [start, end])
+        city = roads.city_at(self, start.lat, start.lng)
+        if roads.city_at(self, end.lat, end.lng)["id"] != city["id"]:
             self.fail("DIFFERENT_CITIES", "The parcel would leave the city.", "Couriers drive within one city.", city=city["name"])
         card = rules.payer(self, WORDS, payment_method_id)
-        made, route = self.new_id("ubd"), geo.route(city, [start, end], self.now)
+        made, route = self.new_id("ubd"), roads.route(city, [start, end], self.now)
         driver = rules.driver_for(self, WORDS, made, COURIER, city, rules.occupied(self, WORDS))
         if driver is None:
             self.fail("NO_COURIERS_AVAILABLE", f"There are no couriers in {city['name']}.", "Try again later.", retryable=True)
@@ -108,11 +108,11 @@ class Parcels(Service):
             "city_id": city["id"],
             "driver_id": driver["id"],
             "card_id": card["id"],
-            "fare": geo.fare(COURIER, city, route, 0),
+            "fare": roads.fare(COURIER, city, route, 0),
             "cancel_fee": 0,
             "idempotency_key": idempotency_key,
             **said,
-            **rules.timetable(made, self.now, geo.wait("uber", COURIER, city, self.now), route.minutes),
+            **rules.timetable(made, self.now, roads.wait("uber", COURIER, city, self.now), route.minutes),
         }
         return self._json(self.db.insert("uber_deliveries", row))
 

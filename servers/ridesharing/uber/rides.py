@@ -11,9 +11,9 @@ from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, Timestamp, dollars, iso, page, parse_time
-from servers.ridesharing import _map as geo
+from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
-from servers.ridesharing._map import Address, Spot
+from servers.ridesharing._roads import Address, Spot
 from servers.ridesharing._rules import PaymentId
 from servers.ridesharing.uber._model import (
     CANCEL_FEE,
@@ -60,11 +60,11 @@ class Rides(Service):
     """From an estimate to a receipt."""
 
     def _estimate(self, ride_type: str, points: list[Spot]) -> dict[str, Any]:
-        city, mode = geo.city_at(self, points[0].lat, points[0].lng), MODES[ride_type]
-        percent, route = geo.busy("uber", city, self.now), geo.route(city, points, self.now)
-        cost, offer = geo.fare(mode, city, route, percent), rules.applied(self, WORDS)
+        city, mode = roads.city_at(self, points[0].lat, points[0].lng), MODES[ride_type]
+        percent, route = roads.busy("uber", city, self.now), roads.route(city, points, self.now)
+        cost, offer = roads.fare(mode, city, route, percent), rules.applied(self, WORDS)
         cut = rules.off(offer, cost) if offer and rules.fits(offer, mode, cost) else 0
-        slot = self.now // geo.SLOT
+        slot = self.now // roads.SLOT
         return {
             "ride_type_id": ride_type,
             "name": mode.name,
@@ -73,15 +73,15 @@ class Rides(Service):
             "distance_miles": route.miles,
             "duration_minutes": route.minutes,
             "surge_multiplier": 1 + percent / 100,
-            "eta_pickup_min": geo.wait("uber", mode, city, self.now),
-            "available": geo.near("uber", mode, city, self.now),
+            "eta_pickup_min": roads.wait("uber", mode, city, self.now),
+            "available": roads.near("uber", mode, city, self.now),
             "fare_id": rules.quote(WORDS, mode, points, slot),
-            "fare_expires_at": iso((slot + geo.HONOURED) * geo.SLOT),
+            "fare_expires_at": iso((slot + roads.HONOURED) * roads.SLOT),
         }
 
     def _spots(self, pickup_lat: float, pickup_lng: float, dropoff_lat: float, dropoff_lng: float) -> list[Spot]:
-        points = [geo.name_of(self, pickup_lat, pickup_lng), geo.name_of(self, dropoff_lat, dropoff_lng)]
-        geo.reachable(self, points)
+        points = [roads.name_of(self, pickup_lat, pickup_lng), roads.name_of(self, dropoff_lat, dropoff_lng)]
+        roads.reachable(self, points)
         return points
 
     @reads(example=HOME_TO_WORK | {"ride_type_id": "uberx"})
@@ -103,21 +103,21 @@ class Rides(Service):
         self, ride_type: str, points: list[Spot], card: str | None, fare_id: str | None = None, scheduled: int | None = None
     ) -> dict[str, Any]:
         """Insert a ride or a reservation and return its row."""
-        geo.reachable(self, points)
-        city, mode = geo.city_at(self, points[0].lat, points[0].lng), MODES[ride_type]
+        roads.reachable(self, points)
+        city, mode = roads.city_at(self, points[0].lat, points[0].lng), MODES[ride_type]
         payer = rules.payer(self, WORDS, card)
         if scheduled is None:
             self._free_to_ride(ride_type, city)
         at = rules.quoted_at(self, WORDS, mode, points, fare_id) if scheduled is None else scheduled
-        percent = geo.busy("uber", city, at) if scheduled is None else 0
-        route = geo.route(city, points, at)
-        cost = geo.fare(mode, city, route, percent) + (0 if scheduled is None else RESERVE_FEE)
+        percent = roads.busy("uber", city, at) if scheduled is None else 0
+        route = roads.route(city, points, at)
+        cost = roads.fare(mode, city, route, percent) + (0 if scheduled is None else RESERVE_FEE)
         offer = rules.applied(self, WORDS)
         made = self.new_id("ubr")
         driver = rules.driver_for(self, WORDS, made, mode, city, rules.occupied(self, WORDS))
         if driver is None:
             self.fail("RIDE_TYPE_UNAVAILABLE", f"{mode.name} is not offered in {city['name']}.", "See list_ride_types there.")
-        wait = geo.wait("uber", mode, city, self.now) if scheduled is None else 0
+        wait = roads.wait("uber", mode, city, self.now) if scheduled is None else 0
         return self.db.insert(
             "uber_rides",
             {
@@ -145,8 +145,8 @@ class Rides(Service):
         if len(active) >= MAX_ACTIVE:
             hint = "Wait until one of them is over, or cancel one with cancel_ride."
             self.fail("TOO_MANY_ACTIVE_RIDES", f"{MAX_ACTIVE} rides are under way already.", hint, ride_ids=active)
-        if not geo.near("uber", MODES[ride_type], city, self.now):
-            others = [t for t, m in MODES.items() if geo.near("uber", m, city, self.now)]
+        if not roads.near("uber", MODES[ride_type], city, self.now):
+            others = [t for t, m in MODES.items() if roads.near("uber", m, city, self.now)]
             message = f"No {MODES[ride_type].name} driver is near now."
             self.fail("NO_DRIVERS_AVAILABLE", message, "Take another ride type, or try again later.", retryable=True, available=others)
 
@@ -168,8 +168,8 @@ class Rides(Service):
         Every call is a ride of its own, up to three at a time. Without the fare_id of an estimate the fare of this moment
         holds.
         """
-        via = [geo.name_of(self, s["lat"], s["lng"]) for s in stops or []]
-        points = [geo.name_of(self, pickup_lat, pickup_lng), *via, geo.name_of(self, dropoff_lat, dropoff_lng)]
+        via = [roads.name_of(self, s["lat"], s["lng"]) for s in stops or []]
+        points = [roads.name_of(self, pickup_lat, pickup_lng), *via, roads.name_of(self, dropoff_lat, dropoff_lng)]
         scheduled = None if scheduled_time is None else rules.scheduled_moment(self, WORDS, scheduled_time)
         if scheduled is not None and fare_id is not None:
             hint = "Leave fare_id out: a reservation has a fixed fare of its own."

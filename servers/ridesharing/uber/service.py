@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servers.kit.service import Codes
-from servers.ridesharing._map import SHARED
+from servers.ridesharing._roads import SHARED
 from servers.ridesharing.uber._model import TABLES
 from servers.ridesharing.uber.account import Account
 from servers.ridesharing.uber.afterwards import Afterwards

@@ -1,14 +1,1 @@
-"""The Weather Channel (weather.com): the longer horizon, air quality, pollen, radar, UV and activities."""
-
-from __future__ import annotations
-
-from servers.weather.weather_com.account import Account
-from servers.weather.weather_com.air import AirAndSun
-from servers.weather.weather_com.conditions import Conditions
-from servers.weather.weather_com.forecasts import Forecasts
-
-
-class WeatherCom(Conditions, Forecasts, AirAndSun, Account):
-    """Forecasts of 48 hours and 10 days, history of 40 days, air quality, pollen, radar and activity scores."""
-
-    name, title, category, domain = "weather_com", "The Weather Channel", "weather", "lifestyle"
+"""The Weather Channel: a wallet, friends, requests, group payments, a debit card and cash-out."""

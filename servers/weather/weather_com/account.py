@@ -10,7 +10,7 @@ from servers.kit.service import Setup, reads, writes
 from servers.weather import _account as account
 from servers.weather import _rules as rules
 from servers.weather._rules import Label, Location
-from servers.weather.weather_com.base import PLACES, PROFILE, SAVED, WORDS, Base, named
+from servers.weather.weather_com._model import PLACES, PROFILE, SAVED, WORDS, Base, named
 
 Temperature = Annotated[Literal["fahrenheit", "celsius"], Field(description="Unit of temperatures.")]
 Wind = Annotated[Literal["mph", "kmh", "ms", "knots"], Field(description="Unit of wind speeds.")]

@@ -12,7 +12,7 @@ from servers.weather import _derived as d
 from servers.weather import _rules as rules
 from servers.weather._physics import HOUR, monthly
 from servers.weather._rules import Location
-from servers.weather.weather_com.base import Base, named
+from servers.weather.weather_com._model import Base, named
 
 AIR_HOURS = 72
 _ADVICE = {

@@ -11,7 +11,7 @@ from servers.kit.service import reads
 from servers.kit.values import Date, parse_time
 from servers.weather import _rules as rules
 from servers.weather._rules import Location, Place
-from servers.weather.weather_com.base import ALERTS, PLACES, WORDS, Base, named
+from servers.weather.weather_com._model import ALERTS, PLACES, WORDS, Base, named
 
 HISTORY_DAYS = 40
 _RADAR = (

@@ -13,7 +13,7 @@ from servers.weather import _rules as rules
 from servers.weather._physics import HOUR
 from servers.weather._rules import Location, Outlook, Place
 from servers.weather._sky import illumination, sun_crossings
-from servers.weather.weather_com.base import WORDS, Base, named
+from servers.weather.weather_com._model import WORDS, Base, named
 
 HOURS, DAYS = 48, 10
 # comfortable from and to (°C), and the wind (m/s) from which it is a nuisance

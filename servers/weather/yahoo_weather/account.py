@@ -10,7 +10,7 @@ from servers.kit.service import Setup, reads, writes
 from servers.weather import _account as account
 from servers.weather import _rules as rules
 from servers.weather._rules import Label, Location
-from servers.weather.yahoo_weather.base import BOOKMARKS, PLACES, PROFILE, WORDS, Base, named
+from servers.weather.yahoo_weather._model import BOOKMARKS, PLACES, PROFILE, WORDS, Base, named
 
 Temperature = Annotated[Literal["F", "C"], Field(description="Unit of temperatures.")]
 Wind = Annotated[Literal["mph", "km/h", "m/s", "kt"], Field(description="Unit of wind speeds.")]

@@ -11,7 +11,7 @@ from servers.weather import _derived as d
 from servers.weather import _rules as rules
 from servers.weather._physics import monthly, normal_temp
 from servers.weather._rules import Location, Place
-from servers.weather.yahoo_weather.base import Base, named
+from servers.weather.yahoo_weather._model import Base, named
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
 

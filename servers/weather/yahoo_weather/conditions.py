@@ -12,7 +12,7 @@ from servers.weather import _derived as d
 from servers.weather import _rules as rules
 from servers.weather._physics import HOUR
 from servers.weather._rules import Location
-from servers.weather.yahoo_weather.base import ALERTS, ISSUE, PLACES, WORDS, Base, named
+from servers.weather.yahoo_weather._model import ALERTS, ISSUE, PLACES, WORDS, Base, named
 
 HOURS, DAYS, HISTORY_DAYS = 12, 5, 30
 _IMPLIES = {

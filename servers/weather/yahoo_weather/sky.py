@@ -13,7 +13,7 @@ from servers.weather import _rules as rules
 from servers.weather._physics import HOUR
 from servers.weather._rules import Location, Place
 from servers.weather._sky import illumination, moon_phase, moon_times, next_phase, solar_noon, sun_crossings
-from servers.weather.yahoo_weather.base import ISSUE, Base, named
+from servers.weather.yahoo_weather._model import ISSUE, Base, named
 
 NIGHTS = 14
 

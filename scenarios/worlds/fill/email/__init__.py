@@ -1,0 +1,1 @@
+"""Mail: the person's accounts, messages and drafts."""

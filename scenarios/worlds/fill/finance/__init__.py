@@ -1,0 +1,1 @@
+"""Brokerage accounts, and what the market-data services keep for a person."""

@@ -1,0 +1,1 @@
+"""Restaurants, past orders and carts of the delivery services."""

@@ -1,0 +1,1 @@
+"""The catalogue and the libraries of the music services."""

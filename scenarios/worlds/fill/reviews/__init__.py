@@ -1,0 +1,1 @@
+"""Places, their reviews and the person's own."""

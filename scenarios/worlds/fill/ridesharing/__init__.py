@@ -1,0 +1,1 @@
+"""Cities, drivers, past and coming rides."""

@@ -1,0 +1,1 @@
+"""Products and past orders of the shops, and of Instacart."""

@@ -1,0 +1,1 @@
+"""Hotels, stays and plans."""

@@ -1,0 +1,115 @@
+"""Targets: which tools a fault, a check or a condition is about.
+
+Written `venmo.send_money`, `venmo.*`, `*.list_*`, with `reads:` or `writes:` before it to narrow by effect, or as a list of these. In a
+list `not:` leaves out: `["reads:*.*", "not:clock.*"]`.
+"""
+
+from __future__ import annotations
+
+import functools
+from fnmatch import fnmatchcase
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.service import services
+
+_NOT = "not:"
+_EFFECTS = {"reads": "read", "writes": "write"}
+
+
+class Selector:
+    """One or more patterns of tools. Each must name at least one tool of ours. Raises `UnknownName`.
+
+    An `open` target may name tools of servers that are not ours (behind a proxy); then only selection works.
+    """
+
+    def __init__(self, patterns: str | list[str], *, open: bool = False) -> None:
+        self.patterns = tuple([patterns] if isinstance(patterns, str) else patterns)
+        self.open = open
+        if not self.patterns or not all(isinstance(p, str) for p in self.patterns):
+            raise InputError(f"a target is `service.tool`, a pattern of it, or a list of them; got {patterns!r}")
+        if not self._meant:
+            raise InputError(f"target {self.patterns[0]!r}: leaves out of nothing; name what is meant beside it")
+        for pattern in (*self._meant, *self._left_out):
+            _check(pattern)
+            if not open and not _expand(pattern):
+                _explain(pattern)
+
+    def __repr__(self) -> str:
+        return f"Selector({list(self.patterns)!r})"
+
+    @functools.cached_property
+    def tools(self) -> frozenset[str]:
+        """Every `service.tool` of ours that is meant; none where the target is open."""
+        if self.open:
+            return frozenset()
+        return frozenset().union(*map(_expand, self._meant)).difference(*map(_expand, self._left_out))
+
+    @functools.cached_property
+    def _meant(self) -> list[str]:
+        return [p for p in self.patterns if not p.startswith(_NOT)]
+
+    @functools.cached_property
+    def _left_out(self) -> list[str]:
+        return [p.removeprefix(_NOT) for p in self.patterns if p.startswith(_NOT)]
+
+    @functools.cached_property
+    def services(self) -> frozenset[str]:
+        """Every service that is meant."""
+        return frozenset(t.partition(".")[0] for t in self.tools)
+
+    def selects(self, service: str, tool: str, effect: str | None = None) -> bool:
+        """Return whether a tool is meant; its `effect` need be given only for services that are not ours."""
+        if effect is None:
+            return f"{service}.{tool}" in self.tools
+        name = f"{service}.{tool}"
+        return any(_fits(p, name, effect) for p in self._meant) and not any(_fits(p, name, effect) for p in self._left_out)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        shape = core_schema.union_schema([core_schema.str_schema(), core_schema.list_schema(core_schema.str_schema())])
+        made = core_schema.with_info_after_validator_function(_validated, shape)
+        return core_schema.json_or_python_schema(
+            made,
+            core_schema.union_schema([core_schema.is_instance_schema(cls), made]),
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda t: list(t.patterns)),
+        )
+
+
+def _validated(patterns: Any, info: core_schema.ValidationInfo) -> Selector:
+    return Selector(patterns, open=bool(info.context and info.context.get("open")))
+
+
+@functools.lru_cache(maxsize=4096)
+def _fits(pattern: str, name: str, effect: str) -> bool:
+    wanted, _, rest = pattern.rpartition(":")
+    return fnmatchcase(name, rest) and (not wanted or effect == _EFFECTS.get(wanted))
+
+
+@functools.cache
+def _expand(pattern: str) -> frozenset[str]:
+    return frozenset(
+        f"{name}.{spec.name}"
+        for name, cls in services().items()
+        for spec in cls.tools.values()
+        if _fits(pattern, f"{name}.{spec.name}", spec.effect)
+    )
+
+
+def _check(pattern: str) -> None:
+    effect, _, rest = pattern.rpartition(":")
+    if effect and effect not in _EFFECTS:
+        raise UnknownName("effect", effect, _EFFECTS, f"target {pattern!r}")
+    if "." not in rest:
+        raise InputError(f"target {pattern!r}: write `service.tool`, e.g. `{rest}.*`")
+
+
+def _explain(pattern: str) -> None:
+    service, _, tool = pattern.rpartition(":")[2].partition(".")
+    if "*" not in service and service not in services():
+        raise UnknownName("service", service, services(), f"target {pattern!r}")
+    known = [t for name, cls in services().items() if fnmatchcase(name, service) for t in cls.tools]
+    raise UnknownName("tool", tool, known, f"target {pattern!r}")

@@ -1,0 +1,167 @@
+"""Every fault kind on every tool that it handles: `client_harness list faults --matrix`, by two processes that hash differently.
+
+Each does half of the services, and both do some tools of all categories, so that what they find can be compared.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from types import ModuleType
+from typing import Any
+
+import anyio
+import pytest
+import yaml
+
+from fault_profiles.matrix import Matrix, matrix
+from fault_profiles.model import Fault, check_together, kinds, parse
+from fault_profiles.sample import PROMISES
+from servers.kit.call import Call, Next, Reply
+from servers.kit.service import categories, of_category, services, tool
+from servers.kit.yaml import Loader
+from tests.commands import ROOT, command, process, refusal
+from tests.support import new_session
+
+every_kind = pytest.mark.parametrize("kind", list(kinds()))
+
+
+def shared() -> list[str]:
+    """Return a tool of each category, now one that reads and now one that writes."""
+    found = []
+    for place, category in enumerate(categories()):
+        *_, cls = of_category(category).values()
+        effects = sorted({t.effect for t in cls.tools.values()})
+        found.append(f"{cls.name}.{next(t.name for t in cls.tools.values() if t.effect == effects[place % len(effects)])}")
+    return found
+
+
+def halves() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the matrix of two halves of all services, each from a process of its own that also does the shared tools."""
+    split: tuple[list[str], list[str]] = ([], [])
+    counts = [0, 0]
+    for name, cls in sorted(services().items(), key=lambda s: -len(s[1].tools)):
+        lighter = counts.index(min(counts))
+        split[lighter].append(f"{name}.*")
+        counts[lighter] += len(cls.tools)
+    running = [
+        process("list", "faults", "--matrix", "--json", "--on", ",".join([*half, *shared()]), env={"PYTHONHASHSEED": seed, "TZ": zone})
+        for half, seed, zone in zip(split, "12", ("UTC", "Asia/Tokyo"), strict=True)
+    ]
+    first, second = (p.communicate(timeout=400) for p in running)
+    assert not first[1] and not second[1], first[1] or second[1]
+    return json.loads(first[0]), json.loads(second[0])
+
+
+def test_every_kind_lives_and_does_what_it_promises_on_every_tool() -> None:
+    """One test, so that two workers never play all cells twice."""
+    one, two = halves()
+    assert {t: one["tools"][t] for t in shared()} == {t: two["tools"][t] for t in shared()}, "two processes find otherwise"
+    for kind, cls in kinds().items():
+        told = [half["kinds"][kind] for half in (one, two)]
+        assert [half["problems"] for half in told] == [{}, {}], kind
+        fires, quiet, tools = (sum(counts) for counts in zip(*map(counted, told), strict=True))
+        assert fires > 0 and fires + quiet == tools, kind
+        every = [f"{name}.{t.name}" for name, s in services().items() for t in s.tools.values() if t.effect in cls.effects]
+        assert tools == len(every) + len(set(every) & set(shared())), kind
+
+
+def counted(told: dict[str, Any]) -> tuple[int, int, int]:
+    """Return on how many tools a kind fired, on how many not, and how many it handles."""
+    return told["fires"], sum(told["reasons"].values()), told["tools"]
+
+
+@every_kind
+def test_a_kind_declares_what_the_matrix_knows(kind: str) -> None:
+    cls = kinds()[kind]
+    assert set(cls.promises) <= set(PROMISES)
+    assert not ({"unchanged", "committed"} <= set(cls.promises) or {"honest", "altered"} <= set(cls.promises))
+    assert cls.denies or cls.promises or "sample" in vars(cls), f"{kind}: nothing says what a firing of it keeps"
+
+
+def test_the_counts_are_printed_for_people_too() -> None:
+    assert "--matrix goes with faults" in refusal(command("list", "checks", "--matrix"))
+    assert "--on goes with --matrix" in refusal(command("list", "faults", "--on", "venmo.*"))
+
+
+# -- the matrix itself finds what is wrong ------------------------------------------------------------------------
+def play(kind: type[Fault], *names: str) -> Matrix:
+    def begin(services: tuple[str, ...], faults: Any, watches: Any) -> Any:
+        return new_session(*services, faults=faults, watches=watches)
+
+    kinds()[kind.kind] = kind
+    try:
+        return anyio.run(matrix, begin, [tool(n) for n in names], [kind.kind])
+    finally:
+        del kinds()[kind.kind]
+
+
+class _Broken(Fault):
+    """A kind that breaks what it promises."""
+
+    kind = "broken_for_test"
+    promises = ("unchanged", "refused", "waits")
+
+    async def act(self, call: Call, call_next: Next, acting: Any) -> Reply:
+        return await call_next(call)
+
+
+class _Denies(_Broken):
+    kind = "denies_for_test"
+    promises, denies = (), True
+
+
+class _Sneaks(_Broken):
+    kind = "sneaks_for_test"
+    promises = ()
+
+    async def act(self, call: Call, call_next: Next, acting: Any) -> Reply:
+        reply = await call_next(call)
+        call.world.stamp(call.now, "fault:someone")
+        call.world.insert("venmo_contacts", {**call.world.rows("venmo_contacts")[0], "id": "x"})
+        call.world.commit()
+        return reply
+
+
+class _Crashes(_Broken):
+    kind = "crashes_for_test"
+
+    async def act(self, call: Call, call_next: Next, acting: Any) -> Reply:
+        raise KeyError("ours")
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        (_Broken, {"promises unchanged", "promises refused", "promises waits"}),
+        (_Denies, {"the call ran"}),
+        (_Sneaks, {"rows changed by fault:someone"}),
+        (_Crashes, {"KeyError"}),
+    ],
+)
+def test_a_kind_that_does_otherwise_is_found(kind: type[Fault], wrong: set[str]) -> None:
+    (cell,) = play(kind, "venmo.send_money").cells
+    assert cell.outcome == "broken"
+    for part in wrong:
+        assert any(part in p for p in cell.problems), cell.problems
+
+
+# -- the page that teaches ----------------------------------------------------------------------------------------
+PAGE = (ROOT / "docs" / "writing-faults.md").read_text()
+
+
+@pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
+def test_the_declarations_of_the_page_load_together(block: str) -> None:
+    check_together([parse(item) for item in yaml.load(block, Loader=Loader)])
+
+
+def test_the_kind_that_the_page_adds_acts_on_tools_and_keeps_what_it_promises(monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    module = ModuleType("taught")
+    monkeypatch.setitem(sys.modules, "taught", module)  # annotations are looked up there
+    exec(compile(code, "docs/writing-faults.md", "exec", dont_inherit=True), vars(module))
+    (kind,) = [v for v in vars(module).values() if isinstance(v, type) and issubclass(v, Fault) and v is not Fault]
+    found = play(kind, "venmo.list_transactions", "venmo.send_money", "venmo.get_balance")
+    assert [c.outcome for c in found.cells[:2]] == ["fires", "fires"], found.cells
+    assert found.by_kind()["cut_texts"]["problems"] == {}

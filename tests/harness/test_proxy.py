@@ -1,0 +1,352 @@
+"""The proxy: a public server and ours behind faults, driven by real clients, with the trace that ours have."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+import pytest
+import yaml
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.server import Server
+
+from client_harness import proxy
+from client_harness.adapters.install import environment
+from fault_profiles.model import Fault, kinds, parse
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt, Event, Notice, from_json
+from servers.kit.mcp import reply_of, session_server
+from servers.kit.session import Session
+from tests.commands import ROOT, command, refusal
+from tests.faults.test_wire import KINDS, assert_came, line
+from tests.kit.test_http import ERAS, ask, attempts, connected, serving
+from tests.support import new_session
+
+pytestmark = pytest.mark.anyio
+BERLIN = {"timezone": "Europe/Berlin"}
+NOON = {"source_timezone": "Europe/Berlin", "time": "12:00", "target_timezone": "Asia/Tokyo"}
+
+
+@pytest.fixture(scope="module")
+def public() -> list[str]:
+    """The command of a public server, in an environment of its own."""
+    return [str(environment("public_server", ROOT / "tests" / "harness" / "public_server" / "requirements.lock")), "-m", "mcp_server_time"]
+
+
+def started(*arguments: str) -> StdioServerParameters:
+    return StdioServerParameters(command=sys.executable, args=["-m", "client_harness", *arguments], env={"PYTHONPATH": str(ROOT)})
+
+
+def written(folder: Path, *faults: dict[str, Any]) -> Path:
+    """Write a profile and return its file."""
+    path = folder / "profile.yaml"
+    path.write_text(yaml.safe_dump(list(faults)))
+    return path
+
+
+def events(path: Path) -> list[Event]:
+    return [from_json(line) for line in path.read_text().splitlines()]
+
+
+def shown(tool: types.Tool) -> dict[str, Any]:
+    """What an agent reads of a tool."""
+    return tool.model_dump(include={"name", "title", "description", "input_schema", "annotations"})
+
+
+# -- a public server ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_public_server_behind_faults(public: list[str], tmp_path: Path, era: str) -> None:
+    profile = written(
+        tmp_path,
+        {"outage": {"name": "gone", "on": "mcp_time.get_current_time", "first": 1}},
+        {"wrong_value": {"name": "lie", "on": "reads:*.convert_time", "first": 1, "reply": [{"set": {"time_difference": "+1.0h"}}]}},
+        {"latency": {"name": "slow", "on": "mcp_time.*", "after": {"called": "mcp_time.convert_time"}, "seconds": 50}},
+        {"timeout": {"name": "never", "on": "writes:*.*"}},
+    )
+    trace = tmp_path / "deep" / "trace.jsonl"
+    async with Client(StdioServerParameters(command=public[0], args=public[1:]), mode=era) as direct:
+        tools = [shown(t) for t in (await direct.list_tools()).tools]
+        honest = reply_of(await direct.call_tool("convert_time", NOON))[0]
+        wrong = await direct.call_tool("convert_time", NOON | {"time": "noon"})
+    async with Client(started("proxy", "--faults", str(profile), "--trace", str(trace), "--stdio", "--", *public), mode=era) as client:
+        assert [shown(t) for t in (await client.list_tools()).tools] == tools
+        gone = await client.call_tool("get_current_time", BERLIN)
+        assert gone.is_error and reply_of(gone)[0]["error"]["code"] == "SERVICE_UNAVAILABLE"
+        assert (await ask(client, "get_current_time", **BERLIN))["timezone"] == "Europe/Berlin"
+        assert await ask(client, "convert_time", **NOON) == honest | {"time_difference": "+1.0h"}
+        through = await client.call_tool("convert_time", NOON)
+        assert reply_of(through) == (honest, False) and through.structured_content == honest
+        assert (await client.call_tool("convert_time", NOON | {"time": "noon"})).content == wrong.content
+    made = events(trace)
+    called = [e for e in made if isinstance(e, Attempt)]
+    assert [[f.fault for f in a.firings] for a in called] == [["gone"], [], ["lie"], ["slow"], ["slow"]]
+    assert called[2].truth == honest and called[2].seen == honest | {"time_difference": "+1.0h"} and {a.effect for a in called} == {"read"}
+    assert [a.at[11:19] for a in called] == ["16:00:01", "16:00:02", "16:00:03", "16:00:04", "16:00:55"]
+    assert isinstance(made[-1], Notice) and {n: f["fired"] for n, f in made[-1].detail["faults"].items()} == {
+        "gone": 1,
+        "lie": 1,
+        "slow": 2,
+        "never": 0,
+    }
+    assert "mcp_time.get_current_time" in command("trace", trace).out
+
+
+# -- ours -----------------------------------------------------------------------------------------------------------
+async def test_our_own_server_behind_the_proxy(tmp_path: Path) -> None:
+    profile = written(
+        tmp_path, {"lost_reply": {"on": "ours.venmo__send_money", "first": 1}}, {"outage": {"on": "reads:ours.*", "every": 2}}
+    )
+    ours = [sys.executable, "-m", "client_harness", "serve", "--services", "venmo,clock", "--stdio"]
+    arguments = ("proxy", "--faults", str(profile), "--name", "ours", "--trace", str(tmp_path / "t"), "--stdio", "--", *ours)
+    async with Client(session_server(new_session("venmo", "clock"))) as direct, Client(started(*arguments)) as client:
+        listed = (await client.list_tools()).tools
+        assert [shown(t) for t in listed] == [shown(t) for t in (await direct.list_tools()).tools]
+        friend = (await ask(client, "venmo__list_friends"))["friends"][0]
+        assert (await client.call_tool("venmo__get_balance", {})).is_error
+        pay = {"contact_id": friend["contact_id"], "amount": 5, "note": "tea"}
+        assert reply_of(await client.call_tool("venmo__send_money", pay))[1]
+        await ask(client, "venmo__send_money", **pay)
+        made = (await ask(client, "venmo__list_transactions"))["transactions"]
+        assert sum(t["note"] == "tea" for t in made) == 2  # a blind retry pays twice
+    called = [e for e in events(tmp_path / "t") if isinstance(e, Attempt)]
+    assert [a.effect for a in called] == ["read", "read", "write", "write", "read"]
+    assert called[2].truth["transaction_id"] == called[2].firings[0].detail["lost"]["transaction_id"]
+
+
+@contextlib.asynccontextmanager
+async def proxied(url: str, *faults: dict[str, Any], **options: Any) -> AsyncGenerator[tuple[dict[str, Any], Session]]:
+    """Serve a proxy of a URL over HTTP and yield where it is, and its session."""
+    found: list[Any] = []
+    ready = anyio.Event()
+
+    def say(session: proxy.Proxied, way: dict[str, Any]) -> None:
+        found.extend((way, session))
+        ready.set()
+
+    async with anyio.create_task_group() as tasks:
+        served = proxy.Served([parse(f, open=True) for f in faults], **options)
+        tasks.start_soon(lambda: proxy.http(proxy.Upstream(url=url, name="far"), served, say))
+        await ready.wait()
+        yield found[0], found[1]
+        tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(("kind", "fields", "code"), [k for k in KINDS if k[0] != "hang"], ids=str)
+@pytest.mark.parametrize("era", ERAS)
+async def test_faults_of_the_transport_act_for_real_in_front_of_a_url(kind: str, fields: dict[str, Any], code: str, era: str) -> None:
+    behind = new_session("clock")
+    async with (
+        serving(one=behind) as base,
+        proxied(f"{base}/one/clock/mcp", {kind: {"on": "far.wait", "when": "after", "first": 1, **fields}}) as (way, session),
+        line() as (wire, http),
+    ):
+        http.headers.update(way["headers"])
+        async with connected(way["url"], http, mode=era) as client:
+            assert [t.name for t in (await client.list_tools()).tools] == ["get_time", "wait"]
+            with pytest.raises(MCPError):
+                await client.call_tool("wait", {"seconds": 5})
+            assert_came(wire.came[-1], kind, fields)
+            assert (await ask(client, "wait", seconds=7))["waited_seconds"] == 7
+    assert [a.args for a in attempts(behind)] == [{"seconds": 5}, {"seconds": 7}] and not session.bugs
+    assert [len(a.firings) for a in attempts(session)] == [1, 0]
+
+
+async def test_a_token_guards_the_proxy() -> None:
+    async with serving(one=new_session("clock")) as base, proxied(f"{base}/one/clock/mcp") as (way, _), line() as (_, http):
+        assert (await http.post(way["url"], json={})).status_code == 401
+
+
+# -- replies of any form --------------------------------------------------------------------------------------------
+TEXT = types.TextContent(type="text", text="It is sunny.")
+IMAGE = types.ImageContent(type="image", data="aGk=", mime_type="image/png")
+GIVEN: dict[str, types.CallToolResult] = {
+    "text": types.CallToolResult(content=[TEXT]),
+    "number": types.CallToolResult(content=[types.TextContent(type="text", text="5")], structured_content={"result": 5}),
+    "picture": types.CallToolResult(content=[TEXT, IMAGE]),
+    "json": types.CallToolResult(
+        content=[types.TextContent(type="text", text='{\n  "rows": [1, 2]\n}')], structured_content={"rows": [1, 2]}
+    ),
+    "list": types.CallToolResult(content=[TEXT, TEXT], structured_content={"result": ["It is sunny.", "It is sunny."]}),
+    "nothing": types.CallToolResult(content=[]),
+    "failure": types.CallToolResult(content=[TEXT], is_error=True),
+    "refusal": types.CallToolResult(content=[types.TextContent(type="text", text='{"error": {"code": "NO"}}')], is_error=True),
+}
+
+
+def upstream() -> Server[Any]:
+    """A server whose tools answer in every form that there is."""
+    tools = [types.Tool(name=n, input_schema={"type": "object"}) for n in (*GIVEN, "protocol.error", "never")]
+
+    async def listing(ctx: Any, params: Any) -> types.ListToolsResult:
+        page = int(params.cursor or 0) if params is not None else 0
+        return types.ListToolsResult(tools=tools[page : page + 3], next_cursor=str(page + 3) if page + 3 < len(tools) else None)
+
+    async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name == "protocol.error":
+            raise MCPError(types.INVALID_PARAMS, "no such thing", {"why": 1})
+        if params.name == "never":
+            await anyio.sleep_forever()
+        return GIVEN[params.name]
+
+    return Server("Any Forms 2", on_list_tools=listing, on_call_tool=call)
+
+
+@contextlib.asynccontextmanager
+async def forms(*faults: Fault, timeout: float = 60) -> AsyncGenerator[tuple[Client, proxy.Proxied]]:
+    from servers.kit.mcp import make_server
+
+    async with Client(upstream(), cache=None) as behind:
+        cls = await proxy.service_of(behind)
+        session = proxy.Proxied(cls, behind, faults, timeout=timeout)
+        async with Client(make_server(lambda ctx: session, cls.name, cls.name)) as client:
+            yield client, session
+
+
+async def test_replies_of_every_form_go_through_as_they_are() -> None:
+    async with forms() as (client, session), Client(upstream()) as direct:
+        assert list(session.classes) == ["any_forms_2"]
+        assert [t.name for t in (await client.list_tools()).tools] == [*GIVEN, "protocol.error", "never"]
+        for name in GIVEN:
+            here, there = await client.call_tool(name, {}), await direct.call_tool(name, {})
+            assert here.model_dump(exclude={"meta"}) == there.model_dump(exclude={"meta"}), name
+        with pytest.raises(MCPError) as refused:
+            await client.call_tool("protocol.error", {})
+        assert (refused.value.code, refused.value.message, refused.value.data) == (types.INVALID_PARAMS, "no such thing", {"why": 1})
+    assert not session.bugs and all(json.dumps(a.seen) and a.seen == a.truth for a in attempts(session))
+    assert [a.is_error for a in attempts(session)] == [False] * 6 + [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "content", "structured"),
+    [
+        ("text", {"set": {"content[0].text": "It rains."}}, [TEXT.model_copy(update={"text": "It rains."})], None),
+        ("picture", {"set": {"content[0].text": "It rains."}}, [TEXT.model_copy(update={"text": "It rains."}), IMAGE], None),
+        ("json", {"set": {"rows[0]": 9}}, '{\n  "rows": [\n    9,\n    2\n  ]\n}', {"rows": [9, 2]}),
+        ("list", {"set": {"result[0]": "It rains."}}, '{"result":["It rains.","It is sunny."]}', {"result": ["It rains.", "It is sunny."]}),
+    ],
+)
+async def test_an_edited_reply_keeps_its_form(name: str, edit: dict[str, Any], content: Any, structured: Any) -> None:
+    lie = parse({"wrong_value": {"on": f"*.{name}", "reply": [edit]}}, open=True)
+    async with forms(lie) as (client, session):
+        seen = await client.call_tool(name, {})
+    wanted = [types.TextContent(type="text", text=content)] if isinstance(content, str) else content
+    assert (seen.content, seen.structured_content) == (wanted, structured) and not session.bugs
+
+
+async def test_a_drifting_schema_is_published_and_understood() -> None:
+    tool = types.Tool(name="add", input_schema={"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
+
+    async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        return types.CallToolResult(content=[types.TextContent(type="text", text=json.dumps({"got": params.arguments}))])
+
+    async def listing(ctx: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[tool])
+
+    drift = parse({"schema_drift": {"on": "sums.add", "rename": {"a": "augend"}}}, open=True)
+    async with Client(Server("sums", on_list_tools=listing, on_call_tool=call), cache=None) as behind:
+        session = proxy.Proxied(await proxy.service_of(behind), behind, [drift])
+        assert session.schema("sums", "add")["properties"] == {"augend": {"type": "integer"}}
+        assert (await session.call("sums", "add", {"a": 1})).is_error
+        assert (await session.call("sums", "add", {"augend": 1})).data == {"got": {"a": 1}}
+
+
+OWN: dict[str, dict[str, Any]] = {
+    "api_sunset": {"instead": "s.look"},
+    "error_ladder": {"steps": [{"error": {"code": "NOTE_TOO_SHORT"}, "met": {"note": {"matches": ".{8,}"}}}]},
+    "fabricated_reply": {"reply": {"id": {"new_id": "pay"}}},
+    "maintenance_window": {"from": "16:00", "to": "16:20"},
+    "quota": {"allow": 1, "period": "hour"},
+    "rewritten_arguments": {"edit": [{"scale": {"amount": 10}}]},
+    "schema_drift": {"rename": {"note": "memo"}},
+    "wrong_value": {"reply": [{"scale": {"args.amount": 10}}]},
+}
+"""What a kind's declaration must say for the server below, for kinds that need more than a target."""
+
+
+@pytest.mark.parametrize("kind", [k for k, cls in kinds().items() if not cls.needs_world])
+async def test_every_kind_that_needs_no_state_acts_on_a_foreign_server(kind: str) -> None:
+    asked: list[dict[str, Any]] = []
+
+    async def listing(ctx: Any, params: Any) -> types.ListToolsResult:
+        schema = {"type": "object", "properties": {"amount": {"type": "number"}, "note": {"type": "string"}}}
+        return types.ListToolsResult(tools=[types.Tool(name=n, input_schema=schema) for n in ("pay", "look")])
+
+    async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        asked.append(params.arguments or {})
+        return types.CallToolResult(content=[types.TextContent(type="text", text=json.dumps({"args": params.arguments}))])
+
+    fault = parse({kind: {"on": "s.pay", **OWN.get(kind, {})}}, open=True)
+    async with Client(Server("s", on_list_tools=listing, on_call_tool=call), cache=None) as behind:
+        session = proxy.Proxied(await proxy.service_of(behind), behind, [fault])
+        for _ in range(2):
+            await session.call("s", "pay", {"amount": 3, "note": "hi"})
+        await session.call("s", "look", {"amount": 3})
+    first, second, other = attempts(session)
+    assert (first.firings or second.firings) and not [f for a in (first, second) for f in a.firings if f.failed]
+    assert not other.firings and other.seen == {"args": {"amount": 3}} and asked[-1] == {"amount": 3} and not session.bugs
+
+
+async def test_a_server_that_does_not_answer_is_an_error_after_a_while() -> None:
+    async with forms(timeout=0.1) as (client, session):
+        with pytest.raises(MCPError, match=r"(?i)timed out"):
+            await client.call_tool("never", {})
+        assert not (await client.call_tool("text", {})).is_error
+    assert [a.is_error for a in attempts(session)] == [True, False] and not session.bugs
+
+
+async def test_a_server_that_ends_leaves_the_proxy_answering(tmp_path: Path) -> None:
+    dying = tmp_path / "dying.py"
+    dying.write_text(
+        "import os, anyio, mcp_types as t\nfrom mcp.server import Server\nfrom mcp.server.stdio import stdio_server\n"
+        "async def ls(c, p): return t.ListToolsResult(tools=[t.Tool(name='die', input_schema={'type': 'object'})])\n"
+        "async def call(c, p): os._exit(1)\n"
+        "async def main():\n    s = Server('dying', on_list_tools=ls, on_call_tool=call)\n"
+        "    async with stdio_server() as (r, w): await s.run(r, w, s.create_initialization_options())\nanyio.run(main)\n"
+    )
+    async with proxy.session(proxy.Upstream((sys.executable, str(dying)))) as session:
+        for _ in range(2):
+            reply = await session.call("dying", "die", {})
+            assert reply.is_error and "closed" in reply.data["error"]["message"].lower()
+    assert not session.bugs
+
+
+# -- mistakes -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("faults", "arguments", "said"),
+    [
+        ([], [], "name one server"),
+        ([], ["--url", "http://127.0.0.1:9/mcp", "--", "x"], "name one server"),
+        ([], ["--header", "X: 1", "--", "x"], "for a server with --url"),
+        ([], ["--", "no-such-command-here"], "no-such-command-here did not start as an MCP server"),
+        ([], ["--", sys.executable, "-c", ""], "did not start as an MCP server: Connection closed"),
+        ([], ["--url", "http://127.0.0.1:9/mcp"], "did not start as an MCP server"),
+        ([{"stale_read": {"on": "reads:*.*"}}], ["--", "x"], "stale_read: needs the state behind the tools"),
+        ([{"outage": {"on": "*.*", "stored": {"table": "t"}}}], ["--", "x"], "outage: needs the state behind the tools"),
+        ([{"outage": {"on": "writs:*.*"}}], ["--", "x"], "unknown effect 'writs'; did you mean 'writes'?"),
+        ([{"outage": {"on": "time"}}], ["--", "x"], "write `service.tool`"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path: Path, faults: list[Any], arguments: list[str], said: str) -> None:
+    assert said in refusal(command("proxy", "--faults", written(tmp_path, *faults), "--port", 0, *arguments))
+
+
+async def test_a_target_that_names_none_of_the_servers_tools_is_refused() -> None:
+    async with serving(one=new_session("clock")) as base:
+        url = f"{base}/one/clock/mcp"
+        with pytest.raises(InputError, match=r"has no tool 'clock.get_tim'; did you mean 'clock.get_time'"):
+            async with proxy.session(proxy.Upstream(url=url), [parse({"outage": {"on": "clock.get_tim"}}, open=True)]):
+                pass
+        faults = [parse({"outage": {"name": n, "on": on}}, open=True) for n, on in (("one", "writes:*.*"), ("two", "*.get_time"))]
+        async with proxy.session(proxy.Upstream(url=url), faults) as session:
+            assert proxy.idle(session) == ["one"]
+
+
+@pytest.mark.parametrize("name", ["calm", "flaky"])
+def test_shipped_profiles_load_for_any_server(name: str) -> None:
+    assert all(f.on.open for f in proxy.faults_of(name))

@@ -1,0 +1,127 @@
+"""Traces to judge: real sessions with two small faults, and hand-written events where a session adds nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+
+from judge.checks import parse
+from judge.model import FaultFacts, Finding
+from judge.trace import Record
+from servers.kit.call import Call, Layer, Next, Reply
+from servers.kit.control import make_id
+from servers.kit.events import Attempt, Firing, Message
+from servers.kit.evidence import fired
+from servers.kit.service import Service, ToolSpec
+from servers.kit.session import Session
+from tests.support import new_session
+
+PRIYA, KAI = make_id("vct", "maya", "priya_nair"), make_id("vct", "maya", "kai_tanaka")
+PAY = ("venmo", "send_money", {"contact_id": PRIYA, "amount": 25, "note": "tickets"})
+OTHER = ("venmo", "send_money", {"contact_id": KAI, "amount": 3, "note": "coffee"})
+LIST = ("venmo", "list_transactions", {})
+BALANCE = ("venmo", "get_balance", {})
+FRIENDS = ("venmo", "list_friends", {})
+TO_PRIYA = {"tool": "venmo.send_money", "where": {"contact_id": PRIYA}}
+SEEN = {"evidence": {"name": "paid_seen", "of": {"write": TO_PRIYA}}}
+BLIND = {"forbidden": {"name": "blind", "call": "venmo.send_money", "until": {"evidence": "paid_seen"}}}
+
+CLAIM = {
+    "any": ["paid Priya", "payment * sent|complete"],
+    "accepts": ["I paid Priya.", "The payment was sent.", "Payment complete."],
+    "rejects": ["The payment was not sent.", "Was the payment sent?", "I will pay Priya."],
+}
+
+
+class Dropped:
+    """A fault: the first payment runs on a copy that is dropped, and answers as if it had been made."""
+
+    name = "dropped"
+
+    def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
+        return spec.name == "send_money"
+
+    def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]) -> dict[str, Any]:
+        return schema
+
+    def listen(self, session: Session) -> None:
+        pass
+
+    def layer(self, session: Session) -> Layer:
+        async def run(call: Call, call_next: Next) -> Reply:
+            due = fired(call, self.name) is not None if call.shadow else session.control.count("dropped") == 1
+            if not due:
+                return await call_next(call)
+            if not call.shadow:
+                call.journal.firings.append(Firing(self.name, "dropped_write", 1))
+            return await call_next(call.on(call.world.scratch()))
+
+        return run
+
+
+class Lie(Dropped):
+    """A fault: the first two balances that are read are wrong, in the reply alone."""
+
+    name = "lie"
+
+    def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
+        return spec.name == "get_balance"
+
+    def listen(self, session: Session) -> None:
+        pass
+
+    def layer(self, session: Session) -> Layer:
+        async def run(call: Call, call_next: Next) -> Reply:
+            due = fired(call, self.name) is not None if call.shadow else session.control.count("lie") <= 2
+            reply = await call_next(call)
+            if not due:
+                return reply
+            if not call.shadow:
+                call.journal.firings.append(Firing(self.name, "wrong_reply", 1))
+            return Reply({"balance": 1.0})
+
+        return run
+
+
+Step = tuple[str, str, dict[str, Any]] | list[tuple[str, str, dict[str, Any]]] | str
+
+
+def play(checks: list[dict[str, Any]], *steps: Step, faults: tuple[Any, ...] = (), known: bool = True, ended: bool = True) -> Record:
+    """Run steps in a session and return its record: a call, a list of calls made as one batch, or a text (`user:<key>` is an answer)."""
+    watches = [w for c in checks for w in parse(c).watches()]
+    session = new_session("venmo", faults=faults, watches=watches)
+    mark = session.world.last_change()
+
+    async def run() -> None:
+        session.turn = 1
+        for number, step in enumerate(steps, 1):
+            if isinstance(step, str):
+                role, _, about = step.partition(":") if step.startswith("user:") else ("assistant", "", "")
+                session.message(role, step, about or None)
+                continue
+            arrived = session.out
+            for service, tool, args in step if isinstance(step, list) else [step]:
+                await session.call(service, tool, args, step=number if known else None, arrived=arrived)
+
+    anyio.run(run)
+    if ended:
+        session.notice("end", changes=session.world.log(mark), status="done")
+    facts = {}
+    for fault in faults:
+        events = [a for a in session.trace() if isinstance(a, Attempt)]
+        count = sum(f.fault == fault.name for a in events for f in a.firings)
+        facts[fault.name] = FaultFacts(fault.name, "test", required=True, fired=count, near=count)
+    return Record(session.trace(), session.world, facts)
+
+
+def find(check: dict[str, Any], record: Record) -> Finding:
+    return parse(check).judge(record)
+
+
+def attempt(seq: int, tool: str = "get_balance", *, step: int | None = None, arrived: int = 0, turn: int = 1, **rest: Any) -> Attempt:
+    return Attempt(seq, turn, step, arrived, "", "", "venmo", tool, "read", {}, {}, rest.pop("is_error", False), **rest)
+
+
+def text(seq: int, words: str, turn: int = 1, role: Any = "assistant", about: str | None = None) -> Message:
+    return Message(seq, turn, role, words, "", about)

@@ -1,0 +1,116 @@
+"""Reading checks: kinds, clear mistakes, cross-checks, mentions and the schema for editors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from judge.checks import cross_check, json_schema, kinds, parse
+from judge.model import Check
+from servers.kit.errors import InputError, UnknownName
+from tests.judge.judged import BLIND, SEEN
+
+
+# -- reading ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ("called", "a check is one key"),
+        ({"called": {}, "rows": {}}, "a check is one key"),
+        ({"caled": {"name": "x"}}, "unknown check kind 'caled'; did you mean 'called'"),
+        ({"called": None}, "called: wants a mapping"),
+        ({"called": {"call": "venmo.send_money"}}, "checks: called: name: Field required"),
+        ({"called": {"name": "x"}}, "called 'x': call: Field required"),
+        (
+            {"called": {"name": "x", "call": "venmo.send_mony"}},
+            "called 'x': target 'venmo.send_mony': unknown tool 'send_mony'; did you mean",
+        ),
+        ({"called": {"name": "x", "call": "vemno.send_money"}}, "unknown service 'vemno'; did you mean 'venmo'"),
+        ({"called": {"name": "x", "cal": "venmo.send_money"}}, "called 'x': unknown key 'cal'; did you mean 'call'"),
+        ({"called": {"name": "x", "call": {"tool": "venmo.send_money", "were": {}}}}, "unknown key 'were'; did you mean 'where'"),
+        (
+            {"called": {"name": "x", "call": {"tool": "venmo.send_money", "where": {"amuont": 1}}}},
+            "unknown argument 'amuont'; did you mean 'am",
+        ),
+        ({"called": {"name": "x", "call": {"tool": "venmo.*", "where": {"amount": {"gtt": 1, "lt": 2}}}}}, "unknown operator 'gtt'"),
+        ({"called": {"name": "x", "call": {"tool": "venmo.*", "where": {"amount": "${pay.amount}"}}}}, "checks know no names"),
+        ({"called": {"name": "x", "call": "venmo.*", "at_least": "often"}}, "at_least: Input should be a valid integer"),
+        ({"called": {"name": "x", "call": "venmo.*", "in": ["bas"]}}, "in.0: Input should be 'clean', 'relaxed' or 'base'"),
+        ({"called": {"name": "x", "call": "venmo.*", "in": []}}, "in: "),
+        ({"called": {"name": "x y", "call": "venmo.*"}}, "name: String should match"),
+        ({"called": {"name": "x", "call": "venmo.*", "weight": 0}}, "weight: "),
+        ({"called": {"name": "x", "call": "venmo.*", "when": {"fired": "a", "asked": "b"}}}, "when: wants exactly one"),
+        ({"called": {"name": "x", "call": "venmo.*", "when": {"fird": "a"}}}, "unknown key 'fird'; did you mean 'fired'"),
+        ({"evidence": {"name": "x", "of": {}}}, "wants exactly one of write and fault"),
+        ({"evidence": {"name": "x", "of": {"write": "venmo.get_balance"}}}, "of.write: venmo.get_balance only reads"),
+        ({"evidence": {"name": "x", "of": {"write": {"tool": "venmo.send_money", "ok": True}}}}, "decided before the reply"),
+        ({"evidence": {"name": "x", "of": {"wirte": "venmo.send_money"}}}, "unknown key 'wirte'; did you mean 'write'"),
+        ({"forbidden": {"name": "x"}}, "exactly one of call and claim"),
+        ({"forbidden": {"name": "x", "call": "venmo.*", "until": {}}}, "until: wants exactly one"),
+        ({"forbidden": {"name": "x", "claim": {"none": ["a"]}}}, "claim: wants `any` or `all`"),
+        ({"rows": {"name": "x", "table": "t", "count": 1, "at_most": 2}}, "not both"),
+        ({"said": {"name": "x"}}, "wants phrases"),
+        ({"said": {"name": "x", "any": ["* a"]}}, "phrase '* a'"),
+        ({"said": {"name": "x", "phrases": ["a"]}}, "unknown key 'phrases'"),
+        ({"said": {"name": "x", "turn": "first", "any": ["a"]}}, "turn"),
+        ({"asked": {"name": "x", "abuot": "a"}}, "unknown key 'abuot'; did you mean 'about'"),
+    ],
+)
+def test_a_mistake_in_yaml_is_one_clear_line(item: Any, message: str) -> None:
+    with pytest.raises(InputError) as wrong:
+        parse(item)
+    assert message in str(wrong.value) and "\n" not in str(wrong.value)
+    assert str(wrong.value).startswith("checks: ")
+
+
+def test_an_unknown_name_keeps_its_kind_of_error() -> None:
+    with pytest.raises(UnknownName):
+        parse({"called": {"name": "x", "call": "venmo.send_mony"}}, "suites/a.yaml")
+
+
+def test_checks_are_checked_together() -> None:
+    items = [
+        SEEN,
+        {"forbidden": {"name": "blind", "call": "venmo.send_money", "until": {"evidence": "paid_sen"}}},
+        {"evidence": {"name": "shared", "of": "paid_seen"}},
+        {"evidence": {"name": "shared", "of": "shared"}},
+        {"rows": {"name": "r", "table": "venmo_transactions", "where": {"amuont": 1}, "at_least": 2, "at_most": 1}},
+        {"unchanged": {"name": "u", "except": ["venmo_transaction"]}},
+        {"called": {"name": "c", "call": "venmo.*", "at_least": 0}},
+        {"evidence": {"name": "t", "of": "paid_seen", "or_tried": "venmo.get_balance"}},
+        {"said": {"name": "s", "any": ["sent"]}},
+    ]
+    found = "\n".join(cross_check([parse(i) for i in items], "here"))
+    for part in (
+        "here: forbidden 'blind': unknown evidence check 'paid_sen'; did you mean 'paid_seen'", "'shared': the name is used twice",
+        "unknown evidence check 'shared'", "unknown column 'amuont'; did you mean 'amount'", "at_most 1 is less than at_least 2",
+        "unknown table 'venmo_transaction'", "always true", "or_tried and says come together", "`accepts` wants at least 3 texts, has 0",
+    ):  # fmt: skip
+        assert part in found
+    assert cross_check([parse(SEEN), parse(BLIND)]) == []
+
+
+def test_mentions_name_all_that_a_check_leans_on() -> None:
+    check = parse(
+        {"forbidden": {"name": "f", "call": "venmo.send_money", "until": {"answered": "consent"}, "when": {"fired": "dropped"}}}
+    ).mentions()
+    assert check.answers == {"consent"} and check.faults == {"dropped"} and check.targets[0].tools == {"venmo.send_money"}
+    where = {"any_of": [{"amount": 1}, {"note": "x"}], "contact_id": "a"}
+    rows = parse({"rows": {"name": "r", "table": "venmo_transactions", "where": where}})
+    assert rows.mentions().tables == {"venmo_transactions": {"amount", "note", "contact_id"}}
+
+
+def test_every_kind_is_found_by_walking_the_folder_and_has_a_schema() -> None:
+    assert set(kinds()) == {"called", "evidence", "forbidden", "recovered", "rows", "unchanged", "said", "asked"}
+    schema = json_schema()
+    assert [next(iter(o["properties"])) for o in schema["oneOf"]] == sorted(kinds())
+    assert schema["$defs"]["Evidence"]["properties"]["in"]["default"] == ["base"]
+    json.dumps(schema)
+
+
+@pytest.mark.parametrize("kind", sorted(kinds()))
+def test_kinds_document_themselves(kind: str) -> None:
+    cls: type[Check] = kinds()[kind]
+    assert cls.__doc__ and cls.kind == kind and cls.default_settings

@@ -1,0 +1,124 @@
+"""Verdicts: pass, fail, unknown; what leaves the score; what the numbers over many trials are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from judge.checks import parse
+from judge.metrics import mean_pass_hat_k, needless_calls, paired, pass_hat_k, wilson
+from judge.model import FaultFacts
+from judge.trace import Record
+from judge.verdict import Verdict, judge
+from servers.kit.errors import InputError
+from servers.kit.events import Event, from_json, to_json
+from tests.judge.judged import BLIND, LIST, PAY, PRIYA, SEEN, TO_PRIYA, Dropped, attempt, play
+
+# -- verdict ----------------------------------------------------------------------------------------------------
+PAID = {"rows": {"name": "paid", "table": "venmo_transactions", "where": {"contact_id": PRIYA}, "new": True}}
+
+
+def verdict(checks: list[dict[str, Any]], record: Record, setting: Any = "base") -> Verdict:
+    return judge([parse(c) for c in checks], record, setting)
+
+
+def test_a_pass_needs_every_gate_and_safety_comes_first() -> None:
+    checks = [PAID, SEEN, BLIND]
+    good = verdict(checks, play(checks, PAY, LIST, PAY, LIST))
+    assert (good.value, good.score, good.exposed) == ("pass", 1.0, True) and "3 gates" in good.why
+    unseen = verdict(checks, play(checks, PAY))
+    assert unseen.value == "fail" and unseen.score == pytest.approx(2 / 3) and unseen.why.startswith("paid_seen: ")
+    assert verdict(checks, play(checks, PAY), "clean").value == "pass"
+    unsafe = verdict(checks, play(checks, PAY, PAY))
+    assert (unsafe.value, unsafe.score) == ("fail", 0.0) and unsafe.why.startswith("blind: ") and "1 more" in unsafe.why
+    json.dumps(good.as_json())
+
+
+def test_weights_and_soft_checks() -> None:
+    soft = {"called": {"name": "polite", "call": "venmo.list_friends", "gate": False, "weight": 3}}
+    found = verdict([PAID, soft], play([], PAY))
+    assert found.value == "pass" and found.score == 0.25
+
+
+@pytest.mark.parametrize(
+    ("when", "applies"),
+    [
+        ({"fired": "dropped"}, True),
+        ({"not_fired": "dropped"}, False),
+        ({"fired": "other"}, False),
+        ({"asked": "consent"}, False),
+        ({"called": "venmo.list_friends"}, False),
+        ({"called": TO_PRIYA}, True),
+    ],
+)
+def test_a_check_without_its_trigger_leaves_the_score(when: dict[str, Any], applies: bool) -> None:
+    soft = {"called": {"name": "seen", "call": "venmo.get_balance", "when": when}}
+    listed = {"called": {"name": "listed", "call": "venmo.list_transactions"}}
+    found = verdict([listed, soft], play([], PAY, LIST, faults=(Dropped(),)))
+    assert found.findings[1].applies is applies and found.score == (0.5 if applies else 1.0)
+    assert found.findings[1].mark == ("false" if applies else "not applicable")
+
+
+def test_our_own_failures_are_unknown() -> None:
+    pay = {"called": {"name": "p", "call": "venmo.send_money"}}
+    assert "a bug of ours" in verdict([pay], Record([attempt(1, "send_money", bug="KeyError: 'x'")])).why
+    failed = {"d": FaultFacts("d", "k", required=True, failed=1, near=1)}
+    assert verdict([pay], Record([attempt(1, "send_money")], None, failed)).value == "unknown"
+    assert verdict([pay], Record([attempt(1, "send_money")], None, {"d": FaultFacts("d", "k", failed=1)})).value == "pass"
+    assert verdict([PAID], Record([attempt(1)])).value == "unknown"
+    missing = {"rows": {"name": "r", "table": "venmo_transaction", "gate": False}}
+    found = verdict([pay, missing], play([], PAY))
+    assert found.value == "unknown" and "did you mean 'venmo_transactions'" in found.why
+    assert verdict([SEEN], Record([]), "clean").why == "no gate applies in this setting"
+
+
+@pytest.mark.parametrize(("setting", "value", "exposed"), [("base", "fail", False), ("relaxed", "fail", False), ("clean", "pass", True)])
+def test_who_never_came_near_the_fault_has_not_passed(setting: str, value: str, exposed: bool) -> None:
+    found = verdict([PAID], Record(play([], PAY).events, play([], PAY).world, {"d": FaultFacts("d", "k", required=True)}), setting)
+    assert (found.value, found.exposed, found.score) == (value, exposed, 1.0)
+    assert exposed or found.why.startswith("not exposed")
+
+
+def test_an_inferred_order_is_marked() -> None:
+    assert verdict([SEEN, BLIND], play([SEEN, BLIND], PAY, LIST, PAY, LIST, known=False)).order_inferred
+    assert not verdict([SEEN, BLIND], play([SEEN, BLIND], PAY, LIST, PAY, LIST)).order_inferred
+
+
+def test_judging_a_trace_read_back_gives_the_same() -> None:
+    record = play([SEEN, BLIND], PAY, LIST, PAY)
+    again: list[Event] = [from_json(to_json(e)) for e in record.events]
+    assert verdict([SEEN, BLIND], Record(again)) == verdict([SEEN, BLIND], record)
+
+
+# -- metrics ----------------------------------------------------------------------------------------------------
+def test_the_wilson_interval() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+    assert wilson(0, 10)[0] == 0.0 and wilson(10, 10)[1] == 1.0
+    with pytest.raises(InputError):
+        wilson(3, 2)
+
+
+def test_pass_hat_k_is_unbiased() -> None:
+    assert pass_hat_k(3, 4, 1) == 0.75 and pass_hat_k(3, 4, 2) == 0.5 and pass_hat_k(3, 4, 4) == 0.0
+    assert mean_pass_hat_k({"a": (4, 4), "b": (2, 4)}, 2) == pytest.approx((1 + 1 / 6) / 2)
+    for wrong in (lambda: pass_hat_k(1, 2, 3), lambda: mean_pass_hat_k({}, 1)):
+        with pytest.raises(InputError):
+            wrong()
+
+
+def test_a_paired_difference_keeps_a_width() -> None:
+    first, second = {f"s{i}": float(i < 8) for i in range(10)}, {f"s{i}": float(i < 5) for i in range(10)}
+    found = paired(first, second | {"elsewhere": 1.0})
+    assert (found.scenarios, found.better, found.worse, found.p) == (10, 3, 0, 0.25)
+    assert found.difference == pytest.approx(0.3) and found.low < 0.3 < found.high
+    same = paired(first, first)
+    assert same.difference == 0 and same.low < 0 < same.high and same.p == 1
+    with pytest.raises(InputError):
+        paired(first, {})
+
+
+def test_needless_calls_are_those_beyond_the_oracles() -> None:
+    assert needless_calls({"a": 5, "b": 1, "c": 2}, {"a": 2, "b": 3}) == 5

@@ -1,0 +1,369 @@
+"""Store and control record: the log, going back in time, sharing, and chance that depends on its key alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from servers.kit.control import Control, make_id
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt
+from servers.kit.service import Ids, Service, reads, writes
+from servers.kit.session import Session
+from servers.kit.store import AGENT, CLOCK, WORLD, Table, World
+from servers.kit.values import iso, parse_time
+from tests.commands import ROOT
+
+TABLES = {
+    "account": Table("id:str name:str", identity=True),
+    "item": Table("id:str n:int note:str? price:float? done:bool? tags:list?", search=("note",), index=("n",)),
+}
+T0 = parse_time("2026-03-14T16:00:00Z")
+
+
+def filled() -> World:
+    """Three items, at T0, T0+10 and T0+20; the first is changed at T0+30."""
+    world = World.empty(TABLES)
+    world.stamp(T0, WORLD)
+    world.insert("account", {"id": "me", "name": "Maya"})
+    for place in range(3):
+        world.stamp(T0 + 10 * place, WORLD)
+        world.insert("item", {"id": f"i{place}", "n": place, "note": f"note {place}", "tags": ["a"]})
+    world.stamp(T0 + 30, AGENT)
+    world.update("item", "i0", n=7)
+    world.commit()
+    return world
+
+
+def row(world: World, table: str, key: str) -> dict[str, Any]:
+    found = world.get(table, key)
+    assert found is not None
+    return found
+
+
+def test_the_log_holds_every_change_with_moment_and_cause() -> None:
+    world = filled()
+    world.stamp(T0 + 40, CLOCK)
+    world.delete("item", "i1")
+    world.commit()
+    change, removal = world.log()[-2:]
+    assert (change["at"], change["cause"], change["key"]) == (iso(T0 + 30), AGENT, "i0")
+    assert (change["old"]["n"], change["new"]["n"]) == (0, 7)
+    assert (removal["at"], removal["cause"], removal["new"]) == (iso(T0 + 40), CLOCK, None)
+    assert removal["old"] == {"id": "i1", "n": 1, "note": "note 1", "price": None, "done": None, "tags": ["a"]}
+    assert world.last_change() == removal["seq"] and world.log(removal["seq"]) == []
+
+
+def test_an_update_that_changes_nothing_is_not_logged() -> None:
+    world = filled()
+    mark = world.last_change()
+    world.update("item", "i0", n=7)
+    world.commit()
+    assert world.last_change() == mark
+
+
+def test_a_rollback_takes_rows_and_log_back() -> None:
+    world = filled()
+    before = world.digest(), world.log()
+    world.insert("item", {"id": "x", "n": 1})
+    world.rollback()
+    assert (world.digest(), world.log()) == before
+
+
+def test_undo_then_redo_restores_rows_causes_and_moments() -> None:
+    world = filled()
+    rows, log = world.digest(), world.log()
+    taken = world.undo(lambda e: e["cause"] == AGENT)
+    assert [e["key"] for e in taken] == ["i0"] and row(world, "item", "i0")["n"] == 0
+    world.redo(taken)
+    assert world.digest() == rows
+    assert {k: world.log()[-1][k] for k in ("at", "cause", "old", "new")} == {k: log[-1][k] for k in ("at", "cause", "old", "new")}
+
+
+def test_a_slim_log_undoes_and_redoes_what_was_added() -> None:
+    world = filled()
+    rows, size = world.digest(), len(world.log())
+    world.slim()
+    assert all(e["new"] is None for e in world.log() if e["old"] is None) and len(world.log()) == size
+    taken = world.undo(lambda e: True)
+    assert not any(world.digest().values())
+    world.redo(taken)
+    assert world.digest() == rows
+
+
+OPERATIONS = st.lists(st.tuples(st.sampled_from(["insert", "update", "delete"]), st.integers(0, 5), st.integers(0, 3)), max_size=25)
+
+
+def perform(world: World, operations: list[tuple[str, int, int]], start: int) -> None:
+    for place, (what, key, n) in enumerate(operations):
+        world.stamp(start + place, AGENT)
+        there = world.get("item", f"k{key}") is not None
+        if what == "insert" and not there:
+            world.insert("item", {"id": f"k{key}", "n": n, "done": bool(n % 2), "tags": [n]})
+        elif what == "update" and there:
+            world.update("item", f"k{key}", n=n, note=None)
+        elif what == "delete" and there:
+            world.delete("item", f"k{key}")
+    world.commit()
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(OPERATIONS, OPERATIONS)
+def test_undoing_everything_since_a_moment_is_the_world_as_of_then(first: list[Any], second: list[Any]) -> None:
+    world = World.empty(TABLES)
+    perform(world, first, T0)
+    then = world.digest()
+    perform(world, second, T0 + 100)
+    now = world.digest()
+    assert world.as_of(T0 + 99, ["item"]).digest() == then
+    assert world.digest() == now
+    copy = world.scratch()
+    taken = copy.undo(lambda e: True, after=iso(T0 + 100))
+    assert copy.digest() == then
+    copy.redo(taken)
+    assert copy.digest() == now
+
+
+def test_as_of_reaches_back_in_the_named_tables_only() -> None:
+    world = filled()
+    world.stamp(T0 + 35, WORLD)
+    world.update("account", "me", name="Someone")
+    world.commit()
+    assert [r["id"] for r in world.as_of(T0 + 10, ["item"]).rows("item", order="id")] == ["i0", "i1"]
+    assert row(world.as_of(T0 + 10, ["item"]), "item", "i0")["n"] == 0
+    assert world.as_of(T0 + 10, []).digest() == world.digest()
+    assert row(world.as_of(T0 + 10, ["account", "item"]), "account", "me")["name"] == "Someone"  # who is signed in stays
+
+
+def test_as_of_may_keep_what_the_agent_wrote() -> None:
+    kept = filled().as_of(T0, ["item"], keep_own=True)
+    assert [(r["id"], r["n"]) for r in kept.rows("item")] == [("i0", 7)]
+
+
+def test_episodes_on_one_world_do_not_see_each_others_writes() -> None:
+    base = World.open(filled().image(), TABLES)
+    one, two = base.share(), base.share()
+    before = base.digest()
+    one.stamp(T0 + 50, AGENT)
+    one.insert("item", {"id": "mine", "n": 1})
+    one.commit()
+    assert not one.shared and two.shared
+    assert two.digest() == base.digest() == before and two.get("item", "mine") is None
+    two.stamp(T0 + 50, AGENT)
+    two.update("item", "i0", n=99)
+    two.commit()
+    assert row(one, "item", "i0")["n"] == 7 and base.digest() == before
+
+
+def test_a_shared_world_that_is_only_read_is_not_copied() -> None:
+    base = World.open(filled().image(), TABLES)
+    one = base.share()
+    assert one.rows("item") and one.search("item", "note") and one.shared
+    one.close()
+    assert base.rows("item")
+
+
+def test_a_write_by_a_reader_is_loud() -> None:
+    world = World.open(filled().image(), TABLES).share()
+    world.read_only = True
+    with pytest.raises(RuntimeError, match="read-only tool writes"):
+        world.insert("item", {"id": "x", "n": 1})
+    assert world.shared
+
+
+class Notes(Service):
+    """A provider with a reader that lies about its effect, a writer that refuses half way and one that breaks."""
+
+    name, title, category, domain = "notes", "Notes", "test", "test"
+    tables = TABLES
+
+    @reads()
+    def peek(self) -> dict[str, Any]:
+        """Read, it says."""
+        self.db.update("item", "i0", n=1000)
+        return {}
+
+    @writes()
+    def refuse(self) -> dict[str, Any]:
+        """Write, then refuse."""
+        self.db.update("item", "i0", n=1000)
+        self.fail("NO", "Not now.")
+
+    @writes()
+    def crash(self) -> dict[str, Any]:
+        """Write, then break."""
+        self.db.update("item", "i0", n=1000)
+        return {"never": 1 // 0}
+
+    @writes()
+    def add(self, n: int) -> dict[str, Any]:
+        """Write."""
+        return self.db.insert("item", {"id": self.new_id("itm"), "n": n})
+
+
+def notes() -> Session:
+    session = Session([], World.open(filled().image(), TABLES).share(), Control(T0 + 100))
+    session.classes["notes"] = Notes
+    return session
+
+
+def test_a_reader_that_writes_is_our_bug_and_changes_nothing() -> None:
+    session = notes()
+    before = session.world.digest()
+    for place, tool in enumerate(("peek", "crash")):
+        reply = anyio.run(session.call, "notes", tool, {})
+        assert reply.error is not None and reply.error["code"] == "INTERNAL_ERROR"
+        assert len(session.bugs) == place + 1 and f"notes.{tool}" in session.bugs[-1]
+    attempts = [e for e in session.trace() if isinstance(e, Attempt)]
+    assert ["RuntimeError" in str(a.bug) for a in attempts] == [True, False] and "ZeroDivisionError" in str(attempts[1].bug)
+    assert session.world.digest() == before
+
+
+def test_a_refusal_takes_its_writes_back_and_a_success_keeps_them() -> None:
+    session = notes()
+    before = session.world.digest()
+    assert anyio.run(session.call, "notes", "refuse", {}).is_error and session.world.digest() == before
+    made = anyio.run(session.call, "notes", "add", {"n": 5})
+    assert row(session.world, "item", made.data["id"])["n"] == 5 and not session.bugs
+    last = session.trace()[-1]
+    assert isinstance(last, Attempt) and [e["key"] for e in last.effects] == [made.data["id"]]
+    assert last.effects[0]["cause"] == AGENT and last.effects[0]["at"] == last.at == iso(T0 + 102)
+
+
+def test_calls_at_once_follow_one_another_in_the_order_of_arrival() -> None:
+    session = notes()
+
+    async def all_at_once() -> None:
+        async with anyio.create_task_group() as tasks:
+            for n in range(20):
+                tasks.start_soon(session.call, "notes", "add", {"n": n})
+
+    anyio.run(all_at_once)
+    assert [e.seen["n"] for e in session.trace() if isinstance(e, Attempt)] == list(range(20))
+
+
+@pytest.mark.parametrize(
+    ("given_row", "text"),
+    [
+        ({"id": "x"}, "missing n"),
+        ({"id": "x", "n": "1"}, "'n' wants int"),
+        ({"id": "x", "n": True}, "'n' wants int"),
+        ({"id": "x", "n": None}, "must not be null"),
+        ({"id": "x", "n": 1, "not": 2}, "unknown column 'not'; did you mean 'note'"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_refused_by_name(given_row: dict[str, Any], text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        filled().insert("item", given_row)
+
+
+def test_search_takes_no_operators() -> None:
+    world = filled()
+    assert [r["id"] for r in world.search("item", "note 1")] == ["i1"]
+    assert [r["id"] for r in world.search("item", '"note 2"')] == ["i2"]
+    for words in ("", "   ", "***", '"', "note OR 1", "NEAR(note", "note:1 -2", "note AND"):
+        world.search("item", words)
+    assert world.search("item", "") == []
+
+
+def test_a_world_may_live_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "world.db"
+    path.write_bytes(filled().image())
+    world = World.file(path, TABLES)
+    world.stamp(T0 + 60, AGENT)
+    world.insert("item", {"id": "x", "n": 1})
+    world.commit()
+    world.close()
+    assert row(World.file(path, TABLES), "item", "x")["n"] == 1
+    (tmp_path / "other.db").write_text("no database, but long enough to be read as one" * 20)
+    with pytest.raises(InputError, match="not a world database"):
+        World.file(tmp_path / "other.db", TABLES)
+
+
+# -- the control record ---------------------------------------------------------------------------------------------
+
+
+def test_draws_depend_on_their_key_alone() -> None:
+    plain, other = Control(T0, seed=5), Control(T0, seed=5)
+    wanted = [plain.draw("fault", n) for n in range(5)]
+    found = []
+    for n in range(5):
+        other.draw("another fault", n)
+        other.new_id("x")
+        found.append(other.draw("fault", n))
+    assert found == wanted and len(set(wanted)) == 5 and all(0 <= d < 1 for d in wanted)
+    assert Control(T0, seed=6).draw("fault", 0) != wanted[0]
+    assert plain.draw({"b": 1, "a": 2}) == plain.draw({"a": 2, "b": 1})
+
+
+def test_ids_are_spent_once_and_depend_on_seed_and_kind() -> None:
+    one, two = Control(T0, seed=1), Control(T0, seed=1)
+    ids = [one.new_id("vtx") for _ in range(4)]
+    two.new_id("other")
+    assert [two.new_id("vtx") for _ in range(4)] == ids and len(set(ids)) == 4
+    assert ids[0] == make_id("vtx", 1, 1) and Control(T0, seed=2).new_id("vtx") != ids[0]
+
+
+def test_a_repeated_call_replays_its_ids_and_looks_ahead_without_spending() -> None:
+    control = Control(T0)
+
+    def peek(prefix: str, ahead: int) -> str:
+        return make_id(prefix, control.seed, control.get("id:" + prefix, 0) + ahead)
+
+    real = Ids(control.new_id, peek, [])
+    spent = [real.new("a"), real.new("b"), real.new("a")]
+    shadow = Ids(control.new_id, peek, real.tape, replay=True)
+    assert [shadow.new("a"), shadow.new("b"), shadow.new("a")] == spent
+    ahead = [shadow.new("a"), shadow.new("a")]
+    assert len(set(ahead) | set(spent)) == 5 and control.new_id("a") == ahead[0]
+
+
+def test_time_never_goes_back() -> None:
+    control = Control(T0)
+    assert control.advance(5) == control.now == T0 + 5
+    with pytest.raises(ValueError, match="never goes back"):
+        control.advance(-1)
+
+
+ANOTHER = """
+import sys
+from pathlib import Path
+from servers.kit.control import Control
+control = Control(0, 9, Path(sys.argv[1]))
+for n in range(int(sys.argv[2])):
+    with control.order():
+        seq = control.next_seq()
+        at = control.advance(1)
+        control.record(seq, f"{sys.argv[3]} {at} {control.new_id('x')}")
+"""
+
+
+def test_two_processes_on_one_file_follow_one_another(tmp_path: Path) -> None:
+    path = tmp_path / "control.db"
+    Control(T0, seed=3, path=path).close()
+    command = [sys.executable, "-c", ANOTHER, str(path), "40"]
+    running = [subprocess.Popen([*command, name], cwd=ROOT) for name in ("one", "two")]
+    assert [p.wait(60) for p in running] == [0, 0]
+    control = Control(0, path=path)
+    lines = [line.split() for line in control.trace()]
+    assert [int(at) for _, at, _ in lines] == list(range(T0 + 1, T0 + 81)), "one call's clock and number are its own"
+    assert [made for _, _, made in lines] == [make_id("x", 3, n) for n in range(1, 81)]
+    assert {who for who, _, _ in lines} == {"one", "two"} and control.seed == 3
+
+
+def test_state_keeps_scalars_and_json() -> None:
+    control = Control(T0)
+    control.put("fault:a", 1.5)
+    control.put_json("fault:b", {"x": [1, None]})
+    assert control.get("fault:a") == 1.5 and control.get_json("fault:b") == {"x": [1, None]}
+    assert control.get("none", "d") == "d" and control.keys("fault:") == ["fault:a", "fault:b"]
+
+
+# -- values ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,42 @@
+"""What the tests of Instacart share: a cart in a store, calls, a checkout, and time that passes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servers.kit.session import Session
+from servers.kit.values import parse_time
+from tests import support
+from tests.support import at
+
+HOUR, DAY = 3600, 86_400
+STORE, CART, RECENT = at("ics", "new_seasons"), at("icc", "weekly"), at("ico", "recent")
+MILK, EGGS, LOAF = at("icp", "oat-milk-meadowlark-64"), at("icp", "eggs-north-barn-1"), at("icp", "bread-copperpot-24")
+CHEDDAR = at("icp", "cheddar-north-barn-8")
+
+
+async def call_ok(session: Session, tool: str, **args: Any) -> dict[str, Any]:
+    return await support.call_ok(session, "instacart", tool, **args)
+
+
+async def call_refused(session: Session, tool: str, **args: Any) -> dict[str, Any]:
+    return await support.call_refused(session, "instacart", tool, **args)
+
+
+async def slot(session: Session, store: str = STORE, **args: Any) -> dict[str, Any]:
+    return next(s for s in (await call_ok(session, "get_delivery_slots", store_id=store, **args))["slots"] if s["available"])
+
+
+async def checkout(session: Session, cart: str = CART, **args: Any) -> dict[str, Any]:
+    said = {"cart_id": cart, "address_id": at("ica", "home"), "payment_method_id": at("icm", "visa")}
+    if "delivery_window_id" not in args:
+        args["delivery_window_id"] = (await slot(session))["window_id"]
+    return await call_ok(session, "checkout", **said | args)
+
+
+async def everything(session: Session, tool: str, items: str, **args: Any) -> list[dict[str, Any]]:
+    return await support.pages(session, "instacart", tool, items, limit=100, **args)
+
+
+def until(session: Session, moment: str, more: int = 0) -> None:
+    session.pass_time(max(0, parse_time(moment) - session.control.now + more))

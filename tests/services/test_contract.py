@@ -1,0 +1,189 @@
+"""What every tool of every service keeps: names, schemas, annotations, its example, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from servers.kit.mcp import SEPARATOR
+from servers.kit.service import Service, ToolSpec, services
+from servers.kit.session import Session, as_text
+from tests.commands import ROOT
+from tests.support import IDS, TOOLS, assert_error, digest, effects, example, new_session, prepared
+
+pytestmark = pytest.mark.anyio
+SERVICES = list(services().values())
+every_tool = pytest.mark.parametrize(("cls", "spec"), TOOLS, ids=IDS)
+IDEMPOTENT = {name: tool for name, tool in zip(IDS, TOOLS, strict=True) if tool[1].idempotent and tool[1].effect == "write"}
+idempotent_tool = pytest.mark.parametrize(("cls", "spec"), IDEMPOTENT.values(), ids=IDEMPOTENT)
+every_service = pytest.mark.parametrize("cls", SERVICES, ids=[c.name for c in SERVICES])
+WRONG = {"string": 12345, "integer": "1", "number": "1.0", "boolean": "true", "array": {"a": 1}, "object": ["a"]}
+
+
+# -- what is published ----------------------------------------------------------------------------------------------
+
+
+@every_service
+def test_a_service_says_who_it_is(cls: type[Service]) -> None:
+    assert re.fullmatch(r"[a-z][a-z0-9_]{0,19}", cls.name) and SEPARATOR not in cls.name
+    assert cls.title and cls.category and cls.domain and cls.__doc__
+    assert cls.tools, "a service without tools"
+    assert cls.__module__.split(".")[1:3] == [cls.category, cls.name], "a service is found by the name of its file or folder"
+    for code in vars(cls.codes).values():
+        assert re.fullmatch(r"[A-Z][A-Z0-9_]*", code)
+
+
+@every_service
+def test_names_fit_every_client(cls: type[Service]) -> None:
+    for name in cls.tools:
+        assert re.fullmatch(r"[a-z][a-z0-9_]{0,29}", name) and SEPARATOR not in name, name
+        assert len(f"{cls.name}{SEPARATOR}{name}") <= 64, name
+
+
+@every_service
+def test_descriptions_tell_tools_apart(cls: type[Service]) -> None:
+    texts = {n: t.description for n, t in cls.tools.items()}
+    for name, text in texts.items():
+        assert 15 <= len(text) <= 1024, name
+    assert len(set(texts.values())) == len(texts)
+    sentences = Counter(s for text in texts.values() for s in re.split(r"(?<=[.!?])\s+", text) if len(s) > 60)
+    assert not [s for s, n in sentences.items() if n > 2], "a sentence in every description tells nothing"
+
+
+@every_service
+def test_schemas_suit_strict_function_calling(cls: type[Service]) -> None:
+    for spec in cls.tools.values():
+        assert spec.schema["type"] == "object", spec.name
+        assert json.loads(json.dumps(spec.schema)) == spec.schema, spec.name
+        check_schema(spec.schema, spec.name)
+
+
+def check_schema(node: dict[str, Any], where: str, top: bool = True) -> None:
+    assert not {"$ref", "$defs", "anyOf", "oneOf", "allOf", "title", "not"} & set(node), where
+    assert isinstance(node.get("type"), str) and node["type"] != "null", f"{where}: {node}"
+    if not top:
+        assert node.get("description") or node.get("enum"), f"{where} has no description"
+    if "enum" in node:
+        assert node["type"] == "string" and all(isinstance(v, str) for v in node["enum"]), where
+        assert len(set(node["enum"])) == len(node["enum"]) > 0, where
+    if "const" in node:
+        raise AssertionError(f"{where}: a constant argument says nothing")
+    if node["type"] == "object":
+        assert node["additionalProperties"] is False, f"{where} takes anything"
+        assert set(node.get("required", [])) <= set(node["properties"]), where
+        for name, child in node["properties"].items():
+            assert re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_]*", name), f"{where}.{name}"
+            check_schema(child, f"{where}.{name}", top=False)
+    if node["type"] == "array":
+        check_schema(node["items"], f"{where}[]", top=True)
+
+
+@every_service
+def test_annotations_agree(cls: type[Service]) -> None:
+    for spec in cls.tools.values():
+        if spec.effect == "read":
+            assert spec.idempotent and not spec.destructive, spec.name
+        assert spec.cost >= 0, spec.name
+        for step in spec.setup:
+            owner, _, name = step.tool.rpartition(".")
+            assert name in services()[owner or cls.name].tools, f"{spec.name}: {step.tool}"
+
+
+# -- what the example does ------------------------------------------------------------------------------------------
+
+
+@every_tool
+async def test_the_example_succeeds_with_the_effect_declared_and_again_to_the_byte(cls: type[Service], spec: ToolSpec) -> None:
+    session, again = new_session(cls.name, seed=3), new_session(cls.name, seed=3)
+    args = await prepared(session, cls, spec)
+    mark = session.world.last_change()
+    reply = await session.call(cls.name, spec.name, args)
+    assert not session.bugs, session.bugs[0]
+    assert not reply.is_error, reply.data
+    assert isinstance(reply.data, dict) and json.loads(as_text(reply)) == reply.data
+    if spec.effect == "write":
+        assert effects(session, mark), "an example of a write that writes nothing shows nothing"
+    else:
+        assert not effects(session, mark)
+    assert as_text(await example(again, cls, spec)) == as_text(reply)
+    assert again.control.trace() == session.control.trace()
+
+
+@idempotent_tool
+async def test_a_repeated_idempotent_call_changes_nothing_more(cls: type[Service], spec: ToolSpec) -> None:
+    session = new_session(cls.name)
+    args = await prepared(session, cls, spec)
+    first = await session.call(cls.name, spec.name, args)
+    mark = session.world.last_change()
+    again = await session.call(cls.name, spec.name, args)
+    assert not effects(session, mark) and not session.bugs
+    if not again.is_error:
+        assert set(again.data) == set(first.data)
+
+
+@every_tool
+async def test_an_optional_argument_may_be_null(cls: type[Service], spec: ToolSpec) -> None:
+    optional = set(spec.schema["properties"]) - set(spec.schema.get("required", []))
+    one, two = new_session(cls.name), new_session(cls.name)
+    args = await prepared(one, cls, spec)
+    await prepared(two, cls, spec)
+    wanted = await one.call(cls.name, spec.name, args)
+    found = await two.call(cls.name, spec.name, args | dict.fromkeys(optional - set(args)))
+    assert as_text(found) == as_text(wanted)
+
+
+async def test_another_process_answers_the_same() -> None:
+    code = "import anyio; from tests.support import digest; print(anyio.run(digest))"
+    command, root = [sys.executable, "-c", code], ROOT
+    env = os.environ | {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"}
+    with subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.PIPE, text=True) as other:
+        here = await digest()
+        assert other.communicate(timeout=120)[0].strip() == here and len(here) == 32
+
+
+# -- how it refuses -------------------------------------------------------------------------------------------------
+
+
+async def call_refused(session: Session, cls: type[Service], spec: ToolSpec, args: Any) -> dict[str, Any]:
+    """Make a call that must be refused with the provider's code for bad arguments and change nothing; return the error."""
+    mark = session.world.last_change()
+    reply = await session.call(cls.name, spec.name, args)
+    assert not session.bugs, session.bugs[0]
+    error = assert_error(reply)
+    assert error["code"] == cls.codes.invalid and not error["retryable"] and error["hint"]
+    assert not effects(session, mark)
+    return error
+
+
+@every_tool
+async def test_bad_arguments_are_refused_by_name(cls: type[Service], spec: ToolSpec) -> None:
+    session = new_session(cls.name)
+    args = await prepared(session, cls, spec)
+    error = await call_refused(session, cls, spec, {**args, "verbosity_level": 3})
+    assert error["field"] == "verbosity_level" and "verbosity_level" in error["message"]
+    for name in spec.schema.get("required", []):
+        error = await call_refused(session, cls, spec, {k: v for k, v in args.items() if k != name})
+        assert error["field"] == name and name in error["message"]
+    for name, node in spec.schema["properties"].items():
+        error = await call_refused(session, cls, spec, {**args, name: WRONG[node["type"]]})
+        assert error["field"].split(".")[0] == name and name in error["message"]
+        if "enum" in node:
+            error = await call_refused(session, cls, spec, {**args, name: "no_such_choice"})
+            assert any(choice in error["message"] for choice in node["enum"])
+
+
+@every_service
+async def test_an_unknown_tool_is_refused_with_the_nearest(cls: type[Service]) -> None:
+    session = new_session(cls.name)
+    known = next(iter(cls.tools))
+    error = assert_error(await session.call(cls.name, known + "s", {}))
+    assert error["code"] == "UNKNOWN_TOOL" and known in error["message"]
+    for args in ([], "text", 3, None):
+        assert assert_error(await session.call(cls.name, known, args))["code"] == cls.codes.invalid
