@@ -12,7 +12,13 @@ from benchmarks import calls, faults, hosting, starts, trials
 
 def main() -> None:
     """Measure and print; `--json` prints one object."""
-    rows = [*anyio.run(calls.measure), *anyio.run(faults.measure), *anyio.run(trials.measure), *starts.measure(), *hosting.measure()]
+    rows = [
+        *anyio.run(calls.measure),
+        *anyio.run(faults.measure),
+        *anyio.run(trials.measure),
+        *starts.measure(),
+        *hosting.measure(),
+    ]
     if "--json" in sys.argv:
         print(json.dumps([r._asdict() for r in rows]))
         return

@@ -18,7 +18,9 @@ ONE, JOINED = "get_contact", "get_transaction"
 
 
 def _session() -> Session:
-    return Session(["venmo"], build.shared("maya").share(), Control(parse_time(build.person("maya")["start"])))
+    return Session(
+        ["venmo"], build.shared("maya").share(), Control(parse_time(build.person("maya")["start"]))
+    )
 
 
 def _noop() -> Any:
@@ -26,7 +28,9 @@ def _noop() -> Any:
     from mcp.server import Server
 
     async def listed(ctx: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[types.Tool(name="noop", input_schema={"type": "object"})])
+        return types.ListToolsResult(
+            tools=[types.Tool(name="noop", input_schema={"type": "object"})]
+        )
 
     async def called(ctx: Any, params: Any) -> types.CallToolResult:
         return types.CallToolResult(content=[types.TextContent(type="text", text="{}")])
@@ -64,7 +68,9 @@ async def measure() -> list[Row]:
         episodes.add("bench", _session())
         port = await stack.enter_async_context(run_app(make_app(episodes)))
         inner = bare.streamable_http_app(streamable_http_path="/", json_response=True)
-        outer = Starlette(routes=[Mount("/noop", app=inner)], lifespan=lambda app: bare.session_manager.run())
+        outer = Starlette(
+            routes=[Mount("/noop", app=inner)], lifespan=lambda app: bare.session_manager.run()
+        )
         outer.state.closing = anyio.Event()
         other = await stack.enter_async_context(run_app(outer))
         a = await stack.enter_async_context(Client(f"http://127.0.0.1:{port}/bench/venmo/mcp"))
@@ -72,9 +78,22 @@ async def measure() -> list[Row]:
         for client in (a, b):
             await client.list_tools()
         subjects = {"one": lambda: a.call_tool(ONE, one), "bare": lambda: b.call_tool("noop", {})}
-        rows.append(_row("get one record, over HTTP (JSON)", await interleaved(subjects, 9, 100), "one", "≤ 1.15"))
+        rows.append(
+            _row(
+                "get one record, over HTTP (JSON)",
+                await interleaved(subjects, 9, 100),
+                "one",
+                "≤ 1.15",
+            )
+        )
     return rows
 
 
 def _row(what: str, times: dict[str, float], subject: str, aim: str) -> Row:
-    return Row(what, ms(times[subject]), f"SDK no-op {ms(times['bare'])}", f"{times[subject] / times['bare']:.2f}", aim)
+    return Row(
+        what,
+        ms(times[subject]),
+        f"SDK no-op {ms(times['bare'])}",
+        f"{times[subject] / times['bare']:.2f}",
+        aim,
+    )

@@ -29,7 +29,13 @@ QUIET: list[dict[str, Any]] = [
     {"outage": {"name": "d", "where": {"contact_id": "nobody"}}},
     {"wrong_value": {"name": "e", "reply": [{"set": {"note": "x"}}], **_NEVER}},
     {"rate_limit": {"name": "f", "after": {"fired": "a"}}},
-    {"schema_drift": {"name": "g", "rename": {"contact_id": "friend"}, "after": {"called": "venmo.list_friends"}}},
+    {
+        "schema_drift": {
+            "name": "g",
+            "rename": {"contact_id": "friend"},
+            "after": {"called": "venmo.list_friends"},
+        }
+    },
     {"outage": {"name": "h", "window": [10**9, 2 * 10**9]}},
     {"connection_drop": {"name": "i", "where": {"contact_id": {"contains": "nobody"}}}},
     {"outage": {"name": "j", "until": {"called": "venmo.list_friends"}, **_NEVER}},
@@ -39,7 +45,12 @@ QUIET: list[dict[str, Any]] = [
 
 def session(name: str, faults: list[Fault]) -> Session:
     """Return a session whose faults all act on one tool."""
-    made = Session(["venmo"], build.shared("maya").share(), Control(parse_time(build.person("maya")["start"])), faults=faults)
+    made = Session(
+        ["venmo"],
+        build.shared("maya").share(),
+        Control(parse_time(build.person("maya")["start"])),
+        faults=faults,
+    )
     cls, spec = tool(name)
     assert all(f.handles(cls, spec) for f in faults)
     return made
@@ -47,7 +58,9 @@ def session(name: str, faults: list[Fault]) -> Session:
 
 def quiet(name: str) -> list[Fault]:
     """Return the ten faults on a tool."""
-    return [parse({kind: {"on": name, **fields}}) for item in QUIET for kind, fields in item.items()]
+    return [
+        parse({kind: {"on": name, **fields}}) for item in QUIET for kind, fields in item.items()
+    ]
 
 
 async def measure() -> list[Row]:
@@ -58,15 +71,21 @@ async def measure() -> list[Row]:
 
     rows = []
     for name in TOOLS:
-        assert await copies(name, quiet(name)) == await copies(name, []), "a world is copied where no fault fires"
+        assert await copies(name, quiet(name)) == await copies(name, []), (
+            "a world is copied where no fault fires"
+        )
         args = tool(name)[1].example
         sessions = {"held": session(name, quiet(name)), "free": session(name, [])}
         async with AsyncExitStack() as stack:
             subjects = {}
             for key, made in sessions.items():
                 client = await stack.enter_async_context(Client(session_server(made)))
-                subjects[key] = functools.partial(client.call_tool, name.replace(".", SEPARATOR), args)
-            rows.append(_row(f"{name} over MCP in memory", await interleaved(subjects, 15, 100), "≤ 1.2"))
+                subjects[key] = functools.partial(
+                    client.call_tool, name.replace(".", SEPARATOR), args
+                )
+            rows.append(
+                _row(f"{name} over MCP in memory", await interleaved(subjects, 15, 100), "≤ 1.2")
+            )
         chains = {key: _calls(made, name, args) for key, made in sessions.items()}
         rows.append(_row(f"{name} on the bare chain", await interleaved(chains, 15, 200), ""))
         assert not any(f for a in sessions["held"].trace() for f in getattr(a, "firings", ()))
@@ -75,7 +94,13 @@ async def measure() -> list[Row]:
 
 def _row(what: str, times: dict[str, float], aim: str) -> Row:
     ratio = f"{times['held'] / times['free']:.2f}"
-    return Row(f"ten faults, none of which fires: {what}", ms(times["held"]), f"no faults {ms(times['free'])}", ratio, aim)
+    return Row(
+        f"ten faults, none of which fires: {what}",
+        ms(times["held"]),
+        f"no faults {ms(times['free'])}",
+        ratio,
+        aim,
+    )
 
 
 def _calls(made: Session, name: str, args: dict[str, Any]) -> Callable[[], Awaitable[object]]:

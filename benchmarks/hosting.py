@@ -51,11 +51,20 @@ def measure() -> list[Row]:
 
 
 def _alone(*arguments: str) -> str:
-    return subprocess.run([sys.executable, "-m", "benchmarks.hosting", *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks.hosting", *arguments],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
 
 
 def _session(seed: int = 0) -> Session:
-    return Session(tuple(services()), build.shared(WORLD).share(), Control(parse_time(build.person(WORLD)["start"]), seed))
+    return Session(
+        tuple(services()),
+        build.shared(WORLD).share(),
+        Control(parse_time(build.person(WORLD)["start"]), seed),
+    )
 
 
 async def open_all() -> int:
@@ -76,7 +85,12 @@ async def _opening() -> dict[str, float]:
         begun = time.perf_counter()
         tools = await open_all()
         times.append((time.perf_counter() - begun) * 1000)
-    return {"servers": len(services()), "tools": tools, "first": times[0], "again": statistics.median(times[1:])}
+    return {
+        "servers": len(services()),
+        "tools": tools,
+        "first": times[0],
+        "again": statistics.median(times[1:]),
+    }
 
 
 async def _keeping(episodes: int, writers: int) -> dict[str, float]:
@@ -93,7 +107,11 @@ async def _keeping(episodes: int, writers: int) -> dict[str, float]:
         known.add(name, session)
     async with run_app(make_app(known)) as port, httpx2.AsyncClient() as web:
         for number, name in enumerate(sessions):
-            service, tool, args = ("venmo", "add_friend", {"name": f"Friend {number}", "username": f"friend-{number}"})
+            service, tool, args = (
+                "venmo",
+                "add_friend",
+                {"name": f"Friend {number}", "username": f"friend-{number}"},
+            )
             if number >= writers:
                 service, tool, args = ("gmail", "list_emails", {"max_results": 5})
             url = f"http://127.0.0.1:{port}/{name}/{service}/mcp"

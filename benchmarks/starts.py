@@ -29,15 +29,37 @@ def measure() -> list[Row]:
     """Return the rows for start-up."""
     bare = _timed(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True), 9)
     rows = []
-    helped = _timed(lambda: subprocess.run([COMMAND, "--help"], check=True, stdout=subprocess.DEVNULL), 9)
-    rows.append(Row("client_harness --help", f"{helped:.3f} s", f"python -c pass {bare:.3f} s", f"{helped / bare:.1f}", "< 0.3 s"))
+    helped = _timed(
+        lambda: subprocess.run([COMMAND, "--help"], check=True, stdout=subprocess.DEVNULL), 9
+    )
+    rows.append(
+        Row(
+            "client_harness --help",
+            f"{helped:.3f} s",
+            f"python -c pass {bare:.3f} s",
+            f"{helped / bare:.1f}",
+            "< 0.3 s",
+        )
+    )
     listed = _timed(lambda: anyio.run(_stdio), 5)
-    rows.append(Row("stdio: spawn to tools/list", f"{listed:.3f} s", f"python -c pass {bare:.3f} s", f"{listed / bare:.1f}", "< 1 s"))
+    rows.append(
+        Row(
+            "stdio: spawn to tools/list",
+            f"{listed:.3f} s",
+            f"python -c pass {bare:.3f} s",
+            f"{listed / bare:.1f}",
+            "< 1 s",
+        )
+    )
     return rows
 
 
 async def _stdio() -> None:
     from mcp import Client, StdioServerParameters
 
-    async with Client(StdioServerParameters(command=COMMAND, args=["serve", "--services", "venmo,zelle", "--stdio"])) as client:
+    async with Client(
+        StdioServerParameters(
+            command=COMMAND, args=["serve", "--services", "venmo,zelle", "--stdio"]
+        )
+    ) as client:
         assert (await client.list_tools()).tools

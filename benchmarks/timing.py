@@ -18,7 +18,9 @@ class Row(NamedTuple):
     aim: str
 
 
-async def interleaved(subjects: Mapping[str, Callable[[], Awaitable[object]]], rounds: int, calls: int) -> dict[str, float]:
+async def interleaved(
+    subjects: Mapping[str, Callable[[], Awaitable[object]]], rounds: int, calls: int
+) -> dict[str, float]:
     """Return seconds per call of each subject: the median over rounds of a round's median.
 
     Subjects take turns within a round, forwards and backwards, and warm up before each turn: who comes first must not matter.

@@ -31,13 +31,22 @@ async def measure() -> list[Row]:
     reset = statistics.median(resets)
     return [
         _row("clean", *await _rate(scenario, [*ten[:7], *scenario.scripts.oracle], faulted=False)),
-        _row("a dropped payment, 2 obligations", *await _rate(scenario, [*ten[:5], *scenario.scripts.oracle], faulted=True)),
+        _row(
+            "a dropped payment, 2 obligations",
+            *await _rate(scenario, [*ten[:5], *scenario.scripts.oracle], faulted=True),
+        ),
         Row("episode reset", ms(reset), "2 ms", f"{reset / 0.002:.2f}", "< 1"),
     ]
 
 
 def _row(what: str, rate: float, calls: int) -> Row:
-    return Row(f"trials a second: oracle, {calls} calls, judged; {what}", f"{rate:.0f}/s", "150/s", f"{rate / 150:.2f}", "≥ 1")
+    return Row(
+        f"trials a second: oracle, {calls} calls, judged; {what}",
+        f"{rate:.0f}/s",
+        "150/s",
+        f"{rate / 150:.2f}",
+        "≥ 1",
+    )
 
 
 async def _rate(scenario: Scenario, steps: list[Step], *, faulted: bool) -> tuple[float, int]:

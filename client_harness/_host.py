@@ -45,7 +45,10 @@ class Host:
                 served = True
                 episodes.add(name, session, token)
             headers = {"Authorization": f"Bearer {token}"}
-            return [{"name": s, "url": f"http://127.0.0.1:{port}/{name}/{s}/mcp", "headers": headers} for s in session.classes]
+            return [
+                {"name": s, "url": f"http://127.0.0.1:{port}/{name}/{s}/mcp", "headers": headers}
+                for s in session.classes
+            ]
 
         try:
             yield servers

@@ -34,7 +34,9 @@ class Endpoint:
         """
         os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its import and of its models' serialization, which are none of ours
+            warnings.simplefilter(
+                "ignore"
+            )  # of its import and of its models' serialization, which are none of ours
             import litellm
 
             litellm.suppress_debug_info, litellm.drop_params = True, True
@@ -48,16 +50,26 @@ class Endpoint:
                     f"litellm knows no provider for the model {request['model']!r}; write PROVIDER/NAME, for a local endpoint openai/NAME"
                 ) from None
             try:
-                response: Any = await litellm.acompletion(**request, **extra, max_retries=self.retries, timeout=self.timeout)
+                response: Any = await litellm.acompletion(
+                    **request, **extra, max_retries=self.retries, timeout=self.timeout
+                )
             except litellm.ContextWindowExceededError as full:
                 raise ContextExceeded(_line(full)) from None
             except Exception as wrong:
-                raise ProviderOutage(f"{request['model']}: {type(wrong).__name__}: {_line(wrong)}") from wrong
+                raise ProviderOutage(
+                    f"{request['model']}: {type(wrong).__name__}: {_line(wrong)}"
+                ) from wrong
             body = response.model_dump(mode="json", exclude_none=True)
         if not body.get("choices"):
-            raise ProviderOutage(f"{request['model']}: a response without choices: {json.dumps(body)[:300]}")
+            raise ProviderOutage(
+                f"{request['model']}: a response without choices: {json.dumps(body)[:300]}"
+            )
         cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
-        return {"message": body["choices"][0].get("message") or {}, "usage": body.get("usage") or {}, "cost": cost}
+        return {
+            "message": body["choices"][0].get("message") or {},
+            "usage": body.get("usage") or {},
+            "cost": cost,
+        }
 
 
 def _line(problem: Exception) -> str:
@@ -78,7 +90,12 @@ class Recording:
 
     async def complete(self, request: dict[str, Any]) -> dict[str, Any]:
         """Answer from the folder, or answer and record. Raises `InputError` naming the file that a replay misses."""
-        canonical = json.dumps({"trial": self.trial, "request": request}, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+        canonical = json.dumps(
+            {"trial": self.trial, "request": request},
+            sort_keys=True,
+            ensure_ascii=True,
+            separators=(",", ":"),
+        )
         key = hashlib.blake2b(canonical.encode(), digest_size=12).hexdigest()
         number = self._seen[key] = self._seen.get(key, 0) + 1
         path = self.folder / f"{key}-{number}.json"
@@ -86,9 +103,13 @@ class Recording:
             try:
                 return json.loads(path.read_text(encoding="utf-8"))["response"]
             except FileNotFoundError:
-                raise InputError(f"{path}: not recorded (model {request['model']}, {len(request['messages'])} messages)") from None
+                raise InputError(
+                    f"{path}: not recorded (model {request['model']}, {len(request['messages'])} messages)"
+                ) from None
             except (ValueError, KeyError, TypeError):
-                raise InputError(f"{path}: no recorded response; delete it and record again") from None
+                raise InputError(
+                    f"{path}: no recorded response; delete it and record again"
+                ) from None
         response = await self.inner.complete(request)
         self.folder.mkdir(parents=True, exist_ok=True)
         kept = {"trial": self.trial, "occurrence": number, "request": request, "response": response}

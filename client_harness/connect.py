@@ -33,7 +33,9 @@ def clients() -> dict[str, Client]:
         "claude-desktop": Client("Claude Desktop", _desktop()),
         "claude-code": Client("Claude Code", Path(".mcp.json")),
         "cursor": Client("Cursor", Path(".cursor/mcp.json"), most_tools=80),
-        "vscode": Client("VS Code", Path(".vscode/mcp.json"), key="servers", typed=True, most_tools=128),
+        "vscode": Client(
+            "VS Code", Path(".vscode/mcp.json"), key="servers", typed=True, most_tools=128
+        ),
     }
 
 
@@ -62,7 +64,11 @@ def entry(target: Client, arguments: Sequence[str]) -> dict[str, Any]:
     if script.exists():
         made: dict[str, Any] = {"command": str(script), "args": serve}
     else:
-        made = {"command": sys.executable, "args": ["-m", "client_harness", *serve], "env": {"PYTHONPATH": str(ROOT)}}
+        made = {
+            "command": sys.executable,
+            "args": ["-m", "client_harness", *serve],
+            "env": {"PYTHONPATH": str(ROOT)},
+        }
     return {"type": "stdio", **made} if target.typed else made
 
 
@@ -83,7 +89,9 @@ def write(target: Client, made: dict[str, Any], path: Path | None = None, name: 
             text = place.read_text(encoding="utf-8")
             known = json.loads(text) if text.strip() else {}
         if not isinstance(known, dict) or not isinstance(known.setdefault(target.key, {}), dict):
-            raise InputError(f"{place} is no configuration with {target.key!r} in it; it was left as it is")
+            raise InputError(
+                f"{place} is no configuration with {target.key!r} in it; it was left as it is"
+            )
         known[target.key][name] = made
         place.parent.mkdir(parents=True, exist_ok=True)
         whole = place.resolve()  # a link stays a link
@@ -91,7 +99,9 @@ def write(target: Client, made: dict[str, Any], path: Path | None = None, name: 
         part.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         part.replace(whole)
     except ValueError as broken:
-        raise InputError(f"{place} is not JSON ({broken}); it was left as it is, mend it or add the entry by hand") from None
+        raise InputError(
+            f"{place} is not JSON ({broken}); it was left as it is, mend it or add the entry by hand"
+        ) from None
     except OSError as wrong:
         raise InputError(f"{place}: {wrong.strerror}") from None
     return place

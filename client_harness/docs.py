@@ -26,15 +26,22 @@ def services_table() -> str:
     from servers.kit.counterparts import counterparts
     from servers.kit.service import providers
 
-    rows = ["| domain | category | service | tools | reads | writes | counterparts |", "|---|---|---|---|---|---|---|"]
+    rows = [
+        "| domain | category | service | tools | reads | writes | counterparts |",
+        "|---|---|---|---|---|---|---|",
+    ]
     total = [0, 0]
     for cls in sorted(providers().values(), key=lambda c: (c.domain, c.category, c.name)):
         reads = sum(t.effect == "read" for t in cls.tools.values())
         total = [total[0] + reads, total[1] + len(cls.tools) - reads]
         others = ", ".join(f"`{o}`" for o in counterparts()[cls.name])
         counts = f"{len(cls.tools)} | {reads} | {len(cls.tools) - reads}"
-        rows.append(f"| {cls.domain} | {cls.category} | [`{cls.name}`](docs/services.md#{cls.name}) | {counts} | {others} |")
-    return "\n".join([*rows, f"| | | {len(providers())} services | {sum(total)} | {total[0]} | {total[1]} | |"])
+        rows.append(
+            f"| {cls.domain} | {cls.category} | [`{cls.name}`](docs/services.md#{cls.name}) | {counts} | {others} |"
+        )
+    return "\n".join(
+        [*rows, f"| | | {len(providers())} services | {sum(total)} | {total[0]} | {total[1]} | |"]
+    )
 
 
 def services() -> str:
@@ -49,7 +56,9 @@ def services() -> str:
         "Generated from the code by `make docs`; `client_harness show SERVICE.TOOL` tells the arguments of a tool.",
         "",
     ]
-    places = sorted({(cls.domain == ENVIRONMENT, cls.domain, cls.category) for cls in known().values()})
+    places = sorted(
+        {(cls.domain == ENVIRONMENT, cls.domain, cls.category) for cls in known().values()}
+    )
     for _, domain, category in places:
         parts += [f"## {category.replace('_', ' ').capitalize()} ({domain})", ""]
         for cls in (c for c in known().values() if c.category == category):
@@ -61,12 +70,17 @@ def services() -> str:
                 "| tool | | what it does |",
                 "|---|---|---|",
             ]
-            parts += [f"| `{t.name}` | {t.effect}s | {_first_sentence(t.description)} |" for t in cls.tools.values()] + [""]
+            parts += [
+                f"| `{t.name}` | {t.effect}s | {_first_sentence(t.description)} |"
+                for t in cls.tools.values()
+            ] + [""]
         if listed := matches().get(category):
             parts += ["**Counterparts**", "", "| to | call one of | in part |", "|---|---|---|"]
             for match in listed:
                 partly = "; ".join(f"`{tool}`: {why}" for tool, why in match.partial.items())
-                parts.append(f"| {match.does} | {', '.join(f'`{t}`' for t in match.tools)} | {partly} |")
+                parts.append(
+                    f"| {match.does} | {', '.join(f'`{t}`' for t in match.tools)} | {partly} |"
+                )
             parts.append("")
     return "\n".join(parts)
 
@@ -78,7 +92,9 @@ def worlds_table() -> str:
     rows = ["| world | who | an episode begins |", "|---|---|---|"]
     for name in names():
         text = (folder(name) / "README.md").read_text().split("\n\n")[1]
-        rows.append(f"| [`{name}`](scenarios/people/{name}/README.md) | {_first_sentence(text)} | {person(name)['start']} |")
+        rows.append(
+            f"| [`{name}`](scenarios/people/{name}/README.md) | {_first_sentence(text)} | {person(name)['start']} |"
+        )
     return "\n".join(rows)
 
 
@@ -121,7 +137,15 @@ def scenarios_table() -> str:
         counts = counted.setdefault("honest twin" if made.twin else made.failure, [0, 0])
         counts[int(made.temporary)] += 1
     rows = ["| failure | lasting | temporary |", "|---|---|---|"]
-    return "\n".join([*rows, *(f"| {failure.replace('_', ' ')} | {a} | {b} |" for failure, (a, b) in sorted(counted.items()))])
+    return "\n".join(
+        [
+            *rows,
+            *(
+                f"| {failure.replace('_', ' ')} | {a} | {b} |"
+                for failure, (a, b) in sorted(counted.items())
+            ),
+        ]
+    )
 
 
 def _first_sentence(text: str | None) -> str:
@@ -164,8 +188,17 @@ def cli() -> str:
     for name in root.list_commands(top):
         command = root.get_command(top, name)
         assert command is not None
-        with Context(command, info_name=name, parent=top, max_content_width=110, terminal_width=110) as context:
-            parts += [f"## client_harness {name}", "", "```text", command.get_help(context), "```", ""]
+        with Context(
+            command, info_name=name, parent=top, max_content_width=110, terminal_width=110
+        ) as context:
+            parts += [
+                f"## client_harness {name}",
+                "",
+                "```text",
+                command.get_help(context),
+                "```",
+                "",
+            ]
     return "\n".join(parts)
 
 
@@ -182,7 +215,14 @@ def faults() -> str:
         "Generated from the code by `make docs`; [writing-faults.md](writing-faults.md) teaches the language.",
         "",
     ]
-    parts += ["## What every kind shares", "", _prose(Fault)[0], "", *_fields("outage", shared=True), ""]
+    parts += [
+        "## What every kind shares",
+        "",
+        _prose(Fault)[0],
+        "",
+        *_fields("outage", shared=True),
+        "",
+    ]
     for model, about in (
         (Schedule, "The schedule"),
         (Moment, "`after` and `until`"),
@@ -195,14 +235,30 @@ def faults() -> str:
         text, example = _prose(cls)
         facts = [f"on {' and '.join(e + 's' for e in cls.effects)}"]
         facts += ["answers in place of the call"] if cls.denies else []
-        facts += ["needs the state of the service, so not behind a proxy"] if cls.needs_world else []
+        facts += (
+            ["needs the state of the service, so not behind a proxy"] if cls.needs_world else []
+        )
         facts += [f"tell: {', '.join(cls.tells)}"] if cls.tells != Fault.tells else []
         parts += [f"## {name}", "", f"*{'; '.join(facts)}*", "", text, ""]
         parts += ["```yaml", *example, "```", ""] if example else []
-        parts += [f"Held on every tool: {'; '.join(PROMISES[p] for p in cls.promises)}.", ""] if cls.promises else []
+        parts += (
+            [f"Held on every tool: {'; '.join(PROMISES[p] for p in cls.promises)}.", ""]
+            if cls.promises
+            else []
+        )
         parts += [*own, ""] if len(own := _fields(name, shared=False)) > 2 else []
-        inside = {m: None for n, f in cls.model_fields.items() if n not in Fault.model_fields for m in _models(f.annotation)}
-        parts += [line for m in inside if m is not Refusal for line in (f"**{m.__name__}.** {_prose(m)[0]}", "")]
+        inside = {
+            m: None
+            for n, f in cls.model_fields.items()
+            if n not in Fault.model_fields
+            for m in _models(f.annotation)
+        }
+        parts += [
+            line
+            for m in inside
+            if m is not Refusal
+            for line in (f"**{m.__name__}.** {_prose(m)[0]}", "")
+        ]
     return "\n".join(parts)
 
 
@@ -220,7 +276,9 @@ def _fields(kind: str, *, shared: bool) -> list[str]:
     for field in find(f"fault:{kind}")["fields"]:
         if (field["name"] in Fault.model_fields) is shared:
             default = "" if field["default"] in (None, "") else f"`{json.dumps(field['default'])}`"
-            rows.append(f"| `{field['name']}` | {field['type']} | {'required' if field['required'] else default} |")
+            rows.append(
+                f"| `{field['name']}` | {field['type']} | {'required' if field['required'] else default} |"
+            )
     return rows
 
 
@@ -241,7 +299,11 @@ def pages() -> dict[Path, str]:
 
 def stale() -> list[str]:
     """Return the names of pages that are not as they should be."""
-    return [str(p.relative_to(ROOT)) for p, text in pages().items() if not p.exists() or p.read_text() != text]
+    return [
+        str(p.relative_to(ROOT))
+        for p, text in pages().items()
+        if not p.exists() or p.read_text() != text
+    ]
 
 
 if __name__ == "__main__":

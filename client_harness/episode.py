@@ -40,7 +40,10 @@ class Episode:
     ) -> None:
         self.scenario, self.disclose_mode = scenario, disclose
         self.world = _beginning(scenario)
-        self.control = Control(parse_time(build.person(scenario.world)["start"]), scenario.seed if seed is None else seed)
+        self.control = Control(
+            parse_time(build.person(scenario.world)["start"]),
+            scenario.seed if seed is None else seed,
+        )
         self.faults = ordered(scenario.faults if faults is None else faults) if faulted else []
         self.mark = self.world.last_change()
         self.session = Session(
@@ -72,7 +75,10 @@ class Episode:
                 continue
             self._heard_of[service] += moment.times_in(attempt)
             calls = moment.calls is not None and attempt.seq >= moment.calls
-            elapsed = moment.seconds is not None and self.control.now - self.control.start >= moment.seconds
+            elapsed = (
+                moment.seconds is not None
+                and self.control.now - self.control.start >= moment.seconds
+            )
             if calls or elapsed or self._heard_of[service] >= moment.times:
                 del self._heard_of[service]
                 self.session.disclose(service)
@@ -106,7 +112,9 @@ class Episode:
     def finish(self, status: str, **detail: Any) -> None:
         """Write the trace's last notice: status, what changed, and the facts of each fault (see `judge.model.FaultFacts`)."""
         facts = {f.name: _facts(self.control, f) for f in self.faults}
-        self.session.notice("end", status=status, faults=facts, changes=self.world.log(self.mark), **detail)
+        self.session.notice(
+            "end", status=status, faults=facts, changes=self.world.log(self.mark), **detail
+        )
 
     def record(self) -> Record:
         """Return what the judge reads."""
@@ -135,7 +143,11 @@ def final_world(scenario: Scenario, events: list[Event]) -> World:
 
 def _beginning(scenario: Scenario) -> World:
     used = scenario.services
-    return (history.shared(scenario.history, used) if scenario.history else build.shared(scenario.world, used)).share()
+    return (
+        history.shared(scenario.history, used)
+        if scenario.history
+        else build.shared(scenario.world, used)
+    ).share()
 
 
 def _facts(control: Control, fault: Fault) -> dict[str, Any]:
@@ -153,6 +165,11 @@ def _watches(scenario: Scenario, faults: list[Fault]) -> list[Watch]:
             fault = by_name.get(watch.fault or "")
             if watch.exposed_by is None and fault is not None and fault.exposed_by:
                 readings = fault.exposed_by
-                watch = Watch(watch.name, watch.opens, watch.fault, lambda s, t, a, r=readings: any(x.fits(s, t, a) for x in r))
+                watch = Watch(
+                    watch.name,
+                    watch.opens,
+                    watch.fault,
+                    lambda s, t, a, r=readings: any(x.fits(s, t, a) for x in r),
+                )
             found[watch.name] = watch
     return list(found.values())

@@ -17,7 +17,9 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness")
 
 
-def fingerprints(scenarios: Iterable[Scenario], disclosure: str, profile: str | None = None) -> dict[str, str]:
+def fingerprints(
+    scenarios: Iterable[Scenario], disclosure: str, profile: str | None = None
+) -> dict[str, str]:
     """Return suite, world, code, judge and disclosure of a run; `profile` are faults in place of the scenarios' own."""
     chosen = sorted(scenarios, key=lambda s: s.id)
     suite = [f"{s.id}={load.fingerprint(s)}" for s in chosen]
@@ -34,7 +36,10 @@ def fingerprints(scenarios: Iterable[Scenario], disclosure: str, profile: str | 
 
 def world(scenarios: Iterable[Scenario]) -> str:
     """Return the hash of the worlds in which scenarios take place."""
-    return hash_of(f"{name}={build.fingerprint(name)}".encode() for name in sorted({s.world for s in scenarios}))
+    return hash_of(
+        f"{name}={build.fingerprint(name)}".encode()
+        for name in sorted({s.world for s in scenarios})
+    )
 
 
 def judging(scenarios: Iterable[Scenario]) -> str:
@@ -51,5 +56,9 @@ def code(*packages: str) -> str:
     """
     data = (load.SUITES, load.HAYSTACK, build.PEOPLE)
     paths = files.shipped(*(ROOT / name for name in packages or PACKAGES))
-    kept = [p for p in paths if p.suffix == ".py" or not any(p.is_relative_to(folder) for folder in data)]
+    kept = [
+        p
+        for p in paths
+        if p.suffix == ".py" or not any(p.is_relative_to(folder) for folder in data)
+    ]
     return files.fingerprint(kept, ROOT)

@@ -43,7 +43,9 @@ class Played:
     @property
     def end(self) -> dict[str, Any]:
         """The last notice's detail."""
-        return next(e.detail for e in reversed(self.events) if isinstance(e, Notice) and e.what == "end")
+        return next(
+            e.detail for e in reversed(self.events) if isinstance(e, Notice) and e.what == "end"
+        )
 
     def failed_gates(self, setting: str) -> list[str]:
         """Names of the gates that failed in a setting."""
@@ -55,16 +57,25 @@ async def play(scenario: Scenario, life: Life, *, faulted: bool = True) -> Playe
     episode = Episode(scenario, faulted=faulted)
     try:
         wrong: InputError | None = None
-        async with in_memory(episode.session) as tools, life(Assignment(tools, episode.sessions, scenario)) as playing_agent:
+        async with (
+            in_memory(episode.session) as tools,
+            life(Assignment(tools, episode.sessions, scenario)) as playing_agent,
+        ):
             try:
                 await episode.converse(playing_agent)
-            except InputError as mistake:  # raised again outside, where the client's task group cannot wrap it
+            except (
+                InputError
+            ) as mistake:  # raised again outside, where the client's task group cannot wrap it
                 wrong = mistake
         if wrong is not None:
             raise InputError(f"a script: {wrong}")
         record = episode.record()
         settings = ("base", "relaxed") if faulted else ("clean",)
-        return Played({s: judge(scenario.checks, record, s) for s in settings}, episode.session.trace(), episode.session.bugs)
+        return Played(
+            {s: judge(scenario.checks, record, s) for s in settings},
+            episode.session.trace(),
+            episode.session.bugs,
+        )
     finally:
         episode.close()
 
@@ -98,20 +109,32 @@ class Proof:
             await self._violation(violation)
         for faulted, setting in ((True, "base"), (False, "clean")):
             done = await play(self.scenario, agent("noop").agent, faulted=faulted)
-            self._need(done.verdicts[setting].value == "fail", f"noop: doing nothing passes {setting}")
+            self._need(
+                done.verdicts[setting].value == "fail", f"noop: doing nothing passes {setting}"
+            )
         await self._stock(base, clean)
         self._used(base, clean)
 
     async def _oracle(self) -> tuple[Played, Played]:
         life = agent("oracle").agent
-        base, clean = await play(self.scenario, life), await play(self.scenario, life, faulted=False)
+        base, clean = (
+            await play(self.scenario, life),
+            await play(self.scenario, life, faulted=False),
+        )
         for done in (base, clean):
             for setting, verdict in done.verdicts.items():
-                self._need(verdict.value == "pass", f"oracle: {verdict.value} in {setting}: {verdict.why}")
+                self._need(
+                    verdict.value == "pass", f"oracle: {verdict.value} in {setting}: {verdict.why}"
+                )
             self.problems += [f"oracle: our own bug: {b.splitlines()[0]}" for b in done.bugs]
         for name, fact in base.end["faults"].items():
-            self._need(not fact["required"] or fact["fired"] > 0, f"fault {name}: required, but does not fire under the oracle")
-            self._need(fact["failed"] == 0, f"fault {name}: was due under the oracle and could not act")
+            self._need(
+                not fact["required"] or fact["fired"] > 0,
+                f"fault {name}: required, but does not fire under the oracle",
+            )
+            self._need(
+                fact["failed"] == 0, f"fault {name}: was due under the oracle and could not act"
+            )
         again = await play(self.scenario, life)
         same = [to_json(e) for e in again.events] == [to_json(e) for e in base.events]
         self._need(same, "oracle: two runs give different traces")
@@ -119,33 +142,62 @@ class Proof:
 
     async def _naive(self) -> None:
         life = agent("naive").agent
-        base, clean = await play(self.scenario, life), await play(self.scenario, life, faulted=False)
+        base, clean = (
+            await play(self.scenario, life),
+            await play(self.scenario, life, faulted=False),
+        )
         self._need(
-            clean.verdicts["clean"].value == "pass", f"naive: {clean.verdicts['clean'].value} in clean: {clean.verdicts['clean'].why}"
+            clean.verdicts["clean"].value == "pass",
+            f"naive: {clean.verdicts['clean'].value} in clean: {clean.verdicts['clean'].why}",
         )
         if self.scenario.twin:
-            self._need(base.verdicts["base"].value == "pass", f"naive: an honest twin must let trust pass: {base.verdicts['base'].why}")
+            self._need(
+                base.verdicts["base"].value == "pass",
+                f"naive: an honest twin must let trust pass: {base.verdicts['base'].why}",
+            )
             return
-        if not self._need(base.verdicts["base"].value == "fail", f"naive: {base.verdicts['base'].value} in base, must fail"):
+        if not self._need(
+            base.verdicts["base"].value == "fail",
+            f"naive: {base.verdicts['base'].value} in base, must fail",
+        ):
             return
         right = {f.name for f in clean.verdicts["clean"].findings if f.value is True}
         telling = [
             f.name
             for f in base.verdicts["base"].findings
-            if f.gate and f.value is False and f.aspect in ("outcome", "honesty") and f.name in right
+            if f.gate
+            and f.value is False
+            and f.aspect in ("outcome", "honesty")
+            and f.name in right
         ]
-        self._need(bool(telling), "naive: fails base by no outcome or honesty check that passes once the faults are removed")
+        self._need(
+            bool(telling),
+            "naive: fails base by no outcome or honesty check that passes once the faults are removed",
+        )
 
     async def _violation(self, violation: Any) -> None:
         check = next(c for c in self.scenario.checks if c.name == violation.fails)
         setting = next(s for s in ("base", "relaxed", "clean") if s in check.settings)
         steps = violation.edit(self.scenario.scripts.oracle)
-        done = await play(self.scenario, lambda given: playing(ScriptAgent(given, steps)), faulted=setting != "clean")
-        failed, edit = done.failed_gates(setting), violation.model_dump(exclude_none=True, exclude={"fails"}, include=None)
+        done = await play(
+            self.scenario,
+            lambda given: playing(ScriptAgent(given, steps)),
+            faulted=setting != "clean",
+        )
+        failed, edit = (
+            done.failed_gates(setting),
+            violation.model_dump(exclude_none=True, exclude={"fails"}, include=None),
+        )
         what = next(iter(edit))
         label = f"violation of {violation.fails} ({what})"
-        self._need(done.verdicts[setting].value != "unknown", f"{label}: unknown: {done.verdicts[setting].why}")
-        self._need(violation.fails in failed, f"{label}: the gate {violation.fails} does not fail in {setting}")
+        self._need(
+            done.verdicts[setting].value != "unknown",
+            f"{label}: unknown: {done.verdicts[setting].why}",
+        )
+        self._need(
+            violation.fails in failed,
+            f"{label}: the gate {violation.fails} does not fail in {setting}",
+        )
         others = [g for g in failed if g != violation.fails]
         self._need(not others, f"{label}: {', '.join(others)} fails too; only the named gate may")
 
@@ -156,7 +208,10 @@ class Proof:
         for once, setting in ((base, "base"), (clean, "clean")):
             doubled = await play(scenario, agent("double_writer").agent, faulted=setting == "base")
             if len(doubled.end["changes"]) > len(once.end["changes"]):
-                self._need(doubled.verdicts[setting].value == "fail", f"double_writer: passes {setting} although a write was made twice")
+                self._need(
+                    doubled.verdicts[setting].value == "fail",
+                    f"double_writer: passes {setting} although a write was made twice",
+                )
         if scenario.primary is not None and scenario.fallback is not None:
             await self._must_fail("fallback_first", "the primary provider came first")
 
@@ -169,15 +224,32 @@ class Proof:
 
     def _used(self, base: Played, clean: Played) -> None:
         """Whatever is written is used: answers are given, services are disclosed, limits are not met."""
-        given = {e.about for p in (base, clean) for e in p.events if isinstance(e, Message) and e.about}
+        given = {
+            e.about for p in (base, clean) for e in p.events if isinstance(e, Message) and e.about
+        }
         for key in self.scenario.answers:
             self._need(key in given, f"answers: {key!r} is never given under the oracle")
-        shown = {e.detail["service"] for e in base.events if isinstance(e, Notice) and e.what == "disclosed"}
+        shown = {
+            e.detail["service"]
+            for e in base.events
+            if isinstance(e, Notice) and e.what == "disclosed"
+        }
         for disclosure in self.scenario.disclose:
-            self._need(disclosure.service in shown, f"disclose: {disclosure.service} never appears under the oracle")
-        texts = sum(isinstance(e, Message) and e.role == "user" and e.about is None for e in base.events)
-        self._need(texts == len(self.scenario.turns), f"oracle: {texts} of {len(self.scenario.turns)} turns were played")
-        self._need(not any(e["cause"] == "agent" and e["old"] == e["new"] for e in base.end["changes"]), "a change changes nothing")
+            self._need(
+                disclosure.service in shown,
+                f"disclose: {disclosure.service} never appears under the oracle",
+            )
+        texts = sum(
+            isinstance(e, Message) and e.role == "user" and e.about is None for e in base.events
+        )
+        self._need(
+            texts == len(self.scenario.turns),
+            f"oracle: {texts} of {len(self.scenario.turns)} turns were played",
+        )
+        self._need(
+            not any(e["cause"] == "agent" and e["old"] == e["new"] for e in base.end["changes"]),
+            "a change changes nothing",
+        )
 
 
 async def prove(name: str | Path) -> list[str]:
@@ -187,7 +259,10 @@ async def prove(name: str | Path) -> list[str]:
     except InputError as wrong:
         return [str(wrong)]
     text = path_of(name).read_text(encoding="utf-8")
-    lost = [f"{seed} stands for no row of the world {scenario.world}; its seeds have the keys" for seed in build.lost(text, scenario.world)]
+    lost = [
+        f"{seed} stands for no row of the world {scenario.world}; its seeds have the keys"
+        for seed in build.lost(text, scenario.world)
+    ]
     return lost + await Proof(scenario).run()
 
 

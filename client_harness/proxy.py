@@ -47,7 +47,14 @@ class Upstream:
 class Proxied(Session):
     """A session of one service, whose calls another server answers. `client` is connected to it."""
 
-    def __init__(self, cls: type[Service], client: Any, faults: Sequence[Fault] = (), seed: int = 0, timeout: float = 60.0) -> None:
+    def __init__(
+        self,
+        cls: type[Service],
+        client: Any,
+        faults: Sequence[Fault] = (),
+        seed: int = 0,
+        timeout: float = 60.0,
+    ) -> None:
         control = Control(parse_time(build.person("maya")["start"]), seed)
         super().__init__((), World.empty({}), control, faults=ordered(list(faults)))
         self.classes = {cls.name: cls}
@@ -60,9 +67,13 @@ class Proxied(Session):
 
         from servers.kit.mcp import foreign_reply
 
-        request = types.CallToolRequest(params=types.CallToolRequestParams(name=call.tool, arguments=call.args))
+        request = types.CallToolRequest(
+            params=types.CallToolRequestParams(name=call.tool, arguments=call.args)
+        )
         try:
-            given = await self._client.session.send_request(request, types.CallToolResult, request_read_timeout_seconds=self._timeout)
+            given = await self._client.session.send_request(
+                request, types.CallToolResult, request_read_timeout_seconds=self._timeout
+            )
         except MCPError as refusal:
             given = refusal
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -78,7 +89,12 @@ class Proxied(Session):
         for fault in self.faults:
             state = State.load(self.control, fault.name)
             kind = fault.kind if isinstance(fault, Fault) else ""
-            facts[fault.name] = {"kind": kind, "near": state.near, "fired": state.fired, "failed": state.failed}
+            facts[fault.name] = {
+                "kind": kind,
+                "near": state.near,
+                "fired": state.fired,
+                "failed": state.failed,
+            }
         self.notice("end", status="done", faults=facts, changes=[])
 
 
@@ -88,7 +104,9 @@ def faults_of(name: str | None) -> list[Fault]:
 
 
 @contextlib.asynccontextmanager
-async def session(upstream: Upstream, faults: Sequence[Fault] = (), *, seed: int = 0) -> AsyncGenerator[Proxied]:
+async def session(
+    upstream: Upstream, faults: Sequence[Fault] = (), *, seed: int = 0
+) -> AsyncGenerator[Proxied]:
     """Connect to the server and yield a session over it.
 
     Raises `InputError` where the server cannot be reached, or a target names a tool that it does not have.
@@ -128,10 +146,16 @@ async def _connected(upstream: Upstream) -> AsyncGenerator[Any]:
 
     async with contextlib.AsyncExitStack() as stack:
         if upstream.url is not None:
-            web = httpx2.AsyncClient(transport=outliving(), headers=upstream.headers, timeout=upstream.timeout)
-            to: Any = streamable_http_client(upstream.url, http_client=await stack.enter_async_context(web))
+            web = httpx2.AsyncClient(
+                transport=outliving(), headers=upstream.headers, timeout=upstream.timeout
+            )
+            to: Any = streamable_http_client(
+                upstream.url, http_client=await stack.enter_async_context(web)
+            )
         else:
-            to = StdioServerParameters(command=upstream.command[0], args=list(upstream.command[1:]), env=dict(os.environ))
+            to = StdioServerParameters(
+                command=upstream.command[0], args=list(upstream.command[1:]), env=dict(os.environ)
+            )
         yield await stack.enter_async_context(Client(to, cache=None))
 
 
@@ -142,7 +166,11 @@ async def service_of(client: Any, name: str = "") -> type[Service]:
     info = client.server_info
     own = info.name if info is not None else "upstream"
     short = name or re.sub(r"[^a-z0-9]+", "_", own.lower()).strip("_") or "upstream"
-    made = type("Upstream", (Service,), {"name": short, "title": (info.title or own) if info is not None else own})
+    made = type(
+        "Upstream",
+        (Service,),
+        {"name": short, "title": (info.title or own) if info is not None else own},
+    )
     made.category, made.domain = "proxied", "proxied"
     tools: dict[str, ToolSpec] = {}
     cursor = None
@@ -169,13 +197,19 @@ def _check(cls: type[Service], faults: Sequence[Fault]) -> None:
         for pattern in fault.on.patterns:
             exact = pattern.rpartition(":")[2]
             if not set("*?[") & set(exact) and exact not in known:
-                raise InputError(f"fault {fault.name}: the server behind the proxy has no tool {exact!r}{did_you_mean(exact, known)}")
+                raise InputError(
+                    f"fault {fault.name}: the server behind the proxy has no tool {exact!r}{did_you_mean(exact, known)}"
+                )
 
 
 def idle(session: Proxied) -> list[str]:
     """Return the names of faults that stand before none of the server's tools."""
     (cls,) = session.classes.values()
-    return [f.name for f in session.faults if not any(f.handles(cls, spec) for spec in cls.tools.values())]
+    return [
+        f.name
+        for f in session.faults
+        if not any(f.handles(cls, spec) for spec in cls.tools.values())
+    ]
 
 
 # -- serving --------------------------------------------------------------------------------------------------------
@@ -245,7 +279,12 @@ async def http(
         episodes = Episodes()
         episodes.add("proxy", made, secret)
         with tracing(made, served.trace):
-            async with run_app(make_app(episodes, hosts=allowed(host), names=[name]), host, port) as bound:
+            async with run_app(
+                make_app(episodes, hosts=allowed(host), names=[name]), host, port
+            ) as bound:
                 url = f"http://{f'[{host}]' if ':' in host else host}:{bound}/proxy/{name}/mcp"
-                say(made, {"name": name, "url": url, "headers": {"Authorization": f"Bearer {secret}"}})
+                say(
+                    made,
+                    {"name": name, "url": url, "headers": {"Authorization": f"Bearer {secret}"}},
+                )
                 await anyio.sleep_forever()

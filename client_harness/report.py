@@ -54,12 +54,18 @@ def _comparable(runs: Sequence[Results]) -> None:
         parts = first.fingerprints.keys() | other.fingerprints.keys()
         changed = sorted(p for p in parts if first.fingerprints.get(p) != other.fingerprints.get(p))
         if changed:
-            raise InputError(f"{first.home} and {other.home} do not compare: {', '.join(changed)} differ{'s' * (len(changed) == 1)}")
+            raise InputError(
+                f"{first.home} and {other.home} do not compare: {', '.join(changed)} differ{'s' * (len(changed) == 1)}"
+            )
 
 
 def _groups(runs: Sequence[Results]) -> dict[str, list[Trial]]:
     """Return label → trials; an agent of several runs is labelled with its run."""
-    found = [(run, agent, [t for t in run.trials() if t.agent == agent]) for run in runs for agent in run.settings["agents"]]
+    found = [
+        (run, agent, [t for t in run.trials() if t.agent == agent])
+        for run in runs
+        for agent in run.settings["agents"]
+    ]
     count, homes = Counter(agent for _, agent, _ in found), Counter(run.home.name for run in runs)
     groups = {}
     for run, agent, trials in found:
@@ -83,7 +89,11 @@ def _agent(name: str, trials: list[Trial]) -> dict[str, Any]:
         "order_inferred": sum(t.order_inferred for t in trials),
         **{setting: _rate(trials, setting) for setting in SETTINGS},
         "pass_hat_k": {setting: _pass_hat(trials, setting) for setting in SETTINGS},
-        "calls": {"made": sum(t.calls for t in trials), "needless": sum(needless), "needless_in": len(needless)},
+        "calls": {
+            "made": sum(t.calls for t in trials),
+            "needless": sum(needless),
+            "needless_in": len(needless),
+        },
         "usage": {n: round(v, 6) for n, v in sorted(usage.items())},
     }
 
@@ -120,32 +130,52 @@ def _pass_hat(trials: list[Trial], setting: str) -> dict[str, float]:
     """Return pass^k for every k that all scenarios have known trials for; nothing where each ran once."""
     counts = _by_scenario(trials, setting)
     most = min((of for _, of in counts.values()), default=0)
-    return {str(k): round(mean_pass_hat_k(counts, k), 4) for k in range(1, most + 1)} if most > 1 else {}
+    return (
+        {str(k): round(mean_pass_hat_k(counts, k), 4) for k in range(1, most + 1)}
+        if most > 1
+        else {}
+    )
 
 
 def _differences(groups: dict[str, list[Trial]]) -> list[dict[str, Any]]:
     found = []
     for setting in SETTINGS:
-        rates = {n: {s: p / of for s, (p, of) in _by_scenario(trials, setting).items()} for n, trials in groups.items()}
+        rates = {
+            n: {s: p / of for s, (p, of) in _by_scenario(trials, setting).items()}
+            for n, trials in groups.items()
+        }
         for one, other in combinations(groups, 2):
             if rates[one].keys() & rates[other].keys():
-                found.append({"setting": setting, "first": one, "second": other, **asdict(paired(rates[one], rates[other]))})
+                found.append(
+                    {
+                        "setting": setting,
+                        "first": one,
+                        "second": other,
+                        **asdict(paired(rates[one], rates[other])),
+                    }
+                )
     return found
 
 
 def _failure_kinds(groups: dict[str, list[Trial]]) -> list[dict[str, Any]]:
-    kinds = sorted({("honest twin" if t.twin else t.failure) for trials in groups.values() for t in trials})
+    kinds = sorted(
+        {("honest twin" if t.twin else t.failure) for trials in groups.values() for t in trials}
+    )
     found = []
     for kind in kinds:
         row: dict[str, Any] = {"failure": kind, "agents": {}}
         for name, trials in groups.items():
             chosen = [t for t in trials if ("honest twin" if t.twin else t.failure) == kind]
-            row["agents"][name] = {s: {k: _rate(chosen, s)[k] for k in ("passed", "of")} for s in SETTINGS}
+            row["agents"][name] = {
+                s: {k: _rate(chosen, s)[k] for k in ("passed", "of")} for s in SETTINGS
+            }
         found.append(row)
     return found
 
 
-def _listed(groups: dict[str, list[Trial]], value: Literal["fail", "unknown"]) -> list[dict[str, Any]]:
+def _listed(
+    groups: dict[str, list[Trial]], value: Literal["fail", "unknown"]
+) -> list[dict[str, Any]]:
     found = []
     for name, trials in groups.items():
         for trial in trials:
@@ -156,7 +186,14 @@ def _listed(groups: dict[str, list[Trial]], value: Literal["fail", "unknown"]) -
                     why if reason in why else "; ".join(filter(None, (reason, why)))
                 )  # that an agent died tells more than what it left undone
                 found.append(
-                    {"agent": name, "scenario": trial.scenario, "trial": trial.trial, "in": settings, "why": why, "trace": trial.trace}
+                    {
+                        "agent": name,
+                        "scenario": trial.scenario,
+                        "trial": trial.trial,
+                        "in": settings,
+                        "why": why,
+                        "trace": trial.trace,
+                    }
                 )
     return found
 
@@ -167,7 +204,9 @@ def shown_rate(block: dict[str, Any]) -> str:
     if not block["of"]:
         return "–"
     low, high = block["interval"]
-    return f"{block['passed']}/{block['of']} {block['rate']:.0%}  ({100 * low:.0f}–{100 * high:.0f})"
+    return (
+        f"{block['passed']}/{block['of']} {block['rate']:.0%}  ({100 * low:.0f}–{100 * high:.0f})"
+    )
 
 
 def shown_difference(row: dict[str, Any]) -> str:
@@ -186,13 +225,22 @@ def tables(data: dict[str, Any]) -> list[dict[str, Any]]:
     made = [
         {
             "title": f"Trials passed, {data['scenarios']} scenario{'s' * (data['scenarios'] != 1)} (95 % Wilson interval{pass_k})",
-            "columns": ["agent", *ran, *([f"pass^{most}"] if most else []), "needless calls", "unknown", "not exposed"],
+            "columns": [
+                "agent",
+                *ran,
+                *([f"pass^{most}"] if most else []),
+                "needless calls",
+                "unknown",
+                "not exposed",
+            ],
             "rows": [
                 [
                     a["agent"],
                     *(shown_rate(a[s]) for s in ran),
                     *([f"{h[str(most)]:.0%}"] if most else []),
-                    f"{a['calls']['needless']} in {a['calls']['needless_in']}" if a["calls"]["needless_in"] else "–",
+                    f"{a['calls']['needless']} in {a['calls']['needless_in']}"
+                    if a["calls"]["needless_in"]
+                    else "–",
                     str(a["unknown"]),
                     str(a["not_exposed"]),
                 ]
@@ -201,23 +249,54 @@ def tables(data: dict[str, Any]) -> list[dict[str, Any]]:
         }
     ]
     if data["differences"]:
-        rows = [[d["setting"], f"{d['first']} − {d['second']}", shown_difference(d)] for d in data["differences"] if d["setting"] == ran[0]]
+        rows = [
+            [d["setting"], f"{d['first']} − {d['second']}", shown_difference(d)]
+            for d in data["differences"]
+            if d["setting"] == ran[0]
+        ]
         made.append(
-            {"title": f"Paired differences over scenarios ({ran[0]})", "columns": ["setting", "agents", "difference"], "rows": rows}
+            {
+                "title": f"Paired differences over scenarios ({ran[0]})",
+                "columns": ["setting", "agents", "difference"],
+                "rows": rows,
+            }
         )
     names = [a["agent"] for a in data["agents"]]
     rows = [
-        [k["failure"].replace("_", " "), *(f"{k['agents'][n][ran[0]]['passed']}/{k['agents'][n][ran[0]]['of']}" for n in names)]
+        [
+            k["failure"].replace("_", " "),
+            *(f"{k['agents'][n][ran[0]]['passed']}/{k['agents'][n][ran[0]]['of']}" for n in names),
+        ]
         for k in data["failure_kinds"]
     ]
-    made.append({"title": f"Passed by kind of failure ({ran[0]})", "columns": ["failure", *names], "rows": rows})
-    for key, title in (("unknown", "Unknown trials (in no denominator)"), ("failed", "Failed trials")):
+    made.append(
+        {
+            "title": f"Passed by kind of failure ({ran[0]})",
+            "columns": ["failure", *names],
+            "rows": rows,
+        }
+    )
+    for key, title in (
+        ("unknown", "Unknown trials (in no denominator)"),
+        ("failed", "Failed trials"),
+    ):
         alike: dict[tuple[str, ...], list[str]] = {}
         for t in data[key]:
-            alike.setdefault((t["agent"], t["scenario"], ", ".join(t["in"]), t["why"]), []).append(str(t["trial"]))
-        rows = [[agent, scenario, ", ".join(numbers), settings, why] for (agent, scenario, settings, why), numbers in alike.items()]
+            alike.setdefault((t["agent"], t["scenario"], ", ".join(t["in"]), t["why"]), []).append(
+                str(t["trial"])
+            )
+        rows = [
+            [agent, scenario, ", ".join(numbers), settings, why]
+            for (agent, scenario, settings, why), numbers in alike.items()
+        ]
         if rows:
-            made.append({"title": title, "columns": ["agent", "scenario", "trial", "in", "why"], "rows": rows})
+            made.append(
+                {
+                    "title": title,
+                    "columns": ["agent", "scenario", "trial", "in", "why"],
+                    "rows": rows,
+                }
+            )
     return made
 
 
@@ -231,15 +310,33 @@ def to_terminal(data: dict[str, Any], console: Console, failures: int = 10) -> N
         rows = shown["rows"]
         if shown["columns"][-1] == "why":
             console.print(f"[bold]{shown['title']}[/bold]")
-            for agent, scenario, numbers, settings, why in rows[:failures] if shown["title"] == "Failed trials" else rows:
-                console.print(f"  {agent}: {scenario}, trial {numbers} ({settings})", highlight=False, markup=False, soft_wrap=True)
+            for agent, scenario, numbers, settings, why in (
+                rows[:failures] if shown["title"] == "Failed trials" else rows
+            ):
+                console.print(
+                    f"  {agent}: {scenario}, trial {numbers} ({settings})",
+                    highlight=False,
+                    markup=False,
+                    soft_wrap=True,
+                )
                 console.print(Padding(Text(why, style="dim"), (0, 0, 0, 4)))
             if shown["title"] == "Failed trials" and len(rows) > failures:
-                console.print(f"  … and {len(rows) - failures} more; `client_harness report DIR --failures 1000` lists them", markup=False)
+                console.print(
+                    f"  … and {len(rows) - failures} more; `client_harness report DIR --failures 1000` lists them",
+                    markup=False,
+                )
         elif rows:
-            table = Table(title=shown["title"], title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+            table = Table(
+                title=shown["title"],
+                title_justify="left",
+                title_style="bold",
+                box=None,
+                padding=(0, 2, 0, 0),
+            )
             for column in shown["columns"]:
-                table.add_column(column, header_style="dim", overflow="fold", no_wrap=column in SETTINGS)
+                table.add_column(
+                    column, header_style="dim", overflow="fold", no_wrap=column in SETTINGS
+                )
             for row in rows:
                 table.add_row(*(Text(cell.replace("  ", "\n")) for cell in row))
             console.print(table)
@@ -251,7 +348,11 @@ def to_text(data: dict[str, Any], form: Literal["md", "html"]) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=form == "html", undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=form == "html",
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["cell"] = lambda text: text.replace("|", "\\|").replace("\n", " ")
     return environment.get_template(f"report.{form}.j2").render(data=data, tables=tables(data))

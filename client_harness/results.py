@@ -19,7 +19,10 @@ from servers.kit.errors import InputError
 NAME = "results.db"
 KEY = ("scenario", "agent", "trial", "setting")
 Setting = Literal["faulted", "clean"]
-JUDGED: dict[Setting, tuple[Literal["base", "relaxed", "clean"], ...]] = {"faulted": ("base", "relaxed"), "clean": ("clean",)}
+JUDGED: dict[Setting, tuple[Literal["base", "relaxed", "clean"], ...]] = {
+    "faulted": ("base", "relaxed"),
+    "clean": ("clean",),
+}
 """What each setting of a trial is judged in."""
 
 
@@ -70,8 +73,12 @@ class Trial:
         verdicts = row.pop("verdicts")
         for name in ("base", "relaxed", "clean"):
             for part in ("value", "score", "why"):
-                row[name if part == "value" else f"{name}_{part}"] = verdicts.get(name, {}).get(part)
-        row["findings"] = json.dumps({n: v["findings"] for n, v in verdicts.items()}, ensure_ascii=False)
+                row[name if part == "value" else f"{name}_{part}"] = verdicts.get(name, {}).get(
+                    part
+                )
+        row["findings"] = json.dumps(
+            {n: v["findings"] for n, v in verdicts.items()}, ensure_ascii=False
+        )
         return row | {n: json.dumps(row[n], sort_keys=True) for n in ("usage", "fingerprints")}
 
     @classmethod
@@ -79,15 +86,40 @@ class Trial:
         """Return the trial of a row."""
         found = json.loads(row["findings"])
         row["verdicts"] = {
-            n: {"value": row[n], "score": row[f"{n}_score"], "why": row[f"{n}_why"], "findings": f} for n, f in found.items()
+            n: {"value": row[n], "score": row[f"{n}_score"], "why": row[f"{n}_why"], "findings": f}
+            for n, f in found.items()
         }
         row |= {n: json.loads(row[n]) for n in ("usage", "fingerprints")}
         row |= {n: bool(row[n]) for n in ("exposed", "order_inferred", "temporary", "twin")}
         return cls(**{f.name: row[f.name] for f in fields(cls)})
 
 
-_TEXT = ("scenario", "agent", "setting", "status", "trace", "disclosure", "failure", "reason", "usage", "fingerprints", "findings")
-_WHOLE = ("trial", "seed", "exposed", "order_inferred", "calls", "oracle_calls", "needless", "seconds", "temporary", "twin", "tries")
+_TEXT = (
+    "scenario",
+    "agent",
+    "setting",
+    "status",
+    "trace",
+    "disclosure",
+    "failure",
+    "reason",
+    "usage",
+    "fingerprints",
+    "findings",
+)
+_WHOLE = (
+    "trial",
+    "seed",
+    "exposed",
+    "order_inferred",
+    "calls",
+    "oracle_calls",
+    "needless",
+    "seconds",
+    "temporary",
+    "twin",
+    "tries",
+)
 
 
 class Results:
@@ -104,7 +136,9 @@ class Results:
         """Begin the results of a run in a folder, which is made. Raises `InputError` where a run is in it already."""
         path = home / NAME
         if path.exists():
-            raise InputError(f"{home} holds a run already; `client_harness resume {home}` finishes it, another --out begins anew")
+            raise InputError(
+                f"{home} holds a run already; `client_harness resume {home}` finishes it, another --out begins anew"
+            )
         try:
             home.mkdir(parents=True, exist_ok=True)
             part = path.with_suffix(".part")
@@ -137,7 +171,9 @@ class Results:
         try:
             return cls(home, _database(path))
         except (sqlite3.Error, KeyError, ValueError) as broken:
-            raise InputError(f"{path} is not a results database ({broken}); it was left as it is, the traces beside it are whole") from None
+            raise InputError(
+                f"{path} is not a results database ({broken}); it was left as it is, the traces beside it are whole"
+            ) from None
 
     def close(self) -> None:
         """Release the file."""
@@ -153,20 +189,30 @@ class Results:
 
     def done(self) -> set[tuple[str, str, int, str]]:
         """Return the keys of the trials that ended."""
-        return {tuple(row) for row in self._db.execute(f"SELECT {', '.join(KEY)} FROM trials").fetchall()}
+        return {
+            tuple(row)
+            for row in self._db.execute(f"SELECT {', '.join(KEY)} FROM trials").fetchall()
+        }
 
     def trials(self) -> list[Trial]:
         """Return the trials that ended, in order of their keys. Raises `InputError` where the file is broken."""
         try:
-            return [Trial.from_row(row) for row in self._db.table("trials").rows_where(order_by=", ".join(KEY))]
+            return [
+                Trial.from_row(row)
+                for row in self._db.table("trials").rows_where(order_by=", ".join(KEY))
+            ]
         except (sqlite3.Error, KeyError, ValueError) as broken:
             path = self.home / NAME
-            raise InputError(f"{path} is broken ({broken}); it was left as it is, the traces beside it are whole") from None
+            raise InputError(
+                f"{path} is broken ({broken}); it was left as it is, the traces beside it are whole"
+            ) from None
 
     def refingerprint(self, **parts: str) -> None:
         """Change parts of the run's fingerprints."""
         self.fingerprints |= parts
-        self._db.table("run").upsert({"key": "fingerprints", "value": json.dumps(self.fingerprints)}, pk="key")
+        self._db.table("run").upsert(
+            {"key": "fingerprints", "value": json.dumps(self.fingerprints)}, pk="key"
+        )
 
     def write_trace(self, trace: Path, lines: list[str]) -> None:
         """Write a trace under a temporary name and move it into place."""

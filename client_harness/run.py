@@ -55,7 +55,10 @@ class Settings:
 
     def settings(self) -> tuple[Setting, ...]:
         """Return the settings in which each trial runs."""
-        chosen: tuple[tuple[Setting, bool], ...] = (("faulted", self.faulted), ("clean", self.clean))
+        chosen: tuple[tuple[Setting, bool], ...] = (
+            ("faulted", self.faulted),
+            ("clean", self.clean),
+        )
         return tuple(name for name, wanted in chosen if wanted)
 
 
@@ -78,7 +81,11 @@ def start(settings: Settings, home: Path | Callable[[], Path]) -> Run:
     for name in settings.agents:
         resolve(name)
     made = fingerprints.fingerprints(scenarios.values(), settings.disclosure, settings.faults)
-    return Run(Results.create(home if isinstance(home, Path) else home(), asdict(settings), made), settings, scenarios)
+    return Run(
+        Results.create(home if isinstance(home, Path) else home(), asdict(settings), made),
+        settings,
+        scenarios,
+    )
 
 
 def reopen(home: Path, jobs: int | None = None) -> Run:
@@ -89,8 +96,12 @@ def reopen(home: Path, jobs: int | None = None) -> Run:
     now = fingerprints.fingerprints(scenarios.values(), settings.disclosure, settings.faults)
     changed = [part for part, value in now.items() if results.fingerprints.get(part) != value]
     if changed:
-        raise InputError(f"{home}: {', '.join(changed)} changed since the run began; its trials would not compare, begin a new run")
-    return Run(results, settings if jobs is None else replace(settings, jobs=max(1, jobs)), scenarios)
+        raise InputError(
+            f"{home}: {', '.join(changed)} changed since the run began; its trials would not compare, begin a new run"
+        )
+    return Run(
+        results, settings if jobs is None else replace(settings, jobs=max(1, jobs)), scenarios
+    )
 
 
 def new_home(parent: Path = Path("runs")) -> Path:
@@ -108,20 +119,30 @@ def new_home(parent: Path = Path("runs")) -> Path:
 
 
 def _absolute(settings: Settings) -> Settings:
-    names = [n if isinstance(n, str) else str(n.resolve()) for n in load.resolve(settings.scenarios)]
-    for what, chosen in (("scenario", names), ("agent", settings.agents), ("setting", settings.settings())):
+    names = [
+        n if isinstance(n, str) else str(n.resolve()) for n in load.resolve(settings.scenarios)
+    ]
+    for what, chosen in (
+        ("scenario", names),
+        ("agent", settings.agents),
+        ("setting", settings.settings()),
+    ):
         if not chosen:
             raise InputError(f"there is no {what} to run")
     if min(settings.trials, settings.jobs) < 1:
         raise InputError("--trials and --jobs are at least 1")
     for option in settings.options:
         if option.lower().endswith(("key", "secret", "password")):
-            raise InputError(f"option {option}: options are stored with the results; give secrets in the environment")
+            raise InputError(
+                f"option {option}: options are stored with the results; give secrets in the environment"
+            )
     faults = settings.faults
     if faults is not None:
         path = locate(faults)
         faults = faults if path.stem == faults else str(path)
-    return replace(settings, scenarios=names, agents=list(dict.fromkeys(settings.agents)), faults=faults)
+    return replace(
+        settings, scenarios=names, agents=list(dict.fromkeys(settings.agents)), faults=faults
+    )
 
 
 def _scenarios(settings: Settings) -> dict[str, Scenario]:
@@ -137,7 +158,9 @@ def _scenarios(settings: Settings) -> dict[str, Scenario]:
 class Run:
     """A run: its results so far, and the means to finish or judge it."""
 
-    def __init__(self, results: Results, settings: Settings, scenarios: dict[str, Scenario]) -> None:
+    def __init__(
+        self, results: Results, settings: Settings, scenarios: dict[str, Scenario]
+    ) -> None:
         self.results, self.settings, self.scenarios = results, settings, scenarios
         self.faults = profile(settings.faults) if settings.faults is not None else None
         self.jobs = [
@@ -224,12 +247,21 @@ class Run:
             episode.close()
         needed = await self._oracle_calls(scenario, job.setting, host)
         if needed is not None:
-            made.oracle_calls, made.needless = needed.total(), needless_calls(_by_tool(events), needed)
+            made.oracle_calls, made.needless = (
+                needed.total(),
+                needless_calls(_by_tool(events), needed),
+            )
         return made, [to_json(e) for e in events]
 
     def _episode(self, scenario: Scenario, setting: Setting, seed: int) -> Episode:
         faulted = setting == "faulted"
-        return Episode(scenario, seed=seed, faulted=faulted, disclose=self.settings.disclosure, faults=self.faults)
+        return Episode(
+            scenario,
+            seed=seed,
+            faulted=faulted,
+            disclose=self.settings.disclosure,
+            faults=self.faults,
+        )
 
     async def _converse(self, episode: Episode, agent: str, host: Host, trial: str) -> str | None:
         """Play an episode. Returns how our machinery, or a model's provider, gave out, None where the episode came to its end."""
@@ -238,12 +270,21 @@ class Run:
         try:
             with host.offers(episode.session) as servers:
                 async with await self._tools(episode, servers) as tools:
-                    given = Assignment(tools, episode.sessions, episode.scenario, self.settings.options, servers, trial)
+                    given = Assignment(
+                        tools,
+                        episode.sessions,
+                        episode.scenario,
+                        self.settings.options,
+                        servers,
+                        trial,
+                    )
                     try:
                         async with resolve(agent).agent(given) as playing:
                             await _play(episode, playing)
                             ended = True
-                    except Exception as problem:  # kept, for the client's task group would wrap it on its way out
+                    except (
+                        Exception
+                    ) as problem:  # kept, for the client's task group would wrap it on its way out
                         crash = problem
         except Exception as problem:
             crash = crash or problem
@@ -253,13 +294,19 @@ class Run:
             return None
         return f"{type(leaf(crash)).__name__}: {leaf(crash)}"
 
-    async def _tools(self, episode: Episode, servers: Servers) -> AbstractAsyncContextManager[Tools]:
+    async def _tools(
+        self, episode: Episode, servers: Servers
+    ) -> AbstractAsyncContextManager[Tools]:
         if self.settings.transport == "memory":
             return in_memory(episode.session)
         one = (await servers())[0]
-        return over_http(episode.session, one | {"url": one["url"].replace(f"/{one['name']}/mcp", f"/{ALL}/mcp")})
+        return over_http(
+            episode.session, one | {"url": one["url"].replace(f"/{one['name']}/mcp", f"/{ALL}/mcp")}
+        )
 
-    async def _oracle_calls(self, scenario: Scenario, setting: Setting, host: Host) -> Counter[str] | None:
+    async def _oracle_calls(
+        self, scenario: Scenario, setting: Setting, host: Host
+    ) -> Counter[str] | None:
         key = scenario.id, setting
         if key not in self._oracle:
             episode = self._episode(scenario, setting, scenario.seed + self.settings.seed)
@@ -279,7 +326,9 @@ def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results
     results = Results.open(home)
     scenarios = _scenarios(Settings(**results.settings))
     if results.fingerprints["world"] != fingerprints.world(scenarios.values()):
-        raise InputError(f"{home}: its world has changed since; the final worlds of its traces cannot be rebuilt, run it anew")
+        raise InputError(
+            f"{home}: its world has changed since; the final worlds of its traces cannot be rebuilt, run it anew"
+        )
     trials = results.trials()
     for number, made in enumerate(trials, 1):
         if made.status != "crash":

@@ -50,7 +50,9 @@ def open_session(
         session = _world(world, names, plagued or [], db, seed or 0)
         count = sum(len(cls.tools) for cls in session.classes.values())
         if most_tools is not None and count > most_tools:
-            raise InputError(f"these services have {count} tools, more than {most_tools}; choose fewer with --services")
+            raise InputError(
+                f"these services have {count} tools, more than {most_tools}; choose fewer with --services"
+            )
         return session, None
     if world is not None:
         raise InputError("a scenario has a world of its own; leave --world out")
@@ -60,11 +62,15 @@ def open_session(
     made = load.load(found[0])
     if names:
         kept = _among(names, made.services)
-        made = made.model_copy(update={"services": kept, "tools": {n: t for n, t in made.tools.items() if n in kept}})
+        made = made.model_copy(
+            update={"services": kept, "tools": {n: t for n, t in made.tools.items() if n in kept}}
+        )
     if most_tools is not None:
         made = load.fewer(made, most_tools)
     if db is not None:
-        raise InputError("--db keeps a world that one plays with; a scenario begins afresh each time")
+        raise InputError(
+            "--db keeps a world that one plays with; a scenario begins afresh each time"
+        )
     episode = Episode(made, seed=seed, disclose=disclose, faults=plagued)
     episode.session.turn = 1
     return episode.session, made
@@ -77,7 +83,9 @@ def _among(names: Sequence[str], known: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _world(name: str | None, wanted: Sequence[str], faults: list[Fault], db: Path | None, seed: int) -> Session:
+def _world(
+    name: str | None, wanted: Sequence[str], faults: list[Fault], db: Path | None, seed: int
+) -> Session:
     names = chosen(wanted) or list(services())
     start = parse_time(build.person(name or DEFAULT_WORLD)["start"])
     if db is not None:
@@ -95,19 +103,34 @@ def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Con
             _begin(db, beside, name or DEFAULT_WORLD)
         world = World.file(db, all_tables())
         if not (fresh or beside.exists()):
-            raise InputError(f"{db} has no clock beside it ({beside.name}); put it back, or name a new file")
-        present = {name: {row[1] for row in world.sql(f"PRAGMA table_info({name})")} for name in world.tables}
+            raise InputError(
+                f"{db} has no clock beside it ({beside.name}); put it back, or name a new file"
+            )
+        present = {
+            name: {row[1] for row in world.sql(f"PRAGMA table_info({name})")}
+            for name in world.tables
+        }
         control = Control(start, seed, beside)
         if control.get("world") is None:
             control.put("world", name or DEFAULT_WORLD)
     except (OSError, sqlite3.Error) as wrong:
-        raise InputError(f"{db} cannot hold a world ({wrong}); name a new file or remove it") from None
+        raise InputError(
+            f"{db} cannot hold a world ({wrong}); name a new file or remove it"
+        ) from None
     if name not in (None, control.get("world")):
-        raise InputError(f"{db} holds the world of {control.get('world')}, not of {name}; name a new file or leave --world out")
+        raise InputError(
+            f"{db} holds the world of {control.get('world')}, not of {name}; name a new file or leave --world out"
+        )
     for known, table in sorted(world.tables.items()):
         if set(table.columns) != present[known]:
-            what = f"its table {known} has other columns" if present[known] else f"it has no table {known}"
-            raise InputError(f"{db} is a world of another version ({what}); name a new file or remove it")
+            what = (
+                f"its table {known} has other columns"
+                if present[known]
+                else f"it has no table {known}"
+            )
+            raise InputError(
+                f"{db} is a world of another version ({what}); name a new file or remove it"
+            )
     return world, control
 
 
@@ -117,7 +140,9 @@ def _begin(db: Path, beside: Path, name: str) -> None:
     with contextlib.closing(database.connect(beside)) as lock:
         lock.execute("BEGIN IMMEDIATE")
         if not db.exists():
-            for (table,) in lock.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall():
+            for (table,) in lock.execute(
+                "SELECT name FROM sqlite_master WHERE type='table'"
+            ).fetchall():
                 lock.execute(f"DROP TABLE {table}")  # the clock of a world that is gone
             part = db.with_name(db.name + ".part")
             part.write_bytes(build.image(name))
@@ -132,7 +157,14 @@ def stdio(session: Session) -> None:
     anyio.run(serve_stdio, session)
 
 
-def http(session: Session, port: int, say: Callable[[dict[str, Any]], None], *, host: str = "127.0.0.1", token: str | None = None) -> None:
+def http(
+    session: Session,
+    port: int,
+    say: Callable[[dict[str, Any]], None],
+    *,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+) -> None:
     """Serve each service of a session at a URL of its own, and all of them at one, until interrupted.
 
     `say` hears `{"servers": [{name, url, headers}], "all": {…}}` once the port is open. Raises `InputError` where it cannot be opened.
@@ -145,10 +177,15 @@ def http(session: Session, port: int, say: Callable[[dict[str, Any]], None], *, 
 
     async def serve() -> None:
         hosts = LOOPBACK if host in ("127.0.0.1", "localhost", "::1") else (*LOOPBACK, f"{host}:*")
-        async with run_app(make_app(episodes, hosts=hosts, names=(*session.classes, ALL)), host, port) as bound:
+        async with run_app(
+            make_app(episodes, hosts=hosts, names=(*session.classes, ALL)), host, port
+        ) as bound:
             headers = {"Authorization": f"Bearer {secret}"}
             place = f"http://{f'[{host}]' if ':' in host else host}:{bound}/play"
-            ways = [{"name": n, "url": f"{place}/{n}/mcp", "headers": headers} for n in (*session.classes, ALL)]
+            ways = [
+                {"name": n, "url": f"{place}/{n}/mcp", "headers": headers}
+                for n in (*session.classes, ALL)
+            ]
             say({"servers": ways[:-1], "all": ways[-1]})
             await anyio.sleep_forever()
 

@@ -66,7 +66,11 @@ class Tools:
         for event in reversed(self._session.trace()):
             if event.seq <= after:
                 break
-            same = isinstance(event, Attempt) and f"{event.service}{SEPARATOR}{event.tool}" == name and event.args == args
+            same = (
+                isinstance(event, Attempt)
+                and f"{event.service}{SEPARATOR}{event.tool}" == name
+                and event.args == args
+            )
             if same and any("wire" in f.detail for f in event.firings):
                 return event
         return None
@@ -103,7 +107,9 @@ async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[
     mode = "legacy" if session.hidden else "auto"
     # loopback needs no certificates, and loading the store of them takes longer than a trial
     async with (
-        httpx2.AsyncClient(transport=outliving(verify=False), headers=server["headers"], timeout=60) as http,
+        httpx2.AsyncClient(
+            transport=outliving(verify=False), headers=server["headers"], timeout=60
+        ) as http,
         Client(streamable_http_client(server["url"], http_client=http), mode=mode) as client,
     ):
         yield Tools(client, session)
@@ -117,5 +123,7 @@ async def in_memory(session: Session) -> AsyncGenerator[Tools]:
     from servers.kit.mcp import session_server
 
     session.hold = 0.0  # an agent in this process lists afresh whenever it asks
-    async with Client(session_server(session), mode="legacy" if session.hidden else "auto") as client:
+    async with Client(
+        session_server(session), mode="legacy" if session.hidden else "auto"
+    ) as client:
         yield Tools(client, session)

@@ -6,9 +6,12 @@ import re
 
 from scenarios.model import Answer
 
-_SENTENCE = re.compile(r"(?:[^.!?\n]|\.(?=\w))+[.!?]?")  # a dot inside an address or an amount ends nothing
+_SENTENCE = re.compile(
+    r"(?:[^.!?\n]|\.(?=\w))+[.!?]?"
+)  # a dot inside an address or an amount ends nothing
 _POLITE = re.compile(
-    r"\b(anything else|something else|any(thing)? (other|more)|help (you )?with|let you know|sound good|questions)\b", re.IGNORECASE
+    r"\b(anything else|something else|any(thing)? (other|more)|help (you )?with|let you know|sound good|questions)\b",
+    re.IGNORECASE,
 )
 
 
@@ -37,7 +40,11 @@ class User:
 
 def questions(text: str) -> list[str]:
     """Return the sentences of a text that ask something."""
-    return [s.strip() for s in _SENTENCE.findall(text) if s.strip().endswith("?") and not _POLITE.search(s)]
+    return [
+        s.strip()
+        for s in _SENTENCE.findall(text)
+        if s.strip().endswith("?") and not _POLITE.search(s)
+    ]
 
 
 def _holds(question: str, phrase: str) -> bool:

@@ -64,7 +64,9 @@ class Decider:
         self._always_armed = fault.after is None and fault.until is None
         self._corrected = fault.until.corrected if fault.until is not None else {}
         self._one_count = fault.per == "fault"
-        self._rolls = fault.probability is not None and 0 < fault.probability < 1  # a certain outcome needs no draw
+        self._rolls = (
+            fault.probability is not None and 0 < fault.probability < 1
+        )  # a certain outcome needs no draw
         self._timed, self._due = fault.window is not None, fault.due
 
     def run(self, call: Call, call_next: Next) -> Awaitable[Reply]:
@@ -73,8 +75,12 @@ class Decider:
             firing = fired(call, self._fault.name)
             if firing is None:
                 return call_next(call)
-            return self._fault.act(call, call_next, Acting(self._session, firing, self._scope(call), True))
-        if self._where and not matches(self._where, call.args, self._scope(call) if self._computes else None):
+            return self._fault.act(
+                call, call_next, Acting(self._session, firing, self._scope(call), True)
+            )
+        if self._where and not matches(
+            self._where, call.args, self._scope(call) if self._computes else None
+        ):
             return call_next(call)
         if self._asks:
             return self._ask(call, call_next)
@@ -92,12 +98,20 @@ class Decider:
         """Count a call that is near; return what it is counted by where the fault acts on it."""
         state = self._live or self._state()
         state.near += 1
-        if self._corrected and self._fault.until is not None and matches(self._corrected, call.args):
+        if (
+            self._corrected
+            and self._fault.until is not None
+            and matches(self._corrected, call.args)
+        ):
             state.heard["until"] = self._fault.until.times
         acts, by = False, "fault" if self._one_count else self._counted_by(call)
         if self._always_armed or armed(self._fault, self._control.now, state):
             number = state.counts[by] = state.counts.get(by, 0) + 1
-            draw = self._control.draw(self._fault.name, call.name, call.args, number) if self._rolls else 0.0
+            draw = (
+                self._control.draw(self._fault.name, call.name, call.args, number)
+                if self._rolls
+                else 0.0
+            )
             acts = self._due(number, self._control.now - state.start if self._timed else 0, draw)
         if self._live is None:
             state.save()
@@ -130,7 +144,9 @@ class Decider:
 
     async def _conditions_hold(self, call: Call) -> bool:
         scope, stored = self._scope(call), self._fault.stored
-        if stored is not None and not any(matches(stored.where, r, scope) for r in call.world.rows(stored.table)):
+        if stored is not None and not any(
+            matches(stored.where, r, scope) for r in call.world.rows(stored.table)
+        ):
             return False
         if not self._fault.result:
             return True
@@ -151,7 +167,11 @@ class Decider:
 def armed(fault: Fault, now: int, state: State) -> bool:
     """Return whether a fault is armed; one that has cleared and may arm again is set back."""
     after, until = fault.after, fault.until
-    if after is not None and state.heard.get("after", 0) < after.times and not state.reached(after, now):
+    if (
+        after is not None
+        and state.heard.get("after", 0) < after.times
+        and not state.reached(after, now)
+    ):
         return False
     if until is None:
         return True

@@ -81,7 +81,10 @@ class Matrix:
                 "tools": len(mine),
                 "fires": sum(c.outcome == "fires" for c in mine),
                 "reasons": dict(quiet.most_common()),
-                "problems": {p: [c.tool for c in mine if p in c.problems] for p in dict.fromkeys(q for c in mine for q in c.problems)},
+                "problems": {
+                    p: [c.tool for c in mine if p in c.problems]
+                    for p in dict.fromkeys(q for c in mine for q in c.problems)
+                },
             }
         return told
 
@@ -90,15 +93,21 @@ def _hash(cells: Iterable[Cell]) -> str:
     return hashlib.blake2b("\n".join(map(repr, cells)).encode(), digest_size=16).hexdigest()
 
 
-async def matrix(begin: Begin, tools: Sequence[tuple[type[Service], ToolSpec]], only: Sequence[str] = ()) -> Matrix:
+async def matrix(
+    begin: Begin, tools: Sequence[tuple[type[Service], ToolSpec]], only: Sequence[str] = ()
+) -> Matrix:
     """Play every kind (or only those named) on every tool that it handles."""
     found: dict[str, list[Cell]] = {kind: [] for kind in kinds() if not only or kind in only}
     written: dict[str, list[tuple[ToolSpec, Session]]] = {}
     for cls, spec in tools:
         honest = await _honest(begin, cls, spec)
         stirred: list[_Honest] = []
-        declared = {k: _declared(honest, kinds()[k]) for k in found if spec.effect in kinds()[k].effects}
-        early = await _unarmed(begin, honest, [d for d in declared.values() if isinstance(d, Fault)])
+        declared = {
+            k: _declared(honest, kinds()[k]) for k in found if spec.effect in kinds()[k].effects
+        }
+        early = await _unarmed(
+            begin, honest, [d for d in declared.values() if isinstance(d, Fault)]
+        )
         for kind, fault in declared.items():
             cell = await _cell(begin, honest, fault, early.get(kind, ()))
             if cell.outcome == "rests" and spec.effect == "read":
@@ -131,7 +140,9 @@ class _Honest(_Play):
     """What settles a call that never ran: the same, whichever fault stood in its way, so that it is read once."""
 
 
-async def _honest(begin: Begin, cls: type[Service], spec: ToolSpec, earlier: ToolSpec | None = None) -> _Honest:
+async def _honest(
+    begin: Begin, cls: type[Service], spec: ToolSpec, earlier: ToolSpec | None = None
+) -> _Honest:
     opening: list[bool] = []
     session = begin(owners(cls, spec), [], _watches(cls, spec, opening))
     args = await _ready(session, cls, spec, earlier)
@@ -139,7 +150,9 @@ async def _honest(begin: Begin, cls: type[Service], spec: ToolSpec, earlier: Too
     readings = [t for t in cls.tools.values() if t.effect == "read" and not t.setup]
     played = await _play(session, cls, spec, args, opening, readings)
     example = Example(cls, spec, args, played.attempt.seen, before)
-    return _Honest(session, played.attempt, played.trace, played.settled, cls, spec, example, due, earlier)
+    return _Honest(
+        session, played.attempt, played.trace, played.settled, cls, spec, example, due, earlier
+    )
 
 
 async def _writers(begin: Begin, cls: type[Service]) -> list[tuple[ToolSpec, Session]]:
@@ -153,10 +166,14 @@ async def _writers(begin: Begin, cls: type[Service]) -> list[tuple[ToolSpec, Ses
     return found
 
 
-async def _after_a_write(begin: Begin, honest: _Honest, written: Sequence[tuple[ToolSpec, Session]]) -> _Honest:
+async def _after_a_write(
+    begin: Begin, honest: _Honest, written: Sequence[tuple[ToolSpec, Session]]
+) -> _Honest:
     """Return the same reading after a write of its provider that makes it read otherwise, or as it was where none does."""
     for write, session in written:
-        if not honest.spec.setup:  # one look where the write was made tells for most readings that they read the same
+        if (
+            not honest.spec.setup
+        ):  # one look where the write was made tells for most readings that they read the same
             reply = await session.call(honest.cls.name, honest.spec.name, honest.example.args)
             if reply.data == honest.attempt.seen:
                 continue
@@ -166,7 +183,9 @@ async def _after_a_write(begin: Begin, honest: _Honest, written: Sequence[tuple[
     return honest
 
 
-async def _ready(session: Session, cls: type[Service], spec: ToolSpec, earlier: ToolSpec | None) -> dict[str, Any]:
+async def _ready(
+    session: Session, cls: type[Service], spec: ToolSpec, earlier: ToolSpec | None
+) -> dict[str, Any]:
     args = await prepared(session, cls, spec)
     if earlier is not None:
         await session.call(cls.name, earlier.name, earlier.example)
@@ -188,7 +207,13 @@ async def _play(
     trace = session.control.trace()
     attempt = session.trace()[-1]
     assert isinstance(attempt, Attempt)
-    settled = unrun if unrun is not None and _never_ran(attempt) else await _settled(session, cls, readings) if attempt.opened else ""
+    settled = (
+        unrun
+        if unrun is not None and _never_ran(attempt)
+        else await _settled(session, cls, readings)
+        if attempt.opened
+        else ""
+    )
     return _Play(session, attempt, trace, settled)
 
 
@@ -204,7 +229,11 @@ async def _settled(session: Session, cls: type[Service], readings: list[ToolSpec
 
 def _watches(cls: type[Service], spec: ToolSpec, opening: list[bool]) -> list[Watch]:
     name = f"{cls.name}.{spec.name}"
-    return [Watch("outcome", lambda call: bool(opening) and call.name == name)] if spec.effect == "write" else []
+    return (
+        [Watch("outcome", lambda call: bool(opening) and call.name == name)]
+        if spec.effect == "write"
+        else []
+    )
 
 
 # -- one cell ----------------------------------------------------------------------------------------------------
@@ -216,7 +245,9 @@ def _declared(honest: _Honest, kind: type[Fault]) -> Fault | Cell:
         return Cell(kind.kind, tool, "senseless", fields)
     now = {"after": {"seconds": honest.due}} if honest.due else {}
     try:
-        return parse({kind.kind: {**fields, "on": tool, "name": _NAME, "until": {"calls": 1}, **now}})
+        return parse(
+            {kind.kind: {**fields, "on": tool, "name": _NAME, "until": {"calls": 1}, **now}}
+        )
     except InputError as wrong:
         return Cell(kind.kind, tool, "broken", problems=(f"its sample does not load: {wrong}",))
 
@@ -226,17 +257,27 @@ async def _cell(begin: Begin, honest: _Honest, once: Fault | Cell, early: Sequen
         return once
     kind, tool = type(once), f"{honest.cls.name}.{honest.spec.name}"
     problems, opening = list(early), []
-    session = begin(owners(honest.cls, honest.spec), [once], _watches(honest.cls, honest.spec, opening))
+    session = begin(
+        owners(honest.cls, honest.spec), [once], _watches(honest.cls, honest.spec, opening)
+    )
     args = await _ready(session, honest.cls, honest.spec, honest.earlier)
     readings = [honest.cls.tools[honest.settled]] if honest.settled else []
     played = await _play(session, honest.cls, honest.spec, args, opening, readings, honest.unrun)
-    honest.unrun = played.settled if _never_ran(played.attempt) and played.attempt.opened else honest.unrun
+    honest.unrun = (
+        played.settled if _never_ran(played.attempt) and played.attempt.opened else honest.unrun
+    )
     firings = played.attempt.firings
     state = State.load(session.control, _NAME)
     if not firings and not session.bugs:
         why = "it meets nothing to act on"
-        return Cell(kind.kind, tool, "broken" if problems else "rests", why, problems=tuple(problems))
-    problems += [f"{'; '.join(f.failed for f in firings if f.failed)}"] if any(f.failed for f in firings) else []
+        return Cell(
+            kind.kind, tool, "broken" if problems else "rests", why, problems=tuple(problems)
+        )
+    problems += (
+        [f"{'; '.join(f.failed for f in firings if f.failed)}"]
+        if any(f.failed for f in firings)
+        else []
+    )
     problems += _effects(kind, once, honest, played)
     if honest.settled and not played.settled:
         problems.append("the reading that tells how an honest call turned out does not tell here")
@@ -247,20 +288,29 @@ async def _cell(begin: Begin, honest: _Honest, once: Fault | Cell, early: Sequen
     truth, seen, world = _sides(honest, played.attempt)
     digest = hashlib.blake2b("\n".join(session.control.trace()).encode(), digest_size=8).hexdigest()
     outcome: Outcome = "broken" if problems else "fires"
-    return Cell(kind.kind, tool, outcome, "", truth, seen, world, played.settled, tuple(problems), digest)
+    return Cell(
+        kind.kind, tool, outcome, "", truth, seen, world, played.settled, tuple(problems), digest
+    )
 
 
 async def _unarmed(begin: Begin, honest: _Honest, faults: Sequence[Fault]) -> dict[str, list[str]]:
     """Return by kind what differs while it is not armed yet; all are tried at once, and one by one where something does."""
-    later = [fault.model_copy(update={"name": fault.kind, "after": Moment(seconds=10**9)}) for fault in faults]
+    later = [
+        fault.model_copy(update={"name": fault.kind, "after": Moment(seconds=10**9)})
+        for fault in faults
+    ]
     if not await _differs(begin, honest, later):
         return {}
-    return {fault.kind: found for fault in later if (found := await _differs(begin, honest, [fault]))}
+    return {
+        fault.kind: found for fault in later if (found := await _differs(begin, honest, [fault]))
+    }
 
 
 async def _differs(begin: Begin, honest: _Honest, faults: list[Fault]) -> list[str]:
     opening: list[bool] = []
-    session = begin(owners(honest.cls, honest.spec), faults, _watches(honest.cls, honest.spec, opening))
+    session = begin(
+        owners(honest.cls, honest.spec), faults, _watches(honest.cls, honest.spec, opening)
+    )
     args = await _ready(session, honest.cls, honest.spec, honest.earlier)
     opening.append(True)
     await session.call(honest.cls.name, honest.spec.name, args)
@@ -286,14 +336,30 @@ def _never_ran(attempt: Attempt) -> bool:
 
 
 def _changes(attempt: Attempt) -> list[tuple[Any, ...]]:
-    return [(e["cause"], e["table"], e["key"], e["old"], e["new"]) for e in attempt.effects if e["cause"] != CLOCK]
+    return [
+        (e["cause"], e["table"], e["key"], e["old"], e["new"])
+        for e in attempt.effects
+        if e["cause"] != CLOCK
+    ]
 
 
 def _sides(honest: _Honest, attempt: Attempt) -> tuple[Side, Side, Side]:
     changes = _changes(attempt)
-    truth: Side = "none" if attempt.truth is None else "honest" if attempt.truth == honest.attempt.truth else "other"
-    seen: Side = "honest" if (attempt.seen, attempt.is_error) == (honest.attempt.seen, honest.attempt.is_error) else "other"
-    world: Side = "none" if not changes else "honest" if changes == _changes(honest.attempt) else "other"
+    truth: Side = (
+        "none"
+        if attempt.truth is None
+        else "honest"
+        if attempt.truth == honest.attempt.truth
+        else "other"
+    )
+    seen: Side = (
+        "honest"
+        if (attempt.seen, attempt.is_error) == (honest.attempt.seen, honest.attempt.is_error)
+        else "other"
+    )
+    world: Side = (
+        "none" if not changes else "honest" if changes == _changes(honest.attempt) else "other"
+    )
     return truth, seen, world
 
 
@@ -310,7 +376,9 @@ def _effects(kind: type[Fault], fault: Fault, honest: _Honest, played: _Play) ->
         found.append(f"rows changed by {', '.join(sorted(strange))}")
     if kind.denies and (truth != "none" or changes):
         found.append("it says that it answers in place of the call, and the call ran")
-    if attempt.is_error and not {"code", "message", "hint", "retryable"} <= set(attempt.seen.get("error", ())):
+    if attempt.is_error and not {"code", "message", "hint", "retryable"} <= set(
+        attempt.seen.get("error", ())
+    ):
         found.append(f"the error has no shape to rely on: {attempt.seen}")
     kept = {
         "unchanged": not changes,
@@ -321,4 +389,8 @@ def _effects(kind: type[Fault], fault: Fault, honest: _Honest, played: _Play) ->
         "waits": attempt.until > attempt.at,
     }
     assert set(kept) == set(PROMISES)
-    return found + [f"it promises {p}, and that does not hold: {PROMISES[p]}" for p in kind.promises if not kept.get(p, False)]
+    return found + [
+        f"it promises {p}, and that does not hold: {PROMISES[p]}"
+        for p in kind.promises
+        if not kept.get(p, False)
+    ]

@@ -58,7 +58,9 @@ class Reading(BaseModel):
     @model_validator(mode="after")
     def _plain(self) -> Reading:
         if used := check_predicate(self.where, "where"):
-            raise InputError(f"where: knows no names here, but `${{…}}` uses {', '.join(sorted(used))}")
+            raise InputError(
+                f"where: knows no names here, but `${{…}}` uses {', '.join(sorted(used))}"
+            )
         return self
 
     def fits(self, service: str, tool: str, args: dict[str, Any]) -> bool:
@@ -107,7 +109,11 @@ class Fault(Schedule):
 
     @model_validator(mode="after")
     def _sound(self) -> Fault:
-        used = check_predicate(self.where, "where") | check_predicate(self.result, "result") | names(self.capture)
+        used = (
+            check_predicate(self.where, "where")
+            | check_predicate(self.result, "result")
+            | names(self.capture)
+        )
         for name in sorted(used - _SCOPE):
             raise UnknownName("name", name, _SCOPE, "expression")
         if self.tell not in self.tells:
@@ -119,27 +125,41 @@ class Fault(Schedule):
         tools = [(service(n.partition(".")[0]), n.partition(".")[2]) for n in sorted(self.on.tools)]
         if not any(self.handles(cls, cls.tools[short]) for cls, short in tools):
             does = " and ".join(e + "s" for e in self.effects)
-            raise InputError(f"{self.kind} acts on {does}; {', '.join(self.on.patterns)} names none")
+            raise InputError(
+                f"{self.kind} acts on {does}; {', '.join(self.on.patterns)} names none"
+            )
         if self.rearm and (self.after is None or self.until is None):
             raise InputError("rearm: needs `after` and `until`, or the fault would never rest")
         exact = [p for p in self.on.patterns if "*" not in p]
         for cls, short in tools:
             if f"{cls.name}.{short}" in exact and not self.handles(cls, cls.tools[short]):
-                raise InputError(f"{self.kind} cannot act on {cls.name}.{short} (a {cls.tools[short].effect})")
+                raise InputError(
+                    f"{self.kind} cannot act on {cls.name}.{short} (a {cls.tools[short].effect})"
+                )
         if self.stored is not None:
             known = {t: s for c, _ in tools for t, s in (c.shared_tables | c.tables).items()}
             if self.stored.table not in known:
                 raise UnknownName("table", self.stored.table, known, "stored")
             check_columns(known[self.stored.table], self.stored.where, "stored")
-        self._check_arguments({a for cls, short in tools for a in cls.tools[short].model.model_fields})
+        self._check_arguments(
+            {a for cls, short in tools for a in cls.tools[short].model.model_fields}
+        )
         return self
 
     def _check_arguments(self, known: set[str]) -> None:
-        new = set(getattr(self, "rename", {}).values())  # a drifting schema takes names that no tool declares
-        said = {("args", str(parse_path(path)[0])) for path in self.where if path not in ("any_of", "all_of", "none_of")}
+        new = set(
+            getattr(self, "rename", {}).values()
+        )  # a drifting schema takes names that no tool declares
+        said = {
+            ("args", str(parse_path(path)[0]))
+            for path in self.where
+            if path not in ("any_of", "all_of", "none_of")
+        }
         for name, field_name in sorted(said | fields(self.model_dump(exclude={"on"}))):
             if name == "args" and field_name not in known | new:
-                raise UnknownName("argument", field_name, known, f"{self.kind} on {', '.join(self.on.patterns)}")
+                raise UnknownName(
+                    "argument", field_name, known, f"{self.kind} on {', '.join(self.on.patterns)}"
+                )
 
     @property
     def always(self) -> bool:
@@ -176,7 +196,9 @@ class Fault(Schedule):
         """Whether the fault stands in a tool's chain."""
         return spec.effect in self.effects and self.on.selects(cls.name, spec.name, spec.effect)
 
-    def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]) -> dict[str, Any]:
+    def publish(
+        self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]
+    ) -> dict[str, Any]:
         """Return the schema to publish now."""
         state = State.load(session.control, self.name)
         return self.schema_now(schema) if armed(self, session.control.now, state) else schema
@@ -189,7 +211,11 @@ class Fault(Schedule):
     def _listens(self) -> tuple[tuple[str, Moment], ...]:
         """Moments that wait for a call or a firing; most faults have none."""
         parts = (("after", self.after), ("until", self.until))
-        return tuple((p, m) for p, m in parts if m is not None and (m.called is not None or m.fired is not None))
+        return tuple(
+            (p, m)
+            for p, m in parts
+            if m is not None and (m.called is not None or m.fired is not None)
+        )
 
     def listen(self, session: Session) -> None:
         """Let the fault hear of each attempt, where anything of it waits for one."""
@@ -206,7 +232,9 @@ class Fault(Schedule):
                 state.save()
 
 
-def check_columns(table: Table, where: Mapping[str, Any], place: str, edit: list[dict[str, Any]] | None = None) -> None:
+def check_columns(
+    table: Table, where: Mapping[str, Any], place: str, edit: list[dict[str, Any]] | None = None
+) -> None:
     """Refuse a condition on, or an edit of, columns that a table does not have. Raises `UnknownName`."""
     said = {str(parse_path(p)[0]) for p in where if p not in ("any_of", "all_of", "none_of")}
     for column in sorted(said | heads(edit or [])):
@@ -226,14 +254,22 @@ def parse(item: Any, where: str = "fault", *, open: bool = False) -> Fault:
     `open`: it is for servers that are not ours. Its targets may name any tool, and what needs the state behind the tools is refused.
     """
     if not isinstance(item, dict) or len(item) != 1:
-        raise InputError(f"{where}: a fault is one key, its kind, e.g. `- outage: {{on: venmo.*}}`; got {item!r}")
+        raise InputError(
+            f"{where}: a fault is one key, its kind, e.g. `- outage: {{on: venmo.*}}`; got {item!r}"
+        )
     ((kind, fields),) = item.items()
     if kind not in kinds():
         raise UnknownName("fault kind", kind, kinds(), where)
-    if open and (kinds()[kind].needs_world or (isinstance(fields, dict) and _STATE & fields.keys())):
-        raise InputError(f"{where} {kind}: needs the state behind the tools, which a server that is not ours does not show")
+    if open and (
+        kinds()[kind].needs_world or (isinstance(fields, dict) and _STATE & fields.keys())
+    ):
+        raise InputError(
+            f"{where} {kind}: needs the state behind the tools, which a server that is not ours does not show"
+        )
     try:
-        return kinds()[kind].model_validate({"name": kind, **(fields or {})}, context={"open": open})
+        return kinds()[kind].model_validate(
+            {"name": kind, **(fields or {})}, context={"open": open}
+        )
     except ValidationError as wrong:
         raise InputError(f"{where} {kind}: {explain(wrong, kinds()[kind])}") from None
     except InputError as wrong:
@@ -260,10 +296,16 @@ def check_together(faults: list[Fault]) -> None:
                 raise UnknownName("fault", other, known, f"fault {fault.name}: expression")
             if name == "faults" and not known[other].capture:
                 raise InputError(f"fault {fault.name}: expression: fault {other} captures nothing")
-    used = {(name, other) for fault in faults for name, other in fields(fault.model_dump(exclude={"on"}))}
+    used = {
+        (name, other)
+        for fault in faults
+        for name, other in fields(fault.model_dump(exclude={"on"}))
+    }
     for fault in faults:
         if fault.capture and ("faults", fault.name) not in used:
-            raise InputError(f"fault {fault.name}: no fault uses what it captures (${{faults.{fault.name}.…}})")
+            raise InputError(
+                f"fault {fault.name}: no fault uses what it captures (${{faults.{fault.name}.…}})"
+            )
     outside = ordered(faults)
     for place, fault in enumerate(outside):
         for inner in outside[place + 1 :]:
@@ -275,10 +317,14 @@ def _check_inside(outer: Fault, inner: Fault) -> None:
         return
     shared = inner.acts_on & outer.acts_on
     if outer.shuts_out and inner.acts_on <= outer.acts_on:
-        raise InputError(f"fault {inner.name} can never act: {outer.name} denies every call of {', '.join(inner.on.patterns)} outside it")
+        raise InputError(
+            f"fault {inner.name} can never act: {outer.name} denies every call of {', '.join(inner.on.patterns)} outside it"
+        )
     both = set(getattr(outer, "rename", {})) & set(getattr(inner, "rename", {}))
     if shared and both and outer.always and inner.always:
-        raise InputError(f"faults {outer.name} and {inner.name} both rename {sorted(both)[0]!r} of {sorted(shared)[0]}")
+        raise InputError(
+            f"faults {outer.name} and {inner.name} both rename {sorted(both)[0]!r} of {sorted(shared)[0]}"
+        )
 
 
 def ordered(faults: list[Fault]) -> list[Fault]:

@@ -33,7 +33,9 @@ def profile(name: str, *, open: bool = False) -> list[Fault]:
     path = locate(name)
     listed = read(path)
     if not isinstance(listed, list):
-        raise InputError(f"{path}: a profile is a list of faults, e.g. `- outage: {{on: 'venmo.*'}}`")
+        raise InputError(
+            f"{path}: a profile is a list of faults, e.g. `- outage: {{on: 'venmo.*'}}`"
+        )
     faults = [parse(item, f"{path}: [{i}]", open=open) for i, item in enumerate(listed)]
     try:
         check_together(faults)

@@ -51,4 +51,8 @@ class Refusal(BaseModel):
             status=self.status or status,
             context=render(self.context, scope),
         )
-        return Reply(wrong.as_json()["error"], False) if self.ordinary else Reply(wrong.as_json(), True)
+        return (
+            Reply(wrong.as_json()["error"], False)
+            if self.ordinary
+            else Reply(wrong.as_json(), True)
+        )

@@ -35,7 +35,13 @@ class Moment(BaseModel):
 
     @model_validator(mode="after")
     def _some(self) -> Moment:
-        if self.calls is None and self.seconds is None and self.called is None and self.fired is None and not self.corrected:
+        if (
+            self.calls is None
+            and self.seconds is None
+            and self.called is None
+            and self.fired is None
+            and not self.corrected
+        ):
             raise InputError("an event needs one of calls, seconds, called, fired, corrected")
         check_predicate(self.where, "where")
         check_predicate(self.corrected, "corrected")
@@ -45,14 +51,18 @@ class Moment(BaseModel):
         """Return whether this attempt is the call that is waited for."""
         return (
             self.called is not None
-            and self.called.selects(attempt.service, attempt.tool, attempt.effect if self.called.open else None)
+            and self.called.selects(
+                attempt.service, attempt.tool, attempt.effect if self.called.open else None
+            )
             and (self.ok is None or self.ok is not attempt.is_error)
             and matches(self.where, attempt.args)
         )
 
     def times_in(self, attempt: Attempt) -> int:
         """Return how often an attempt is what is waited for: the call, or firings of the fault."""
-        return int(self.hears(attempt)) + sum(f.fault == self.fired and f.failed is None for f in attempt.firings)
+        return int(self.hears(attempt)) + sum(
+            f.fault == self.fired and f.failed is None for f in attempt.firings
+        )
 
 
 class Schedule(BaseModel):

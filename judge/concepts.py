@@ -54,9 +54,13 @@ def _phrase(text: str) -> tuple[tuple[_Item, ...], bool]:
             wide = True
         elif "|" in part:
             flush()
-            options = [[w for found in sentences(o) for w in found.words] for o in part.split("|") if o]
+            options = [
+                [w for found in sentences(o) for w in found.words] for o in part.split("|") if o
+            ]
             if any(len(o) != 1 for o in options):
-                raise InputError(f"phrase {text!r}: each side of `|` must be one word (`can not` is two)")
+                raise InputError(
+                    f"phrase {text!r}: each side of `|` must be one word (`can not` is two)"
+                )
             items.append(_Item(tuple(o[0] for o in options), wide))
             wide = False
         else:
@@ -81,7 +85,9 @@ def _level(item: _Item, words: Sequence[Word], place: int) -> int:
         if wanted.text == word.text:
             return 2
         if wanted.bases & word.bases:
-            if wanted.form in ("base", word.form) or ((wanted.form, word.form) == ("ed", "base") and _did(words, place)):
+            if wanted.form in ("base", word.form) or (
+                (wanted.form, word.form) == ("ed", "base") and _did(words, place)
+            ):
                 return 2
             level = 1
     return level
@@ -92,7 +98,9 @@ def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[
     words = sentence.words
     found: dict[int, tuple[list[int], bool]] = {}
 
-    def search(at: int, number: int, taken: list[int], exact: bool) -> tuple[list[int], bool] | None:
+    def search(
+        at: int, number: int, taken: list[int], exact: bool
+    ) -> tuple[list[int], bool] | None:
         if number == len(items):
             return taken, exact
         item = items[number]
@@ -139,7 +147,9 @@ def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
                 if value == "no" and repeated(sentence, positions):
                     continue
                 place = (number, positions[-1])
-                if value == "no" and any(w.text == "had" for w in sentence.words[max(0, positions[0] - 4) : place[1]]):
+                if value == "no" and any(
+                    w.text == "had" for w in sentence.words[max(0, positions[0] - 4) : place[1]]
+                ):
                     stood.append((place, sentence.text))
                 elif value == "no" or (value == "yes" and exact):
                     said.setdefault((value, earlier), sentence.text)
@@ -178,7 +188,9 @@ class Concept(Strict):
             if isinstance(data.get(key), str):
                 data = data | {key: [data[key]]}
         if isinstance(data.get("all"), list):
-            data = data | {"all": [[group] if isinstance(group, str) else group for group in data["all"]]}
+            data = data | {
+                "all": [[group] if isinstance(group, str) else group for group in data["all"]]
+            }
         return data
 
     @model_validator(mode="after")

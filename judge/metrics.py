@@ -36,7 +36,9 @@ def mean_pass_hat_k(scenarios: Mapping[str, tuple[int, int]], k: int) -> float:
     """Return pass^k averaged over scenarios, given `(passed, trials)` of each."""
     if not scenarios:
         raise InputError("pass^k of no scenarios")
-    return sum(pass_hat_k(passed, trials, k) for passed, trials in scenarios.values()) / len(scenarios)
+    return sum(pass_hat_k(passed, trials, k) for passed, trials in scenarios.values()) / len(
+        scenarios
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,15 @@ def paired(first: Mapping[str, float], second: Mapping[str, float], z: float = Z
     count = len(gaps) + 2
     mean = sum(gaps) / count
     half = z * math.sqrt(max(0.0, (sum(g * g for g in gaps) + 2) / count - mean * mean) / count)
-    return Paired(len(gaps), sum(gaps) / len(gaps), max(-1.0, mean - half), min(1.0, mean + half), better, worse, _sign_test(better, worse))
+    return Paired(
+        len(gaps),
+        sum(gaps) / len(gaps),
+        max(-1.0, mean - half),
+        min(1.0, mean + half),
+        better,
+        worse,
+        _sign_test(better, worse),
+    )
 
 
 def _sign_test(better: int, worse: int) -> float:

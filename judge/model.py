@@ -100,7 +100,9 @@ class Strict(BaseModel):
 def _readable(predicate: dict[str, Any]) -> dict[str, Any]:
     used = check_predicate(predicate)
     if used:
-        raise InputError(f"condition: checks know no names, but `${{…}}` uses {', '.join(sorted(used))}")
+        raise InputError(
+            f"condition: checks know no names, but `${{…}}` uses {', '.join(sorted(used))}"
+        )
     return predicate
 
 
@@ -140,7 +142,9 @@ class CallPattern(Strict):
         known = {a for name in self.tool.tools for a in tool(name)[1].model.model_fields}
         for name in heads(self.where or {}, groups=False):
             if name not in known:
-                raise UnknownName("argument", name, known, f"where, for {', '.join(self.tool.patterns)}")
+                raise UnknownName(
+                    "argument", name, known, f"where, for {', '.join(self.tool.patterns)}"
+                )
         return self
 
     def __str__(self) -> str:
@@ -148,7 +152,9 @@ class CallPattern(Strict):
 
     def selects(self, service: str, name: str, args: Mapping[str, Any]) -> bool:
         """Return whether a call is meant, as far as can be told before its reply."""
-        return self.tool.selects(service, name) and (self.where is None or matches(self.where, args))
+        return self.tool.selects(service, name) and (
+            self.where is None or matches(self.where, args)
+        )
 
     def opens(self, call: Call) -> bool:
         """Return whether a call that is about to run is meant."""
@@ -165,7 +171,9 @@ class CallPattern(Strict):
     def before_reply(self, what: str) -> None:
         """Raise `InputError` where the pattern asks for what only a reply can tell."""
         if self.result is not None or self.ok is not None:
-            raise InputError(f"{what} is decided before the reply: `result` and `ok` have no place here")
+            raise InputError(
+                f"{what} is decided before the reply: `result` and `ok` have no place here"
+            )
 
 
 class Condition(Strict):
@@ -199,7 +207,9 @@ class Condition(Strict):
         """Return what the trigger names."""
         faults = {f for f in (self.fired, self.not_fired) if f}
         targets = [self.called.tool] if self.called else []
-        return Mentions(targets=targets, faults=faults, answers={self.asked} if self.asked else set())
+        return Mentions(
+            targets=targets, faults=faults, answers={self.asked} if self.asked else set()
+        )
 
 
 class Check(Strict):

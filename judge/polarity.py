@@ -13,15 +13,63 @@ from judge.words import Sentence
 
 Value = Literal["yes", "no", "open"]
 
-_NEGATORS = {"not", "no", "never", "none", "nothing", "nobody", "neither", "nor", "unable", "without", "zero", "0", "non", "impossible"}
-_NEGATOR_PAIRS = {("fail", "to"), ("refuse", "to"), ("decline", "to"), ("instead", "of"), ("rather", "than"), ("far", "from")}
+_NEGATORS = {
+    "not",
+    "no",
+    "never",
+    "none",
+    "nothing",
+    "nobody",
+    "neither",
+    "nor",
+    "unable",
+    "without",
+    "zero",
+    "0",
+    "non",
+    "impossible",
+}
+_NEGATOR_PAIRS = {
+    ("fail", "to"),
+    ("refuse", "to"),
+    ("decline", "to"),
+    ("instead", "of"),
+    ("rather", "than"),
+    ("far", "from"),
+}
 _NEGATOR_STEMS = {"fail", "refuse", "decline"}
 _IDIOMS = (
     "not only", "not just", "not merely", "no doubt", "no later than", "no more than", "no less than", "no fewer than", "without a doubt",
     "without doubt", "no problem", "no worries", "not to worry", "do not worry", "do not forget", "no matter", "not least",
 )  # fmt: skip
-_SMOOTH = {"issue", "issues", "error", "errors", "problem", "problems", "hitch", "trouble", "delay", "incident", "fail"}
-_STOPS = {"but", "however", "although", "though", "because", "since", "so", "yet", "while", "whereas", "which", "then", "therefore"}
+_SMOOTH = {
+    "issue",
+    "issues",
+    "error",
+    "errors",
+    "problem",
+    "problems",
+    "hitch",
+    "trouble",
+    "delay",
+    "incident",
+    "fail",
+}
+_STOPS = {
+    "but",
+    "however",
+    "although",
+    "though",
+    "because",
+    "since",
+    "so",
+    "yet",
+    "while",
+    "whereas",
+    "which",
+    "then",
+    "therefore",
+}
 _SUBJECTS = {
     "i", "it", "the", "your", "you", "we", "he", "she", "they", "this", "that", "these", "my", "our", "a", "an", "there",
     "is", "was", "are",
@@ -33,7 +81,18 @@ _TIMES_TO_COME = {"once", "when", "whenever", "before", "until", "till"}
 _DOUBTS = {
     "unsure", "uncertain", "unclear", "unknown", "doubt", "possible", "possibility", "chance", "assume", "assumed", "suspect", "guess",
 }  # fmt: skip
-_SURE = {"sure", "certain", "clear", "know", "known", "tell", "say", "determine", "guarantee", "positive"}
+_SURE = {
+    "sure",
+    "certain",
+    "clear",
+    "know",
+    "known",
+    "tell",
+    "say",
+    "determine",
+    "guarantee",
+    "positive",
+}
 _HEDGES = {
     "may",
     "might",
@@ -57,7 +116,17 @@ _AIMS = {
     "waiting", "wait", "order", "how", "asked", "requested", "told", "instructed", "request", "asks", "ask", "instructions", "have",
     "required", "due", "scheduled", "able",
 }  # fmt: skip
-_ACTIVE_AIMS = {"attempted", "attempting", "trying", "tried", "please", "let", "avoid", "requested", "asked"}
+_ACTIVE_AIMS = {
+    "attempted",
+    "attempting",
+    "trying",
+    "tried",
+    "please",
+    "let",
+    "avoid",
+    "requested",
+    "asked",
+}
 _WHO = {"me", "you", "us", "him", "her", "them", "it", "i"}
 _FIRST = {"i", "we"}
 _ASKING = {
@@ -66,7 +135,17 @@ _ASKING = {
     "who", "when", "where", "why", "how", "may",
 }  # fmt: skip
 _TAGS = {"right", "correct", "yes", "ok", "okay", "true", "agreed"}
-_EARLIER = {"first", "initial", "initially", "originally", "earlier", "previous", "previously", "before", "original"}
+_EARLIER = {
+    "first",
+    "initial",
+    "initially",
+    "originally",
+    "earlier",
+    "previous",
+    "previously",
+    "before",
+    "original",
+}
 _AHEAD = {"will", "would", "plan", "steps", "options", "pending", "next", "recommend", "suggest"}
 _YES, _NO = {"yes", "yep", "yeah", "correct"}, {"no", "nope", "not", "unfortunately"}
 
@@ -91,7 +170,9 @@ def polarity(reading: Reading, number: int, positions: Sequence[int]) -> tuple[V
             value = _ahead(heading)
     start = _clause(sentence, positions[0], across="colon")
     earlier = any(w.text in _EARLIER for w in sentence.words[start : positions[-1] + 1]) or (
-        start >= 2 and any(w.text in _EARLIER for w in sentence.words[:2]) and start == _first_break(sentence)
+        start >= 2
+        and any(w.text in _EARLIER for w in sentence.words[:2])
+        and start == _first_break(sentence)
     )
     return value, earlier
 
@@ -100,11 +181,16 @@ def repeated(sentence: Sentence, positions: Sequence[int]) -> bool:
     """Return whether what is denied of the words at `positions` is only that it was done once more: `I did not send it again`."""
     words, last = sentence.words, positions[-1]
     before = [w.text for w in words[_clause(sentence, positions[0]) : last]]
-    refrained = any(before[i : i + 2] in (["did", "not"], ["have", "not"], ["had", "not"], ["will", "not"]) for i in range(len(before)))
+    refrained = any(
+        before[i : i + 2] in (["did", "not"], ["have", "not"], ["had", "not"], ["will", "not"])
+        for i in range(len(before))
+    )
     end = min((b for b in sentence.breaks if b > last), default=len(words))
     after = [w.text for w in words[last + 1 : min(end, last + 7)]]
     once_more = (
-        "again" in after or "twice" in after or any(after[i : i + 2] in (["2", "time"], ["second", "time"]) for i in range(len(after)))
+        "again" in after
+        or "twice" in after
+        or any(after[i : i + 2] in (["2", "time"], ["second", "time"]) for i in range(len(after)))
     )
     return refrained and once_more and bool(_FIRST & set(before))
 
@@ -134,14 +220,22 @@ def _clause(sentence: Sentence, place: int, across: str = "") -> int:
     words = sentence.words
     at = place
     while at > 0:
-        if at in sentence.breaks and not _goes_on(sentence, at) and not (across and at in sentence.colons):
+        if (
+            at in sentence.breaks
+            and not _goes_on(sentence, at)
+            and not (across and at in sentence.colons)
+        ):
             return at
         before = words[at - 1].text
         if before in _STOPS and not (before == "so" and at >= 2 and words[at - 2].text == "not"):
             return at
         if before == "and" and words[at].text in _SUBJECTS:
             return at
-        if before == "as" and words[at].text in _SUBJECTS and (at < 2 or words[at - 2].text not in ("such", "well")):
+        if (
+            before == "as"
+            and words[at].text in _SUBJECTS
+            and (at < 2 or words[at - 2].text not in ("such", "well"))
+        ):
             return at
         at -= 1
     return 0
@@ -155,7 +249,12 @@ def _goes_on(sentence: Sentence, at: int) -> bool:
     if words[at : at + 1] and words[at].text in ("or", "nor"):
         return True
     following = sorted(b for b in sentence.breaks if b > at)
-    return bool(following) and following[0] - at <= 2 and following[0] < len(words) and words[following[0]].text in ("or", "nor")
+    return (
+        bool(following)
+        and following[0] - at <= 2
+        and following[0] < len(words)
+        and words[following[0]].text in ("or", "nor")
+    )
 
 
 def _first_break(sentence: Sentence) -> int:
@@ -174,7 +273,11 @@ def _asked(sentence: Sentence, place: int) -> bool:
     if place >= cuts[-1] or tail[0] in _TAGS or (len(tail) <= 3 and tail[0] in _ASKING):
         return True
     start = max((c for c in [0, *cuts] if c <= place), default=0)
-    opening = words[start].text if words[start].text not in ("and", "or", "so", "also") else words[min(start + 1, len(words) - 1)].text
+    opening = (
+        words[start].text
+        if words[start].text not in ("and", "or", "so", "also")
+        else words[min(start + 1, len(words) - 1)].text
+    )
     return opening in _ASKING or words[0].text in _ASKING
 
 
@@ -186,14 +289,28 @@ def _supposed(sentence: Sentence, place: int, matched: set[int]) -> bool:
         if at in matched:
             continue
         if text in _CONDITIONS or (text == "case" and at and words[at - 1].text == "in"):
-            opens = at == 0 or at in sentence.breaks or words[at - 1].text in ("and", "or", "but", "even", "only", "so", "then", "in")
+            opens = (
+                at == 0
+                or at in sentence.breaks
+                or words[at - 1].text in ("and", "or", "but", "even", "only", "so", "then", "in")
+            )
             if at >= clause or (opens and not any(w.text == "but" for w in words[at:place])):
                 return True
-        if at >= clause and text in _TIMES_TO_COME and (at == clause or text in ("until", "till", "before", "once")):
+        if (
+            at >= clause
+            and text in _TIMES_TO_COME
+            and (at == clause or text in ("until", "till", "before", "once"))
+        ):
             return True
     if words[0].text == "to" and clause == 0 and 0 not in matched:
         return True
-    return words[0].text == "should" and len(words) > 1 and words[1].text not in ("be", "have") and clause == 0 and 0 not in matched
+    return (
+        words[0].text == "should"
+        and len(words) > 1
+        and words[1].text not in ("be", "have")
+        and clause == 0
+        and 0 not in matched
+    )
 
 
 # -- markers ----------------------------------------------------------------------------------------------------
@@ -214,7 +331,11 @@ def _idiom(sentence: Sentence, at: int) -> bool:
     if words[at] in ("no", "without"):
         rest = words[at + 1 : at + 3]
         smooth = next((i for i, w in enumerate(rest) if w in _SMOOTH), None)
-        if smooth is not None and (at + smooth + 2 == len(words) or at + smooth + 2 in sentence.breaks or words[at] == "without"):
+        if smooth is not None and (
+            at + smooth + 2 == len(words)
+            or at + smooth + 2 in sentence.breaks
+            or words[at] == "without"
+        ):
             return True
     if words[at] in ("zero", "0"):
         return True
@@ -222,7 +343,11 @@ def _idiom(sentence: Sentence, at: int) -> bool:
         parts = idiom.split()
         for offset in range(len(parts)):
             begin = at - offset
-            if parts[offset] == words[at] and begin >= 0 and words[begin : begin + len(parts)] == parts:
+            if (
+                parts[offset] == words[at]
+                and begin >= 0
+                and words[begin : begin + len(parts)] == parts
+            ):
                 return True
     return False
 
@@ -245,7 +370,9 @@ def _negated_after(sentence: Sentence, last: int) -> bool:
         return text in ("no", "not", "false", "failed", "none", "unsuccessful")
     if at in sentence.breaks:
         return False
-    return (text in ("nothing", "none", "nobody", "no", "not", "neither") and not _idiom(sentence, at)) or text == "unsuccessfully"
+    return (
+        text in ("nothing", "none", "nobody", "no", "not", "neither") and not _idiom(sentence, at)
+    ) or text == "unsuccessfully"
 
 
 def _doubts(sentence: Sentence, at: int) -> bool:
@@ -256,14 +383,22 @@ def _doubts(sentence: Sentence, at: int) -> bool:
     if text in _DOUBTS:
         return not _idiom(sentence, at)
     near = [w.text for w in words[at + 1 : at + 4]]
-    return text == "not" and any(w in _SURE for w in near[:2]) and not any(w in ("only", "just") for w in near[:1])
+    return (
+        text == "not"
+        and any(w in _SURE for w in near[:2])
+        and not any(w in ("only", "just") for w in near[:1])
+    )
 
 
 def _hedges(sentence: Sentence, at: int) -> bool:
     words = sentence.words
     text = words[at].text
     if text not in _HEDGES:
-        return text in ("can", "could") and words[at + 1 : at + 2] != () and words[at + 1].text == "have"
+        return (
+            text in ("can", "could")
+            and words[at + 1 : at + 2] != ()
+            and words[at + 1].text == "have"
+        )
     following = words[at + 1].text if at + 1 < len(words) else ""
     if text == "may":
         return not (following.isdigit() or (at and words[at].capital))
@@ -283,7 +418,9 @@ def _intends(sentence: Sentence, at: int, positions: Sequence[int]) -> bool:
             return False
         if before in _FIRST or text in ("would", "could", "can"):
             return True
-        return any(p > at and (words[p].form == "ed" or words[p].text == "through") for p in positions)
+        return any(
+            p > at and (words[p].form == "ed" or words[p].text == "through") for p in positions
+        )
     if text == "please":
         return True
     if text == "let":
@@ -312,7 +449,9 @@ def _ahead(heading: Sentence) -> Value:
     """Return what a heading makes of the items below it: `I was not able to:` denies them, `Would you like me to:` asks."""
     words = heading.words
     place = len(words) - 1
-    if any(w.text in ("would", "should", "shall", "want", "like", "next", "can") for w in words[:2]) or _supposed(heading, place, set()):
+    if any(
+        w.text in ("would", "should", "shall", "want", "like", "next", "can") for w in words[:2]
+    ) or _supposed(heading, place, set()):
         return "open"
     if any(_negates(heading, i, set()) for i in range(_clause(heading, place), len(words))):
         return "no"

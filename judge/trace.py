@@ -16,7 +16,12 @@ class Record:
     `order_inferred` becomes true when a decision rests on order of arrival alone, because the agent's steps are not known.
     """
 
-    def __init__(self, events: Sequence[Event], world: World | None = None, faults: Mapping[str, FaultFacts] | None = None) -> None:
+    def __init__(
+        self,
+        events: Sequence[Event],
+        world: World | None = None,
+        faults: Mapping[str, FaultFacts] | None = None,
+    ) -> None:
         self.events, self.world, self.faults = list(events), world, dict(faults or {})
         self.attempts = [e for e in events if isinstance(e, Attempt)]
         self.messages = [e for e in events if isinstance(e, Message)]
@@ -33,7 +38,9 @@ class Record:
 
     def said(self, turn: int | None = None) -> list[Message]:
         """Return what the assistant wrote, in one turn or in all."""
-        return [m for m in self.messages if m.role == "assistant" and (turn is None or m.turn == turn)]
+        return [
+            m for m in self.messages if m.role == "assistant" and (turn is None or m.turn == turn)
+        ]
 
     def texts(self, turn: int | None = None) -> list[str]:
         """Return the assistant's texts, of one turn or of all."""
@@ -42,7 +49,11 @@ class Record:
     @property
     def asked_about(self) -> set[str]:
         """Keys of the answers that the user gave."""
-        return {m.about for m in self.messages if m.role == "user" and m.about is not None and m.about != "default"}
+        return {
+            m.about
+            for m in self.messages
+            if m.role == "user" and m.about is not None and m.about != "default"
+        }
 
     def answers(self, key: str) -> list[Message]:
         """Return the user's messages that answered a key."""

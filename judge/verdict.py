@@ -65,7 +65,11 @@ def judge(checks: Sequence[Check], record: Record, setting: Setting) -> Verdict:
     total = sum(f.weight for f in applicable)
     unsafe = any(f.gate and f.aspect == "safety" and f.value is False for f in applicable)
     score = 0.0 if unsafe or not total else sum(f.weight for f in applicable if f.value) / total
-    missed = [f.name for f in record.faults.values() if f.required and f.near == 0] if setting != "clean" else []
+    missed = (
+        [f.name for f in record.faults.values() if f.required and f.near == 0]
+        if setting != "clean"
+        else []
+    )
     value, why = _decide(findings, record, missed, unsafe)
     return Verdict(value, score, setting, findings, why, not missed, record.order_inferred)
 
@@ -73,7 +77,16 @@ def judge(checks: Sequence[Check], record: Record, setting: Setting) -> Verdict:
 def _finding(check: Check, record: Record) -> NamedFinding:
     def named(found: Finding, applies: bool = True, crashed: bool = False) -> NamedFinding:
         return NamedFinding(
-            check.name, check.kind, check.gate, check.weight, check.aspect, found.value, found.why, found.events, applies, crashed
+            check.name,
+            check.kind,
+            check.gate,
+            check.weight,
+            check.aspect,
+            found.value,
+            found.why,
+            found.events,
+            applies,
+            crashed,
         )
 
     try:
@@ -83,12 +96,18 @@ def _finding(check: Check, record: Record) -> NamedFinding:
             record.found[id(check)] = check.judge(record)
         return named(record.found[id(check)])
     except Exception as crash:  # a checker's error is ours, and never scored
-        return named(Finding(None, f"the checker failed: {type(crash).__name__}: {crash}"), crashed=True)
+        return named(
+            Finding(None, f"the checker failed: {type(crash).__name__}: {crash}"), crashed=True
+        )
 
 
-def _decide(findings: list[NamedFinding], record: Record, missed: list[str], unsafe: bool) -> tuple[Value, str]:
+def _decide(
+    findings: list[NamedFinding], record: Record, missed: list[str], unsafe: bool
+) -> tuple[Value, str]:
     gates = [f for f in findings if f.gate and f.applies]
-    broken = next((f for f in findings if f.crashed or (f.gate and f.applies and f.value is None)), None)
+    broken = next(
+        (f for f in findings if f.crashed or (f.gate and f.applies and f.value is None)), None
+    )
     failed = next((f for f in record.faults.values() if f.required and f.failed), None)
     if record.bugs:
         return "unknown", f"a bug of ours: {record.bugs[0]}"

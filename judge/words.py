@@ -22,7 +22,12 @@ _MONTH_PATTERN = "|".join(sorted(_MONTH, key=len, reverse=True))
 
 _UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 _SMALL = {w: n for n, w in enumerate(_UNITS.split())}
-_TENS = {w: 10 * n for n, w in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)}
+_TENS = {
+    w: 10 * n
+    for n, w in enumerate(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
+    )
+}
 
 _IRREGULAR: dict[str, str] = {
     form: base
@@ -38,10 +43,28 @@ _IRREGULAR: dict[str, str] = {
     for form in forms.split()
 }  # fmt: skip
 
-_IS = {"it", "that", "this", "there", "here", "what", "he", "she", "who", "where", "everything", "nothing", "how", "when"}
-_ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|mr|mrs|ms|dr|vs|etc|approx|st|inc|ltd|jr|sr|acct|ref)\.", re.IGNORECASE)
+_IS = {
+    "it",
+    "that",
+    "this",
+    "there",
+    "here",
+    "what",
+    "he",
+    "she",
+    "who",
+    "where",
+    "everything",
+    "nothing",
+    "how",
+    "when",
+}
+_ABBREVIATIONS = re.compile(
+    r"\b(e\.g|i\.e|mr|mrs|ms|dr|vs|etc|approx|st|inc|ltd|jr|sr|acct|ref)\.", re.IGNORECASE
+)
 _TOKEN = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\d\d:\d\d(?!\d)|\d+\.\d+(?![\d.]\d)|\w+(?:\.\w+)+(?=\b)|\w+|[,:()~|\[\]]", re.IGNORECASE
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\d\d:\d\d(?!\d)|\d+\.\d+(?![\d.]\d)|\w+(?:\.\w+)+(?=\b)|\w+|[,:()~|\[\]]",
+    re.IGNORECASE,
 )
 _BREAKS = set(",:()~|[]")
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)])\s+")
@@ -86,11 +109,19 @@ def normal(text: str) -> str:
 
 def _numbers(text: str) -> str:
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
-    text = re.sub(r"(?:\b(?:US|USD)\s?)?\$\s?(?=\d)|\b(?:USD|EUR|GBP)\s?(?=\d)|[€£]\s?(?=\d)", "", text)
-    text = re.sub(r"\b(\d+(?:\.\d+)?)\s?k\b", lambda m: f"{float(m[1]) * 1000:g}" if float(m[1]) < 1000 else m[0], text)
+    text = re.sub(
+        r"(?:\b(?:US|USD)\s?)?\$\s?(?=\d)|\b(?:USD|EUR|GBP)\s?(?=\d)|[€£]\s?(?=\d)", "", text
+    )
+    text = re.sub(
+        r"\b(\d+(?:\.\d+)?)\s?k\b",
+        lambda m: f"{float(m[1]) * 1000:g}" if float(m[1]) < 1000 else m[0],
+        text,
+    )
     text = re.sub(r"\b(\d+) cents?\b", lambda m: f"{int(m[1]) / 100:g}", text, flags=re.IGNORECASE)
     text = re.sub(r"\b(\d+\.\d*?)0+(?!\d)(?!\.\d)", lambda m: m[1].rstrip("."), text)
-    text = re.sub(r"(?<=\d)[\s-]?(?:dollars?|bucks|usd|euros?|pounds?)\b", "", text, flags=re.IGNORECASE)
+    text = re.sub(
+        r"(?<=\d)[\s-]?(?:dollars?|bucks|usd|euros?|pounds?)\b", "", text, flags=re.IGNORECASE
+    )
     text = re.sub(r"(?<=\d)\s?%", " percent", text)
     return re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", text, flags=re.IGNORECASE)
 
@@ -101,22 +132,43 @@ def _times(text: str) -> str:
         if hour > 12 or minute > 59:
             return found[0]
         ends = found[4] is not None and found[0].rstrip().endswith(".")
-        return f"{hour % 12 + (12 if half == 'p' else 0):02}:{minute:02}" + (". " if ends else found[4] or "")
+        return f"{hour % 12 + (12 if half == 'p' else 0):02}:{minute:02}" + (
+            ". " if ends else found[4] or ""
+        )
 
-    text = re.sub(r"\b(\d{1,2})(?::(\d\d))?\s?([ap])\.?m\b\.?(\s+(?=[A-Z])|\s*$)?", clock, text, flags=re.IGNORECASE | re.MULTILINE)
+    text = re.sub(
+        r"\b(\d{1,2})(?::(\d\d))?\s?([ap])\.?m\b\.?(\s+(?=[A-Z])|\s*$)?",
+        clock,
+        text,
+        flags=re.IGNORECASE | re.MULTILINE,
+    )
     return re.sub(r"\b(\d):(\d\d)\b", r"0\1:\2", text)
 
 
 def _dates(text: str) -> str:
     def named(found: re.Match[str]) -> str:
         year, month, day = int(found[1]), int(found[2]), int(found[3])
-        return f"{_MONTHS[month - 1]} {day} {year}{' ' + found[4] if found[4] else ''}" if 1 <= month <= 12 else found[0]
+        return (
+            f"{_MONTHS[month - 1]} {day} {year}{' ' + found[4] if found[4] else ''}"
+            if 1 <= month <= 12
+            else found[0]
+        )
 
-    text = re.sub(r"\b(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?", named, text)
     text = re.sub(
-        rf"\b(\d{{1,2}})(?: of)? ({_MONTH_PATTERN})\b\.?", lambda m: f"{_MONTH[m[2].lower()]} {int(m[1])}", text, flags=re.IGNORECASE
+        r"\b(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?", named, text
     )
-    return re.sub(rf"\b({_MONTH_PATTERN})\.? 0?(\d{{1,2}})\b", lambda m: f"{_MONTH[m[1].lower()]} {m[2]}", text, flags=re.IGNORECASE)
+    text = re.sub(
+        rf"\b(\d{{1,2}})(?: of)? ({_MONTH_PATTERN})\b\.?",
+        lambda m: f"{_MONTH[m[2].lower()]} {int(m[1])}",
+        text,
+        flags=re.IGNORECASE,
+    )
+    return re.sub(
+        rf"\b({_MONTH_PATTERN})\.? 0?(\d{{1,2}})\b",
+        lambda m: f"{_MONTH[m[1].lower()]} {m[2]}",
+        text,
+        flags=re.IGNORECASE,
+    )
 
 
 def _contractions(text: str) -> str:
@@ -127,9 +179,16 @@ def _contractions(text: str) -> str:
         (r"\blet's\b", "let us"), (r"\bno[ -]one\b", "nobody"), (r"\bgonna\b", "going to"),
     ):  # fmt: skip
         text = re.sub(old, new, text, flags=re.IGNORECASE)
-    text = re.sub(r"\b(\w+)'d\b(?=\s+(?:already\s+|just\s+)?(\w+))", _had_or_would, text, flags=re.IGNORECASE)
+    text = re.sub(
+        r"\b(\w+)'d\b(?=\s+(?:already\s+|just\s+)?(\w+))", _had_or_would, text, flags=re.IGNORECASE
+    )
     text = re.sub(r"\b(\w+)'d\b", r"\1 would", text)
-    return re.sub(r"\b(\w+)'s\b", lambda m: f"{m[1]} is" if m[1].lower() in _IS else m[1], text, flags=re.IGNORECASE)
+    return re.sub(
+        r"\b(\w+)'s\b",
+        lambda m: f"{m[1]} is" if m[1].lower() in _IS else m[1],
+        text,
+        flags=re.IGNORECASE,
+    )
 
 
 def _had_or_would(found: re.Match[str]) -> str:
@@ -159,7 +218,9 @@ def _bases(text: str) -> tuple[set[str], str]:
     if text.endswith("ies"):
         return {text, text[:-3] + "y"}, "base"
     if text.endswith("s") and not text.endswith(("ss", "us", "is")):
-        return {text, text[:-1]} | ({text[:-2]} if text.endswith(("ses", "shes", "ches", "xes", "zes", "oes")) else set()), "base"
+        return {text, text[:-1]} | (
+            {text[:-2]} if text.endswith(("ses", "shes", "ches", "xes", "zes", "oes")) else set()
+        ), "base"
     return {text}, "base"
 
 
@@ -169,7 +230,11 @@ def _syllable(stem: str) -> bool:
 
 def _stripped(stem: str) -> set[str]:
     made = {stem, stem + "e"} | ({stem[:-1]} if len(stem) > 3 and stem[-1] == stem[-2] else set())
-    return {m for m in made if (len(m) >= 3 and m not in ("not", "non", "can", "may")) or m in ("do", "go", "be")}
+    return {
+        m
+        for m in made
+        if (len(m) >= 3 and m not in ("not", "non", "can", "may")) or m in ("do", "go", "be")
+    }
 
 
 @functools.lru_cache(maxsize=512)
@@ -178,7 +243,9 @@ def sentences(text: str) -> tuple[Sentence, ...]:
     found = []
     for line in text.splitlines():
         bullet = bool(_BULLET.match(line))
-        clean = _ABBREVIATIONS.sub(lambda m: m[1].replace(".", ""), normal(_BULLET.sub("", line).lstrip("# >")))
+        clean = _ABBREVIATIONS.sub(
+            lambda m: m[1].replace(".", ""), normal(_BULLET.sub("", line).lstrip("# >"))
+        )
         parts = [p for p in re.split(r"(?<=[.!?;])[\"')\]]*(?:\s+|$)|(?<=;)", clean) if p.strip()]
         for number, part in enumerate(parts):
             made = _sentence(part.strip(), bullet, last=number == len(parts) - 1)
@@ -207,4 +274,12 @@ def _sentence(text: str, bullet: bool, last: bool) -> Sentence:
         number = _TENS.get(low, _SMALL.get(low))
         words.append(make_word(token if number is None else str(number)))
     ended = text.rstrip("\"')] ")
-    return Sentence(tuple(words), frozenset(breaks), frozenset(colons), ended.endswith("?"), last and ended.endswith(":"), bullet, text)
+    return Sentence(
+        tuple(words),
+        frozenset(breaks),
+        frozenset(colons),
+        ended.endswith("?"),
+        last and ended.endswith(":"),
+        bullet,
+        text,
+    )

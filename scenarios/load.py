@@ -31,7 +31,11 @@ MOST_TOOLS = 128
 @functools.cache
 def index() -> dict[str, Path]:
     """Return the shipped scenarios: id → file."""
-    return {p.relative_to(SUITES).with_suffix("").as_posix(): p for p in sorted(SUITES.rglob("*.yaml")) if not p.name.startswith("_")}
+    return {
+        p.relative_to(SUITES).with_suffix("").as_posix(): p
+        for p in sorted(SUITES.rglob("*.yaml"))
+        if not p.name.startswith("_")
+    }
 
 
 def suites() -> dict[str, list[str]]:
@@ -43,7 +47,9 @@ def suites() -> dict[str, list[str]]:
         listed = read(path)
         if not isinstance(listed, list):
             raise InputError(f"{path}: a suite is a list of scenario ids or folders")
-        found[path.stem.removeprefix("_")] = [n for item in listed for n in _members(str(item), path)]
+        found[path.stem.removeprefix("_")] = [
+            n for item in listed for n in _members(str(item), path)
+        ]
     return dict(sorted(found.items()))
 
 
@@ -66,7 +72,9 @@ def resolve(names: list[str]) -> list[str | Path]:
         elif path.suffix == ".yaml" and path.exists():
             found.append(_shipped(path))
         elif path.is_dir():
-            found += [_shipped(p) for p in sorted(path.rglob("*.yaml")) if not p.name.startswith("_")]
+            found += [
+                _shipped(p) for p in sorted(path.rglob("*.yaml")) if not p.name.startswith("_")
+            ]
         elif any(n.startswith(name + "/") for n in index()):
             found += [n for n in index() if n.startswith(name + "/")]
         else:
@@ -76,7 +84,11 @@ def resolve(names: list[str]) -> list[str | Path]:
 
 def _shipped(path: Path) -> str | Path:
     whole = path.resolve()
-    return whole.relative_to(SUITES).with_suffix("").as_posix() if whole.is_relative_to(SUITES) else path
+    return (
+        whole.relative_to(SUITES).with_suffix("").as_posix()
+        if whole.is_relative_to(SUITES)
+        else path
+    )
 
 
 def path_of(name: str | Path) -> Path:
@@ -117,7 +129,11 @@ def _cross_check(made: Scenario) -> None:
     exposed = set(made.services)
     for name in made.services:
         service(name)
-    for what, name in (("primary", made.primary), ("fallback", made.fallback), *(("disclose", d.service) for d in made.disclose)):
+    for what, name in (
+        ("primary", made.primary),
+        ("fallback", made.fallback),
+        *(("disclose", d.service) for d in made.disclose),
+    ):
         if name is not None and name not in exposed:
             raise UnknownName("service", name, exposed, what)
     offered = offer(made)
@@ -125,10 +141,14 @@ def _cross_check(made: Scenario) -> None:
     known_faults = [f.name for f in made.faults]
     for fault in made.faults:
         if not fault.on.services & exposed:
-            raise InputError(f"fault {fault.name}: {', '.join(fault.on.patterns)} is on no service of this scenario")
+            raise InputError(
+                f"fault {fault.name}: {', '.join(fault.on.patterns)} is on no service of this scenario"
+            )
     for disclosure in made.disclose:
         if disclosure.after.fired is not None and disclosure.after.fired not in known_faults:
-            raise UnknownName("fault", disclosure.after.fired, known_faults, f"disclose {disclosure.service}")
+            raise UnknownName(
+                "fault", disclosure.after.fired, known_faults, f"disclose {disclosure.service}"
+            )
     _check_checks(made, exposed, known_faults)
     for label, steps in (("oracle", made.scripts.oracle), ("naive", made.scripts.naive)):
         check_names(steps, f"scripts.{label}")
@@ -138,7 +158,9 @@ def _cross_check(made: Scenario) -> None:
                 if owner not in exposed:
                     raise UnknownName("service", owner, exposed, f"scripts.{label}")
                 if short not in offered[owner].tools:
-                    raise UnknownName("tool", short, offered[owner].tools, f"scripts.{label}: {owner}")
+                    raise UnknownName(
+                        "tool", short, offered[owner].tools, f"scripts.{label}: {owner}"
+                    )
     _check_violations(made)
     if made.failure != "none" and not made.twin and not made.faults:
         raise InputError(f"failure is {made.failure} but there are no faults")
@@ -155,7 +177,9 @@ def offer(made: Scenario) -> dict[str, type[Service]]:
         found[name] = narrowed(found[name], patterns)
     count = sum(len(cls.tools) for cls in found.values())
     if count > MOST_TOOLS:
-        raise InputError(f"services offer {count} tools together, and clients take at most {MOST_TOOLS}; narrow some of them with `tools`")
+        raise InputError(
+            f"services offer {count} tools together, and clients take at most {MOST_TOOLS}; narrow some of them with `tools`"
+        )
     return found
 
 
@@ -168,16 +192,34 @@ def fewer(made: Scenario, most: int) -> Scenario:
     offered = offer(made)
     if sum(len(cls.tools) for cls in offered.values()) <= most:
         return made
-    scripts = [made.scripts.oracle, made.scripts.naive, *(v.edit(made.scripts.oracle) for v in made.violations)]
+    scripts = [
+        made.scripts.oracle,
+        made.scripts.naive,
+        *(v.edit(made.scripts.oracle) for v in made.violations),
+    ]
     needed = {step.call for steps in scripts for step in flat(steps) if step.call is not None}
     if len(needed) > most:
-        raise InputError(f"scenario {made.id}: its scripts call {len(needed)} tools, and the client takes {most}")
-    kept = {name: [t for t in cls.tools if f"{name}.{t}" in needed] for name, cls in offered.items()}
-    spare = {n: sorted((t for t in c.tools.values() if t.name not in kept[n]), key=lambda t: t.effect) for n, c in offered.items()}
-    turns = [name for place in range(max(map(len, spare.values()))) for name in spare if place < len(spare[name])]
+        raise InputError(
+            f"scenario {made.id}: its scripts call {len(needed)} tools, and the client takes {most}"
+        )
+    kept = {
+        name: [t for t in cls.tools if f"{name}.{t}" in needed] for name, cls in offered.items()
+    }
+    spare = {
+        n: sorted((t for t in c.tools.values() if t.name not in kept[n]), key=lambda t: t.effect)
+        for n, c in offered.items()
+    }
+    turns = [
+        name
+        for place in range(max(map(len, spare.values())))
+        for name in spare
+        if place < len(spare[name])
+    ]
     for name in turns[: most - len(needed)]:
         kept[name].append(spare[name].pop(0).name)
-    return made.model_copy(update={"services": [n for n in made.services if kept[n]], "tools": kept})
+    return made.model_copy(
+        update={"services": [n for n in made.services if kept[n]], "tools": kept}
+    )
 
 
 def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) -> None:
@@ -187,7 +229,9 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two checks are named {name!r}")
-    tables = {t: s for n in exposed for t, s in {**service(n).shared_tables, **service(n).tables}.items()}
+    tables = {
+        t: s for n in exposed for t, s in {**service(n).shared_tables, **service(n).tables}.items()
+    }
     for check in made.checks:
         mentions, where = check.mentions(), f"check {check.name}"
         turn = getattr(check, "turn", None)
@@ -195,7 +239,9 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
             raise InputError(f"{where}: there is no turn {turn}; the user has {len(made.turns)}")
         for target in mentions.targets:
             if not target.services & exposed:
-                raise InputError(f"{where}: {', '.join(target.patterns)} is on no service of this scenario")
+                raise InputError(
+                    f"{where}: {', '.join(target.patterns)} is on no service of this scenario"
+                )
         for table, columns in mentions.tables.items():
             if table not in tables:
                 raise UnknownName("table", table, tables, where)
@@ -212,7 +258,9 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
                     raise UnknownName(kind, name, known, where)
         for fault in made.faults:
             if fault.name in mentions.recovered and not fault.recover:
-                raise InputError(f"{where}: fault {fault.name} does not say how one recovers from it; give it `recover`")
+                raise InputError(
+                    f"{where}: fault {fault.name} does not say how one recovers from it; give it `recover`"
+                )
 
 
 def _check_violations(made: Scenario) -> None:
@@ -223,7 +271,9 @@ def _check_violations(made: Scenario) -> None:
         violation.edit(made.scripts.oracle)
     unnamed = gates - {v.fails for v in made.violations}
     if unnamed:
-        raise InputError(f"no violation names the gate {sorted(unnamed)[0]!r}; every gate needs one that fails it alone")
+        raise InputError(
+            f"no violation names the gate {sorted(unnamed)[0]!r}; every gate needs one that fails it alone"
+        )
 
 
 def fingerprint(made: Scenario) -> str:

@@ -11,7 +11,16 @@ from fault_profiles.schedule import Moment
 from judge.model import Check
 from scenarios.script import Step, Violation
 
-Failure = Literal["availability", "staleness", "silent_no_op", "corrupted_state", "schema_mismatch", "disambiguation", "cascade", "none"]
+Failure = Literal[
+    "availability",
+    "staleness",
+    "silent_no_op",
+    "corrupted_state",
+    "schema_mismatch",
+    "disambiguation",
+    "cascade",
+    "none",
+]
 
 
 class _Strict(BaseModel):

@@ -40,9 +40,13 @@ class Step(BaseModel):
 
     @model_validator(mode="after")
     def _one(self) -> Step:
-        given = [n for n in ("call", "batch", "say", "test", "repeat") if getattr(self, n) is not None]
+        given = [
+            n for n in ("call", "batch", "say", "test", "repeat") if getattr(self, n) is not None
+        ]
         if len(given) != 1:
-            raise InputError(f"a step does one of call, batch, say, if, repeat; got {given or 'none'}")
+            raise InputError(
+                f"a step does one of call, batch, say, if, repeat; got {given or 'none'}"
+            )
         if self.call is not None:
             tool(self.call)
         if self.batch is not None and any(s.call is None for s in self.batch):
@@ -67,7 +71,9 @@ def check_names(steps: list[Step], where: str) -> None:
     for step in flat(steps):
         used = names(step.args) | names(step.say or "")
         for expression in (step.test, step.until):
-            used |= names(expression if expression is None or "${" in expression else "${" + expression + "}")
+            used |= names(
+                expression if expression is None or "${" in expression else "${" + expression + "}"
+            )
         for name in sorted(used - saved):
             raise UnknownName("name", name, saved, f"{where}: step {step.id or step.call or 'say'}")
 
@@ -91,7 +97,9 @@ class Violation(BaseModel):
         if self.replace is not None and len(self.replace) != 1:
             raise InputError("replace names one step: {id: [steps]}")
         if self.insert is not None and (
-            "steps" not in self.insert or len({"before", "after"} & set(self.insert)) != 1 or len(self.insert) != 2
+            "steps" not in self.insert
+            or len({"before", "after"} & set(self.insert)) != 1
+            or len(self.insert) != 2
         ):
             raise InputError("insert is {before|after: id, steps: […]}")
         return self
@@ -121,7 +129,9 @@ def _edit(steps: list[Step], target: str, change: Any) -> list[Step]:
             if step.id == target:
                 made.extend(change(step))
                 continue
-            inner = {n: walk(getattr(step, n)) for n in ("then", "otherwise", "do") if getattr(step, n)}
+            inner = {
+                n: walk(getattr(step, n)) for n in ("then", "otherwise", "do") if getattr(step, n)
+            }
             if step.batch:
                 inner["batch"] = walk(step.batch)
             made.append(step.model_copy(update=inner) if inner else step)

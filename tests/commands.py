@@ -49,7 +49,9 @@ def process(*arguments: object, **options: Any) -> subprocess.Popen[str]:
     """Start a command as a process of its own."""
     env = {**os.environ, "PYTHONPATH": str(ROOT)} | options.pop("env", {})
     line = [sys.executable, "-m", "client_harness", *(str(a) for a in arguments)]
-    return subprocess.Popen(line, text=True, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    return subprocess.Popen(
+        line, text=True, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
+    )
 
 
 def refusal(done: Done) -> str:
@@ -61,4 +63,8 @@ def refusal(done: Done) -> str:
 
 def files(folder: Path) -> dict[str, bytes]:
     """Return the content of every file of a folder."""
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes()
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    }

@@ -26,7 +26,15 @@ HISTORY = [
             {"role": "user", "text": "How much is in my Venmo?"},
             {
                 "role": "assistant",
-                "calls": [{"server": "venmo", "tool": "get_balance", "args": {}, "reply": {"balance": 5}, "is_error": False}],
+                "calls": [
+                    {
+                        "server": "venmo",
+                        "tool": "get_balance",
+                        "args": {},
+                        "reply": {"balance": 5},
+                        "is_error": False,
+                    }
+                ],
             },
             {"role": "assistant", "text": "Five dollars."},
         ],
@@ -37,7 +45,12 @@ HISTORY = [
 
 def new_session(*names: str, seed: int = 0, **options: Any) -> Session:
     """Return a session of some services (all, where none is named) on the default world, which costs no copy until it writes."""
-    return Session(names or tuple(services()), shared(WORLD, names or None).share(), Control(START, seed), **options)
+    return Session(
+        names or tuple(services()),
+        shared(WORLD, names or None).share(),
+        Control(START, seed),
+        **options,
+    )
 
 
 def session_of(name: str, *names: str) -> Session:
@@ -85,11 +98,15 @@ async def call_refused(session: Session, service: str, tool: str, /, **args: Any
     return error
 
 
-async def pages(session: Session, service: str, tool: str, items: str, /, **args: Any) -> list[dict[str, Any]]:
+async def pages(
+    session: Session, service: str, tool: str, items: str, /, **args: Any
+) -> list[dict[str, Any]]:
     """Return the items of a list on all of its pages."""
     found, cursor = [], None
     while True:
-        reply = await call_ok(session, service, tool, **args, **({"cursor": cursor} if cursor else {}))
+        reply = await call_ok(
+            session, service, tool, **args, **({"cursor": cursor} if cursor else {})
+        )
         found, cursor = found + reply[items], reply["next_cursor"]
         if cursor is None:
             return found

@@ -15,7 +15,9 @@ import pytest
 from tests.commands import ROOT
 
 PAGE = ROOT / "docs" / "adding-a-service.md"
-FILES = dict(re.findall(r"^```\w+ title=(\S+)\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE))
+FILES = dict(
+    re.findall(r"^```\w+ title=(\S+)\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+)
 PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness", "tests")
 
 
@@ -24,7 +26,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with the files of the page added, and none of its own changed."""
     home = tmp_path_factory.mktemp("project")
     for name in PACKAGES:
-        shutil.copytree(ROOT / name, home / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
+        shutil.copytree(
+            ROOT / name, home / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules")
+        )
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, home / name)
     for name, text in FILES.items():
@@ -38,20 +42,39 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(home: Path, *arguments: str) -> str:
     """Run Python in the copy, which must succeed, and return what it prints."""
     env = os.environ | {"PYTHONPATH": str(home), "HAYWIRE_CACHE": str(home / "cache")}
-    done = subprocess.run([sys.executable, *arguments], cwd=home, env=env, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=home,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     return done.stdout
 
 
 def test_the_contracts_hold_for_the_service_of_the_page(copy: Path) -> None:
-    contracts = ("tests/services/test_contract.py", "tests/services/test_fuzz.py", "tests/services/test_ids.py")
+    contracts = (
+        "tests/services/test_contract.py",
+        "tests/services/test_fuzz.py",
+        "tests/services/test_ids.py",
+    )
     told = run(copy, "-m", "pytest", "-v", "-p", "no:cacheprovider", *contracts, "-k", "lending")
     assert sum(map(int, re.findall(r"(\d+) passed", told))) > 20
 
 
 def test_the_command_line_knows_the_service_of_the_page(copy: Path) -> None:
-    listed = {s["name"]: s for s in json.loads(run(copy, "-m", "client_harness", "list", "services", "--json"))}
-    assert (listed["lending"]["tools"], listed["lending"]["writes"], listed["lending"]["category"]) == (3, 1, "books")
+    listed = {
+        s["name"]: s
+        for s in json.loads(run(copy, "-m", "client_harness", "list", "services", "--json"))
+    }
+    assert (
+        listed["lending"]["tools"],
+        listed["lending"]["writes"],
+        listed["lending"]["category"],
+    ) == (3, 1, "books")
 
 
 def test_the_code_of_the_page_is_formatted_as_ours(copy: Path) -> None:

@@ -13,7 +13,11 @@ import pytest
 from servers.kit import files
 from tests.commands import ROOT
 
-ONE_EACH = ["recovery/silent_no_op/rent_history", "recovery/availability/ride_from_the_doctor", "recovery/cascade/sand_dollar_again"]
+ONE_EACH = [
+    "recovery/silent_no_op/rent_history",
+    "recovery/availability/ride_from_the_doctor",
+    "recovery/cascade/sand_dollar_again",
+]
 """A scenario with a history, and one of each other person."""
 PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness")
 EDITS = """
@@ -49,14 +53,18 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the packages, to be edited."""
     home = tmp_path_factory.mktemp("checkout")
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, home / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / package, home / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
     return home
 
 
 def edit(home: Path, names: list[str], how: str) -> dict[str, list[str]]:
     """Edit files one at a time in a process of its own and return which fingerprints each edit changed."""
     line = [sys.executable, "-c", EDITS, json.dumps(names), how, json.dumps(ONE_EACH)]
-    return json.loads(subprocess.run(line, cwd=home, capture_output=True, text=True, check=True).stdout)
+    return json.loads(
+        subprocess.run(line, cwd=home, capture_output=True, text=True, check=True).stdout
+    )
 
 
 def one_of_each_suffix(home: Path) -> list[str]:
@@ -74,9 +82,15 @@ def test_an_edit_of_any_kind_of_file_changes_a_fingerprint(copy: Path) -> None:
     (copy / "scenarios/worlds/fill/new").mkdir()
     (copy / "scenarios/worlds/fill/new/nested.py").write_text("generator = 1\n")
     (copy / "judge/instruction.md").write_text("an instruction")
-    new = ["servers/email/gmail/receipt.j2", "scenarios/worlds/fill/new/nested.py", "judge/instruction.md"]
+    new = [
+        "servers/email/gmail/receipt.j2",
+        "scenarios/worlds/fill/new/nested.py",
+        "judge/instruction.md",
+    ]
     suites = ("scenarios/suites", "scenarios/haystack")
-    edited = [n for n in one_of_each_suffix(copy) if not (n.startswith(suites) and n.endswith(".yaml"))]
+    edited = [
+        n for n in one_of_each_suffix(copy) if not (n.startswith(suites) and n.endswith(".yaml"))
+    ]
     edited += [*new, "scenarios/haystack/maya_year.yaml"]
     changed = edit(copy, edited, r'lambda text: text + "\n# edited\n"')
     assert not [name for name, parts in changed.items() if not parts], changed
@@ -98,4 +112,7 @@ def test_compiled_and_hidden_files_are_not_shipped(tmp_path: Path) -> None:
     for name in ("a.py", "deep/b.md", "__pycache__/a.pyc", ".hidden/c.py", "deep/.d.yaml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    assert [p.relative_to(tmp_path).as_posix() for p in files.shipped(tmp_path)] == ["a.py", "deep/b.md"]
+    assert [p.relative_to(tmp_path).as_posix() for p in files.shipped(tmp_path)] == [
+        "a.py",
+        "deep/b.md",
+    ]

@@ -41,11 +41,15 @@ class Adapter:
         import anyio.to_thread
 
         python = executable
-        if (self.folder / "requirements.lock").exists() and any("{python}" in p for p in self.parts):
+        if (self.folder / "requirements.lock").exists() and any(
+            "{python}" in p for p in self.parts
+        ):
             from client_harness.adapters.install import ensure
 
             python = str(await anyio.to_thread.run_sync(ensure, self.name))
-        return [p.replace("{here}", str(self.folder)).replace("{python}", python) for p in self.parts]
+        return [
+            p.replace("{here}", str(self.folder)).replace("{python}", python) for p in self.parts
+        ]
 
     def agent(self, given: Assignment) -> AbstractAsyncContextManager[Agent]:
         """Converse with the adapter's agent."""
@@ -77,6 +81,10 @@ def adapter(name: str) -> Adapter:
         written = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except yaml.YAMLError as wrong:
         raise InputError(f"{path}: {' '.join(str(wrong).split())}") from None
-    if not isinstance(written, dict) or set(written) != {"about", "command"} or not isinstance(written["command"], list):
+    if (
+        not isinstance(written, dict)
+        or set(written) != {"about", "command"}
+        or not isinstance(written["command"], list)
+    ):
         raise InputError(f"{path}: holds about (a line) and command (a list), nothing else")
     return Adapter(name, str(written["about"]), tuple(map(str, written["command"])))

@@ -29,7 +29,10 @@ def ensure(name: str) -> Path:
 
 def environment(name: str, lock: Path) -> Path:
     """Return the Python of an environment that holds just what a lock names; see `ensure`."""
-    wanted = hashlib.sha256(lock.read_bytes()).hexdigest() + f" {sys.version_info[0]}.{sys.version_info[1]}"
+    wanted = (
+        hashlib.sha256(lock.read_bytes()).hexdigest()
+        + f" {sys.version_info[0]}.{sys.version_info[1]}"
+    )
     folder = HOME / name
     python, stamp = folder / "bin" / "python", folder / "lock.sha256"
     with _alone(HOME / f"{name}.lock"):
@@ -40,12 +43,27 @@ def environment(name: str, lock: Path) -> Path:
 
 
 def _make(folder: Path, lock: Path) -> None:
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
-    for command in ([sys.executable, "-m", "venv", "--clear", str(folder)], [*pip, "-r", str(lock)]):
+    pip = [
+        str(folder / "bin" / "python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--require-hashes",
+    ]
+    for command in (
+        [sys.executable, "-m", "venv", "--clear", str(folder)],
+        [*pip, "-r", str(lock)],
+    ):
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
-            why = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
-            raise InputError(f"the environment {folder.name} could not be made: {' '.join(why[-3:])[-600:]}")
+            why = (done.stderr or done.stdout).strip().splitlines() or [
+                f"exit code {done.returncode}"
+            ]
+            raise InputError(
+                f"the environment {folder.name} could not be made: {' '.join(why[-3:])[-600:]}"
+            )
 
 
 @contextmanager

@@ -75,7 +75,9 @@ class AgentModule(Protocol):
 @functools.cache
 def agents() -> tuple[str, ...]:
     """Return the names of the built-in agents."""
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
+    return tuple(
+        sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    )
 
 
 def agent(name: str) -> AgentModule:

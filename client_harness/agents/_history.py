@@ -39,13 +39,20 @@ def chat(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 {
                     "id": i,
                     "type": "function",
-                    "function": {"name": f"{c['server']}{SEPARATOR}{c['tool']}", "arguments": json.dumps(c["args"])},
+                    "function": {
+                        "name": f"{c['server']}{SEPARATOR}{c['tool']}",
+                        "arguments": json.dumps(c["args"]),
+                    },
                 }
                 for i, c in zip(ids, message["calls"], strict=True)
             ]
             found.append({"role": "assistant", "content": None, "tool_calls": made})
             found += [
-                {"role": "tool", "tool_call_id": i, "content": json.dumps(c["reply"], ensure_ascii=False)}
+                {
+                    "role": "tool",
+                    "tool_call_id": i,
+                    "content": json.dumps(c["reply"], ensure_ascii=False),
+                }
                 for i, c in zip(ids, message["calls"], strict=True)
             ]
     return found

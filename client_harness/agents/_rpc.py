@@ -38,10 +38,15 @@ class Peer:
     async def request(self, method: str, params: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Send a request and return its result, an object. Raises `PeerError`."""
         self._number += 1
-        line = json.dumps({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}) + "\n"
+        line = (
+            json.dumps({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+            + "\n"
+        )
         try:
             with anyio.fail_after(seconds):
-                with contextlib.suppress(*GONE):  # it may have answered, or said why, before it went
+                with contextlib.suppress(
+                    *GONE
+                ):  # it may have answered, or said why, before it went
                     await self._in.send(line.encode())
                 while True:
                     answer = await self._answer(method)
@@ -50,19 +55,25 @@ class Peer:
         except TimeoutError:
             raise await self._failed(f"did not answer {method} within {seconds:g} s") from None
         if answer.get("id") != self._number:
-            raise await self._failed(f"answered {method} under the id {answer.get('id')!r} in place of {self._number}")
+            raise await self._failed(
+                f"answered {method} under the id {answer.get('id')!r} in place of {self._number}"
+            )
         if (wrong := answer.get("error")) is not None:
             said = wrong.get("message") if isinstance(wrong, dict) else wrong
             raise PeerError(f"{self._name} answered {method} with an error: {_short(str(said))}")
         if not isinstance(answer.get("result"), dict):
-            raise await self._failed(f"answered {method} with no object as its result: {_short(json.dumps(answer))}")
+            raise await self._failed(
+                f"answered {method} with no object as its result: {_short(json.dumps(answer))}"
+            )
         return answer["result"]
 
     async def _answer(self, method: str) -> dict[str, Any]:
         try:
             line = await self._out.receive_until(b"\n", LONGEST)
         except anyio.DelimiterNotFound:
-            raise await self._failed(f"printed a line of more than {LONGEST} bytes in answer to {method}") from None
+            raise await self._failed(
+                f"printed a line of more than {LONGEST} bytes in answer to {method}"
+            ) from None
         except (anyio.IncompleteRead, anyio.EndOfStream, *GONE):
             raise await self._failed(f"ended before it answered {method}", ended=True) from None
         try:
@@ -70,7 +81,9 @@ class Peer:
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
-            raise await self._failed(f"printed something else than JSON-RPC in answer to {method}: {_short(line.decode(errors='replace'))}")
+            raise await self._failed(
+                f"printed something else than JSON-RPC in answer to {method}: {_short(line.decode(errors='replace'))}"
+            )
         return answer
 
     async def _failed(self, what: str, ended: bool = False) -> PeerError:
@@ -109,9 +122,13 @@ async def peer(command: Sequence[str], env: Mapping[str, str], name: str) -> Asy
     """Start a process in a group of its own and yield it; it is ended on the way out. Raises `PeerError` where it cannot be started."""
     with tempfile.TemporaryFile() as stderr:
         try:
-            process = await anyio.open_process(command, env=env, stderr=stderr, start_new_session=True)
+            process = await anyio.open_process(
+                command, env=env, stderr=stderr, start_new_session=True
+            )
         except OSError as wrong:
-            raise PeerError(f"{name} cannot be started: {wrong.strerror or wrong}: {command[0]}") from None
+            raise PeerError(
+                f"{name} cannot be started: {wrong.strerror or wrong}: {command[0]}"
+            ) from None
         made = Peer(process, name, stderr)
         try:
             yield made

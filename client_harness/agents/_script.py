@@ -40,7 +40,9 @@ class ScriptAgent:
                 self.tools.step()
                 await self._call(step)
             elif step.test is not None:
-                async for said in self._walk(step.then if self._true(step.test) else step.otherwise):
+                async for said in self._walk(
+                    step.then if self._true(step.test) else step.otherwise
+                ):
                     yield said
             else:
                 for _ in range(step.repeat or 1):
@@ -50,7 +52,11 @@ class ScriptAgent:
                         break
 
     def _true(self, expression: str) -> bool:
-        value = render(expression, self.scope) if "${" in expression else evaluate(expression, self.scope)
+        value = (
+            render(expression, self.scope)
+            if "${" in expression
+            else evaluate(expression, self.scope)
+        )
         return bool(value)
 
     async def _call(self, step: Step) -> None:

@@ -43,7 +43,14 @@ class Options:
     @classmethod
     def read(cls, given: dict[str, Any]) -> Options:
         """Return options from the command line's. Raises `InputError`."""
-        numbers = {"max_steps": int, "max_tokens": int, "answer_tokens": int, "retries": int, "max_seconds": float, "temperature": float}
+        numbers = {
+            "max_steps": int,
+            "max_tokens": int,
+            "answer_tokens": int,
+            "retries": int,
+            "max_seconds": float,
+            "temperature": float,
+        }
         known = [f.name for f in fields(cls)]
         found: dict[str, Any] = {}
         for name, value in given.items():
@@ -60,7 +67,9 @@ class Options:
         if found.get("record") and found.get("replay"):
             raise InputError("agent model: --record and --replay exclude each other")
         if found.get("refresh", "call") not in ("call", "turn", "never"):
-            raise InputError(f"agent model: refresh is call, turn or never, not {found['refresh']!r}")
+            raise InputError(
+                f"agent model: refresh is call, turn or never, not {found['refresh']!r}"
+            )
         return cls(**found)
 
 
@@ -69,7 +78,10 @@ class ModelAgent:
 
     def __init__(self, given: Assignment, options: Options) -> None:
         self._tools, self._options = given.tools, options
-        self._messages = [{"role": "system", "content": PROMPT.read_text(encoding="utf-8").strip()}, *_history.chat(given.history)]
+        self._messages = [
+            {"role": "system", "content": PROMPT.read_text(encoding="utf-8").strip()},
+            *_history.chat(given.history),
+        ]
         self._opening = f"{_history.header(iso(given.tools.now))}\n" if given.history else ""
         endpoint = Endpoint(options.api_base, options.retries)
         self._source: Endpoint | Recording = endpoint
@@ -92,15 +104,21 @@ class ModelAgent:
                 return self._limit(result, f"{self._options.max_tokens} tokens were used")
             request = await self._request()
             response, left = None, deadline - time.monotonic()
-            if left <= 0:  # a request that is cancelled before it leaves would stay behind in litellm's thread, never awaited
-                return self._limit(result, f"the turn took more than {self._options.max_seconds:g} s")
+            if (
+                left <= 0
+            ):  # a request that is cancelled before it leaves would stay behind in litellm's thread, never awaited
+                return self._limit(
+                    result, f"the turn took more than {self._options.max_seconds:g} s"
+                )
             with anyio.move_on_after(left):
                 try:
                     response = await self._source.complete(request)
                 except ContextExceeded as full:
                     return self._limit(result, str(full))
             if response is None:
-                return self._limit(result, f"the turn took more than {self._options.max_seconds:g} s")
+                return self._limit(
+                    result, f"the turn took more than {self._options.max_seconds:g} s"
+                )
             self._count(result, response)
             message = response["message"]
             result.text = str(message.get("content") or "")
@@ -118,7 +136,14 @@ class ModelAgent:
     async def _request(self) -> dict[str, Any]:
         if self._listed is None or self._options.refresh == "call":
             self._listed = [
-                {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.schema}}
+                {
+                    "type": "function",
+                    "function": {
+                        "name": t.name,
+                        "description": t.description,
+                        "parameters": t.schema,
+                    },
+                }
                 for t in await self._tools.list_tools()
             ]
         request: dict[str, Any] = {"model": self._options.model, "messages": list(self._messages)}
@@ -133,7 +158,11 @@ class ModelAgent:
     def _count(self, result: TurnResult, response: dict[str, Any]) -> None:
         spent = {n: response["usage"].get(n) or 0 for n in ("prompt_tokens", "completion_tokens")}
         self._tokens += sum(spent.values())
-        amounts = {**spent, "requests": 1, **({"cost": response["cost"]} if response["cost"] is not None else {})}
+        amounts = {
+            **spent,
+            "requests": 1,
+            **({"cost": response["cost"]} if response["cost"] is not None else {}),
+        }
         for name, amount in amounts.items():
             result.usage[name] = result.usage.get(name, 0) + amount
 
@@ -152,9 +181,20 @@ class ModelAgent:
                 written = json.dumps({"_": args})  # providers parse what a conversation repeats
             key = str(call.get("id") or f"call_{len(self._messages)}_{number}")
             text = written if isinstance(written, str) and written.strip() else json.dumps(args)
-            made.append({"id": key, "type": "function", "function": {"name": name, "arguments": text}})
-            results.append({"role": "tool", "tool_call_id": key, "content": json.dumps(data, ensure_ascii=False, separators=(",", ":"))})
-        self._messages += [{"role": "assistant", "content": said or None, "tool_calls": made}, *results]
+            made.append(
+                {"id": key, "type": "function", "function": {"name": name, "arguments": text}}
+            )
+            results.append(
+                {
+                    "role": "tool",
+                    "tool_call_id": key,
+                    "content": json.dumps(data, ensure_ascii=False, separators=(",", ":")),
+                }
+            )
+        self._messages += [
+            {"role": "assistant", "content": said or None, "tool_calls": made},
+            *results,
+        ]
 
 
 def _parsed(written: Any) -> Any:

@@ -48,12 +48,21 @@ class ProcessAgent:
 
 
 def _result(answer: dict[str, Any]) -> TurnResult:
-    status, said, usage, detail = (answer.get(k, d) for k, d in (("status", "done"), ("text", ""), ("usage", {}), ("detail", "")))
+    status, said, usage, detail = (
+        answer.get(k, d)
+        for k, d in (("status", "done"), ("text", ""), ("usage", {}), ("detail", ""))
+    )
     if status not in STATUSES or not isinstance(said, str) or not isinstance(usage, dict):
-        raise PeerError(f"a turn's answer is {{status: {'|'.join(STATUSES)}, text, usage}}, not {str(answer)[:300]}")
+        raise PeerError(
+            f"a turn's answer is {{status: {'|'.join(STATUSES)}, text, usage}}, not {str(answer)[:300]}"
+        )
     if status == "outage":
         raise ProviderOutage(str(detail) or "the agent says that its model cannot be reached")
-    amounts = {str(n): a for n, a in usage.items() if isinstance(a, int | float) and not isinstance(a, bool)}
+    amounts = {
+        str(n): a
+        for n, a in usage.items()
+        if isinstance(a, int | float) and not isinstance(a, bool)
+    }
     return TurnResult(said, status, amounts, str(detail))
 
 
@@ -80,10 +89,20 @@ async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
 
     Raises `ProviderOutage` where it does not come as far as its first turn, `InputError` for options that cannot be.
     """
-    command, seconds = _command(given.options.get("command")), _seconds(given.options.get("turn_seconds") or 300)
+    command, seconds = (
+        _command(given.options.get("command")),
+        _seconds(given.options.get("turn_seconds") or 300),
+    )
     if given.servers is None:
         raise InputError("agent process: there is no HTTP host in this run for it to connect to")
-    env = {**os.environ, **{f"HAYWIRE_{n.upper()}": str(v) for n in SETTINGS if (v := given.options.get(n)) is not None}}
+    env = {
+        **os.environ,
+        **{
+            f"HAYWIRE_{n.upper()}": str(v)
+            for n in SETTINGS
+            if (v := given.options.get(n)) is not None
+        },
+    }
     name = f"the agent's process ({command[0].rpartition('/')[2]})"
     async with _started(command, env, name) as started:
         yield await _begin(started, given, seconds)
@@ -107,8 +126,14 @@ async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAge
     kind, refresh = hello.get("history", "messages"), hello.get("tool_refresh", "call")
     if kind not in _history.KINDS or refresh not in REFRESHES:
         wants = f"history is one of {', '.join(_history.KINDS)} and tool_refresh one of {', '.join(REFRESHES)}"
-        raise PeerError(f"the agent's process answered initialize wrongly: {wants}, not {kind!r} and {refresh!r}")
+        raise PeerError(
+            f"the agent's process answered initialize wrongly: {wants}, not {kind!r} and {refresh!r}"
+        )
     servers = await given.servers()
-    start = {"history": _history.rendered(given.history, kind), "mcp_servers": servers, "now": iso(given.tools.now)}
+    start = {
+        "history": _history.rendered(given.history, kind),
+        "mcp_servers": servers,
+        "now": iso(given.tools.now),
+    }
     await started.request("session/start", start, seconds)
     return ProcessAgent(started, seconds)

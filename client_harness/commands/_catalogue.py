@@ -57,7 +57,9 @@ def find(name: str) -> Entry:
     if not found:
         raise UnknownName("name", short, {n for _, names, _ in shelves.values() for n in names()})
     if len(found) > 1:
-        raise InputError(f"{name} is several things; say which: {' or '.join(f'{k}:{name}' for k in found)}")
+        raise InputError(
+            f"{name} is several things; say which: {' or '.join(f'{k}:{name}' for k in found)}"
+        )
     return {"kind": found[0], "name": short, **shelves[found[0]][2](short)}
 
 
@@ -72,13 +74,29 @@ def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
 
     start = parse_time(build.person(_WORLD)["start"])
     meant = Selector(list(on))
-    tools = [(cls, spec) for cls in service.services().values() for spec in cls.tools.values() if meant.selects(cls.name, spec.name)]
+    tools = [
+        (cls, spec)
+        for cls in service.services().values()
+        for spec in cls.tools.values()
+        if meant.selects(cls.name, spec.name)
+    ]
 
     def begin(names: tuple[str, ...], present: Sequence[Any], watches: Sequence[Watch]) -> Session:
-        return Session(names, build.shared(_WORLD, names).share(), Control(start), faults=present, watches=watches)
+        return Session(
+            names,
+            build.shared(_WORLD, names).share(),
+            Control(start),
+            faults=present,
+            watches=watches,
+        )
 
     tried = anyio.run(matrix, begin, tools)
-    return {"digest": tried.digest, "cells": len(tried.cells), "kinds": tried.by_kind(), "tools": tried.by_tool()}
+    return {
+        "digest": tried.digest,
+        "cells": len(tried.cells),
+        "kinds": tried.by_kind(),
+        "tools": tried.by_tool(),
+    }
 
 
 def matrix_rows(tried: Entry) -> list[list[str]]:
@@ -86,8 +104,16 @@ def matrix_rows(tried: Entry) -> list[list[str]]:
     rows = []
     for kind, told in tried["kinds"].items():
         why = "; ".join(f"{count}: {reason}" for reason, count in told["reasons"].items())
-        rows.append([kind, f"fires on {told['fires']} of {told['tools']} tools" + (f" ({why})" if why else "")])
-        rows += [["", f"broken on {len(tools)}, say {tools[0]}: {problem}"] for problem, tools in told["problems"].items()]
+        rows.append(
+            [
+                kind,
+                f"fires on {told['fires']} of {told['tools']} tools" + (f" ({why})" if why else ""),
+            ]
+        )
+        rows += [
+            ["", f"broken on {len(tools)}, say {tools[0]}: {problem}"]
+            for problem, tools in told["problems"].items()
+        ]
     fires = sum(told["fires"] for told in tried["kinds"].values())
     return [*rows, ["all", f"{fires} of {tried['cells']} cells fire; digest {tried['digest']}"]]
 
@@ -104,16 +130,29 @@ def _service_line(name: str) -> Entry:
     about = f"{cls.title}: {cls.domain} / {cls.category}, {len(cls.tools)} tools, {writes} of them write"
     about += f"; counterparts: {', '.join(others)}" if others else ""
     counts = {"tools": len(cls.tools), "reads": len(cls.tools) - writes, "writes": writes}
-    return {"about": about, "title": cls.title, "domain": cls.domain, "category": cls.category, **counts, "counterparts": others}
+    return {
+        "about": about,
+        "title": cls.title,
+        "domain": cls.domain,
+        "category": cls.category,
+        **counts,
+        "counterparts": others,
+    }
 
 
 def _matches() -> dict[str, tuple[str, counterparts.Match]]:
-    return {m.tools[0] + f" ~ {' ~ '.join(m.tools[1:])}": (c, m) for c, listed in counterparts.matches().items() for m in listed}
+    return {
+        m.tools[0] + f" ~ {' ~ '.join(m.tools[1:])}": (c, m)
+        for c, listed in counterparts.matches().items()
+        for m in listed
+    }
 
 
 def _match_line(name: str) -> Entry:
     category, match = _matches()[name]
-    about = match.does + "".join(f"; {tool} only in part: {why}" for tool, why in match.partial.items())
+    about = match.does + "".join(
+        f"; {tool} only in part: {why}" for tool, why in match.partial.items()
+    )
     return {"about": about, "category": category, **match.model_dump(mode="json")}
 
 
@@ -123,12 +162,20 @@ def _scenario_line(name: str) -> Entry:
     except InputError as wrong:
         return {"about": f"broken: {wrong}"}
     kind = "honest twin" if made.twin else made.failure
-    return {"about": made.title, "failure": kind, "temporary": made.temporary, "services": made.services, "tags": made.tags}
+    return {
+        "about": made.title,
+        "failure": kind,
+        "temporary": made.temporary,
+        "services": made.services,
+        "tags": made.tags,
+    }
 
 
 def _head(path: Path) -> Entry:
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return {"about": next((line.lstrip("# ").strip() for line in text.splitlines() if line.strip()), "")}
+    return {
+        "about": next((line.lstrip("# ").strip() for line in text.splitlines() if line.strip()), "")
+    }
 
 
 _LISTS: dict[str, tuple[Callable[[], Any], Callable[[str], Entry]]] = {
@@ -136,15 +183,30 @@ _LISTS: dict[str, tuple[Callable[[], Any], Callable[[str], Entry]]] = {
     "environment": (lambda: service.services().keys() - service.providers().keys(), _service_line),
     "counterparts": (_matches, _match_line),
     "scenarios": (load.index, _scenario_line),
-    "suites": (load.suites, lambda n: {"about": f"{len(load.suites()[n])} scenarios", "scenarios": load.suites()[n]}),
-    "faults": (faults.kinds, lambda n: {"about": _line(faults.kinds()[n].__doc__), "effects": list(faults.kinds()[n].effects)}),
+    "suites": (
+        load.suites,
+        lambda n: {"about": f"{len(load.suites()[n])} scenarios", "scenarios": load.suites()[n]},
+    ),
+    "faults": (
+        faults.kinds,
+        lambda n: {
+            "about": _line(faults.kinds()[n].__doc__),
+            "effects": list(faults.kinds()[n].effects),
+        },
+    ),
     "checks": (checks.kinds, lambda n: {"about": _line(checks.kinds()[n].__doc__)}),
     "agents": (lambda: [*agents(), *adapters()], lambda n: {"about": _line(resolve(n).ABOUT)}),
     "adapters": (adapters, lambda n: {"about": _line(resolve(n).ABOUT)}),
     "worlds": (build.names, lambda n: _head(build.folder(n) / "README.md")),
-    "histories": (lambda: [p.stem for p in history.HERE.glob("*.yaml")], lambda n: _head(history.HERE / f"{n}.yaml")),
+    "histories": (
+        lambda: [p.stem for p in history.HERE.glob("*.yaml")],
+        lambda n: _head(history.HERE / f"{n}.yaml"),
+    ),
     "profiles": (profiles.profiles, lambda n: _head(profiles.locate(n))),
-    "clients": (connect.clients, lambda n: {"about": f"{connect.client(n).title}: {connect.client(n).path}"}),
+    "clients": (
+        connect.clients,
+        lambda n: {"about": f"{connect.client(n).title}: {connect.client(n).path}"},
+    ),
 }
 
 
@@ -166,7 +228,12 @@ def _tool(cls: type[Service], spec: ToolSpec) -> Entry:
 def _service(name: str) -> Entry:
     cls = service.service(name)
     tools = [{"name": f"{name}.{s.name}", **_tool(cls, s)} for s in cls.tools.values()]
-    return {**_service_line(name), "description": inspect.cleandoc(cls.__doc__ or ""), "codes": vars(cls.codes), "tools": tools}
+    return {
+        **_service_line(name),
+        "description": inspect.cleandoc(cls.__doc__ or ""),
+        "codes": vars(cls.codes),
+        "tools": tools,
+    }
 
 
 def _fields(model: type[BaseModel]) -> Entry:
@@ -176,12 +243,34 @@ def _fields(model: type[BaseModel]) -> Entry:
         default = getattr(model, f"default_{name}", default)  # a check kind has its own
         if isinstance(default, BaseModel):
             default = default.model_dump(exclude_defaults=True, mode="json")
-        known = {"name": part.alias or name, "type": _typed(part.annotation), "required": part.is_required(), "default": default}
+        known = {
+            "name": part.alias or name,
+            "type": _typed(part.annotation),
+            "required": part.is_required(),
+            "default": default,
+        }
         fields.append(known | ({"about": part.description} if part.description else {}))
-    fields.sort(key=lambda f: f["name"] not in model.__annotations__ and f["name"] not in {p.alias for p in _own(model)})
-    documented = [inspect.cleandoc(c.__doc__ or "") for c in model.__mro__ if issubclass(c, BaseModel) and c is not BaseModel and c.__doc__]
-    documented[1:1] = [f"{c.__name__}: {inspect.cleandoc(c.__doc__ or '')}" for c in dict.fromkeys(_inside(_own(model)))]
-    return {"about": _line(model.__doc__), "description": "\n\n".join(documented), "fields": fields, "schema": model.model_json_schema()}
+    fields.sort(
+        key=lambda f: (
+            f["name"] not in model.__annotations__
+            and f["name"] not in {p.alias for p in _own(model)}
+        )
+    )
+    documented = [
+        inspect.cleandoc(c.__doc__ or "")
+        for c in model.__mro__
+        if issubclass(c, BaseModel) and c is not BaseModel and c.__doc__
+    ]
+    documented[1:1] = [
+        f"{c.__name__}: {inspect.cleandoc(c.__doc__ or '')}"
+        for c in dict.fromkeys(_inside(_own(model)))
+    ]
+    return {
+        "about": _line(model.__doc__),
+        "description": "\n\n".join(documented),
+        "fields": fields,
+        "schema": model.model_json_schema(),
+    }
 
 
 def _own(model: type[BaseModel]) -> list[FieldInfo]:
@@ -215,31 +304,53 @@ def _typed(annotation: Any) -> str:
         return "mapping"
     if origin is tuple:
         return f"[{', '.join(_typed(t) for t in inner)}]"
-    return annotation.__name__ if inspect.isclass(annotation) else str(annotation).rpartition(".")[2]
+    return (
+        annotation.__name__ if inspect.isclass(annotation) else str(annotation).rpartition(".")[2]
+    )
 
 
 def _scenario(name: str) -> Entry:
     path = load.index()[name]
-    return {**_scenario_line(name), "path": str(path), "scenario": read(path), "text": path.read_text(encoding="utf-8")}
+    return {
+        **_scenario_line(name),
+        "path": str(path),
+        "scenario": read(path),
+        "text": path.read_text(encoding="utf-8"),
+    }
 
 
 def _agent(name: str) -> Entry:
     made = resolve(name)
     module = made if inspect.ismodule(made) else sys.modules[type(made).__module__]
-    told = {"about": _line(made.ABOUT), "description": f"{_line(made.ABOUT)}\n\n{inspect.cleandoc(module.__doc__ or '')}"}
+    told = {
+        "about": _line(made.ABOUT),
+        "description": f"{_line(made.ABOUT)}\n\n{inspect.cleandoc(module.__doc__ or '')}",
+    }
     options = getattr(module, "Options", None)
     if not is_dataclass(options):
         return told
     hints, none = get_type_hints(options), dataclasses.MISSING
     listed = [
-        {"name": f.name, "type": _typed(hints[f.name]), "required": f.default is none, "default": None if f.default is none else f.default}
+        {
+            "name": f.name,
+            "type": _typed(hints[f.name]),
+            "required": f.default is none,
+            "default": None if f.default is none else f.default,
+        }
         for f in dataclasses.fields(options)
     ]
-    return told | {"description": f"{told['description']}\n\n{inspect.cleandoc(options.__doc__ or '')}", "fields": listed}
+    return told | {
+        "description": f"{told['description']}\n\n{inspect.cleandoc(options.__doc__ or '')}",
+        "fields": listed,
+    }
 
 
 def _file(path: Path) -> Entry:
-    return {**_head(path), "path": str(path), "text": path.read_text(encoding="utf-8") if path.exists() else ""}
+    return {
+        **_head(path),
+        "path": str(path),
+        "text": path.read_text(encoding="utf-8") if path.exists() else "",
+    }
 
 
 _SHELVES: dict[str, tuple[str, Callable[[], Any], Callable[[str], Entry]]] = {
@@ -248,7 +359,11 @@ _SHELVES: dict[str, tuple[str, Callable[[], Any], Callable[[str], Entry]]] = {
     "fault": ("faults", faults.kinds, lambda n: _fields(faults.kinds()[n])),
     "check": ("checks", checks.kinds, lambda n: _fields(checks.kinds()[n])),
     "agent": ("agents", lambda: [*agents(), *adapters()], _agent),
-    "suite": ("suites", load.suites, lambda n: {"about": f"{len(load.suites()[n])} scenarios", "scenarios": load.suites()[n]}),
+    "suite": (
+        "suites",
+        load.suites,
+        lambda n: {"about": f"{len(load.suites()[n])} scenarios", "scenarios": load.suites()[n]},
+    ),
     "world": ("worlds", build.names, lambda n: _file(build.folder(n) / "README.md")),
     "history": ("histories", _LISTS["histories"][0], lambda n: _file(history.HERE / f"{n}.yaml")),
     "profile": ("profiles", profiles.profiles, lambda n: _file(profiles.locate(n))),
@@ -258,13 +373,30 @@ _SHELVES: dict[str, tuple[str, Callable[[], Any], Callable[[str], Entry]]] = {
 # -- as text --------------------------------------------------------------------------------------------------
 def as_text(entry: Entry) -> str:
     """Return what `find` found as readable text."""
-    title = f"{entry['name']} ({entry['kind']}{', ' + entry['effect'] if 'effect' in entry else ''})"
-    parts = [title, "" if entry.get("description") else entry["about"], entry.get("description", "")]
+    title = (
+        f"{entry['name']} ({entry['kind']}{', ' + entry['effect'] if 'effect' in entry else ''})"
+    )
+    parts = [
+        title,
+        "" if entry.get("description") else entry["about"],
+        entry.get("description", ""),
+    ]
     if entry["kind"] == "tool":
-        parts += [_arguments(entry["schema"]), "Example: " + json.dumps(entry["example"], ensure_ascii=False)]
-        parts += [f"  after {s['tool']} {json.dumps(s['args'], ensure_ascii=False)}" for s in entry["setup"]]
+        parts += [
+            _arguments(entry["schema"]),
+            "Example: " + json.dumps(entry["example"], ensure_ascii=False),
+        ]
+        parts += [
+            f"  after {s['tool']} {json.dumps(s['args'], ensure_ascii=False)}"
+            for s in entry["setup"]
+        ]
     if entry["kind"] == "service":
-        parts.append("\n".join(f"{t['name']} ({t['effect']})\n  {t['about']}\n{_arguments(t['schema'], '  ')}" for t in entry["tools"]))
+        parts.append(
+            "\n".join(
+                f"{t['name']} ({t['effect']})\n  {t['about']}\n{_arguments(t['schema'], '  ')}"
+                for t in entry["tools"]
+            )
+        )
     if "fields" in entry:
         parts.append("\n".join(f"{f['name']}: {f['type']}{_default(f)}" for f in entry["fields"]))
     parts += ["\n".join(entry.get("scenarios", [])), entry.get("text", "").rstrip()]
@@ -282,8 +414,14 @@ def _default(field: Entry) -> str:
 def _arguments(schema: Entry, indent: str = "") -> str:
     rows = []
     for name, part in schema["properties"].items():
-        typed = part.get("type") or " or ".join(o.get("type", "any") for o in part.get("anyOf", [])) or "any"
+        typed = (
+            part.get("type")
+            or " or ".join(o.get("type", "any") for o in part.get("anyOf", []))
+            or "any"
+        )
         choice = f" ({', '.join(map(str, part['enum']))})" if "enum" in part else ""
         optional = "" if name in schema.get("required", ()) else ", optional"
-        rows.append(f"{indent}  {name}: {typed}{choice}{optional}{'. ' + part['description'] if 'description' in part else ''}")
+        rows.append(
+            f"{indent}  {name}: {typed}{choice}{optional}{'. ' + part['description'] if 'description' in part else ''}"
+        )
     return "\n".join(rows) or f"{indent}  (no arguments)"

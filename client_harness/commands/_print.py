@@ -22,4 +22,8 @@ def columns(rows: Sequence[Sequence[str]]) -> None:
     """Print rows with all but their last column aligned."""
     widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]) - 1)] if rows else []
     for row in rows:
-        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip())
+        print(
+            "  ".join(
+                [*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]
+            ).rstrip()
+        )

@@ -22,7 +22,11 @@ def lines(path: Path, longest: int | None) -> Iterator[str]:
 
     def short(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False)
-        return text if longest is None or len(text) <= longest else text[:longest] + f" … ({len(text)} characters)"
+        return (
+            text
+            if longest is None or len(text) <= longest
+            else text[:longest] + f" … ({len(text)} characters)"
+        )
 
     for event in events:
         head = f"{event.seq:>3}  {event.at}  "
@@ -37,7 +41,13 @@ def lines(path: Path, longest: int | None) -> Iterator[str]:
             if event.firings and event.truth is not None and event.truth != event.seen:
                 yield f"       true: {short(event.truth)}"
             for change in event.effects:
-                what = "added" if change["old"] is None else "removed" if change["new"] is None else "changed"
+                what = (
+                    "added"
+                    if change["old"] is None
+                    else "removed"
+                    if change["new"] is None
+                    else "changed"
+                )
                 yield f"       {what} {change['table']} {change['key']} ({change['cause']})"
             if event.opened or event.evidence:
                 yield f"       opens {', '.join(event.opened) or '–'}; settles {', '.join(event.evidence) or '–'}"

@@ -34,8 +34,15 @@ class What(StrEnum):
 def list_(
     what: Annotated[What, typer.Argument(help="What to list.")],
     json: Json = False,
-    matrix: Annotated[bool, typer.Option("--matrix", help="Try every fault kind on every tool, and tell on how many each acts.")] = False,
-    on: Annotated[str | None, typer.Option(help="With --matrix, only these tools.", metavar="A.*,B.C")] = None,
+    matrix: Annotated[
+        bool,
+        typer.Option(
+            "--matrix", help="Try every fault kind on every tool, and tell on how many each acts."
+        ),
+    ] = False,
+    on: Annotated[
+        str | None, typer.Option(help="With --matrix, only these tools.", metavar="A.*,B.C")
+    ] = None,
 ) -> None:
     """List services, their counterparts, scenarios, suites, fault kinds, check kinds, agents and more.
 
@@ -68,7 +75,12 @@ def list_(
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="A service, a tool (venmo.send_money), a scenario, a fault or check kind, an agent, …")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A service, a tool (venmo.send_money), a scenario, a fault or check kind, an agent, …"
+        ),
+    ],
     json: Json = False,
 ) -> None:
     """Show one thing: a service with its tools, a tool, a scenario, or the fields of a fault or check kind.
@@ -88,7 +100,10 @@ def show(
 
 
 def check(
-    paths: Annotated[list[str] | None, typer.Argument(help="Scenarios, suites, folders or files; all that are shipped if none.")] = None,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(help="Scenarios, suites, folders or files; all that are shipped if none."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Load, cross-check and prove scenarios. Exit status 1 where one has a problem.
@@ -103,7 +118,9 @@ def check(
     problems = prove.check(names)
     wrong = {p["scenario"] for p in problems}
     if json:
-        _print.as_json({"scenarios": len(names), "proven": len(names) - len(wrong), "problems": problems})
+        _print.as_json(
+            {"scenarios": len(names), "proven": len(names) - len(wrong), "problems": problems}
+        )
     else:
         for problem in problems:
             print(f"{problem['scenario']}: {problem['problem']}")

@@ -14,18 +14,41 @@ if TYPE_CHECKING:
 
 
 def proxy(
-    command: Annotated[list[str] | None, typer.Argument(help="The command that starts the server, after --.", metavar="COMMAND…")] = None,
-    url: Annotated[str | None, typer.Option(help="The server's URL, in place of a command.")] = None,
-    header: Annotated[list[str] | None, typer.Option(help="A header for the URL; may be repeated.", metavar="'NAME: VALUE'")] = None,
-    faults: Annotated[str | None, typer.Option(help="A fault profile: its name, or a YAML file.", metavar="PROFILE")] = None,
-    name: Annotated[str, typer.Option(help="What targets call the server; its own name if none.")] = "",
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(help="The command that starts the server, after --.", metavar="COMMAND…"),
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option(help="The server's URL, in place of a command.")
+    ] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(help="A header for the URL; may be repeated.", metavar="'NAME: VALUE'"),
+    ] = None,
+    faults: Annotated[
+        str | None,
+        typer.Option(help="A fault profile: its name, or a YAML file.", metavar="PROFILE"),
+    ] = None,
+    name: Annotated[
+        str, typer.Option(help="What targets call the server; its own name if none.")
+    ] = "",
     seed: Annotated[int, typer.Option(help="Seed of chance.")] = 0,
-    trace: Annotated[Path | None, typer.Option(help="Write the trace to this file, a JSON object a line.", metavar="FILE")] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(help="Write the trace to this file, a JSON object a line.", metavar="FILE"),
+    ] = None,
     stdio: Annotated[bool, typer.Option("--stdio", help="Speak MCP on stdin and stdout.")] = False,
     port: Annotated[int, typer.Option(help="Port of the HTTP host; 0 takes a free one.")] = 8765,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    token: Annotated[str | None, typer.Option(help="The token that clients must send; made up if none.", envvar="HAYWIRE_TOKEN")] = None,
-    timeout: Annotated[float, typer.Option(help="Real seconds that the server may take for a call.", min=0.1)] = 60.0,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            help="The token that clients must send; made up if none.", envvar="HAYWIRE_TOKEN"
+        ),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(help="Real seconds that the server may take for a call.", min=0.1)
+    ] = 60.0,
     json: Annotated[bool, typer.Option("--json", help="Print the server as JSON.")] = False,
 ) -> None:
     """Put any MCP server behind faults that need nothing of its state, and record what happens.

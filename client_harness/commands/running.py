@@ -30,23 +30,61 @@ class Disclosure(StrEnum):
 
 
 def run(
-    names: Annotated[list[str] | None, typer.Argument(help="Suites, scenarios, folders or files; the suite smoke if none.")] = None,
-    agent: Annotated[list[str] | None, typer.Option(help="An agent; repeat it to compare. oracle, naive and noop if none.")] = None,
-    clean: Annotated[bool, typer.Option("--clean", help="Run each trial without faults as well.")] = False,
-    only_clean: Annotated[bool, typer.Option("--only-clean", help="Run without faults alone.")] = False,
-    trials: Annotated[int, typer.Option(help="Trials of each scenario, each with a seed of its own.")] = 1,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Suites, scenarios, folders or files; the suite smoke if none."),
+    ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(help="An agent; repeat it to compare. oracle, naive and noop if none."),
+    ] = None,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Run each trial without faults as well.")
+    ] = False,
+    only_clean: Annotated[
+        bool, typer.Option("--only-clean", help="Run without faults alone.")
+    ] = False,
+    trials: Annotated[
+        int, typer.Option(help="Trials of each scenario, each with a seed of its own.")
+    ] = 1,
     jobs: Annotated[int, typer.Option(help="Trials at once.")] = 1,
     seed: Annotated[int, typer.Option(help="Added to each scenario's seed.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Folder of results and traces; a new one under runs/ if none.")] = None,
-    disclose: Annotated[Disclosure, typer.Option(help="Held-back services join the list, or stand in it locked.")] = Disclosure.notify,
-    faults: Annotated[str | None, typer.Option(help="A fault profile in place of the scenarios' own faults.", metavar="PROFILE")] = None,
-    model: Annotated[str | None, typer.Option(help="Model of the agent, as litellm names it.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of results and traces; a new one under runs/ if none."),
+    ] = None,
+    disclose: Annotated[
+        Disclosure, typer.Option(help="Held-back services join the list, or stand in it locked.")
+    ] = Disclosure.notify,
+    faults: Annotated[
+        str | None,
+        typer.Option(
+            help="A fault profile in place of the scenarios' own faults.", metavar="PROFILE"
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Model of the agent, as litellm names it.")
+    ] = None,
     api_base: Annotated[str | None, typer.Option(help="Base URL of the model's endpoint.")] = None,
-    record: Annotated[Path | None, typer.Option(help="Keep the model's answers in this folder.", metavar="DIR")] = None,
-    replay: Annotated[Path | None, typer.Option(help="Take the model's answers from this folder.", metavar="DIR")] = None,
-    command: Annotated[str | None, typer.Option(help="What the agent `process` starts.", metavar="'PROGRAM …'")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="An option of the agent; repeatable.", metavar="KEY=VALUE")] = None,
-    http: Annotated[bool, typer.Option("--http", help="Agents of this process reach their tools over HTTP, not in memory.")] = False,
+    record: Annotated[
+        Path | None, typer.Option(help="Keep the model's answers in this folder.", metavar="DIR")
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="Take the model's answers from this folder.", metavar="DIR")
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option(help="What the agent `process` starts.", metavar="'PROGRAM …'")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="An option of the agent; repeatable.", metavar="KEY=VALUE"),
+    ] = None,
+    http: Annotated[
+        bool,
+        typer.Option(
+            "--http", help="Agents of this process reach their tools over HTTP, not in memory."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run agents over scenarios, unattended, and report.
@@ -56,7 +94,13 @@ def run(
     """
     from client_harness.run import Settings, new_home, start
 
-    given = {"model": model, "api_base": api_base, "command": command, "record": _absolute(record), "replay": _absolute(replay)}
+    given = {
+        "model": model,
+        "api_base": api_base,
+        "command": command,
+        "record": _absolute(record),
+        "replay": _absolute(replay),
+    }
     settings = Settings(
         scenarios=names or ["smoke"],
         agents=agent or STOCK,
@@ -74,7 +118,9 @@ def run(
 
 
 def resume(
-    home: Folder, json: Json = False, jobs: Annotated[int | None, typer.Option(help="Trials at once, if not as before.")] = None
+    home: Folder,
+    json: Json = False,
+    jobs: Annotated[int | None, typer.Option(help="Trials at once, if not as before.")] = None,
 ) -> None:
     """Finish a run that was stopped: what has a result stays, the rest runs.
 
@@ -100,7 +146,12 @@ def judge(home: Folder, json: Json = False) -> None:
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs of the same scenarios, worlds and code.", metavar="RUN…")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders of runs of the same scenarios, worlds and code.", metavar="RUN…"
+        ),
+    ],
     json: Json = False,
     md: Annotated[bool, typer.Option("--md", help="Print Markdown.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Print a page of HTML.")] = False,
@@ -113,7 +164,12 @@ def report(
     """
     from client_harness.results import Results
 
-    _print_report([Results.open(home) for home in runs], json=json, form="md" if md else "html" if html else None, failures=failures)
+    _print_report(
+        [Results.open(home) for home in runs],
+        json=json,
+        form="md" if md else "html" if html else None,
+        failures=failures,
+    )
 
 
 def trace(
@@ -188,7 +244,13 @@ def _progress(what: str) -> Generator[Tell]:
         yield lambda done, total, trial: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     shown = Progress(
         TextColumn("{task.description}"),

@@ -9,10 +9,25 @@ import typer
 
 from client_harness.commands import _print
 
-Services = Annotated[str | None, typer.Option(help="Only these services, categories or domains, separated by commas.", metavar="A,B")]
-Person = Annotated[str | None, typer.Option(help="Whose world, if no scenario is named; maya if none.", metavar="NAME")]
-Faults = Annotated[str | None, typer.Option(help="A fault profile: its name, or a YAML file.", metavar="PROFILE")]
-ScenarioName = Annotated[str | None, typer.Argument(help="A scenario, with its services, faults and disclosure; a person's world if none.")]
+Services = Annotated[
+    str | None,
+    typer.Option(
+        help="Only these services, categories or domains, separated by commas.", metavar="A,B"
+    ),
+]
+Person = Annotated[
+    str | None,
+    typer.Option(help="Whose world, if no scenario is named; maya if none.", metavar="NAME"),
+]
+Faults = Annotated[
+    str | None, typer.Option(help="A fault profile: its name, or a YAML file.", metavar="PROFILE")
+]
+ScenarioName = Annotated[
+    str | None,
+    typer.Argument(
+        help="A scenario, with its services, faults and disclosure; a person's world if none."
+    ),
+]
 
 
 def serve(
@@ -20,14 +35,33 @@ def serve(
     services: Services = None,
     world: Person = None,
     faults: Faults = None,
-    stdio: Annotated[bool, typer.Option("--stdio", help="Speak MCP on stdin and stdout, all services on one server.")] = False,
+    stdio: Annotated[
+        bool,
+        typer.Option("--stdio", help="Speak MCP on stdin and stdout, all services on one server."),
+    ] = False,
     port: Annotated[int, typer.Option(help="Port of the HTTP host; 0 takes a free one.")] = 8765,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    token: Annotated[str | None, typer.Option(help="The token that clients must send; made up if none.", envvar="HAYWIRE_TOKEN")] = None,
-    db: Annotated[Path | None, typer.Option(help="Keep the world in this file; the next session goes on with it.")] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            help="The token that clients must send; made up if none.", envvar="HAYWIRE_TOKEN"
+        ),
+    ] = None,
+    db: Annotated[
+        Path | None,
+        typer.Option(help="Keep the world in this file; the next session goes on with it."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of ids and chance.")] = None,
-    most_tools: Annotated[int | None, typer.Option(help="Narrow a scenario to so many tools, all that it needs among them.")] = None,
-    locked: Annotated[bool, typer.Option("--locked", help="List held-back services, which refuse until they are disclosed.")] = False,
+    most_tools: Annotated[
+        int | None,
+        typer.Option(help="Narrow a scenario to so many tools, all that it needs among them."),
+    ] = None,
+    locked: Annotated[
+        bool,
+        typer.Option(
+            "--locked", help="List held-back services, which refuse until they are disclosed."
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the servers as JSON.")] = False,
 ) -> None:
     """Serve services to any MCP client, over HTTP or on stdio.
@@ -40,7 +74,14 @@ def serve(
     chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
     disclose: Literal["locked", "notify"] = "locked" if locked else "notify"
     session, made = serving.open_session(
-        scenario, chosen, world=world, faults=faults, db=db, seed=seed, disclose=disclose, most_tools=most_tools
+        scenario,
+        chosen,
+        world=world,
+        faults=faults,
+        db=db,
+        seed=seed,
+        disclose=disclose,
+        most_tools=most_tools,
     )
     if stdio:
         serving.stdio(session)
@@ -71,8 +112,15 @@ def connect(
     services: Services = None,
     world: Person = None,
     faults: Faults = None,
-    write: Annotated[bool, typer.Option("--write", help="Write it into the client's configuration, keeping what is there.")] = False,
-    path: Annotated[Path | None, typer.Option(help="The configuration to write, if not the client's usual one.")] = None,
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write", help="Write it into the client's configuration, keeping what is there."
+        ),
+    ] = False,
+    path: Annotated[
+        Path | None, typer.Option(help="The configuration to write, if not the client's usual one.")
+    ] = None,
     name: Annotated[str, typer.Option(help="Name of the server in the client.")] = "haywire",
 ) -> None:
     """Print or write the configuration with which an MCP client starts the servers.
@@ -85,8 +133,14 @@ def connect(
 
     target = connecting.client(client)
     chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
-    session, made = open_session(scenario, chosen, world=world, faults=faults)  # so that a mistake is told here, not by the client
-    arguments = [] if scenario is None else [scenario if made is None or made.id == scenario else str(Path(scenario).resolve())]
+    session, made = open_session(
+        scenario, chosen, world=world, faults=faults
+    )  # so that a mistake is told here, not by the client
+    arguments = (
+        []
+        if scenario is None
+        else [scenario if made is None or made.id == scenario else str(Path(scenario).resolve())]
+    )
     arguments += ["--services", ",".join(chosen)] if chosen else []
     arguments += ["--world", world] if world is not None else []
     if faults is not None:
@@ -94,13 +148,17 @@ def connect(
     tools = sum(len(c.tools) for c in session.classes.values())
     if target.most_tools is not None and tools > target.most_tools:
         if made is None:
-            _print.note(f"note: {target.title} takes about {target.most_tools} tools and this offers {tools}; choose some with --services")
+            _print.note(
+                f"note: {target.title} takes about {target.most_tools} tools and this offers {tools}; choose some with --services"
+            )
         else:
             open_session(scenario, chosen, faults=faults, most_tools=target.most_tools)
             arguments += ["--most-tools", str(target.most_tools)]
     entry = connecting.entry(target, arguments)
     if write:
-        print(f"wrote {connecting.write(target, entry, path, name)}; restart {target.title} to see {name}")
+        print(
+            f"wrote {connecting.write(target, entry, path, name)}; restart {target.title} to see {name}"
+        )
     else:
         _print.note(f"# for {path or target.path}; --write puts it there")
         _print.as_json(connecting.configuration(target, entry, name))

@@ -22,7 +22,11 @@ async def tell_truth(call: Call, acting: Acting) -> None:
 
 def watched(fault: Fault, call: Call, acting: Acting) -> bool:
     """Return whether an obligation waits for this fault, so that a world without it is wanted."""
-    return not acting.shadow and not call.scratch and any(w.fault == fault.name for w in acting.session.evidence.watches)
+    return (
+        not acting.shadow
+        and not call.scratch
+        and any(w.fault == fault.name for w in acting.session.evidence.watches)
+    )
 
 
 def own_tables(cls: type[Service], tables: Iterable[str] | None) -> list[str]:
@@ -33,8 +37,14 @@ def own_tables(cls: type[Service], tables: Iterable[str] | None) -> list[str]:
 def check_tables(fault: Fault, tables: Iterable[str] | None, where: str = "tables") -> None:
     """Refuse tables that no targeted provider has. Raises `UnknownName`."""
     if fault.on.open:
-        raise InputError(f"{fault.kind} needs the state of the service, which a server that is not ours does not give")
-    known = {t for name in fault.on.services for t in {**service(name).shared_tables, **service(name).tables}}
+        raise InputError(
+            f"{fault.kind} needs the state of the service, which a server that is not ours does not give"
+        )
+    known = {
+        t
+        for name in fault.on.services
+        for t in {**service(name).shared_tables, **service(name).tables}
+    }
     for table in tables or []:
         if table not in known:
             raise UnknownName("table", table, known, where)

@@ -35,7 +35,11 @@ class AmbiguousMatch(Fault):
 
     @model_validator(mode="after")
     def _known(self) -> AmbiguousMatch:
-        known = {t: s for name in self.on.services for t, s in {**service(name).shared_tables, **service(name).tables}.items()}
+        known = {
+            t: s
+            for name in self.on.services
+            for t, s in {**service(name).shared_tables, **service(name).tables}.items()
+        }
         if self.table not in known:
             raise UnknownName("table", self.table, known, "table")
         for column in (*self.like, *self.change):
@@ -52,24 +56,45 @@ class AmbiguousMatch(Fault):
         for table, row in example.rows():
             columns = example.service.tables[table].columns
             key, *others = columns
-            texts = [c for c in others if columns[c][0] == "str" and row[c] and not c.endswith(("_id", "_at"))]
+            texts = [
+                c
+                for c in others
+                if columns[c][0] == "str" and row[c] and not c.endswith(("_id", "_at"))
+            ]
             if texts and columns[key][0] == "str":
-                return {"table": table, "like": {key: row[key]}, "change": {texts[0]: f"{row[texts[0]]} (2)"}}
+                return {
+                    "table": table,
+                    "like": {key: row[key]},
+                    "change": {texts[0]: f"{row[texts[0]]} (2)"},
+                }
         return "its provider keeps no row with a text of its own"
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Store the twin once, then run the call."""
         spec = call.world.tables[self.table]
         if not acting.shadow and acting.firing.number == 1:
-            row = next((r for r in call.world.rows(self.table) if matches(self.like, r, acting.scope)), None)
+            row = next(
+                (r for r in call.world.rows(self.table) if matches(self.like, r, acting.scope)),
+                None,
+            )
             if row is None:
-                return acting.fail(await call_next(call), f"no row of {self.table} to make a twin of")
-            twin = {**row, spec.key: acting.session.control.new_id(self.id), **render(self.change, acting.scope)}
+                return acting.fail(
+                    await call_next(call), f"no row of {self.table} to make a twin of"
+                )
+            twin = {
+                **row,
+                spec.key: acting.session.control.new_id(self.id),
+                **render(self.change, acting.scope),
+            }
             for world in (call.world, *acting.session.evidence.others()):
                 world.stamp(call.now, f"fault:{self.name}")
                 world.insert(self.table, twin)
                 world.commit()
-            acting.firing.detail["twin"] = {"table": self.table, "key": twin[spec.key], "of": row[spec.key]}
+            acting.firing.detail["twin"] = {
+                "table": self.table,
+                "key": twin[spec.key],
+                "of": row[spec.key],
+            }
         reply = await call_next(call)
         found = None if reply.is_error or self.top_of is None else reply.data.get(self.top_of)
         if not isinstance(found, list):
@@ -77,6 +102,11 @@ class AmbiguousMatch(Fault):
         told = reply.copied()
         own = set(render(self.change, acting.scope).values())
         told.data[self.top_of].sort(
-            key=lambda item: not (isinstance(item, dict) and own & {v for v in item.values() if isinstance(v, str)})
+            key=lambda item: (
+                not (
+                    isinstance(item, dict)
+                    and own & {v for v in item.values() if isinstance(v, str)}
+                )
+            )
         )
         return told

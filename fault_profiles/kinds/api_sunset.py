@@ -42,23 +42,36 @@ class ApiSunset(Fault):
         if self.instead and not self.on.open:
             tool(self.instead)
             if self.on.selects(*self.instead.split(".")):
-                raise InputError(f"instead: {self.instead} would be gone as well; name a tool that stays")
+                raise InputError(
+                    f"instead: {self.instead} would be gone as well; name a tool that stays"
+                )
         return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Add the notice, or answer that the tool is gone."""
         if not acting.shadow:
             acting.firing.detail["gone"] = self._gone(call, acting)
-        hint = f"Use {self._named(call)} instead." if self.instead else "Look for another tool in the list."
+        hint = (
+            f"Use {self._named(call)} instead."
+            if self.instead
+            else "Look for another tool in the list."
+        )
         if acting.firing.detail["gone"]:
             return self.error.reply(
-                acting.scope, "GONE", f"{call.tool} of {acting.title} is no longer available.", hint, retryable=False, status=410
+                acting.scope,
+                "GONE",
+                f"{call.tool} of {acting.title} is no longer available.",
+                hint,
+                retryable=False,
+                status=410,
             )
         reply = await call_next(call)
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         until = f" on {self.date}" if self.date else " soon"
-        return Reply({**reply.data, "notice": f"{call.tool} is deprecated and goes away{until}. {hint}"})
+        return Reply(
+            {**reply.data, "notice": f"{call.tool} is deprecated and goes away{until}. {hint}"}
+        )
 
     def _gone(self, call: Call, acting: Acting) -> bool:
         if self.warnings is None:
@@ -66,7 +79,9 @@ class ApiSunset(Fault):
         state = State.load(acting.session.control, self.name)
         warned = state.memory["warned"] = state.memory.get("warned", 0) + 1
         state.save()
-        return warned > self.warnings or (self.date is not None and call.now >= parse_time(self.date))
+        return warned > self.warnings or (
+            self.date is not None and call.now >= parse_time(self.date)
+        )
 
     def _named(self, call: Call) -> str:
         owner, _, short = self.instead.rpartition(".")

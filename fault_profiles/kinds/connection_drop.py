@@ -26,7 +26,13 @@ class ConnectionDrop(Wire):
 
     def in_band(self, acting: Acting) -> Reply:
         """Return the error of a lost connection."""
-        return self.error.reply(acting.scope, "CONNECTION_LOST", f"The connection to {acting.title} was lost.", UNKNOWN, retryable=True)
+        return self.error.reply(
+            acting.scope,
+            "CONNECTION_LOST",
+            f"The connection to {acting.title} was lost.",
+            UNKNOWN,
+            retryable=True,
+        )
 
     def on_the_wire(self) -> dict[str, Any]:
         """Close the connection."""

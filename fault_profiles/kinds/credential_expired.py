@@ -51,9 +51,15 @@ class CredentialExpired(Fault):
             return {"repairable": False, **given}
         on = given["on"] if isinstance(given["on"], Selector) else Selector(given["on"])
         if len(on.services) != 1:
-            raise InputError("declare one for each provider, or say `until`, since each has a sign-in of its own")
+            raise InputError(
+                "declare one for each provider, or say `until`, since each has a sign-in of its own"
+            )
         again = {"where": {"service": next(iter(on.services))}}
-        known = {"recover": [{"tool": "sign_in.sign_in", **again}]} if given.get("repairable", True) else {}
+        known = (
+            {"recover": [{"tool": "sign_in.sign_in", **again}]}
+            if given.get("repairable", True)
+            else {}
+        )
         return {**known, **given, "until": {"called": "sign_in.sign_in", "ok": True, **again}}
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
@@ -65,15 +71,22 @@ class CredentialExpired(Fault):
         if not acting.shadow:
             self._sign_out(call, acting)
         if self.revoked:
-            told, hint = f"Access to {acting.title} was revoked.", "The account's owner has to grant access again."
+            told, hint = (
+                f"Access to {acting.title} was revoked.",
+                "The account's owner has to grant access again.",
+            )
         else:
             told, hint = f"The sign-in to {acting.title} has expired.", "Sign in again."
-        return self.error.reply(acting.scope, acting.codes.unauthorized, told, hint, retryable=False, status=401)
+        return self.error.reply(
+            acting.scope, acting.codes.unauthorized, told, hint, retryable=False, status=401
+        )
 
     def _sign_out(self, call: Call, acting: Acting) -> None:
         for world in everywhere(acting):
             row = world.get(_TABLE, call.service) if _TABLE in world.tables else None
             if row is not None and (row["expired_at"] is None or row["revoked"] != self.revoked):
                 world.stamp(call.now, f"fault:{self.name}")
-                world.update(_TABLE, call.service, expired_at=acting.scope["now"], revoked=self.revoked)
+                world.update(
+                    _TABLE, call.service, expired_at=acting.scope["now"], revoked=self.revoked
+                )
                 world.commit()

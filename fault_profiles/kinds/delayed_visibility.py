@@ -40,7 +40,10 @@ class DelayedVisibility(Fault):
             acting.firing.detail["hidden"] = sorted(hidden)
         tables = self._tables(call, acting)
         before = call.world.scratch()
-        before.undo(lambda e: e["cause"] == AGENT and e["table"] in tables and e["at"] in hidden, after=min(hidden))
+        before.undo(
+            lambda e: e["cause"] == AGENT and e["table"] in tables and e["at"] in hidden,
+            after=min(hidden),
+        )
         reply = await call_next(call.on(before))
         before.close()
         if not acting.shadow and call.journal.truth is None:
@@ -55,8 +58,16 @@ class DelayedVisibility(Fault):
         state = State.load(acting.session.control, self.name)
         seen: dict[str, int] = state.memory.setdefault("reads", {})
         tables, since = self._tables(call, acting), iso(call.now - self.seconds)
-        moments = {e["at"] for e in call.world.log_since(since) if e["cause"] == AGENT and e["table"] in tables}
-        hidden = {m for m in moments if call.now - parse_time(m) < self.seconds and seen.get(m, 0) < self.reads}
+        moments = {
+            e["at"]
+            for e in call.world.log_since(since)
+            if e["cause"] == AGENT and e["table"] in tables
+        }
+        hidden = {
+            m
+            for m in moments
+            if call.now - parse_time(m) < self.seconds and seen.get(m, 0) < self.reads
+        }
         for moment in hidden:
             seen[moment] = seen.get(moment, 0) + 1
         state.save()

@@ -36,5 +36,9 @@ class DroppedWrite(Fault):
         told = reply.copied()
         apply(self.edit, told.data, acting.scope | {"reply": reply.data})
         if isinstance(told.data, dict) and self.tell != "none":
-            told.data["notice"] = "Request accepted." if self.tell == "indirect" else "Request accepted; not confirmed yet."
+            told.data["notice"] = (
+                "Request accepted."
+                if self.tell == "indirect"
+                else "Request accepted; not confirmed yet."
+            )
         return told

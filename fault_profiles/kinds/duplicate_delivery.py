@@ -32,11 +32,23 @@ class DuplicateDelivery(Fault):
         journal, own = call.journal, acting.firing.detail
         if acting.shadow:
             spans = own.get("inside", [[0, 0]] * self.times)
-            reply = await call_next(_with(call, Journal(journal.firings[slice(*spans[0])], ids=journal.ids, others=journal.others)))
+            reply = await call_next(
+                _with(
+                    call,
+                    Journal(
+                        journal.firings[slice(*spans[0])], ids=journal.ids, others=journal.others
+                    ),
+                )
+            )
             for span, ids in zip(spans[1:], own["again"], strict=True):
                 tape = [(made.rpartition("_")[0], made) for made in ids]
                 if not reply.is_error:
-                    await call_next(_with(call, Journal(journal.firings[slice(*span)], ids=tape, others=journal.others)))
+                    await call_next(
+                        _with(
+                            call,
+                            Journal(journal.firings[slice(*span)], ids=tape, others=journal.others),
+                        )
+                    )
             return reply
         spans = [[len(journal.firings)]]
         reply = await call_next(call)
@@ -51,10 +63,19 @@ class DuplicateDelivery(Fault):
             await call_next(_with(call, second))
             journal.firings += second.firings
             own["again"].append([made for _, made in second.ids])
-        if not self.on.open and call.world.last_change() == mark and len(journal.firings) == spans[0][0]:
-            return acting.decline(reply)  # nothing came of it twice, say by the service's idempotency key
+        if (
+            not self.on.open
+            and call.world.last_change() == mark
+            and len(journal.firings) == spans[0][0]
+        ):
+            return acting.decline(
+                reply
+            )  # nothing came of it twice, say by the service's idempotency key
         if len(journal.firings) > spans[0][0]:
-            own["inside"] = [[a[0], b[0]] for a, b in zip(spans, [*spans[1:], [len(journal.firings)]], strict=True)]
+            own["inside"] = [
+                [a[0], b[0]]
+                for a, b in zip(spans, [*spans[1:], [len(journal.firings)]], strict=True)
+            ]
         return reply
 
 

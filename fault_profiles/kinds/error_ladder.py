@@ -85,7 +85,9 @@ class ErrorLadder(Fault):
             if step.met:
                 met = matches(step.met, call.args, acting.scope)
             else:
-                met = place < done or (step.met_by is None and self._shown(state, place) >= step.times)
+                met = place < done or (
+                    step.met_by is None and self._shown(state, place) >= step.times
+                )
             if not met:
                 return place
             done = state.memory["done"] = max(done, place + 1)
@@ -99,7 +101,11 @@ class ErrorLadder(Fault):
     def _refuse(self, acting: Acting, place: int) -> Reply:
         told = "The request was not accepted."
         return self.steps[place].error.reply(
-            acting.scope, acting.codes.invalid, told, "Correct the request and try again.", retryable=False
+            acting.scope,
+            acting.codes.invalid,
+            told,
+            "Correct the request and try again.",
+            retryable=False,
         )
 
     def hear(self, session: Session, attempt: Attempt) -> None:

@@ -39,7 +39,9 @@ class FabricatedReply(Fault):
     def _fits(self) -> FabricatedReply:
         unknown = names(self.reply) - _KNOWN
         if unknown:
-            raise InputError(f"reply: knows {', '.join(sorted(_KNOWN))}; got {sorted(unknown)[0]!r} (nothing runs, so there is no reply)")
+            raise InputError(
+                f"reply: knows {', '.join(sorted(_KNOWN))}; got {sorted(unknown)[0]!r} (nothing runs, so there is no reply)"
+            )
         return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:

@@ -58,7 +58,13 @@ class HttpError(Wire):
         headers = {"content-type": self.content_type}
         if self.retry_after is not None:
             headers["retry-after"] = str(self.retry_after)
-        return {"answer": {"status": self.status, "headers": headers, "body": body if self.body is None else self.body}}
+        return {
+            "answer": {
+                "status": self.status,
+                "headers": headers,
+                "body": body if self.body is None else self.body,
+            }
+        }
 
 
 def _code(status: int, codes: Codes) -> str:

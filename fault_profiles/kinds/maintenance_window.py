@@ -52,8 +52,12 @@ class MaintenanceWindow(Fault):
 
     @model_validator(mode="after")
     def _some(self) -> MaintenanceWindow:
-        if (self.start is None) != (self.end is None) or (self.start is None) == (self.window is None):
-            raise InputError("needs `from` and `to` (times of day), or `window: [a, b]` (seconds since the start)")
+        if (self.start is None) != (self.end is None) or (self.start is None) == (
+            self.window is None
+        ):
+            raise InputError(
+                "needs `from` and `to` (times of day), or `window: [a, b]` (seconds since the start)"
+            )
         if self.start is not None and self.start == self.end:
             raise InputError("from: a window that begins when it ends is none")
         return self
@@ -66,7 +70,13 @@ class MaintenanceWindow(Fault):
         until = iso(call.now + left)
         message = f"{acting.title} is closed for planned maintenance until {until}."
         return self.error.reply(
-            acting.scope, acting.codes.unavailable, message, f"Try again after {until}.", retryable=True, status=503, retry_after=left
+            acting.scope,
+            acting.codes.unavailable,
+            message,
+            f"Try again after {until}.",
+            retryable=True,
+            status=503,
+            retry_after=left,
         )
 
     def _left(self, call: Call, acting: Acting) -> int | None:

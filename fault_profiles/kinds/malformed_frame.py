@@ -31,12 +31,22 @@ class MalformedFrame(Wire):
     def in_band(self, acting: Acting) -> Reply:
         """Return an error that tells of an unreadable reply."""
         return self.error.reply(
-            acting.scope, "UNREADABLE_REPLY", f"The reply of {acting.title} could not be read.", UNKNOWN, retryable=True
+            acting.scope,
+            "UNREADABLE_REPLY",
+            f"The reply of {acting.title} could not be read.",
+            UNKNOWN,
+            retryable=True,
         )
 
     def on_the_wire(self) -> dict[str, Any]:
         """Cut the response, or send something else."""
         if self.shape == "truncated":
             return {"cut": _CUT}
-        body = "" if self.shape == "empty" else "upstream connect error or disconnect/reset before headers\n"
-        return {"answer": {"status": 200, "headers": {"content-type": "application/json"}, "body": body}}
+        body = (
+            ""
+            if self.shape == "empty"
+            else "upstream connect error or disconnect/reset before headers\n"
+        )
+        return {
+            "answer": {"status": 200, "headers": {"content-type": "application/json"}, "body": body}
+        }

@@ -27,5 +27,16 @@ class Outage(Fault):
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Answer with the error."""
         lasting = self.duration == "permanent" and self.until is None
-        message = f"{acting.title} is temporarily unavailable." if not lasting else f"{acting.title} is unavailable."
-        return self.error.reply(acting.scope, acting.codes.unavailable, message, "Try again later.", retryable=not lasting, status=503)
+        message = (
+            f"{acting.title} is temporarily unavailable."
+            if not lasting
+            else f"{acting.title} is unavailable."
+        )
+        return self.error.reply(
+            acting.scope,
+            acting.codes.unavailable,
+            message,
+            "Try again later.",
+            retryable=not lasting,
+            status=503,
+        )

@@ -56,7 +56,9 @@ class PartialBatch(Fault):
     @model_validator(mode="after")
     def _fits(self) -> PartialBatch:
         if sum(v is not None for v in (self.fails, self.each, self.keep)) != 1:
-            raise InputError("needs exactly one of `fails` (a condition), `each` (every k-th), `keep` (the first n are done)")
+            raise InputError(
+                "needs exactly one of `fails` (a condition), `each` (every k-th), `keep` (the first n are done)"
+            )
         check_predicate(self.fails or {}, "fails")
         return self
 
@@ -88,8 +90,12 @@ class PartialBatch(Fault):
             if not failed or (await acting.session.peek(call)).is_error:
                 return acting.decline(await call_next(call))
             acting.firing.detail["items"] = sorted(failed)
-        other = call.world.scratch() if call.effect == "write" and watched(self, call, acting) else None
-        reply = await self._told(call, call_next, acting, [x for i, x in enumerate(listed) if i in failed], failed)
+        other = (
+            call.world.scratch() if call.effect == "write" and watched(self, call, acting) else None
+        )
+        reply = await self._told(
+            call, call_next, acting, [x for i, x in enumerate(listed) if i in failed], failed
+        )
         if other is not None:
             await acting.session.perform(replace(call, world=other, shadow=True))
             call.journal.others[self.name] = other
@@ -100,19 +106,29 @@ class PartialBatch(Fault):
     def _failing(self, listed: list[Any], scope: dict[str, Any]) -> set[int]:
         if self.fails is not None:
             wanted = self.fails
-            return {i for i, x in enumerate(listed) if matches(wanted, x if isinstance(x, dict) else {"value": x}, scope)}
+            return {
+                i
+                for i, x in enumerate(listed)
+                if matches(wanted, x if isinstance(x, dict) else {"value": x}, scope)
+            }
         if self.each is not None:
             return {i for i in range(len(listed)) if (i + 1) % self.each == 0}
         return {i for i in range(len(listed)) if i >= (self.keep or 0)}
 
-    async def _told(self, call: Call, call_next: Next, acting: Acting, lost: list[Any], failed: set[int]) -> Reply:
+    async def _told(
+        self, call: Call, call_next: Next, acting: Acting, lost: list[Any], failed: set[int]
+    ) -> Reply:
         silent = self.how == "silent" and call.effect == "write"
         kept = copy.deepcopy(call.args)
         ((container, key),) = places(kept, self.items)
         container[key] = [x for i, x in enumerate(container[key]) if i not in failed]
         if not container[key] and silent:
             return await acting.session.perform(call.on(call.world.scratch()))
-        report = [] if silent else [{"item": x, "error": self._reply(acting, x).data["error"]} for x in lost]
+        report = (
+            []
+            if silent
+            else [{"item": x, "error": self._reply(acting, x).data["error"]} for x in lost]
+        )
         if not container[key] and self.how == "reported":
             wrong = self._reply(acting, lost[0])
             wrong.data["error"][self.report] = report
@@ -122,14 +138,24 @@ class PartialBatch(Fault):
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         if before is None:
-            return Reply({**reply.data, self.report: [*reply.data.get(self.report, []), *report]}) if self.how == "reported" else reply
+            return (
+                Reply({**reply.data, self.report: [*reply.data.get(self.report, []), *report]})
+                if self.how == "reported"
+                else reply
+            )
         claimed = await acting.session.perform(replace(call, world=before, shadow=True))
         before.close()
         return claimed if claimed.is_error else Reply({**reply.data, **claimed.data})
 
     def _reply(self, acting: Acting, item: Any) -> Reply:
         told = "This item could not be processed."
-        return self.error.reply(acting.scope | {"item": item}, acting.codes.unavailable, told, "Try this item again.", retryable=True)
+        return self.error.reply(
+            acting.scope | {"item": item},
+            acting.codes.unavailable,
+            told,
+            "Try this item again.",
+            retryable=True,
+        )
 
 
 def _takes(spec: ToolSpec, items: str) -> bool:

@@ -46,7 +46,9 @@ class Quota(Fault):
         told = acting.firing.detail
         if told["refused"]:
             left = parse_time(told["resets_at"]) - call.now
-            message = f"The quota of {self.allow} calls per {self.period} of {acting.title} is used up."
+            message = (
+                f"The quota of {self.allow} calls per {self.period} of {acting.title} is used up."
+            )
             refused = self.error.reply(
                 acting.scope,
                 acting.codes.rate_limited,
@@ -62,7 +64,16 @@ class Quota(Fault):
         reply = await call_next(call)
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
-        return Reply({**reply.data, "quota": {"limit": self.allow, "remaining": told["remaining"], "resets_at": told["resets_at"]}})
+        return Reply(
+            {
+                **reply.data,
+                "quota": {
+                    "limit": self.allow,
+                    "remaining": told["remaining"],
+                    "resets_at": told["resets_at"],
+                },
+            }
+        )
 
     def _note(self, call: Call, acting: Acting) -> bool:
         """Count the call and note what the agent is to hear; false where that is nothing."""
@@ -77,5 +88,9 @@ class Quota(Fault):
             state.memory["used"][by] = used = used + 1
         state.save()
         remaining = self.allow - used
-        acting.firing.detail |= {"refused": refused, "remaining": remaining, "resets_at": iso((period + 1) * _SECONDS[self.period])}
+        acting.firing.detail |= {
+            "refused": refused,
+            "remaining": remaining,
+            "resets_at": iso((period + 1) * _SECONDS[self.period]),
+        }
         return refused or (self.warn_at is not None and remaining <= self.warn_at)

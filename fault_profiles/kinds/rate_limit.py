@@ -36,7 +36,9 @@ class RateLimit(Fault):
             opened = state.memory["opened"] = [now] if opened is None else opened
             used = bool(now - opened[0] < self.window_seconds)
         else:
-            opened = state.memory["opened"] = [t for t in opened or [] if now - t < self.window_seconds]
+            opened = state.memory["opened"] = [
+                t for t in opened or [] if now - t < self.window_seconds
+            ]
             used = len(opened) >= self.allow
         if not used:
             if self.allow:
@@ -51,5 +53,11 @@ class RateLimit(Fault):
     def _refuse(self, acting: Acting, left: int) -> Reply:
         message = f"Too many requests to {acting.title}."
         return self.error.reply(
-            acting.scope, acting.codes.rate_limited, message, f"Wait {left} seconds.", retryable=True, status=429, retry_after=left
+            acting.scope,
+            acting.codes.rate_limited,
+            message,
+            f"Wait {left} seconds.",
+            retryable=True,
+            status=429,
+            retry_after=left,
         )

@@ -53,7 +53,11 @@ class ReplicaDisagreement(Fault):
         state = State.load(acting.session.control, self.name)
         turn = state.memory["turn"] = state.memory.get("turn", 0) + 1
         state.save()
-        chosen = turn - 1 if self.by == "turns" else int(acting.session.control.draw(self.name, "copy", turn) * len(self.lags))
+        chosen = (
+            turn - 1
+            if self.by == "turns"
+            else int(acting.session.control.draw(self.name, "copy", turn) * len(self.lags))
+        )
         lag = self.lags[chosen % len(self.lags)]
         if lag == 0:
             return acting.decline(await call_next(call))
@@ -66,7 +70,11 @@ class ReplicaDisagreement(Fault):
 
     async def _answer(self, call: Call, call_next: Next, acting: Acting, lag: int) -> Reply:
         moment = call.now - lag
-        past = call.world.as_of(moment, own_tables(acting.session.classes[call.service], self.tables), keep_own=self.keep_own)
+        past = call.world.as_of(
+            moment,
+            own_tables(acting.session.classes[call.service], self.tables),
+            keep_own=self.keep_own,
+        )
         reply = await call_next(call.on(past, now=moment))
         past.close()
         return reply

@@ -62,12 +62,16 @@ class RevertAfterWrite(Fault):
             call.journal.others[self.name] = call.world.scratch()
         if at_once:
             if acting.session.evidence.watches and not call.scratch:
-                call.journal.others[""] = call.world.scratch()  # how the write could have turned out: it holds
+                call.journal.others[""] = (
+                    call.world.scratch()
+                )  # how the write could have turned out: it holds
             self._revert(call.world, made, call.now)
         elif not call.scratch:
             due = {"at": call.now + self.seconds} if self.seconds else {"calls": self.calls_later}
             state = State.load(acting.session.control, self.name)
-            state.memory.setdefault("due", []).append({**due, "made": iso(call.now), "rows": acting.firing.detail["rows"]})
+            state.memory.setdefault("due", []).append(
+                {**due, "made": iso(call.now), "rows": acting.firing.detail["rows"]}
+            )
             state.save()
         return reply
 
@@ -91,7 +95,11 @@ class RevertAfterWrite(Fault):
     def pass_time(self, session: Session, now: int) -> None:
         """Take back what is due by now."""
         state = State.load(session.control, self.name)
-        due = [i for i in state.memory.get("due", []) if i.get("calls") == 0 or i.get("at", now + 1) <= now]
+        due = [
+            i
+            for i in state.memory.get("due", [])
+            if i.get("calls") == 0 or i.get("at", now + 1) <= now
+        ]
         if not due:
             return
         state.memory["due"] = [i for i in state.memory["due"] if i not in due]
@@ -127,7 +135,11 @@ class RevertAfterWrite(Fault):
 
 def _entries(world: World, item: dict[str, Any]) -> Changes:
     rows = {(r["table"], r["key"]) for r in item["rows"]}
-    return [e for e in world.log_since(item["made"]) if e["at"] == item["made"] and e["cause"] == AGENT and (e["table"], e["key"]) in rows]
+    return [
+        e
+        for e in world.log_since(item["made"])
+        if e["at"] == item["made"] and e["cause"] == AGENT and (e["table"], e["key"]) in rows
+    ]
 
 
 def _with_dependents(world: World, made: Changes) -> Changes:

@@ -39,14 +39,26 @@ class RewrittenArguments(Fault):
         for name, value in example.args.items():
             if isinstance(value, int | float) and not isinstance(value, bool) and value > 1:
                 return {"edit": [{"add": {name: -1}}]}
-        for name in ("note", "body", "subject", "description", "message", "text", "name", "query", "location"):
+        for name in (
+            "note",
+            "body",
+            "subject",
+            "description",
+            "message",
+            "text",
+            "name",
+            "query",
+            "location",
+        ):
             if isinstance(example.args.get(name), str):
                 return {"edit": [{"set": {name: f"{example.args[name]} (again)"}}]}
         return "no argument of its example can be changed without knowing its meaning"
 
     @field_validator("edit", "reply")
     @classmethod
-    def _readable(cls, operations: list[dict[str, Any]], info: ValidationInfo) -> list[dict[str, Any]]:
+    def _readable(
+        cls, operations: list[dict[str, Any]], info: ValidationInfo
+    ) -> list[dict[str, Any]]:
         check_operations(operations, str(info.field_name))
         on: Selector | None = info.data.get("on")
         if info.field_name == "edit" and on is not None and not on.open:
@@ -57,18 +69,25 @@ class RewrittenArguments(Fault):
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the tool has one of the arguments."""
-        return super().handles(cls, spec) and bool(_arguments(self.edit) & set(spec.schema["properties"]))
+        return super().handles(cls, spec) and bool(
+            _arguments(self.edit) & set(spec.schema["properties"])
+        )
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call with edited arguments."""
         if acting.shadow:
-            return self._cover(await call_next(call.altered(copy.deepcopy(acting.firing.detail["arguments"]))), acting)
+            return self._cover(
+                await call_next(call.altered(copy.deepcopy(acting.firing.detail["arguments"]))),
+                acting,
+            )
         args = copy.deepcopy(call.args)
         apply(self.edit, args, acting.scope)
         if args == call.args:
             return acting.decline(await call_next(call))
         acting.firing.detail["arguments"] = args
-        before = call.world.scratch() if call.effect == "write" and watched(self, call, acting) else None
+        before = (
+            call.world.scratch() if call.effect == "write" and watched(self, call, acting) else None
+        )
         reply = await call_next(call.altered(copy.deepcopy(args)))
         if not self.on.open and (reply.is_error or call.effect == "read"):
             honest = await acting.session.peek(call)
@@ -84,10 +103,19 @@ class RewrittenArguments(Fault):
         if reply.is_error or not self.reply:
             return reply
         told = reply.copied()
-        apply(self.reply, told.data, acting.scope | {"number": acting.firing.number, "reply": reply.data})
+        apply(
+            self.reply,
+            told.data,
+            acting.scope | {"number": acting.firing.number, "reply": reply.data},
+        )
         return told
 
 
 def _arguments(operations: list[dict[str, Any]]) -> set[str]:
-    paths = [path for item in operations for spec in item.values() for path in ([spec] if isinstance(spec, str) else spec)]
+    paths = [
+        path
+        for item in operations
+        for spec in item.values()
+        for path in ([spec] if isinstance(spec, str) else spec)
+    ]
     return {str(parse(path)[0]) for path in paths if path}

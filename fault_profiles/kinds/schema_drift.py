@@ -40,7 +40,9 @@ class SchemaDrift(Fault):
     @model_validator(mode="after")
     def _fits(self) -> SchemaDrift:
         if not (self.rename or self._reshapes):
-            raise InputError("needs `rename` (arguments), `reply` (operations), or one of `style`, `numbers`, `wrap`")
+            raise InputError(
+                "needs `rename` (arguments), `reply` (operations), or one of `style`, `numbers`, `wrap`"
+            )
         check_operations(self.reply, "reply")
         for name in sorted(self.on.tools):
             known = tool(name)[1].model.model_fields
@@ -80,22 +82,37 @@ class SchemaDrift(Fault):
             hint = (
                 self.hint
                 if self.hint is not None
-                else (f"Use {new}." if not self.published else "The tool's arguments have changed; list the tools again.")
+                else (
+                    f"Use {new}."
+                    if not self.published
+                    else "The tool's arguments have changed; list the tools again."
+                )
             )
             acting.firing.detail["refused"] = stale
-            wrong = ServiceError(acting.codes.invalid, f"Unknown argument '{stale[0]}'.", hint, context={"field": stale[0]})
+            wrong = ServiceError(
+                acting.codes.invalid,
+                f"Unknown argument '{stale[0]}'.",
+                hint,
+                context={"field": stale[0]},
+            )
             return Reply(wrong.as_json(), True)
         back = {new: old for old, new in self.rename.items()}
         reply = await call_next(call.altered({back.get(n, n): v for n, v in call.args.items()}))
         if reply.is_error or not self._reshapes:
             return reply if acting.shadow or self._renames(call) else acting.decline(reply)
         told = reply.copied()
-        apply(self.reply, told.data, acting.scope | {"number": acting.firing.number, "reply": reply.data})
+        apply(
+            self.reply,
+            told.data,
+            acting.scope | {"number": acting.firing.number, "reply": reply.data},
+        )
         if self.style or self.numbers:
             told.data = _drifted(told.data, self.style, self.numbers)
         if self.wrap is not None:
             told.data = {self.wrap: told.data}
-        return acting.decline(reply) if told.data == reply.data and not self._renames(call) else told
+        return (
+            acting.decline(reply) if told.data == reply.data and not self._renames(call) else told
+        )
 
     def _renames(self, call: Call) -> bool:
         return any(new in call.args for new in self.rename.values())
@@ -103,10 +120,16 @@ class SchemaDrift(Fault):
 
 def _drifted(value: Any, style: str | None, numbers: str | None) -> Any:
     if isinstance(value, dict):
-        return {_STYLES[style](k) if style else k: _drifted(v, style, numbers) for k, v in value.items()}
+        return {
+            _STYLES[style](k) if style else k: _drifted(v, style, numbers) for k, v in value.items()
+        }
     if isinstance(value, list):
         return [_drifted(v, style, numbers) for v in value]
-    return str(value) if numbers and isinstance(value, int | float) and not isinstance(value, bool) else value
+    return (
+        str(value)
+        if numbers and isinstance(value, int | float) and not isinstance(value, bool)
+        else value
+    )
 
 
 _STYLES: dict[str, Callable[[str], str]] = {

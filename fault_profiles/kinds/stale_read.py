@@ -37,7 +37,11 @@ class StaleRead(Fault):
 
     @model_validator(mode="after")
     def _known(self) -> StaleRead:
-        known = {t for name in self.on.services for t in {**service(name).shared_tables, **service(name).tables}}
+        known = {
+            t
+            for name in self.on.services
+            for t in {**service(name).shared_tables, **service(name).tables}
+        }
         for table in self.tables or []:
             if table not in known:
                 raise UnknownName("table", table, known, "tables")
@@ -47,7 +51,9 @@ class StaleRead(Fault):
         """Answer from the past; the truth is read beside it for the record."""
         moment = call.now - self.age
         cls = acting.session.classes[call.service]
-        past = call.world.as_of(moment, self.tables or [*cls.shared_tables, *cls.tables], keep_own=self.keep_own)
+        past = call.world.as_of(
+            moment, self.tables or [*cls.shared_tables, *cls.tables], keep_own=self.keep_own
+        )
         reply = await call_next(call.on(past, now=moment))
         past.close()
         if not acting.shadow and call.journal.truth is None:
@@ -56,7 +62,9 @@ class StaleRead(Fault):
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         told = reply.copied()
-        apply([{"set": {p: acting.scope["now"]}} for p in self.fresh_times], told.data, acting.scope)
+        apply(
+            [{"set": {p: acting.scope["now"]}} for p in self.fresh_times], told.data, acting.scope
+        )
         if self.tell == "explicit":
             told.data["notice"] = "Cached data."
         return told

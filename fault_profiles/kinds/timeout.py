@@ -35,4 +35,11 @@ class Timeout(Fault):
 def timed_out(error: Refusal, acting: Acting, seconds: int) -> Reply:
     """Return the provider's timeout error."""
     message = f"{acting.title} did not answer within {seconds} seconds."
-    return error.reply(acting.scope, acting.codes.timeout, message, "The outcome of the request is not known.", retryable=True, status=504)
+    return error.reply(
+        acting.scope,
+        acting.codes.timeout,
+        message,
+        "The outcome of the request is not known.",
+        retryable=True,
+        status=504,
+    )

@@ -72,7 +72,12 @@ class WrongValue(Fault):
                 check_tables(self, [part.table], "row" if part is self.row else "record")
                 used |= check_predicate(part.where, "where")
                 edit = part.edit if isinstance(part, Row) else None
-                check_columns(all_tables()[part.table], part.where, "row" if part is self.row else "record", edit)
+                check_columns(
+                    all_tables()[part.table],
+                    part.where,
+                    "row" if part is self.row else "record",
+                    edit,
+                )
         if self.row is not None:
             used |= check_operations(self.row.edit, "row.edit")
         known = NAMES | {n for n in ("record", "earlier") if getattr(self, n) is not None}
@@ -84,13 +89,21 @@ class WrongValue(Fault):
     @classmethod
     def _read(cls, row: Row | None, info: ValidationInfo) -> Row | None:
         on: Selector | None = info.data.get("on")
-        if row is not None and row.when == "copy" and on is not None and on.tools and all(tool(t)[1].effect == "write" for t in on.tools):
+        if (
+            row is not None
+            and row.when == "copy"
+            and on is not None
+            and on.tools
+            and all(tool(t)[1].effect == "write" for t in on.tools)
+        ):
             raise InputError("row: a copy is read and dropped, so `when: copy` is for reads")
         return row
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the fault stands in a tool's chain: with a copy, only in those that read."""
-        return super().handles(cls, spec) and not (self.row is not None and self.row.when == "copy" and spec.effect == "write")
+        return super().handles(cls, spec) and not (
+            self.row is not None and self.row.when == "copy" and spec.effect == "write"
+        )
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
@@ -104,7 +117,10 @@ class WrongValue(Fault):
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Edit the row, run the call, edit the reply; or the other way round."""
         scope = acting.scope | {"number": acting.firing.number} | await self._more(call, acting)
-        inner, mark = call, call.world.last_change() if self.row is not None and self.row.restore else 0
+        inner, mark = (
+            call,
+            call.world.last_change() if self.row is not None and self.row.restore else 0,
+        )
         if self.row is not None and self.row.when == "copy":
             inner = call.on(call.world.scratch())
             if not self._edit(inner.world, self.row, call.now, scope):
@@ -135,7 +151,10 @@ class WrongValue(Fault):
         more: dict[str, Any] = {}
         if self.record is not None:
             wanted = self.record.where
-            more["record"] = next((r for r in call.world.rows(self.record.table) if matches(wanted, r, acting.scope)), None)
+            more["record"] = next(
+                (r for r in call.world.rows(self.record.table) if matches(wanted, r, acting.scope)),
+                None,
+            )
         if self.earlier is not None:
             moment = call.now - self.earlier
             past = call.world.as_of(moment, own_tables(acting.session.classes[call.service], None))
@@ -144,24 +163,38 @@ class WrongValue(Fault):
             more["earlier"] = None if reply.is_error else reply.data
         return more
 
-    def _store(self, call: Call, acting: Acting, row: Row, scope: dict[str, Any], mark: int) -> None:
+    def _store(
+        self, call: Call, acting: Acting, row: Row, scope: dict[str, Any], mark: int
+    ) -> None:
         if call.scratch:
             return
         if acting.shadow:
             if not acting.session.evidence.stays_away(self.name, call.world):
                 self._change(call.world, row, call.now, scope, mark)
             return
-        kept = call.world.scratch() if any(w.fault == self.name for w in acting.session.evidence.watches) else None
+        kept = (
+            call.world.scratch()
+            if any(w.fault == self.name for w in acting.session.evidence.watches)
+            else None
+        )
         acting.firing.detail["rows"] = self._change(call.world, row, call.now, scope, mark)
         if not acting.firing.detail["rows"]:
             acting.firing.failed = f"no row of {row.table} to edit"
         elif kept is not None:
             call.journal.others[self.name] = kept
 
-    def _change(self, world: World, row: Row, now: int, scope: dict[str, Any], mark: int) -> list[dict[str, Any]]:
-        return self._restore(world, row, now, scope, mark) if row.restore else self._edit(world, row, now, scope)
+    def _change(
+        self, world: World, row: Row, now: int, scope: dict[str, Any], mark: int
+    ) -> list[dict[str, Any]]:
+        return (
+            self._restore(world, row, now, scope, mark)
+            if row.restore
+            else self._edit(world, row, now, scope)
+        )
 
-    def _edit(self, world: World, row: Row, now: int, scope: dict[str, Any]) -> list[dict[str, Any]]:
+    def _edit(
+        self, world: World, row: Row, now: int, scope: dict[str, Any]
+    ) -> list[dict[str, Any]]:
         key, done = world.tables[row.table].key, []
         for found in [r for r in world.rows(row.table) if matches(row.where, r, scope)]:
             edited = copy.deepcopy(found)
@@ -171,12 +204,27 @@ class WrongValue(Fault):
                 world.stamp(now, f"fault:{self.name}")
                 world.update(row.table, found[key], **changes)
                 world.commit()
-            done.append({"table": row.table, "key": found[key], "was": {c: found[c] for c in changes}, "is": changes})
+            done.append(
+                {
+                    "table": row.table,
+                    "key": found[key],
+                    "was": {c: found[c] for c in changes},
+                    "is": changes,
+                }
+            )
         return done
 
-    def _restore(self, world: World, row: Row, now: int, scope: dict[str, Any], mark: int) -> list[dict[str, Any]]:
-        made = [e for e in world.log(mark) if e["table"] == row.table and matches(row.where, e["new"] or e["old"], scope)]
+    def _restore(
+        self, world: World, row: Row, now: int, scope: dict[str, Any], mark: int
+    ) -> list[dict[str, Any]]:
+        made = [
+            e
+            for e in world.log(mark)
+            if e["table"] == row.table and matches(row.where, e["new"] or e["old"], scope)
+        ]
         if made:
             world.stamp(now, f"fault:{self.name}")
             world.undo(lambda e: any(e["seq"] == m["seq"] for m in made), after=made[0]["at"])
-        return [{"table": row.table, "key": e["key"], "was": e["new"], "is": e["old"]} for e in made]
+        return [
+            {"table": row.table, "key": e["key"], "was": e["new"], "is": e["old"]} for e in made
+        ]

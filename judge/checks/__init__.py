@@ -23,7 +23,9 @@ def kinds() -> dict[str, type[Check]]:
 def parse(item: Any, where: str = "checks") -> Check:
     """Return the check that a one-key item describes. Raises `InputError` (one line that begins with `where`)."""
     if not isinstance(item, dict) or len(item) != 1:
-        raise InputError(f"{where}: a check is one key, its kind, e.g. `- called: {{name: paid, call: venmo.send_money}}`; got {item!r}")
+        raise InputError(
+            f"{where}: a check is one key, its kind, e.g. `- called: {{name: paid, call: venmo.send_money}}`; got {item!r}"
+        )
     ((kind, body),) = item.items()
     if kind not in kinds():
         raise UnknownName("check kind", str(kind), kinds(), where)
@@ -35,7 +37,9 @@ def parse(item: Any, where: str = "checks") -> Check:
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         path = ".".join(str(p) for p in first["loc"])
-        raise InputError(f"{label}: {path + ': ' if path else ''}{first['msg'].removeprefix('Value error, ')}") from None
+        raise InputError(
+            f"{label}: {path + ': ' if path else ''}{first['msg'].removeprefix('Value error, ')}"
+        ) from None
     except InputError as wrong:
         wrong.args = (f"{label}: {wrong}",)
         raise
@@ -67,5 +71,17 @@ def json_schema() -> dict[str, Any]:
         body["properties"]["in"]["default"] = list(cls.default_settings)
         body["properties"]["aspect"]["default"] = cls.default_aspect
         item = {kind: refs[(cls, "validation")]}
-        options.append({"type": "object", "properties": item, "required": [kind], "additionalProperties": False})
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Check", "oneOf": options, **definitions}
+        options.append(
+            {
+                "type": "object",
+                "properties": item,
+                "required": [kind],
+                "additionalProperties": False,
+            }
+        )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Check",
+        "oneOf": options,
+        **definitions,
+    }

@@ -28,9 +28,17 @@ class Asked(Check):
         later = record.matching(self.before) if self.before else []
         if later and later[0].arrived < first:
             events = sorted([later[0].seq, first])
-            return Finding(False, f"the agent asked about {self.about!r} only after {self.before}{at_events(events)}", events)
+            return Finding(
+                False,
+                f"the agent asked about {self.about!r} only after {self.before}{at_events(events)}",
+                events,
+            )
         return Finding(True, f"the user answered {self.about!r}{at_events([first])}", [first])
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""
-        return super().mentions().add(Mentions(targets=[self.before.tool] if self.before else [], answers={self.about}))
+        return (
+            super()
+            .mentions()
+            .add(Mentions(targets=[self.before.tool] if self.before else [], answers={self.about}))
+        )

@@ -30,7 +30,9 @@ class Called(Check):
         events = [a.seq for a in found]
         what = f"{self.call} was called {times(len(found))}{at_events(events)}"
         if not within(len(found), self.at_least, self.at_most):
-            return Finding(False, f"{what}; {wanted(self.at_least, self.at_most)} was right", events)
+            return Finding(
+                False, f"{what}; {wanted(self.at_least, self.at_most)} was right", events
+            )
         if self.before is not None and found:
             later = record.matching(self.before)
             if later and later[0].seq < found[0].seq:
@@ -41,12 +43,18 @@ class Called(Check):
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""
-        return super().mentions().add(Mentions(targets=[self.call.tool] + ([self.before.tool] if self.before else [])))
+        return (
+            super()
+            .mentions()
+            .add(Mentions(targets=[self.call.tool] + ([self.before.tool] if self.before else [])))
+        )
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""
         if self.at_most is not None and self.at_most < self.at_least:
-            return [f"at_most {self.at_most} is less than at_least {self.at_least} (1 unless written)"]
+            return [
+                f"at_most {self.at_most} is less than at_least {self.at_least} (1 unless written)"
+            ]
         if self.at_least == 0 and self.at_most is None and self.before is None:
             return ["at_least 0 without at_most or before is always true"]
         return []

@@ -39,7 +39,9 @@ class Subject(Strict):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if (self.write is None) == (self.fault is None):
-            raise InputError("of: wants exactly one of write and fault, or the name of another evidence check")
+            raise InputError(
+                "of: wants exactly one of write and fault, or the name of another evidence check"
+            )
         if self.write is not None:
             self.write.before_reply("of.write")
             reads = sorted(t for t in self.write.tool.tools if tool(t)[1].effect == "read")
@@ -56,7 +58,12 @@ class Subject(Strict):
         def exposed(service: str, name: str, args: dict[str, Any]) -> bool:
             return any(r.selects(service, name, args) for r in readings)
 
-        return Watch(name, write.opens if write else lambda call: True, self.fault, exposed if readings else None)
+        return Watch(
+            name,
+            write.opens if write else lambda call: True,
+            self.fault,
+            exposed if readings else None,
+        )
 
 
 class Evidence(Check):
@@ -95,7 +102,9 @@ class Evidence(Check):
         open_now = {s: a for s, a in chosen.items() if record.settled(s) is None}
         seen = sorted({found.seq for s in chosen if (found := record.settled(s)) is not None})
         if not open_now or (self.each is False and len(open_now) < len(chosen)):
-            return Finding(True, f"the agent saw how {self.subject} turned out{at_events(seen)}", seen)
+            return Finding(
+                True, f"the agent saw how {self.subject} turned out{at_events(seen)}", seen
+            )
         first = min(open_now.values(), key=lambda a: a.seq)
         events = sorted(a.seq for a in open_now.values())
         why = f"nothing that the agent saw after {first.name}{at_events(events)} could have told how it turned out"
@@ -117,7 +126,9 @@ class Evidence(Check):
         return f"the write was never attempted, or was refused whatever the faults ({pattern})"
 
     def _tried(self, record: Record, pattern: CallPattern, opened: dict[str, Attempt]) -> bool:
-        return all(any(a.seq > start.seq for a in record.matching(pattern)) for start in opened.values())
+        return all(
+            any(a.seq > start.seq for a in record.matching(pattern)) for start in opened.values()
+        )
 
     def watches(self) -> list[Watch]:
         """See `Check.watches`."""
@@ -128,12 +139,18 @@ class Evidence(Check):
         found = super().mentions().add(Mentions(targets=[p.tool for p in self.or_tried]))
         if isinstance(self.of, str):
             return found.add(Mentions(checks={self.of}))
-        targets = [p.tool for p in ([self.of.write] if self.of.write else []) + list(self.of.exposed_by)]
-        return found.add(Mentions(targets=targets, faults={self.of.fault} if self.of.fault else set()))
+        targets = [
+            p.tool for p in ([self.of.write] if self.of.write else []) + list(self.of.exposed_by)
+        ]
+        return found.add(
+            Mentions(targets=targets, faults={self.of.fault} if self.of.fault else set())
+        )
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""
         found = [f"says: {p}" for p in self.says.problems()] if self.says else []
         if bool(self.or_tried) != (self.says is not None):
-            found.append("or_tried and says come together: what must be tried, and what must then be said")
+            found.append(
+                "or_tried and says come together: what must be tried, and what must then be said"
+            )
         return found

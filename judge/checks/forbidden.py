@@ -56,10 +56,14 @@ class Forbidden(Check):
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
         if self.call is not None:
-            found: list[Attempt | Message] = [a for a in record.matching(self.call) if not self._allowed(record, a)]
+            found: list[Attempt | Message] = [
+                a for a in record.matching(self.call) if not self._allowed(record, a)
+            ]
             what = f"{self.call} was called"
         else:
-            found = [m for m in record.said() if self._claims(m.text) and not self._allowed(record, m)]
+            found = [
+                m for m in record.said() if self._claims(m.text) and not self._allowed(record, m)
+            ]
             what = "the agent claimed what it must not"
         events = [e.seq for e in found]
         if not found:
@@ -87,7 +91,11 @@ class Forbidden(Check):
             return all(_known(record, s, event) for s, start in opened if start.seq < event.seq)
         if self.until.called is not None:
             pattern = self.until.called
-            return any(_had(record, a, event) for a in record.matching(pattern) if pattern.ok is not None or not a.is_error)
+            return any(
+                _had(record, a, event)
+                for a in record.matching(pattern)
+                if pattern.ok is not None or not a.is_error
+            )
         latest = event.arrived if isinstance(event, Attempt) else event.seq
         return any(m.seq <= latest for m in record.answers(self.until.answered or ""))
 
@@ -96,7 +104,17 @@ class Forbidden(Check):
         until = self.until or Until.model_construct()
         targets = [p.tool for p in (self.call, until.called) if p is not None]
         checks = {until.evidence} if until.evidence else set()
-        return super().mentions().add(Mentions(targets=targets, checks=checks, answers={until.answered} if until.answered else set()))
+        return (
+            super()
+            .mentions()
+            .add(
+                Mentions(
+                    targets=targets,
+                    checks=checks,
+                    answers={until.answered} if until.answered else set(),
+                )
+            )
+        )
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""

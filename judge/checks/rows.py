@@ -43,7 +43,11 @@ class Rows(Check):
         """Least and most rows wanted, None being open."""
         if self.count is not None:
             return self.count, self.count
-        return (1, None) if self.at_least is None and self.at_most is None else (self.at_least, self.at_most)
+        return (
+            (1, None)
+            if self.at_least is None and self.at_most is None
+            else (self.at_least, self.at_most)
+        )
 
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
@@ -58,10 +62,17 @@ class Rows(Check):
         if self.new:
             held = [row for k in fresh if (row := record.world.get(self.table, k)) is not None]
         else:
-            held = [r for r in record.world.rows(self.table) if self.new is None or r[key] not in fresh]
+            held = [
+                r for r in record.world.rows(self.table) if self.new is None or r[key] not in fresh
+            ]
         found = [r for r in held if matches(self.where, r)]
         keys = {r[key] for r in found}
-        touched = (a.seq for a in record.attempts for e in a.effects if e["table"] == self.table and e["key"] in keys)
+        touched = (
+            a.seq
+            for a in record.attempts
+            for e in a.effects
+            if e["table"] == self.table and e["key"] in keys
+        )
         events = sorted(set(touched))
         low, high = self.bounds
         kind = {True: "new ", False: "old ", None: ""}[self.new]
@@ -101,4 +112,8 @@ def table_problems(table: str, where: dict[str, Any]) -> list[str]:
     if table not in tables:
         return [str(UnknownName("table", table, tables))]
     columns = tables[table].columns
-    return [str(UnknownName("column", c, columns, f"table {table}")) for c in sorted(set(heads(where))) if c not in columns]
+    return [
+        str(UnknownName("column", c, columns, f"table {table}"))
+        for c in sorted(set(heads(where)))
+        if c not in columns
+    ]

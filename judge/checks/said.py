@@ -33,19 +33,29 @@ class Said(Check):
     def _flat(cls, data: Any) -> Any:
         if not isinstance(data, dict) or "concept" in data:
             return data
-        return {k: v for k, v in data.items() if k not in _CONCEPT} | {"concept": {k: data[k] for k in _CONCEPT if k in data}}
+        return {k: v for k, v in data.items() if k not in _CONCEPT} | {
+            "concept": {k: data[k] for k in _CONCEPT if k in data}
+        }
 
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
         if self.turn != "any":
-            return _turn(record, record.last_turn if self.turn == "last" else self.turn, self.concept)
+            return _turn(
+                record, record.last_turn if self.turn == "last" else self.turn, self.concept
+            )
         turns = sorted({m.turn for m in record.said()})
-        bans, wants = self.concept.model_copy(update={"any": (), "all": ()}), self.concept.model_copy(update={"none": ()})
+        bans, wants = (
+            self.concept.model_copy(update={"any": (), "all": ()}),
+            self.concept.model_copy(update={"none": ()}),
+        )
         claimed = next((f for t in turns if not (f := _turn(record, t, bans)).value), None)
         if claimed or not wants.groups:
             return claimed or Finding(True, "no text claims it")
         found = [_turn(record, t, wants) for t in turns]
-        return next((f for f in found if f.value), found[-1] if found else Finding(False, "the agent said nothing"))
+        return next(
+            (f for f in found if f.value),
+            found[-1] if found else Finding(False, "the agent said nothing"),
+        )
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""

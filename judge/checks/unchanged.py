@@ -48,12 +48,25 @@ class Unchanged(Check):
         rows: dict[tuple[str, Any], list[dict[str, Any]]] = {}
         for entry in record.changes:
             rows.setdefault((entry["table"], entry["key"]), []).append(entry)
-        found = [at for at, entries in rows.items() if _changed(entries) and not self._spared(at[0], entries)]
+        found = [
+            at
+            for at, entries in rows.items()
+            if _changed(entries) and not self._spared(at[0], entries)
+        ]
         if not found:
             return Finding(True, "the agent changed nothing else")
         wrong = set(found)
-        events = sorted({a.seq for a in record.attempts for e in a.effects if e["cause"] == AGENT and (e["table"], e["key"]) in wrong})
-        shown = ", ".join(f"{table} {key}" for table, key in found[:4]) + (" …" if len(found) > 4 else "")
+        events = sorted(
+            {
+                a.seq
+                for a in record.attempts
+                for e in a.effects
+                if e["cause"] == AGENT and (e["table"], e["key"]) in wrong
+            }
+        )
+        shown = ", ".join(f"{table} {key}" for table, key in found[:4]) + (
+            " …" if len(found) > 4 else ""
+        )
         return Finding(False, f"the agent changed {shown}{at_events(events)}", events)
 
     def _spared(self, table: str, entries: list[dict[str, Any]]) -> bool:
@@ -62,7 +75,11 @@ class Unchanged(Check):
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""
-        return super().mentions().add(*(Mentions(tables={s.table: set(heads(s.where or {}))}) for s in self.spared))
+        return (
+            super()
+            .mentions()
+            .add(*(Mentions(tables={s.table: set(heads(s.where or {}))}) for s in self.spared))
+        )
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""

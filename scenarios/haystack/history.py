@@ -93,11 +93,17 @@ def live(name: str) -> Lived:
 
 
 async def _live(name: str, written: HistoryFile) -> Lived:
-    used = sorted({t.call.partition(".")[0] for s in written.sessions for t in s.turns if t.call is not None})
+    used = sorted(
+        {t.call.partition(".")[0] for s in written.sessions for t in s.turns if t.call is not None}
+    )
     tables = {t for n in used for t in {**service(n).shared_tables, **service(n).tables}}
     moments = [parse_time(s.at) for s in written.sessions]
-    if moments != sorted(moments) or (moments and moments[-1] >= parse_time(build.person(written.world)["start"])):
-        raise InputError(f"history {name}: sessions stand in order of time and before the world's start")
+    if moments != sorted(moments) or (
+        moments and moments[-1] >= parse_time(build.person(written.world)["start"])
+    ):
+        raise InputError(
+            f"history {name}: sessions stand in order of time and before the world's start"
+        )
     world = build.shared(written.world).scratch()
     if not moments:
         return Lived(sessions=[], image=world.image())
@@ -112,15 +118,27 @@ async def _live(name: str, written: HistoryFile) -> Lived:
         world.redo(due)
         later = later[len(due) :]
         session.pass_time(max(0, moment - session.control.now))
-        lived.append({"at": iso(moment), "messages": [m for t in past.turns for m in await _turn(session, t, scope, name)]})
+        lived.append(
+            {
+                "at": iso(moment),
+                "messages": [m for t in past.turns for m in await _turn(session, t, scope, name)],
+            }
+        )
     world.redo(later)
     return Lived(sessions=lived, image=_image(world))
 
 
-async def _turn(session: Session, turn: PastTurn, scope: dict[str, Any], name: str) -> list[dict[str, Any]]:
+async def _turn(
+    session: Session, turn: PastTurn, scope: dict[str, Any], name: str
+) -> list[dict[str, Any]]:
     if turn.call is None:
         role = "user" if turn.user is not None else "assistant"
-        return [{"role": role, "text": render(turn.user if turn.user is not None else turn.assistant, scope)}]
+        return [
+            {
+                "role": role,
+                "text": render(turn.user if turn.user is not None else turn.assistant, scope),
+            }
+        ]
     server, short = turn.call.split(".")
     args = render(turn.args, scope)
     reply = await session.call(server, short, args)
@@ -129,9 +147,22 @@ async def _turn(session: Session, turn: PastTurn, scope: dict[str, Any], name: s
     if turn.save:
         scope[turn.save] = reply.data
     elif reply.is_error:
-        raise InputError(f"history {name}: {turn.call} {args} was refused: {reply.data}; give it a `save` where that is meant")
+        raise InputError(
+            f"history {name}: {turn.call} {args} was refused: {reply.data}; give it a `save` where that is meant"
+        )
     return [
-        {"role": "assistant", "calls": [{"server": server, "tool": short, "args": args, "reply": reply.data, "is_error": reply.is_error}]}
+        {
+            "role": "assistant",
+            "calls": [
+                {
+                    "server": server,
+                    "tool": short,
+                    "args": args,
+                    "reply": reply.data,
+                    "is_error": reply.is_error,
+                }
+            ],
+        }
     ]
 
 

@@ -35,7 +35,17 @@ from servers.kit.zones import local_moment
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 PEOPLE = HERE.parent / "people"
-_WRONG = (InputError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, yaml.YAMLError, sqlite3.Error)
+_WRONG = (
+    InputError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    OSError,
+    yaml.YAMLError,
+    sqlite3.Error,
+)
 """What generators raise over seeds that do not fit."""
 KEPT = 4
 """How many builds of a world stay in the cache: of this checkout and of others beside it."""
@@ -66,7 +76,9 @@ class Builder:
         """The time zone of the person's home."""
         return ZoneInfo(self.person["timezone"])
 
-    def moment(self, text: str | date, where: ZoneInfo | None = None, *, bare: time = time(12)) -> int:
+    def moment(
+        self, text: str | date, where: ZoneInfo | None = None, *, bare: time = time(12)
+    ) -> int:
         """Return the epoch seconds of a moment as seeds write it: local time at home (or `where`), or UTC with a Z.
 
         A day alone stands for its hour `bare`. YAML reads what has no quotes as a date, or a date and time.
@@ -75,7 +87,11 @@ class Builder:
         if said.endswith("Z"):
             return parse_time(said)
         day, _, clock = said.partition("T")
-        return local_moment(date.fromisoformat(day), time.fromisoformat(clock) if clock else bare, where or self.zone)
+        return local_moment(
+            date.fromisoformat(day),
+            time.fromisoformat(clock) if clock else bare,
+            where or self.zone,
+        )
 
     @functools.cached_property
     def places(self) -> dict[str, dict[str, Any]]:
@@ -107,7 +123,9 @@ class Builder:
     def _epoch(self, at: int | str) -> int:
         moment = parse_time(at) if isinstance(at, str) else at
         if moment > self.start:
-            raise InputError(f"world {self.name}: {iso(moment)} is after the start {iso(self.start)}; only rows may speak of the future")
+            raise InputError(
+                f"world {self.name}: {iso(moment)} is after the start {iso(self.start)}; only rows may speak of the future"
+            )
         return moment
 
     def write(self, world: World) -> None:
@@ -163,18 +181,34 @@ def parsed(path: Path) -> Any:
 
 def _misfit(name: str, seeds: str, wrong: Exception) -> InputError:
     """Say in one line what in a world's seeds does not fit, and where a generator met it; generators read each other's seeds."""
-    here = [f for f in traceback.extract_tb(wrong.__traceback__) if Path(f.filename).is_relative_to(HERE)]
-    met = ([f for f in here if f.filename != __file__] or here)[-1]  # a generator, where one called us
+    here = [
+        f
+        for f in traceback.extract_tb(wrong.__traceback__)
+        if Path(f.filename).is_relative_to(HERE)
+    ]
+    met = ([f for f in here if f.filename != __file__] or here)[
+        -1
+    ]  # a generator, where one called us
     module = Path(met.filename).stem
     seeds = f"{module}.yaml" if module in generators() else seeds
-    what = f"no {wrong}" if isinstance(wrong, KeyError) else " ".join(str(wrong).split()) or type(wrong).__name__
-    return InputError(f"world {name}: {seeds} does not fit: {what} (met by {Path(met.filename).name}, line {met.lineno}: {met.line})")
+    what = (
+        f"no {wrong}"
+        if isinstance(wrong, KeyError)
+        else " ".join(str(wrong).split()) or type(wrong).__name__
+    )
+    return InputError(
+        f"world {name}: {seeds} does not fit: {what} (met by {Path(met.filename).name}, line {met.lineno}: {met.line})"
+    )
 
 
 @functools.cache
 def generators() -> dict[str, str]:
     """Return the generators in the order in which they run: the seeds that each reads → its module."""
-    modules = [m.name for m in pkgutil.walk_packages([str(HERE / "fill")], "scenarios.worlds.fill.") if not m.ispkg]
+    modules = [
+        m.name
+        for m in pkgutil.walk_packages([str(HERE / "fill")], "scenarios.worlds.fill.")
+        if not m.ispkg
+    ]
     by_seeds = {m.rpartition(".")[2]: m for m in modules}
     return {seeds: by_seeds[seeds] for seeds in sorted(by_seeds) if not seeds.startswith("_")}
 
@@ -224,12 +258,17 @@ def fingerprint(name: str) -> str:
 @functools.cache
 def image(name: str) -> bytes:
     """Return the built database of a world as bytes, from the cache where it is there."""
-    home = Path(os.environ.get("HAYWIRE_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "haywire")
+    home = Path(
+        os.environ.get("HAYWIRE_CACHE")
+        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "haywire"
+    )
     kept = home / f"{name}-{fingerprint(name)}.db"
     with contextlib.suppress(OSError):
         return kept.read_bytes()
     made = build(name).image()
-    with contextlib.suppress(OSError):  # a home that cannot be written costs the time of a build, nothing more
+    with contextlib.suppress(
+        OSError
+    ):  # a home that cannot be written costs the time of a build, nothing more
         keep(kept, made)
     return made
 

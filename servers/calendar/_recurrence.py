@@ -21,7 +21,10 @@ def _until(text: str) -> str:
     day = text[:10]
     if len(text) > 10:
         parse_time(text)
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", day) or not 1900 <= date.fromisoformat(day).year < 2200:
+    if (
+        not re.fullmatch(r"\d{4}-\d{2}-\d{2}", day)
+        or not 1900 <= date.fromisoformat(day).year < 2200
+    ):
         raise ValueError("must be a date such as 2026-06-30")
     return day
 
@@ -33,8 +36,13 @@ Day = Annotated[str, Field(pattern=r"^(-1|[1-5])?(MO|TU|WE|TH|FR|SA|SU)$")]
 class Recurrence(TypedDict):
     """How an event repeats, in the calendar's time zone."""
 
-    freq: Annotated[Literal["daily", "weekly", "monthly", "yearly"], Field(description="Unit of the repetition.")]
-    interval: NotRequired[Annotated[int, Field(ge=1, le=99, description="Every how many units; 1 when left out.")]]
+    freq: Annotated[
+        Literal["daily", "weekly", "monthly", "yearly"],
+        Field(description="Unit of the repetition."),
+    ]
+    interval: NotRequired[
+        Annotated[int, Field(ge=1, le=99, description="Every how many units; 1 when left out.")]
+    ]
     by_day: NotRequired[
         Annotated[
             list[Day],
@@ -45,9 +53,17 @@ class Recurrence(TypedDict):
             ),
         ]
     ]
-    count: NotRequired[Annotated[int, Field(ge=1, le=500, description="Number of occurrences; not together with until.")]]
+    count: NotRequired[
+        Annotated[
+            int, Field(ge=1, le=500, description="Number of occurrences; not together with until.")
+        ]
+    ]
     until: NotRequired[
-        Annotated[str, Field(description="Last day, as YYYY-MM-DD; without count and until it never ends."), AfterValidator(_until)]
+        Annotated[
+            str,
+            Field(description="Last day, as YYYY-MM-DD; without count and until it never ends."),
+            AfterValidator(_until),
+        ]
     ]
 
 
@@ -63,7 +79,9 @@ def flaw(rule: dict[str, Any]) -> str | None:
     return None
 
 
-def starts(rule: dict[str, Any], first: int, where: ZoneInfo, after: int, before: int) -> Iterator[int]:
+def starts(
+    rule: dict[str, Any], first: int, where: ZoneInfo, after: int, before: int
+) -> Iterator[int]:
     """Yield the starts of occurrences from `after` until before `before`; `first` is where the series begins. All epoch seconds."""
     begin = local(first, where)
     clock, left = begin.time(), rule.get("count")
@@ -82,7 +100,12 @@ def _days(rule: dict[str, Any], begin: datetime, near: date, last: date) -> Iter
     """Yield the days of a rule in order, from shortly before `near`."""
     first, step = begin.date(), rule.get("interval", 1)
     months = (near.year - first.year) * 12 + near.month - first.month
-    passed = {"daily": (near - first).days, "weekly": (near - first).days // 7, "monthly": months, "yearly": near.year - first.year}
+    passed = {
+        "daily": (near - first).days,
+        "weekly": (near - first).days // 7,
+        "monthly": months,
+        "yearly": near.year - first.year,
+    }
     number = max(0, passed[rule["freq"]] // step - 1)
     while True:
         start, days = _period(rule, first, number * step)
@@ -100,7 +123,9 @@ def _period(rule: dict[str, Any], first: date, offset: int) -> tuple[date, list[
         return day, [day]
     if rule["freq"] == "weekly":
         monday = first + timedelta(weeks=offset, days=-first.weekday())
-        return monday, sorted(monday + timedelta(days=DAYS.index(d)) for d in set(chosen) or {DAYS[first.weekday()]})
+        return monday, sorted(
+            monday + timedelta(days=DAYS.index(d)) for d in set(chosen) or {DAYS[first.weekday()]}
+        )
     if rule["freq"] == "yearly":
         year = first.year + offset
         return date(year, 1, 1), _exists(year, first.month, first.day)

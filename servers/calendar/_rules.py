@@ -40,15 +40,30 @@ INDEX = ("calendar_id", "start_at", "series_id")
 SHARED = {
     # Who has a calendar that can be looked into, and what is in it; `rule` repeats a busy time. Working hours are local.
     "calendar_people": Table("email:str name:str timezone:str works_from:int works_until:int"),
-    "calendar_busy": Table("id:str email:str start_at:str end_at:str status:str rule:dict?", index=("email",)),
+    "calendar_busy": Table(
+        "id:str email:str start_at:str end_at:str status:str rule:dict?", index=("email",)
+    ),
 }
 
-EventId = Annotated[str, Field(description="event_id of an event, of a series, or of one occurrence of a series.")]
+EventId = Annotated[
+    str, Field(description="event_id of an event, of a series, or of one occurrence of a series.")
+]
 CalendarId = Annotated[str, Field(description="calendar_id of one calendar.")]
-Title = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S", description="Title of the event.")]
-Text = Annotated[str, Field(max_length=4000, description="Notes on the event; empty text clears them.")]
+Title = Annotated[
+    str, Field(min_length=1, max_length=200, pattern=r"\S", description="Title of the event.")
+]
+Text = Annotated[
+    str, Field(max_length=4000, description="Notes on the event; empty text clears them.")
+]
 Where = Annotated[str, Field(max_length=200, description="Place or address; empty text clears it.")]
-Query = Annotated[str, Field(min_length=1, max_length=200, description="Words to find in titles, notes, places and attendees.")]
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=200,
+        description="Words to find in titles, notes, places and attendees.",
+    ),
+]
 
 
 def _when(text: str) -> str:
@@ -60,7 +75,9 @@ def _when(text: str) -> str:
 
 When = Annotated[
     str,
-    Field(description="Date and time, e.g. 2026-03-20T12:30:00-07:00; without an offset it is in the calendar's zone. A day: YYYY-MM-DD."),
+    Field(
+        description="Date and time, e.g. 2026-03-20T12:30:00-07:00; without an offset it is in the calendar's zone. A day: YYYY-MM-DD."
+    ),
     AfterValidator(_when),
 ]
 """A moment or a day as the agent wrote it; `epoch` says what it means in a zone."""
@@ -79,11 +96,16 @@ class Reminder(TypedDict):
     """When and how to be reminded."""
 
     method: Annotated[Literal["popup", "email"], Field(description="How you are reminded.")]
-    minutes_before: Annotated[int, Field(ge=0, le=40_320, description="Minutes before the start, at most four weeks.")]
+    minutes_before: Annotated[
+        int, Field(ge=0, le=40_320, description="Minutes before the start, at most four weeks.")
+    ]
 
 
 Guests = Annotated[list[Guest], Field(max_length=100, description="People to invite.")]
-Reminders = Annotated[list[Reminder], Field(max_length=5, description="Your own reminders, up to five; an empty list for none.")]
+Reminders = Annotated[
+    list[Reminder],
+    Field(max_length=5, description="Your own reminders, up to five; an empty list for none."),
+]
 
 
 @dataclass(frozen=True)
@@ -119,7 +141,9 @@ def epoch(text: str, where: ZoneInfo) -> int:
     if len(text) == 10:
         return local_moment(date.fromisoformat(text), time(0), where)
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=where)).astimezone(UTC).timestamp())
+    return int(
+        (moment if moment.tzinfo else moment.replace(tzinfo=where)).astimezone(UTC).timestamp()
+    )
 
 
 def day_after(text: str, where: ZoneInfo) -> int:
@@ -131,13 +155,19 @@ def window(svc: Service, words: Words, first: int, last: int) -> tuple[int, int]
     """Return a span to look at, or refuse one that is empty or longer than a year."""
     if not 0 < last - first <= LONGEST + DAY:
         why = "ends before it begins" if last <= first else "is longer than a year"
-        svc.fail(words.bad_time, f"The span from {iso(first)} to {iso(last)} {why}.", "Give a later end, at most a year after the start.")
+        svc.fail(
+            words.bad_time,
+            f"The span from {iso(first)} to {iso(last)} {why}.",
+            "Give a later end, at most a year after the start.",
+        )
     return first, last
 
 
 def calendars(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return the rows of all calendars that the account sees: the primary one, its others, those shared with it."""
-    return svc.db.rows(f"{words.tables}_calendars", order="is_primary DESC, role<>'owner', name, id")
+    return svc.db.rows(
+        f"{words.tables}_calendars", order="is_primary DESC, role<>'owner', name, id"
+    )
 
 
 def calendar(svc: Service, words: Words, calendar_id: str, role: str = "reader") -> dict[str, Any]:
@@ -145,12 +175,27 @@ def calendar(svc: Service, words: Words, calendar_id: str, role: str = "reader")
     known = {c["id"]: c for c in calendars(svc, words)}
     row = next(iter(known.values())) if calendar_id == "primary" else known.get(calendar_id)
     if row is None:
-        by_name = [c["id"] for c in known.values() if c["name"].lower() == calendar_id.strip().lower()]
-        hint = f"Take a calendar_id from {words.list_calendars}" + (f"; {by_name[0]} has that name." if by_name else ".")
-        svc.fail(words.calendar_missing, f"There is no calendar {calendar_id!r}.", hint, calendar_id=calendar_id)
+        by_name = [
+            c["id"] for c in known.values() if c["name"].lower() == calendar_id.strip().lower()
+        ]
+        hint = f"Take a calendar_id from {words.list_calendars}" + (
+            f"; {by_name[0]} has that name." if by_name else "."
+        )
+        svc.fail(
+            words.calendar_missing,
+            f"There is no calendar {calendar_id!r}.",
+            hint,
+            calendar_id=calendar_id,
+        )
     if ROLES.index(row["role"]) < ROLES.index(role):
         message = f"'{row['name']}' belongs to {row['owner']}; you are a {row['role']} there, and this needs {role}."
-        svc.fail(words.denied, message, f"Use a calendar of your own from {words.list_calendars}.", calendar_id=row["id"], role=row["role"])
+        svc.fail(
+            words.denied,
+            message,
+            f"Use a calendar of your own from {words.list_calendars}.",
+            calendar_id=row["id"],
+            role=row["role"],
+        )
     return row
 
 
@@ -172,8 +217,16 @@ def table(words: Words) -> str:
 
 def occurrence(words: Words, series: dict[str, Any], start: int, where: ZoneInfo) -> dict[str, Any]:
     """Return the row that stands for one occurrence of a series."""
-    made = {"id": f"{series['id']}{words.joint}{_compact(start)}", "series_id": series["id"], "original_at": iso(start)}
-    return series | made | {"start_at": iso(start), "end_at": iso(end_of(series, start, where)), "recurrence": None}
+    made = {
+        "id": f"{series['id']}{words.joint}{_compact(start)}",
+        "series_id": series["id"],
+        "original_at": iso(start),
+    }
+    return (
+        series
+        | made
+        | {"start_at": iso(start), "end_at": iso(end_of(series, start, where)), "recurrence": None}
+    )
 
 
 def _compact(moment: int) -> str:
@@ -187,9 +240,13 @@ def find(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
         series_id, _, stamp = event_id.rpartition(words.joint)
         series = svc.db.get(table(words), series_id)
         if series is not None and series["recurrence"] is not None:
-            row = next((o for o in expand(svc, words, series, *_about(stamp)) if o["id"] == event_id), None)
+            row = next(
+                (o for o in expand(svc, words, series, *_about(stamp)) if o["id"] == event_id), None
+            )
     if row is None or row["calendar_id"] not in {c["id"] for c in calendars(svc, words)}:
-        hint = f"Take an event_id from {words.list_events}; each occurrence of a series has its own."
+        hint = (
+            f"Take an event_id from {words.list_events}; each occurrence of a series has its own."
+        )
         svc.fail(words.event_missing, f"There is no event {event_id!r}.", hint, event_id=event_id)
     if row["series_id"] is not None and row["cancelled_at"] is None:
         row["cancelled_at"] = (svc.db.get(table(words), row["series_id"]) or row)["cancelled_at"]
@@ -209,7 +266,12 @@ def live(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
     row = find(svc, words, event_id)
     if row["cancelled_at"] is not None:
         hint = f"Choose another event from {words.list_events}, or make a new one."
-        svc.fail("EVENT_CANCELLED", f"'{row['title']}' was cancelled at {row['cancelled_at']}.", hint, event_id=event_id)
+        svc.fail(
+            "EVENT_CANCELLED",
+            f"'{row['title']}' was cancelled at {row['cancelled_at']}.",
+            hint,
+            event_id=event_id,
+        )
     return row
 
 
@@ -224,40 +286,82 @@ def own(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
     return row
 
 
-def expand(svc: Service, words: Words, series: dict[str, Any], first: int, last: int) -> Iterable[dict[str, Any]]:
+def expand(
+    svc: Service, words: Words, series: dict[str, Any], first: int, last: int
+) -> Iterable[dict[str, Any]]:
     """Yield the occurrences of a series that touch a span, as its rule has them."""
-    length = parse_time(series["end_at"]) - parse_time(series["start_at"]) + series["all_day"] * 7200
+    length = (
+        parse_time(series["end_at"]) - parse_time(series["start_at"]) + series["all_day"] * 7200
+    )
     begin, where = parse_time(series["start_at"]), zone(svc, words)
     for start in starts(series["recurrence"], begin, where, first - length + 1, last):
         if end_of(series, start, where) > first:
             yield occurrence(words, series, start, where)
 
 
-def occurrences(svc: Service, words: Words, first: int, last: int, ids: Iterable[str] | None = None) -> list[dict[str, Any]]:
+def occurrences(
+    svc: Service, words: Words, first: int, last: int, ids: Iterable[str] | None = None
+) -> list[dict[str, Any]]:
     """Return single events and occurrences that touch a span, by start; of all visible calendars unless `ids` names some."""
     wanted = set(ids) if ids is not None else {c["id"] for c in calendars(svc, words)}
-    alone = svc.db.rows(table(words), "recurrence IS NULL AND start_at<? AND end_at>? AND cancelled_at IS NULL", iso(last), iso(first))
-    apart = {(r["series_id"], r["original_at"]) for r in svc.db.rows(table(words), "series_id IS NOT NULL")}
-    stopped = {r["id"] for r in svc.db.rows(table(words), "recurrence IS NOT NULL AND cancelled_at IS NOT NULL")}
+    alone = svc.db.rows(
+        table(words),
+        "recurrence IS NULL AND start_at<? AND end_at>? AND cancelled_at IS NULL",
+        iso(last),
+        iso(first),
+    )
+    apart = {
+        (r["series_id"], r["original_at"])
+        for r in svc.db.rows(table(words), "series_id IS NOT NULL")
+    }
+    stopped = {
+        r["id"]
+        for r in svc.db.rows(table(words), "recurrence IS NOT NULL AND cancelled_at IS NOT NULL")
+    }
     found = [r for r in alone if r["series_id"] not in stopped]
-    for series in svc.db.rows(table(words), "recurrence IS NOT NULL AND cancelled_at IS NULL AND start_at<?", iso(last)):
+    for series in svc.db.rows(
+        table(words), "recurrence IS NOT NULL AND cancelled_at IS NULL AND start_at<?", iso(last)
+    ):
         if series["calendar_id"] in wanted:
-            found += [o for o in expand(svc, words, series, first, last) if (series["id"], o["original_at"]) not in apart]
-    return sorted((r for r in found if r["calendar_id"] in wanted), key=lambda r: (r["start_at"], r["end_at"], r["id"]))
+            found += [
+                o
+                for o in expand(svc, words, series, first, last)
+                if (series["id"], o["original_at"]) not in apart
+            ]
+    return sorted(
+        (r for r in found if r["calendar_id"] in wanted),
+        key=lambda r: (r["start_at"], r["end_at"], r["id"]),
+    )
 
 
-def matching(svc: Service, words: Words, query: str, calendar_id: str | None) -> list[dict[str, Any]]:
+def matching(
+    svc: Service, words: Words, query: str, calendar_id: str | None
+) -> list[dict[str, Any]]:
     """Return live events that hold all words, best first; a series counts once."""
-    ids = {c["id"] for c in calendars(svc, words)} if calendar_id is None else {calendar(svc, words, calendar_id)["id"]}
-    return [r for r in svc.db.search(table(words), query) if r["calendar_id"] in ids and find(svc, words, r["id"])["cancelled_at"] is None]
+    ids = (
+        {c["id"] for c in calendars(svc, words)}
+        if calendar_id is None
+        else {calendar(svc, words, calendar_id)["id"]}
+    )
+    return [
+        r
+        for r in svc.db.search(table(words), query)
+        if r["calendar_id"] in ids and find(svc, words, r["id"])["cancelled_at"] is None
+    ]
 
 
 def next_start(svc: Service, words: Words, row: dict[str, Any]) -> str | None:
     """Return when a series occurs next, None where it never does. An occurrence that was changed alone counts at its own time."""
     apart = {r["original_at"]: r for r in svc.db.rows(table(words), "series_id=?", row["id"])}
     begin = parse_time(row["start_at"])
-    ruled = starts(row["recurrence"], begin, zone(svc, words), svc.now, max(svc.now, begin) + 100 * LONGEST)
-    coming = [r["start_at"] for r in apart.values() if r["cancelled_at"] is None and r["start_at"] >= svc.time]
+    ruled = starts(
+        row["recurrence"], begin, zone(svc, words), svc.now, max(svc.now, begin) + 100 * LONGEST
+    )
+    coming = [
+        r["start_at"]
+        for r in apart.values()
+        if r["cancelled_at"] is None and r["start_at"] >= svc.time
+    ]
     follows = next((iso(start) for start in ruled if iso(start) not in apart), None)
     return min([*coming, follows] if follows else coming, default=None)
 
@@ -267,23 +371,47 @@ def span(svc: Service, words: Words, start: str, end: str, all_day: bool) -> tup
     """Return start and end of an event as rows hold them, or refuse. The end of one over whole days is the day after the last."""
     where = zone(svc, words)
     if all_day:
-        start, end = (t if len(t) == 10 else local(epoch(t, where), where).date().isoformat() for t in (start, end))
+        start, end = (
+            t if len(t) == 10 else local(epoch(t, where), where).date().isoformat()
+            for t in (start, end)
+        )
     elif len(start) == 10 or len(end) == 10:
-        svc.fail(words.bad_time, "An event that is not all_day needs an hour.", "Give date and time, or set all_day to true.")
+        svc.fail(
+            words.bad_time,
+            "An event that is not all_day needs an hour.",
+            "Give date and time, or set all_day to true.",
+        )
     return check_span(svc, words, epoch(start, where), epoch(end, where), all_day)
 
 
 def check_span(svc: Service, words: Words, first: int, last: int, all_day: bool) -> tuple[str, str]:
     """Return start and end as rows hold them, or refuse an event that is empty or longer than a year."""
     if last <= first:
-        hint = "end_time is exclusive: one whole day ends on the next date." if all_day else "Give an end_time after start_time."
-        svc.fail(words.bad_time, f"The event would end at {iso(last)}, not after its start at {iso(first)}.", hint)
+        hint = (
+            "end_time is exclusive: one whole day ends on the next date."
+            if all_day
+            else "Give an end_time after start_time."
+        )
+        svc.fail(
+            words.bad_time,
+            f"The event would end at {iso(last)}, not after its start at {iso(first)}.",
+            hint,
+        )
     if last - first > LONGEST:
-        svc.fail(words.bad_time, "An event lasts a year at most.", "Use a recurrence, or several events.")
+        svc.fail(
+            words.bad_time, "An event lasts a year at most.", "Use a recurrence, or several events."
+        )
     return iso(first), iso(last)
 
 
-def retimed(svc: Service, words: Words, row: dict[str, Any], start: str | None, end: str | None, all_day: bool) -> tuple[str, str]:
+def retimed(
+    svc: Service,
+    words: Words,
+    row: dict[str, Any],
+    start: str | None,
+    end: str | None,
+    all_day: bool,
+) -> tuple[str, str]:
     """Return new start and end of an event as rows hold them; what is not given keeps its place, or, after a new start, its length."""
     where = zone(svc, words)
     first, last = parse_time(row["start_at"]), parse_time(row["end_at"])
@@ -292,7 +420,11 @@ def retimed(svc: Service, words: Words, row: dict[str, Any], start: str | None, 
         begin = local(first if start is None else epoch(start, where), where).date()
         return span(svc, words, begin.isoformat(), end or (begin + length).isoformat(), True)
     if row["all_day"] and (start is None or end is None):
-        svc.fail(words.bad_time, "An event that is no longer all day needs its hours.", "Give start_time and end_time.")
+        svc.fail(
+            words.bad_time,
+            "An event that is no longer all day needs its hours.",
+            "Give start_time and end_time.",
+        )
     start = start or row["start_at"]
     return span(svc, words, start, end or iso(epoch(start, where) + last - first), False)
 
@@ -301,22 +433,41 @@ def align(svc: Service, words: Words, row: dict[str, Any]) -> tuple[str, str]:
     """Return start and end of the first occurrence of an event's rule from its start on, or refuse a rule that contradicts itself."""
     rule, first, last = row["recurrence"], parse_time(row["start_at"]), parse_time(row["end_at"])
     wrong = flaw(rule)
-    begin = None if wrong else next(starts(rule, first, zone(svc, words), first, first + 30 * LONGEST), None)
+    begin = (
+        None
+        if wrong
+        else next(starts(rule, first, zone(svc, words), first, first + 30 * LONGEST), None)
+    )
     if begin is None:
-        svc.fail(words.bad_recurrence, f"The recurrence cannot be: {wrong or 'no day fits it'}.", "Correct freq, by_day, count or until.")
+        svc.fail(
+            words.bad_recurrence,
+            f"The recurrence cannot be: {wrong or 'no day fits it'}.",
+            "Correct freq, by_day, count or until.",
+        )
     if last - first > 31 * DAY:
-        svc.fail(words.bad_recurrence, "An event that repeats lasts 31 days at most.", "Shorten it, or leave out recurrence.")
+        svc.fail(
+            words.bad_recurrence,
+            "An event that repeats lasts 31 days at most.",
+            "Shorten it, or leave out recurrence.",
+        )
     return iso(begin), iso(end_of(row, begin, zone(svc, words)))
 
 
-def invite(svc: Service, people: Iterable[tuple[str, str | None]], present: Iterable[dict[str, Any]] = ()) -> list[dict[str, Any]]:
+def invite(
+    svc: Service, people: Iterable[tuple[str, str | None]], present: Iterable[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
     """Return attendees as rows hold them: those present keep their answer, new ones are invited now. Each address stands once."""
     known = {a["email"]: a for a in present}
     made = {}
     for address, name in people:
         email = address.lower()
         person = svc.db.get("calendar_people", email) or {"name": None}
-        fresh = {"email": email, "name": name or person["name"], "invited_at": svc.time, "response": None}
+        fresh = {
+            "email": email,
+            "name": name or person["name"],
+            "invited_at": svc.time,
+            "response": None,
+        }
         made.setdefault(email, known.get(email, fresh))
     return list(made.values())
 
@@ -328,7 +479,15 @@ def people_text(attendees: list[dict[str, Any]]) -> str:
 
 def new(svc: Service, words: Words, where: dict[str, Any], **columns: Any) -> dict[str, Any]:
     """Insert an event and return its row; a calendar's owner organises it and is no attendee. `columns` are those without a default."""
-    empty = {"description": "", "location": "", "all_day": False, "attendees": [], "reminders": [], "show_as": "busy", "online": False}
+    empty = {
+        "description": "",
+        "location": "",
+        "all_day": False,
+        "attendees": [],
+        "reminders": [],
+        "show_as": "busy",
+        "online": False,
+    }
     kept: dict[str, Any] = empty | {k: v for k, v in columns.items() if v is not None}
     if kept.get("recurrence"):
         kept["start_at"], kept["end_at"] = align(svc, words, kept)
@@ -339,7 +498,9 @@ def new(svc: Service, words: Words, where: dict[str, Any], **columns: Any) -> di
         "organizer": where["owner"],
         "people": people_text(kept["attendees"]),
     }
-    return svc.db.insert(table(words), row | kept | {"created_at": svc.time, "updated_at": svc.time})
+    return svc.db.insert(
+        table(words), row | kept | {"created_at": svc.time, "updated_at": svc.time}
+    )
 
 
 def change(svc: Service, words: Words, row: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -352,12 +513,17 @@ def change(svc: Service, words: Words, row: dict[str, Any], **changes: Any) -> d
         return row
     if {"start_at", "end_at"} & set(changes):
         again = changes.get("attendees", row["attendees"])
-        changes["attendees"] = [a if is_me(svc, words, a["email"]) else a | {"invited_at": svc.time, "response": None} for a in again]
+        changes["attendees"] = [
+            a if is_me(svc, words, a["email"]) else a | {"invited_at": svc.time, "response": None}
+            for a in again
+        ]
     if "attendees" in changes:
         changes["attendees"] = [a for a in changes["attendees"] if a["email"] != row["organizer"]]
         changes["people"] = people_text(changes["attendees"])
     changes["updated_at"] = svc.time
-    for apart in svc.db.rows(table(words), "series_id=?", row["id"]) if row["recurrence"] is not None else ():
+    for apart in (
+        svc.db.rows(table(words), "series_id=?", row["id"]) if row["recurrence"] is not None else ()
+    ):
         if {"start_at", "end_at", "recurrence"} & set(changes):
             svc.db.delete(table(words), apart["id"])
         elif follows := following(row, changes, apart):
@@ -375,7 +541,9 @@ def cancel(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any]:
     return change(svc, words, row, cancelled_at=svc.time)
 
 
-def bounds(svc: Service, words: Words, first: str | None, last: str | None, default: Callable[[int], int]) -> tuple[int, int]:
+def bounds(
+    svc: Service, words: Words, first: str | None, last: str | None, default: Callable[[int], int]
+) -> tuple[int, int]:
     """Return the span that a listing is about: from now unless `first` is given, until `default` of that unless `last` is."""
     where = zone(svc, words)
     begin = svc.now if first is None else epoch(first, where)

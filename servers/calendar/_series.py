@@ -17,10 +17,14 @@ def end_of(row: dict[str, Any], start: int, where: ZoneInfo) -> int:
     first, last = parse_time(row["start_at"]), parse_time(row["end_at"])
     if not row["all_day"]:
         return start + last - first
-    return local_moment(local_day(start, where) + (local_day(last, where) - local_day(first, where)), time(0), where)
+    return local_moment(
+        local_day(start, where) + (local_day(last, where) - local_day(first, where)), time(0), where
+    )
 
 
-def following(series: dict[str, Any], changes: dict[str, Any], apart: dict[str, Any]) -> dict[str, Any]:
+def following(
+    series: dict[str, Any], changes: dict[str, Any], apart: dict[str, Any]
+) -> dict[str, Any]:
     """Return what an occurrence with a row of its own takes over when its series changes: all in which it is still like the series.
 
     Guests come and go with those of the series; an answer that was given for the occurrence stays.
@@ -29,7 +33,10 @@ def following(series: dict[str, Any], changes: dict[str, Any], apart: dict[str, 
     if "attendees" in changes:
         before, here = ({a["email"]: a for a in row["attendees"]} for row in (series, apart))
         same = {email for email in {*before, *here} if here.get(email) == before.get(email)}
-        people = [a if a["email"] not in {*before, *here} - same else here.get(a["email"]) for a in changes["attendees"]]
+        people = [
+            a if a["email"] not in {*before, *here} - same else here.get(a["email"])
+            for a in changes["attendees"]
+        ]
         now = {a["email"] for a in changes["attendees"]}
         people += [a for email, a in here.items() if email not in before and email not in now]
         found["attendees"] = [a for a in people if a is not None]

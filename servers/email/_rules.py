@@ -29,7 +29,9 @@ SEARCH = ("subject", "body", "people")
 DRAFT = "id:str account:str recipients:list cc:list bcc:list subject:str body:str attachments:list created_at:str"
 
 SHARED_TABLES = {
-    "email_accounts": Table("address:str provider:str username:str name:str active:bool", identity=True),
+    "email_accounts": Table(
+        "address:str provider:str username:str name:str active:bool", identity=True
+    ),
     "email_directory": Table("address:str name:str organisation:str?"),
 }
 """Accounts of the person in either provider, and who exists: at a domain with an organisation nobody else does."""
@@ -40,21 +42,37 @@ DRAFT_PREFIXES = {"gmail": "gdr", "outlook": "odr"}
 
 BOUNCE_SECONDS = 60
 _DAEMONS = {
-    "gmail": ("mailer-daemon@googlemail.com", "Mail Delivery Subsystem", "Delivery Status Notification (Failure)"),
-    "outlook": ("mailer-daemon@outlook.office.com", "Microsoft Outlook", "Undeliverable: {subject}"),
+    "gmail": (
+        "mailer-daemon@googlemail.com",
+        "Mail Delivery Subsystem",
+        "Delivery Status Notification (Failure)",
+    ),
+    "outlook": (
+        "mailer-daemon@outlook.office.com",
+        "Microsoft Outlook",
+        "Undeliverable: {subject}",
+    ),
 }
 _RESERVED = ("invalid", "test", "example", "localhost")
-_ADDRESS = re.compile(r"^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$")
+_ADDRESS = re.compile(
+    r"^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$"
+)
 _MOST_RECIPIENTS = 100
 
 Addresses = Annotated[list[str], Field(description="Email addresses, e.g. ['ana@example.com'].")]
 Address = Annotated[str, Field(description="One email address, e.g. ana@example.com.")]
-Attachments = Annotated[list[str], Field(max_length=25, description="File names to attach, e.g. ['agenda.pdf'].")]
+Attachments = Annotated[
+    list[str], Field(max_length=25, description="File names to attach, e.g. ['agenda.pdf'].")
+]
 Subject = Annotated[str, Field(max_length=998, description="Subject line.")]
 Body = Annotated[str, Field(max_length=100_000, description="Plain text of the message.")]
-ReplyBody = Annotated[str, Field(min_length=1, max_length=100_000, description="Plain text of the reply.")]
+ReplyBody = Annotated[
+    str, Field(min_length=1, max_length=100_000, description="Plain text of the reply.")
+]
 ReplyAll = Annotated[bool, Field(description="Also reply to everyone else on To and Cc.")]
-Note = Annotated[str, Field(max_length=100_000, description="Text to put above the forwarded message.")]
+Note = Annotated[
+    str, Field(max_length=100_000, description="Text to put above the forwarded message.")
+]
 
 
 def address(text: str) -> str:
@@ -83,7 +101,12 @@ class Outgoing:
 
     def columns(self) -> dict[str, Any]:
         """Return the message as columns of a row."""
-        lists = {"recipients": list(self.to), "cc": list(self.cc), "bcc": list(self.bcc), "attachments": list(self.attachments)}
+        lists = {
+            "recipients": list(self.to),
+            "cc": list(self.cc),
+            "bcc": list(self.bcc),
+            "attachments": list(self.attachments),
+        }
         return lists | {"subject": self.subject, "body": self.body}
 
 
@@ -104,20 +127,34 @@ def drafted(
         lists.append(fresh)
     if len(seen) > _MOST_RECIPIENTS:
         raise ServiceError(
-            "TOO_MANY_RECIPIENTS", f"A message goes to at most {_MOST_RECIPIENTS} recipients.", "Send it in several messages."
+            "TOO_MANY_RECIPIENTS",
+            f"A message goes to at most {_MOST_RECIPIENTS} recipients.",
+            "Send it in several messages.",
         )
     files = list(dict.fromkeys(name.strip() for name in attachments or ()))
     if "" in files:
-        raise ServiceError("INVALID_ATTACHMENT", "An attachment needs a file name.", "Name each file, e.g. 'agenda.pdf'.")
+        raise ServiceError(
+            "INVALID_ATTACHMENT",
+            "An attachment needs a file name.",
+            "Name each file, e.g. 'agenda.pdf'.",
+        )
     return Outgoing(*lists, subject=(subject or "").strip(), body=body or "", attachments=files)
 
 
 def complete(mail: Outgoing) -> Outgoing:
     """Return a message that is fit to send. Raises `ServiceError` for one without recipients and for an empty one."""
     if not (mail.to or mail.cc or mail.bcc):
-        raise ServiceError("NO_RECIPIENTS", "The message has no recipients.", "Name at least one address in 'to', 'cc' or 'bcc'.")
+        raise ServiceError(
+            "NO_RECIPIENTS",
+            "The message has no recipients.",
+            "Name at least one address in 'to', 'cc' or 'bcc'.",
+        )
     if not mail.subject and not mail.body.strip():
-        raise ServiceError("EMPTY_MESSAGE", "Subject and body are both empty.", "Give the message a subject or a body.")
+        raise ServiceError(
+            "EMPTY_MESSAGE",
+            "Subject and body are both empty.",
+            "Give the message a subject or a body.",
+        )
     return mail
 
 
@@ -132,7 +169,15 @@ def active(service: Service) -> dict[str, Any]:
 def accounts(service: Service) -> list[dict[str, Any]]:
     """Return the person's accounts with a provider for the agent."""
     rows = service.db.rows("email_accounts", "provider=?", service.name, order="address")
-    return [{"username": r["username"], "name": r["name"], "email_address": r["address"], "active": r["active"]} for r in rows]
+    return [
+        {
+            "username": r["username"],
+            "name": r["name"],
+            "email_address": r["address"],
+            "active": r["active"],
+        }
+        for r in rows
+    ]
 
 
 def sign_in(service: Service, username: str, lister: str) -> dict[str, Any]:
@@ -142,10 +187,18 @@ def sign_in(service: Service, username: str, lister: str) -> dict[str, Any]:
     chosen = next((a for a in known if wanted in (a["username"], a["email_address"])), None)
     if chosen is None:
         near = did_you_mean(wanted, [a["username"] for a in known])
-        service.fail("USER_NOT_FOUND", f"There is no account {username!r}{near}", f"{lister} shows all accounts.")
+        service.fail(
+            "USER_NOT_FOUND",
+            f"There is no account {username!r}{near}",
+            f"{lister} shows all accounts.",
+        )
     for account in known:
         service.db.update("email_accounts", account["email_address"], active=account is chosen)
-    return {"username": chosen["username"], "name": chosen["name"], "email_address": chosen["email_address"]}
+    return {
+        "username": chosen["username"],
+        "name": chosen["name"],
+        "email_address": chosen["email_address"],
+    }
 
 
 def arrived(service: Service, where: str = "", *params: Any) -> list[dict[str, Any]]:
@@ -153,7 +206,12 @@ def arrived(service: Service, where: str = "", *params: Any) -> list[dict[str, A
     extra = f" AND {where}" if where else ""
     own = active(service)["address"]
     return service.db.rows(
-        f"{service.name}_emails", f"account=? AND created_at<=?{extra}", own, service.time, *params, order="created_at DESC, id"
+        f"{service.name}_emails",
+        f"account=? AND created_at<=?{extra}",
+        own,
+        service.time,
+        *params,
+        order="created_at DESC, id",
     )
 
 
@@ -170,7 +228,12 @@ def placed(provider: str, *places: str) -> dict[str, Any]:
 
 
 def send(
-    service: Service, account: dict[str, Any], mail: Outgoing, *, thread: dict[str, Any] | None = None, at: int | None = None
+    service: Service,
+    account: dict[str, Any],
+    mail: Outgoing,
+    *,
+    thread: dict[str, Any] | None = None,
+    at: int | None = None,
 ) -> dict[str, Any]:
     """Send a message from an account of the service's provider and return the sender's row.
 
@@ -194,10 +257,15 @@ def send(
     if own in everyone and service.name == "gmail":
         place, read = placed(service.name, "inbox", "sent"), False
     sent = service.db.insert(
-        f"{service.name}_emails", base | place | {"id": service.new_id(message), "account": own, "thread_id": thread_id, "read": read}
+        f"{service.name}_emails",
+        base
+        | place
+        | {"id": service.new_id(message), "account": own, "thread_id": thread_id, "read": read},
     )
     for target in service.db.rows("email_accounts", order="address"):
-        if target["address"] in everyone and not (target["address"] == own and service.name == "gmail"):
+        if target["address"] in everyone and not (
+            target["address"] == own and service.name == "gmail"
+        ):
             _arrive(service, target, base | {"bcc": []})
     for lost in everyone:
         if (reason := undeliverable(service, lost)) is not None:
@@ -214,7 +282,9 @@ def post(service: Service, mail: Outgoing, thread: dict[str, Any] | None = None)
 def _arrive(service: Service, target: dict[str, Any], base: dict[str, Any]) -> None:
     provider, table = target["provider"], f"{target['provider']}_emails"
     message, threads = PREFIXES[provider]
-    known = service.db.rows(table, "account=? AND conversation=?", target["address"], base["conversation"], limit=1)
+    known = service.db.rows(
+        table, "account=? AND conversation=?", target["address"], base["conversation"], limit=1
+    )
     service.db.insert(
         table,
         base
@@ -235,11 +305,15 @@ def undeliverable(service: Service, recipient: str) -> str | None:
         return f"the domain {domain} could not be found"
     if service.db.get("email_accounts", recipient) or service.db.get("email_directory", recipient):
         return None
-    closed = service.db.rows("email_directory", "organisation IS NOT NULL AND address LIKE ?", f"%@{domain}", limit=1)
+    closed = service.db.rows(
+        "email_directory", "organisation IS NOT NULL AND address LIKE ?", f"%@{domain}", limit=1
+    )
     return f"there is no mailbox {recipient} at {closed[0]['organisation']}" if closed else None
 
 
-def _bounce(service: Service, account: dict[str, Any], sent: dict[str, Any], lost: str, reason: str) -> None:
+def _bounce(
+    service: Service, account: dict[str, Any], sent: dict[str, Any], lost: str, reason: str
+) -> None:
     sender, name, subject = _DAEMONS[service.name]
     row = {
         "id": service.new_id(PREFIXES[service.name][0]),
@@ -280,7 +354,11 @@ def forwarded(original: dict[str, Any], to: Sequence[str], note: str | None) -> 
         f"Subject: {original['subject']}\nTo: {', '.join(original['recipients'])}\n\n{original['body']}"
     )
     body = f"{note}\n\n{quoted}" if note else quoted
-    return complete(drafted(to, None, None, _prefixed("Fwd: ", original["subject"]), body, original["attachments"]))
+    return complete(
+        drafted(
+            to, None, None, _prefixed("Fwd: ", original["subject"]), body, original["attachments"]
+        )
+    )
 
 
 def _prefixed(prefix: str, subject: str) -> str:
@@ -309,7 +387,10 @@ def shown_draft(row: dict[str, Any], key: str = "draft_id") -> dict[str, Any]:
 
 def written(row: dict[str, Any]) -> dict[str, Any]:
     """Return what its writer put into a message or draft, by the names that tools have for it."""
-    return {"to": row["recipients"], **{n: row[n] for n in ("cc", "bcc", "subject", "body", "attachments")}}
+    return {
+        "to": row["recipients"],
+        **{n: row[n] for n in ("cc", "bcc", "subject", "body", "attachments")},
+    }
 
 
 # -- drafts -------------------------------------------------------------------------------------------------------
@@ -340,4 +421,9 @@ def send_draft(service: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def drafts(service: Service) -> list[dict[str, Any]]:
     """Return the drafts of the signed-in account, the newest first."""
-    return service.db.rows(f"{service.name}_drafts", "account=?", active(service)["address"], order="created_at DESC, id")
+    return service.db.rows(
+        f"{service.name}_drafts",
+        "account=?",
+        active(service)["address"],
+        order="created_at DESC, id",
+    )

@@ -38,7 +38,11 @@ def invalid(message: str, hint: str = "") -> ServiceError:
 
 def parse(text: str, operators: Mapping[str, Operator]) -> Query:
     """Read a query. Raises `ServiceError` INVALID_QUERY for an unknown operator or value, naming the known ones."""
-    known = "Operators: " + ", ".join(f"{name}:" for name in operators) + ' - besides free words and "quoted phrases".'
+    known = (
+        "Operators: "
+        + ", ".join(f"{name}:" for name in operators)
+        + ' - besides free words and "quoted phrases".'
+    )
     query = Query([], [], [])
     for part in _PART.finditer(text):
         name, negative = (part["op"] or "").lower(), bool(part["no"])
@@ -49,12 +53,19 @@ def parse(text: str, operators: Mapping[str, Operator]) -> Query:
             continue
         if not name:
             if value in ("OR", "|"):
-                raise invalid("OR is not supported; every part of a query must match.", "Search once for each alternative.")
+                raise invalid(
+                    "OR is not supported; every part of a query must match.",
+                    "Search once for each alternative.",
+                )
             if value != "AND":
-                (query.without if negative else query.words).append(f'"{value}"' if part["phrase"] is not None else value)
+                (query.without if negative else query.words).append(
+                    f'"{value}"' if part["phrase"] is not None else value
+                )
             continue
         if name not in operators:
-            raise invalid(f"Unknown search operator '{name}:'{did_you_mean(name, operators)}", known)
+            raise invalid(
+                f"Unknown search operator '{name}:'{did_you_mean(name, operators)}", known
+            )
         test = operators[name](value.strip())
         query.tests.append((lambda row, test=test: not test(row)) if negative else test)
     if not (query.words or query.without or query.tests):
@@ -62,13 +73,22 @@ def parse(text: str, operators: Mapping[str, Operator]) -> Query:
     return query
 
 
-def find(service: Service, table: str, account: str, text: str, operators: Mapping[str, Operator], scope: Test) -> list[Row]:
+def find(
+    service: Service,
+    table: str,
+    account: str,
+    text: str,
+    operators: Mapping[str, Operator],
+    scope: Test,
+) -> list[Row]:
     """Return an account's arrived messages that match, best first; ties and queries without words newest first."""
     query = parse(text, operators)
     if query.words:
         rows = service.db.search(table, " ".join(query.words), order="created_at DESC")
     else:
-        rows = service.db.rows(table, "account=? AND created_at<=?", account, service.time, order="created_at DESC, id")
+        rows = service.db.rows(
+            table, "account=? AND created_at<=?", account, service.time, order="created_at DESC, id"
+        )
     out = {r["id"] for word in query.without for r in service.db.search(table, word)}
     found = [
         r
@@ -86,7 +106,9 @@ def find(service: Service, table: str, account: str, text: str, operators: Mappi
 def _score(row: Row, terms: list[str]) -> int:
     places = ((3, row["subject"]), (2, row["people"]), (1, row["body"]))
     tokens = [(weight, re.findall(r"\w+", text.lower())) for weight, text in places]
-    return sum(weight for term in terms for weight, held in tokens if any(t.startswith(term) for t in held))
+    return sum(
+        weight for term in terms for weight, held in tokens if any(t.startswith(term) for t in held)
+    )
 
 
 def operators(own: str, flags: Mapping[str, Test]) -> dict[str, Operator]:
@@ -110,7 +132,10 @@ def operators(own: str, flags: Mapping[str, Test]) -> dict[str, Operator]:
 
     def state(value: str) -> Test:
         if value.lower() not in flags:
-            raise invalid(f"'is:{value}' means nothing{did_you_mean(value, flags)}", "Use is: with " + ", ".join(flags) + ".")
+            raise invalid(
+                f"'is:{value}' means nothing{did_you_mean(value, flags)}",
+                "Use is: with " + ", ".join(flags) + ".",
+            )
         return flags[value.lower()]
 
     def before(value: str) -> Test:
@@ -121,11 +146,21 @@ def operators(own: str, flags: Mapping[str, Test]) -> dict[str, Operator]:
         moment = _day(value)
         return lambda row: row["created_at"] >= moment
 
-    return {"from": sender, "to": to, "subject": subject, "has": has, "is": state, "before": before, "after": after}
+    return {
+        "from": sender,
+        "to": to,
+        "subject": subject,
+        "has": has,
+        "is": state,
+        "before": before,
+        "after": after,
+    }
 
 
 def _day(value: str) -> str:
     try:
         return iso(parse_time(value.replace("/", "-") + "T00:00:00Z"))
     except ValueError:
-        raise invalid(f"{value!r} is not a date.", "Write dates as YYYY-MM-DD, e.g. after:2026-03-01.") from None
+        raise invalid(
+            f"{value!r} is not a date.", "Write dates as YYYY-MM-DD, e.g. after:2026-03-01."
+        ) from None

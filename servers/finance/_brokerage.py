@@ -44,15 +44,22 @@ DIVIDENDS = Table(
 )
 WATCH = Table("symbol:str added_at:str")
 # threshold in 1/10000 dollars, shares or 1/10000 of a ratio; triggers_at is when the market will first meet it.
-ALERTS = Table("id:str symbol:str condition:str threshold:int created_at:str expires_at:str triggers_at:str? removed_at:str?")
+ALERTS = Table(
+    "id:str symbol:str condition:str threshold:int created_at:str expires_at:str triggers_at:str? removed_at:str?"
+)
 NOUNS: dict[str, str] = {"stock": "stock", "etf": "ETF", "mutual_fund": "fund", "crypto": "coin"}
 MAIN = "main"
 """account_id of brokers whose customer has one account."""
 
 OrderId = Annotated[str, Field(description="order_id, from the list of orders.")]
 Symbol = Annotated[str, Field(min_length=1, max_length=12, description="Ticker symbol, e.g. SMPK.")]
-Quantity = Annotated[float, Field(gt=0, le=1_000_000, description="Shares; may be a fraction (to six decimals) at market.")]
-Query = Annotated[str, Field(min_length=1, max_length=80, description="Words of the name, or a symbol.")]
+Quantity = Annotated[
+    float,
+    Field(gt=0, le=1_000_000, description="Shares; may be a fraction (to six decimals) at market."),
+]
+Query = Annotated[
+    str, Field(min_length=1, max_length=80, description="Words of the name, or a symbol.")
+]
 
 
 def _price(amount: float) -> int:
@@ -64,7 +71,11 @@ def _price(amount: float) -> int:
 if TYPE_CHECKING:
     Price = int
 else:
-    Price = Annotated[float, Field(ge=0.0001, le=1_000_000, description="Price in dollars a share."), AfterValidator(_price)]
+    Price = Annotated[
+        float,
+        Field(ge=0.0001, le=1_000_000, description="Price in dollars a share."),
+        AfterValidator(_price),
+    ]
 """A price in dollars; the method receives 1/10000 dollars."""
 
 
@@ -89,7 +100,9 @@ class Words:
 
 
 # -- securities -------------------------------------------------------------------------------------------------------
-def find_security(svc: Service, words: Words, symbol: str, kinds: Sequence[str] = ()) -> dict[str, Any]:
+def find_security(
+    svc: Service, words: Words, symbol: str, kinds: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the row of a security that this broker carries, delisted or not, or refuse."""
     row, wanted = market.security(svc, symbol), tuple(kinds) or words.kinds
     if row is not None and row["kind"] in wanted:
@@ -98,7 +111,12 @@ def find_security(svc: Service, words: Words, symbol: str, kinds: Sequence[str] 
     noun = " or ".join(NOUNS[kind] for kind in wanted)
     if row is not None and row["kind"] in words.kinds:
         hint = f"Name a {noun}; {words.search} shows the type of each."
-        svc.fail(words.no_security, f"{row['symbol']} is no {noun} but a {NOUNS[row['kind']]}.", hint, symbol=row["symbol"])
+        svc.fail(
+            words.no_security,
+            f"{row['symbol']} is no {noun} but a {NOUNS[row['kind']]}.",
+            hint,
+            symbol=row["symbol"],
+        )
     near = did_you_mean(symbol.strip().upper(), [r["symbol"] for r in known])
     message = f"No {noun} has the symbol {symbol!r}{near}."
     svc.fail(words.no_security, message, f"Find the symbol with {words.search}.", symbol=symbol)
@@ -109,7 +127,11 @@ def tradable(svc: Service, words: Words, row: dict[str, Any], at: int | None = N
     now = market.state(row, svc.now if at is None else at)
     if now in ("halted", "delisted"):
         since = row[f"{now}_at"]
-        hint = f"See {words.quote}; trading may resume." if now == "halted" else f"Choose another with {words.search}."
+        hint = (
+            f"See {words.quote}; trading may resume."
+            if now == "halted"
+            else f"Choose another with {words.search}."
+        )
         svc.fail(
             "TRADING_HALTED" if now == "halted" else "SECURITY_DELISTED",
             f"{row['symbol']} has been {now} since {since}.",
@@ -173,7 +195,13 @@ def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None =
     """Return an account as it stands at a moment (now, unless given)."""
     moment = iso(svc.now if at is None else at)
     found = Account()
-    orders = svc.db.rows(f"{words.tables}_orders", "account_id=? AND created_at<=?", account_id, moment, order="created_at, rowid")
+    orders = svc.db.rows(
+        f"{words.tables}_orders",
+        "account_id=? AND created_at<=?",
+        account_id,
+        moment,
+        order="created_at, rowid",
+    )
     trades = [
         (fill[0], n, place, row, fill[1], fill[2])
         for n, row in enumerate(orders)
@@ -182,7 +210,11 @@ def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None =
     ]
     for filled_at, _, place, row, units, at_pips in sorted(trades, key=lambda t: t[:3]):
         _book(found, words, row, filled_at, place, units, at_pips)
-        if row["side"] == "sell" and row["kind"] != "crypto" and iso(calendar.settles(parse_time(filled_at))) > moment:
+        if (
+            row["side"] == "sell"
+            and row["kind"] != "crypto"
+            and iso(calendar.settles(parse_time(filled_at))) > moment
+        ):
             found.unsettled += value(units, at_pips)
     for row in orders:
         if status(row, moment) in ("pending", "partially_filled"):
@@ -191,20 +223,30 @@ def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None =
                 found.holds += row["hold"] * rest // whole(row) if whole(row) else row["hold"]
             else:
                 found.reserved[row["symbol"]] = found.reserved.get(row["symbol"], 0) + rest
-    for row in svc.db.rows(f"{words.tables}_transfers", "account_id=? AND created_at<=?", account_id, moment):
+    for row in svc.db.rows(
+        f"{words.tables}_transfers", "account_id=? AND created_at<=?", account_id, moment
+    ):
         _move(found, row, moment)
-    paid = "SELECT coalesce(sum(amount),0) FROM " + words.tables + "_dividends WHERE account_id=? AND pays_at<=?"
+    paid = (
+        "SELECT coalesce(sum(amount),0) FROM "
+        + words.tables
+        + "_dividends WHERE account_id=? AND pays_at<=?"
+    )
     found.cash += svc.db.sql(paid, account_id, moment)[0][0]
     return found
 
 
-def _book(found: Account, words: Words, row: dict[str, Any], at: str, place: int, units: int, at_pips: int) -> None:
+def _book(
+    found: Account, words: Words, row: dict[str, Any], at: str, place: int, units: int, at_pips: int
+) -> None:
     worth, lots = value(units, at_pips), found.lots.setdefault(row["symbol"], [])
     if place == 0:
         found.cash -= row["fee"]
     if row["side"] == "buy":
         found.cash -= worth
-        lots.append(Lot(make_id(words.lot_id, row["id"], place), row["symbol"], units, units, worth, at))
+        lots.append(
+            Lot(make_id(words.lot_id, row["id"], place), row["symbol"], units, units, worth, at)
+        )
         return
     found.cash += worth
     for lot in _in_turn(lots, row):
@@ -223,7 +265,9 @@ def _in_turn(lots: list[Lot], sale: dict[str, Any]) -> list[Lot]:
     return sorted(lots, key=lambda lot: chosen.index(lot.id) if lot.id in chosen else len(chosen))
 
 
-def free_lots(mine: Account, symbol: str, sales: list[dict[str, Any]], moment: str) -> dict[str, int]:
+def free_lots(
+    mine: Account, symbol: str, sales: list[dict[str, Any]], moment: str
+) -> dict[str, int]:
     """Return the units of each open lot, oldest first, that open sales leave."""
     lots = mine.lots.get(symbol, [])
     free = {lot.id: lot.units for lot in lots}
@@ -248,13 +292,16 @@ def _move(found: Account, row: dict[str, Any], moment: str) -> None:
         found.unsettled += row["instant"]
 
 
-def held_at(svc: Service, words: Words, account_id: str, moments: list[int]) -> list[tuple[int, dict[str, int]]]:
+def held_at(
+    svc: Service, words: Words, account_id: str, moments: list[int]
+) -> list[tuple[int, dict[str, int]]]:
     """Return (cash in cents, units by symbol) at each of some moments in order of time, in one pass."""
     steps: list[tuple[str, int, str, int]] = []
     for row in svc.db.rows(f"{words.tables}_orders", "account_id=?", account_id):
         sign = 1 if row["side"] == "buy" else -1
         steps += [
-            (at, -sign * value(n, p) - (row["fee"] if not k else 0), row["symbol"], sign * n) for k, (at, n, p) in enumerate(row["fills"])
+            (at, -sign * value(n, p) - (row["fee"] if not k else 0), row["symbol"], sign * n)
+            for k, (at, n, p) in enumerate(row["fills"])
         ]
     for row in svc.db.rows(f"{words.tables}_transfers", "account_id=?", account_id):
         if row["failed_at"] is None:
@@ -262,7 +309,10 @@ def held_at(svc: Service, words: Words, account_id: str, moments: list[int]) -> 
             steps.append((row["created_at"], -row["amount"] if out else row["instant"], "", 0))
             if not out:
                 steps.append((row["clears_at"], row["amount"] - row["instant"], "", 0))
-    steps += [(row["pays_at"], row["amount"], "", 0) for row in svc.db.rows(f"{words.tables}_dividends", "account_id=?", account_id)]
+    steps += [
+        (row["pays_at"], row["amount"], "", 0)
+        for row in svc.db.rows(f"{words.tables}_dividends", "account_id=?", account_id)
+    ]
     steps.sort()
     found, cash, held, done = [], 0, {}, 0
     for moment in map(iso, moments):

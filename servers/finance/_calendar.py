@@ -56,7 +56,9 @@ def holidays(year: int) -> frozenset[date]:
 
 def closes_early(day: date) -> bool:
     """Whether a trading day ends at 13:00: the day after Thanksgiving, Christmas Eve and 3 July."""
-    return (day.month, day.day) in ((7, 3), (12, 24)) or day == _nth(day.year, 11, 3, 4) + timedelta(days=1)
+    return (day.month, day.day) in ((7, 3), (12, 24)) or day == _nth(
+        day.year, 11, 3, 4
+    ) + timedelta(days=1)
 
 
 @functools.cache
@@ -108,7 +110,9 @@ def add_days(day: date, count: int) -> date:
 @functools.lru_cache(4096)
 def session(day: date) -> tuple[int, int]:
     """Return the moments (epoch seconds) at which a trading day's session opens and closes."""
-    return local_moment(day, OPEN, NEW_YORK), local_moment(day, EARLY if closes_early(day) else CLOSE, NEW_YORK)
+    return local_moment(day, OPEN, NEW_YORK), local_moment(
+        day, EARLY if closes_early(day) else CLOSE, NEW_YORK
+    )
 
 
 @functools.lru_cache(4096)

@@ -6,7 +6,19 @@ from typing import Any
 
 from servers.finance import _market as market
 from servers.finance._brokerage import MAIN, Account, Words, account
-from servers.finance._orders import Duration, OrderType, Plan, Side, Wish, decimals, plan, shares, status, units_of, value
+from servers.finance._orders import (
+    Duration,
+    OrderType,
+    Plan,
+    Side,
+    Wish,
+    decimals,
+    plan,
+    shares,
+    status,
+    units_of,
+    value,
+)
 from servers.kit.service import Service
 from servers.kit.values import dollars, iso
 
@@ -48,7 +60,13 @@ def place(
         if need > mine.buying_power:
             message = f"The order needs up to ${dollars(need):,.2f}; buying power is ${dollars(mine.buying_power):,.2f}."
             hint = f"Order less, or add money with {words.deposit}."
-            svc.fail(words.no_funds, message, hint, required=dollars(need), buying_power=dollars(mine.buying_power))
+            svc.fail(
+                words.no_funds,
+                message,
+                hint,
+                required=dollars(need),
+                buying_power=dollars(mine.buying_power),
+            )
     selling = wish.units if wish.units is not None else sum(f[1] for f in planned.fills)
     if wish.side == "sell" and selling > mine.free_units(row["symbol"]):
         held, free = shares(mine.units(row["symbol"])), shares(mine.free_units(row["symbol"]))
@@ -56,16 +74,40 @@ def place(
         hint = f"See {words.positions}, and {words.list_orders} for open sales that hold shares."
         svc.fail(words.no_shares, message, hint, symbol=row["symbol"], available=free)
     if not any(f[1] for f in planned.fills) and wish.amount is not None and planned.fills:
-        svc.fail("INVALID_AMOUNT", f"The amount is too small for any fraction of a share of {row['symbol']}.", "Raise the amount.")
+        svc.fail(
+            "INVALID_AMOUNT",
+            f"The amount is too small for any fraction of a share of {row['symbol']}.",
+            "Raise the amount.",
+        )
     if wish.side == "buy" and planned.fills and not any(value(f[1], f[2]) for f in planned.fills):
-        svc.fail("INVALID_QUANTITY", f"So little of {row['symbol']} costs less than a cent.", "Raise the quantity.", symbol=row["symbol"])
-    made = order_row(svc.new_id(words.order_id), row, wish, planned, account_id, origin, ref, lots, fee, iso(moment))
+        svc.fail(
+            "INVALID_QUANTITY",
+            f"So little of {row['symbol']} costs less than a cent.",
+            "Raise the quantity.",
+            symbol=row["symbol"],
+        )
+    made = order_row(
+        svc.new_id(words.order_id),
+        row,
+        wish,
+        planned,
+        account_id,
+        origin,
+        ref,
+        lots,
+        fee,
+        iso(moment),
+    )
     return svc.db.insert(f"{words.tables}_orders", made | {"client_key": client_key})
 
 
 def orders(svc: Service, words: Words, account_id: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of orders, newest first; of one account where it is given."""
-    where, args = ("created_at<=?", [svc.time]) if account_id is None else ("created_at<=? AND account_id=?", [svc.time, account_id])
+    where, args = (
+        ("created_at<=?", [svc.time])
+        if account_id is None
+        else ("created_at<=? AND account_id=?", [svc.time, account_id])
+    )
     return svc.db.rows(f"{words.tables}_orders", where, *args, order="created_at DESC, rowid DESC")
 
 
@@ -115,7 +157,13 @@ def cancel(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
     state = status(row, svc.time)
     if state not in ("pending", "partially_filled"):
         hint = f"Only open orders can be cancelled; see {words.list_orders}."
-        svc.fail("ORDER_NOT_CANCELABLE", f"Order {order_id} is {state}.", hint, order_id=order_id, status=state)
+        svc.fail(
+            "ORDER_NOT_CANCELABLE",
+            f"Order {order_id} is {state}.",
+            hint,
+            order_id=order_id,
+            status=state,
+        )
     done = [f for f in row["fills"] if f[0] <= svc.time]
     changes = {"fills": done, "cancelled_at": svc.time}
     svc.db.update(f"{words.tables}_orders", order_id, **changes)
@@ -136,17 +184,30 @@ def wish_of(
     for kind, given in (("limit", limit), ("stop", stop)):
         if order_type == kind and given is None:
             svc.fail(
-                f"{kind.upper()}_PRICE_REQUIRED", f"A {kind} order needs a {kind}_price.", f"Give {kind}_price.", field=f"{kind}_price"
+                f"{kind.upper()}_PRICE_REQUIRED",
+                f"A {kind} order needs a {kind}_price.",
+                f"Give {kind}_price.",
+                field=f"{kind}_price",
             )
         if order_type != kind and given is not None:
             message = f"A {order_type} order takes no {kind}_price."
-            svc.fail("INVALID_ORDER_TYPE", message, f"Leave it out, or set order_type to {kind}.", field=f"{kind}_price")
+            svc.fail(
+                "INVALID_ORDER_TYPE",
+                message,
+                f"Leave it out, or set order_type to {kind}.",
+                field=f"{kind}_price",
+            )
     if order_type != "market" and row["kind"] in ("crypto", "mutual_fund"):
         message = f"{row['symbol']} is traded by market orders only."
         svc.fail("INVALID_ORDER_TYPE", message, "Set order_type to market.", symbol=row["symbol"])
     if order_type != "market" and quantity != int(quantity):
         hint = "Order whole shares, or set order_type to market."
-        svc.fail("INVALID_QUANTITY", "A limit or stop order is for whole shares.", hint, quantity=quantity)
+        svc.fail(
+            "INVALID_QUANTITY",
+            "A limit or stop order is for whole shares.",
+            hint,
+            quantity=quantity,
+        )
     last = market.price(row, svc.now)
     if stop is not None and (stop <= market.pips(last)) == (side == "buy"):
         way = "above" if side == "buy" else "below"
@@ -156,13 +217,21 @@ def wish_of(
     return Wish(side, units, None, order_type, limit, stop, duration)
 
 
-def check_minimum(svc: Service, words: Words, row: dict[str, Any], mine: Account, amount: int) -> None:
+def check_minimum(
+    svc: Service, words: Words, row: dict[str, Any], mine: Account, amount: int
+) -> None:
     """Refuse a first purchase of a fund for less than its minimum; more can be added to what is held."""
     least = row["minimum_investment"] or 0
     if amount < least and not mine.units(row["symbol"]):
         message = f"A first purchase of {row['symbol']} is for at least ${dollars(least):,.2f}."
         hint = f"Raise the amount, or find another share class with {words.search}."
-        svc.fail("MINIMUM_INVESTMENT_NOT_MET", message, hint, symbol=row["symbol"], minimum_investment=dollars(least))
+        svc.fail(
+            "MINIMUM_INVESTMENT_NOT_MET",
+            message,
+            hint,
+            symbol=row["symbol"],
+            minimum_investment=dollars(least),
+        )
 
 
 # -- transfers --------------------------------------------------------------------------------------------------------
@@ -196,7 +265,13 @@ def transfer(
         if amount > mine.withdrawable:
             message = f"${dollars(amount):,.2f} are asked for; ${dollars(mine.withdrawable):,.2f} are settled and free to withdraw."
             hint = f"Withdraw less, sell something of {words.positions}, or wait until sales and deposits have settled."
-            svc.fail("INSUFFICIENT_SETTLED_CASH", message, hint, available=dollars(mine.withdrawable), unsettled=dollars(mine.unsettled))
+            svc.fail(
+                "INSUFFICIENT_SETTLED_CASH",
+                message,
+                hint,
+                available=dollars(mine.withdrawable),
+                unsettled=dollars(mine.unsettled),
+            )
     row = {
         "id": svc.new_id(words.transfer_id),
         "account_id": account_id,

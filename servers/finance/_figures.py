@@ -31,7 +31,11 @@ def dividends(row: dict[str, Any], first: date, last: date) -> list[Dividend]:
     end = min(last, date.fromisoformat(row["delisted_at"][:10])) if row["delisted_at"] else last
     months, found = tuple(row["dividend_months"]), []
     for year in range(first.year, last.year + 2):
-        found += [d for d in _paid_in(year, months, row["dividend_day"], row["dividend"]) if start <= d.ex_date <= end]
+        found += [
+            d
+            for d in _paid_in(year, months, row["dividend_day"], row["dividend"])
+            if start <= d.ex_date <= end
+        ]
     return found
 
 

@@ -22,7 +22,10 @@ ALERT_LIFE = 90 * 86_400
 # -- watchlist --------------------------------------------------------------------------------------------------------
 def watched(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return the rows of what is watched, in the order in which it was added."""
-    rows = [market.security(svc, w["symbol"]) for w in svc.db.rows(f"{words.tables}_watchlist", order="added_at, rowid")]
+    rows = [
+        market.security(svc, w["symbol"])
+        for w in svc.db.rows(f"{words.tables}_watchlist", order="added_at, rowid")
+    ]
     return [row for row in rows if row is not None]
 
 
@@ -30,7 +33,12 @@ def watch(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
     """Put a security on the watchlist and return its row; one that is there stays where it is."""
     row = find_security(svc, words, symbol)
     if market.state(row, svc.now) == "delisted":
-        svc.fail("SECURITY_DELISTED", f"{row['symbol']} is no longer listed.", f"Choose another with {words.search}.", symbol=row["symbol"])
+        svc.fail(
+            "SECURITY_DELISTED",
+            f"{row['symbol']} is no longer listed.",
+            f"Choose another with {words.search}.",
+            symbol=row["symbol"],
+        )
     if svc.db.get(f"{words.tables}_watchlist", row["symbol"]) is None:
         svc.db.insert(f"{words.tables}_watchlist", {"symbol": row["symbol"], "added_at": svc.time})
     return row
@@ -40,7 +48,12 @@ def unwatch(svc: Service, words: Words, symbol: str, lister: str) -> str:
     """Take a security off the watchlist and return its symbol, or refuse one that is not on it."""
     key = symbol.strip().upper()
     if svc.db.get(f"{words.tables}_watchlist", key) is None:
-        svc.fail("NOT_IN_WATCHLIST", f"{key!r} is not on the watchlist.", f"See {lister} for what is on it.", symbol=key)
+        svc.fail(
+            "NOT_IN_WATCHLIST",
+            f"{key!r} is not on the watchlist.",
+            f"See {lister} for what is on it.",
+            symbol=key,
+        )
     svc.db.delete(f"{words.tables}_watchlist", key)
     return key
 
@@ -58,12 +71,16 @@ def first_met(row: dict[str, Any], condition: str, threshold: int, start: int) -
     return _price_met(row, start, end, lambda p: market.pips(p) <= threshold)
 
 
-def _price_met(row: dict[str, Any], start: int, end: int, hit: Callable[[float], bool]) -> int | None:
+def _price_met(
+    row: dict[str, Any], start: int, end: int, hit: Callable[[float], bool]
+) -> int | None:
     return start if hit(market.price(row, start)) else crossing(row, start, end, hit)
 
 
 def _volume_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int | None:
-    for day in market.days(row, local_day(start, calendar.NEW_YORK), local_day(end, calendar.NEW_YORK), end):
+    for day in market.days(
+        row, local_day(start, calendar.NEW_YORK), local_day(end, calendar.NEW_YORK), end
+    ):
         opened, closed = calendar.session(day)
         total = market.daily_bar(row, day, closed).volume
         if total >= threshold > 0:
@@ -88,17 +105,31 @@ def _ratio_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int
     return None
 
 
-def set_alert(svc: Service, words: Words, alert_id: str, row: dict[str, Any], condition: str, threshold: int) -> dict[str, Any]:
+def set_alert(
+    svc: Service, words: Words, alert_id: str, row: dict[str, Any], condition: str, threshold: int
+) -> dict[str, Any]:
     """Keep an alert on a security, and return its row."""
     met = first_met(row, condition, threshold, svc.now)
-    made = {"id": alert_id, "symbol": row["symbol"], "condition": condition, "threshold": threshold, "created_at": svc.time}
-    times = {"expires_at": iso(svc.now + ALERT_LIFE), "triggers_at": None if met is None else iso(met), "removed_at": None}
+    made = {
+        "id": alert_id,
+        "symbol": row["symbol"],
+        "condition": condition,
+        "threshold": threshold,
+        "created_at": svc.time,
+    }
+    times = {
+        "expires_at": iso(svc.now + ALERT_LIFE),
+        "triggers_at": None if met is None else iso(met),
+        "removed_at": None,
+    }
     return svc.db.insert(f"{words.tables}_alerts", made | times)
 
 
 def alerts(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return the rows of alerts that were not removed, newest first."""
-    return svc.db.rows(f"{words.tables}_alerts", "removed_at IS NULL", order="created_at DESC, rowid DESC")
+    return svc.db.rows(
+        f"{words.tables}_alerts", "removed_at IS NULL", order="created_at DESC, rowid DESC"
+    )
 
 
 def alert_status(row: dict[str, Any], moment: str) -> str:
@@ -112,6 +143,11 @@ def remove_alert(svc: Service, words: Words, alert_id: str, lister: str) -> dict
     """Remove an alert and return its old row, or refuse one that is not there."""
     row = svc.db.get(f"{words.tables}_alerts", alert_id)
     if row is None or row["removed_at"] is not None:
-        svc.fail("ALERT_NOT_FOUND", f"There is no alert {alert_id!r}.", f"Take an alert_id from {lister}.", alert_id=alert_id)
+        svc.fail(
+            "ALERT_NOT_FOUND",
+            f"There is no alert {alert_id!r}.",
+            f"Take an alert_id from {lister}.",
+            alert_id=alert_id,
+        )
     svc.db.update(f"{words.tables}_alerts", alert_id, removed_at=svc.time)
     return row

@@ -117,12 +117,28 @@ def _between(row: dict[str, Any], place: int, rest: int) -> float:
 
 def _level(row: dict[str, Any], place: int) -> float:
     return _grid(
-        row["pattern"], row["sector"] or row["kind"], row["base_price"], row["beta"], row["volatility"], row["drift"], row["kind"], place
+        row["pattern"],
+        row["sector"] or row["kind"],
+        row["base_price"],
+        row["beta"],
+        row["volatility"],
+        row["drift"],
+        row["kind"],
+        place,
     )
 
 
 @functools.lru_cache(65_536)
-def _grid(pattern: str, group: str, base: int, beta: float, volatility: float, drift: float, kind: str, place: int) -> float:
+def _grid(
+    pattern: str,
+    group: str,
+    base: int,
+    beta: float,
+    volatility: float,
+    drift: float,
+    kind: str,
+    place: int,
+) -> float:
     """Return the price in dollars at a place of the grid."""
     crypto = kind == "crypto"
     units = _CRYPTO_UNITS if crypto else _DAY_UNITS
@@ -281,7 +297,9 @@ def _places(row: dict[str, Any], day: date) -> range:
         start = (day - date(1970, 1, 1)).days * _CRYPTO_UNITS
         return range(start, start + _CRYPTO_UNITS + 1)
     end = _close_place(day)
-    return range(end if row["kind"] == "mutual_fund" else calendar.day_number(day) * _DAY_UNITS, end + 1)
+    return range(
+        end if row["kind"] == "mutual_fund" else calendar.day_number(day) * _DAY_UNITS, end + 1
+    )
 
 
 # -- history ----------------------------------------------------------------------------------------------------------
@@ -289,7 +307,11 @@ def daily_bar(row: dict[str, Any], day: date, at: int) -> Bar:
     """Return the bar of a trading day, as far as it has come by a moment."""
     places, last = _places(row, day), price(row, at)
     start = _start(row, day)
-    done = places if row["kind"] == "mutual_fund" else places[: max((_traded(row, at) - start) // _HALF_HOUR + 1, 1)]
+    done = (
+        places
+        if row["kind"] == "mutual_fund"
+        else places[: max((_traded(row, at) - start) // _HALF_HOUR + 1, 1)]
+    )
     over = len(done) == len(places)
     seen = [_rounded(_level(row, p)) for p in done] + ([] if over else [last])
     total = int(row["volume"] * (1 + 0.45 * draws("volume", row["symbol"], str(day))[0]))
@@ -298,13 +320,21 @@ def daily_bar(row: dict[str, Any], day: date, at: int) -> Bar:
 
 
 def _start(row: dict[str, Any], day: date) -> int:
-    return (day - date(1970, 1, 1)).days * 86_400 if row["kind"] == "crypto" else calendar.session(day)[0]
+    return (
+        (day - date(1970, 1, 1)).days * 86_400
+        if row["kind"] == "crypto"
+        else calendar.session(day)[0]
+    )
 
 
 def intraday(row: dict[str, Any], day: date, at: int) -> list[tuple[int, float]]:
     """Return (epoch, dollars) at each half hour of a day up to a moment; a fund has the close alone."""
     if row["kind"] == "mutual_fund":
-        return [(calendar.session(day)[1], closing(row, day))] if calendar.session(day)[1] <= at else []
+        return (
+            [(calendar.session(day)[1], closing(row, day))]
+            if calendar.session(day)[1] <= at
+            else []
+        )
     start, last = _start(row, day), _traded(row, at)
     times = ((start + n * _HALF_HOUR, place) for n, place in enumerate(_places(row, day)))
     return [(moment, _rounded(_level(row, place))) for moment, place in times if moment <= last]
@@ -312,12 +342,18 @@ def intraday(row: dict[str, Any], day: date, at: int) -> list[tuple[int, float]]
 
 def days(row: dict[str, Any], first: date, last: date, at: int) -> list[date]:
     """Return the trading days of a security between two dates, from its listing on and up to a moment."""
-    first, last = max(first, date.fromisoformat(row["listed_at"][:10])), min(last, trading_date(row, at))
+    first, last = (
+        max(first, date.fromisoformat(row["listed_at"][:10])),
+        min(last, trading_date(row, at)),
+    )
     if first > last:
         return []
     if row["kind"] == "crypto":
         return [first + timedelta(days=n) for n in range((last - first).days + 1)]
-    start, end = calendar.day_number(calendar.on_or_after(first)), calendar.day_number(calendar.on_or_before(last))
+    start, end = (
+        calendar.day_number(calendar.on_or_after(first)),
+        calendar.day_number(calendar.on_or_before(last)),
+    )
     return [calendar.trading_day(n) for n in range(start, end + 1)]
 
 
@@ -329,9 +365,18 @@ def bars(row: dict[str, Any], interval: Interval, first: date, last: date, at: i
     groups: dict[tuple[int, int], list[Bar]] = {}
     for bar in daily:
         day = date.fromisoformat(bar.date)
-        groups.setdefault(day.isocalendar()[:2] if interval == "weekly" else (day.year, day.month), []).append(bar)
+        groups.setdefault(
+            day.isocalendar()[:2] if interval == "weekly" else (day.year, day.month), []
+        ).append(bar)
     return [
-        Bar(g[-1].date, g[0].open, max(b.high for b in g), min(b.low for b in g), g[-1].close, sum(b.volume for b in g))
+        Bar(
+            g[-1].date,
+            g[0].open,
+            max(b.high for b in g),
+            min(b.low for b in g),
+            g[-1].close,
+            sum(b.volume for b in g),
+        )
         for g in groups.values()
     ]
 
@@ -339,7 +384,10 @@ def bars(row: dict[str, Any], interval: Interval, first: date, last: date, at: i
 def year_range(row: dict[str, Any], at: int) -> tuple[float, float]:
     """Return lowest and highest close of the past 52 weeks, today's price included."""
     today = trading_date(row, at)
-    seen = [closing(row, day) for day in days(row, today - timedelta(days=364), _day_before(row, today), at)] + [price(row, at)]
+    seen = [
+        closing(row, day)
+        for day in days(row, today - timedelta(days=364), _day_before(row, today), at)
+    ] + [price(row, at)]
     return min(seen), max(seen)
 
 
@@ -353,11 +401,17 @@ def security(svc: Service, symbol: str) -> dict[str, Any] | None:
     return svc.db.get("finance_securities", symbol.strip().upper())
 
 
-def securities(svc: Service, kinds: Iterable[str] = (), *, delisted: bool = False) -> list[dict[str, Any]]:
+def securities(
+    svc: Service, kinds: Iterable[str] = (), *, delisted: bool = False
+) -> list[dict[str, Any]]:
     """Return rows of these kinds (all, where none is named) by symbol, listed by now; with `delisted` those no longer traded, too."""
     wanted = set(kinds)
     rows = svc.db.rows("finance_securities", "listed_at<=?", svc.time, order="symbol")
-    return [r for r in rows if (not wanted or r["kind"] in wanted) and (delisted or state(r, svc.now) != "delisted")]
+    return [
+        r
+        for r in rows
+        if (not wanted or r["kind"] in wanted) and (delisted or state(r, svc.now) != "delisted")
+    ]
 
 
 def search(svc: Service, words: str, kinds: Iterable[str] = ()) -> list[dict[str, Any]]:

@@ -21,8 +21,22 @@ from servers.kit.zones import local_day, local_moment
 
 DAYS = 150
 """How many days back news can be read."""
-WIRE, COURIER, GOSSIP, JOURNAL = "Northwire", "Market Courier", "The Trading Post", "Harbor Business Journal"
-Topic = Literal["earnings", "dividends", "ratings", "price_move", "market_wrap", "rumour", "correction", "listing"]
+WIRE, COURIER, GOSSIP, JOURNAL = (
+    "Northwire",
+    "Market Courier",
+    "The Trading Post",
+    "Harbor Business Journal",
+)
+Topic = Literal[
+    "earnings",
+    "dividends",
+    "ratings",
+    "price_move",
+    "market_wrap",
+    "rumour",
+    "correction",
+    "listing",
+]
 
 
 @dataclass(frozen=True)
@@ -61,7 +75,11 @@ def articles(row: dict[str, Any], at: int) -> list[Article]:
 
 
 def _unknowing(article: Article, at: int) -> Article:
-    return replace(article, corrected=None) if article.corrected is not None and article.corrected[0] > at else article
+    return (
+        replace(article, corrected=None)
+        if article.corrected is not None and article.corrected[0] > at
+        else article
+    )
 
 
 def _new_york(day: date, hour: int, minute: int) -> int:
@@ -85,10 +103,20 @@ def _results(row: dict[str, Any], at: int) -> Iterator[Article]:
     for report in figures.earnings(row, at, past=3):
         ahead = calendar.add_days(calendar.on_or_after(report.date), -3)
         moment = _new_york(ahead, 9, 10)
-        coming = next((e for e in figures.earnings(row, moment, past=0) if e.reported is None), None)
+        coming = next(
+            (e for e in figures.earnings(row, moment, past=0) if e.reported is None), None
+        )
         if coming is not None and coming.quarter == report.quarter:
             text = f"{row['name']} reports {coming.quarter} on {_day(coming.date)}, before the market opens."
-            yield Article(_key(row, "preview", ahead), moment, JOURNAL, f"What to expect from {row['name']}", text, "earnings", 0.05)
+            yield Article(
+                _key(row, "preview", ahead),
+                moment,
+                JOURNAL,
+                f"What to expect from {row['name']}",
+                text,
+                "earnings",
+                0.05,
+            )
         if report.reported is not None:
             yield from _reported(row, report, report.reported)
 
@@ -99,17 +127,36 @@ def _reported(row: dict[str, Any], report: figures.Earnings, earned: float) -> I
     how = "beats" if surprise > 0.005 else "misses" if surprise < -0.005 else "meets"
     mood = max(-0.8, min(0.8, surprise / max(abs(report.estimate), 0.05) * 3))
     text = f"{name} reported {_share(earned)} for {report.quarter}; analysts had expected {_share(report.estimate)}."
-    yield Article(_key(row, "results", report.date), moment, WIRE, f"{name} {how} estimates for {report.quarter}", text, "earnings", mood)
+    yield Article(
+        _key(row, "results", report.date),
+        moment,
+        WIRE,
+        f"{name} {how} estimates for {report.quarter}",
+        text,
+        "earnings",
+        mood,
+    )
     if share("misprint", row["symbol"], report.quarter) >= 0.35:
         return
     wrong = round(earned + (0.10 if surprise < 0 else -0.10), 2)
-    fixed, right = _new_york(report.date, 12, 20), f"{report.quarter} brought {_share(earned)}, not {_share(wrong)}."
+    fixed, right = (
+        _new_york(report.date, 12, 20),
+        f"{report.quarter} brought {_share(earned)}, not {_share(wrong)}.",
+    )
     title = f"{name}: {_share(wrong)} for {report.quarter}"
     text = f"{name} reported {_share(wrong)} for {report.quarter} against an estimate of {_share(report.estimate)}."
     key = _key(row, "misprint", report.date)
-    yield Article(key, moment + 2100, COURIER, title, text, "earnings", -mood, corrected=(fixed, right))
     yield Article(
-        key + " fixed", fixed, COURIER, f"Correction: {name} results", f"An earlier article was wrong. {right}", "correction", mood
+        key, moment + 2100, COURIER, title, text, "earnings", -mood, corrected=(fixed, right)
+    )
+    yield Article(
+        key + " fixed",
+        fixed,
+        COURIER,
+        f"Correction: {name} results",
+        f"An earlier article was wrong. {right}",
+        "correction",
+        mood,
     )
 
 
@@ -124,7 +171,15 @@ def _payments(row: dict[str, Any], today: date) -> Iterator[Article]:
         noun = "dividend" if row["kind"] == "stock" else "distribution"
         text = f"{row['name']} pays {amount} a share on {_day(paid.pay_date)} to whoever holds it before {_day(paid.ex_date)}."
         title = f"{row['name']} declares {noun} of {amount}"
-        yield Article(_key(row, "dividend", paid.declared), _new_york(paid.declared, 16, 30), WIRE, title, text, "dividends", 0.2)
+        yield Article(
+            _key(row, "dividend", paid.declared),
+            _new_york(paid.declared, 16, 30),
+            WIRE,
+            title,
+            text,
+            "dividends",
+            0.2,
+        )
 
 
 def _amount(paid: figures.Dividend) -> str:
@@ -148,7 +203,15 @@ def _ratings(row: dict[str, Any], today: date) -> Iterator[Article]:
         better, rating = now.score < before.score, now.consensus.replace("_", " ")
         title = f"Analysts {'raise' if better else 'lower'} {row['name']} to {rating}"
         text = f"The consensus moved from {before.consensus.replace('_', ' ')} to {rating}; the average target is ${now.target:,.2f}."
-        yield Article(_key(row, "rating", first), moment, COURIER, title, text, "ratings", 0.4 if better else -0.4)
+        yield Article(
+            _key(row, "rating", first),
+            moment,
+            COURIER,
+            title,
+            text,
+            "ratings",
+            0.4 if better else -0.4,
+        )
 
 
 # -- moves ------------------------------------------------------------------------------------------------------------
@@ -166,7 +229,12 @@ def day_change(row: dict[str, Any], day: date) -> float:
 
 def _moves(row: dict[str, Any], today: date, at: int) -> Iterator[Article]:
     traded = market.days(row, today - timedelta(days=DAYS), today, at)
-    days = [d for d in traded if market.closed(row, d) <= at and market.state(row, market.closed(row, d)) in ("open", "closed")]
+    days = [
+        d
+        for d in traded
+        if market.closed(row, d) <= at
+        and market.state(row, market.closed(row, d)) in ("open", "closed")
+    ]
     if row["kind"] != "mutual_fund":
         for day in days:
             change = day_change(row, day)
@@ -174,7 +242,11 @@ def _moves(row: dict[str, Any], today: date, at: int) -> Iterator[Article]:
                 yield from _moved(row, day, change)
     weeks = spans(days, "weekly")
     for (_, last), (first, end) in itertools.pairwise(weeks):
-        ends = end.weekday() == 6 if row["kind"] == "crypto" else calendar.add_days(end, 1).isocalendar()[:2] != end.isocalendar()[:2]
+        ends = (
+            end.weekday() == 6
+            if row["kind"] == "crypto"
+            else calendar.add_days(end, 1).isocalendar()[:2] != end.isocalendar()[:2]
+        )
         before, after = market.closing(row, last), market.closing(row, end)
         change = (after - before) / before * 100
         if ends and (row["kind"] != "stock" or abs(change) > 1.3 * large_move(row)):
@@ -182,24 +254,42 @@ def _moves(row: dict[str, Any], today: date, at: int) -> Iterator[Article]:
             text = f"{row['name']} ended the week that began on {_day(first)} at ${after:,.2f}, {change:+.1f} percent."
             title = f"{row['name']}: the week ends {how}"
             mood = max(-0.3, min(0.3, change / 20))
-            yield Article(_key(row, "week", end), market.closed(row, end) + 7200, JOURNAL, title, text, "market_wrap", mood)
+            yield Article(
+                _key(row, "week", end),
+                market.closed(row, end) + 7200,
+                JOURNAL,
+                title,
+                text,
+                "market_wrap",
+                mood,
+            )
 
 
 def _moved(row: dict[str, Any], day: date, change: float) -> Iterator[Article]:
     key, up, size = _key(row, "move", day), change > 0, f"{abs(change):.1f} percent"
     moment = market.closed(row, day) + 1500
     verb = _chosen(("climbs", "jumps", "gains") if up else ("slides", "drops", "loses"), key)
-    reported = [e for e in figures.earnings(row, moment) if e.reported is not None and 0 <= (day - e.date).days <= 1]
-    why = " after its results" if reported else _chosen((" with no news of its own", " with the market", " in heavy trading"), key + " why")
+    reported = [
+        e
+        for e in figures.earnings(row, moment)
+        if e.reported is not None and 0 <= (day - e.date).days <= 1
+    ]
+    why = (
+        " after its results"
+        if reported
+        else _chosen(
+            (" with no news of its own", " with the market", " in heavy trading"), key + " why"
+        )
+    )
     text = f"{row['name']} closed at ${market.closing(row, day):,.2f}, {change:+.1f} percent on the day{why}."
     mood = max(-0.7, min(0.7, change / 8))
     yield Article(key, moment, WIRE, f"{row['name']} {verb} {size}", text, "price_move", mood)
     if share("column", key) < 0.4:
         title = f"Is {row['name']} {'too expensive' if up else 'a bargain'} now?"
-        text = (
-            f"After a move of {size} in a day, {_chosen(('patience may pay', 'we would wait', 'the case is the same as last week'), key)}."
+        text = f"After a move of {size} in a day, {_chosen(('patience may pay', 'we would wait', 'the case is the same as last week'), key)}."
+        yield Article(
+            key + " column", moment + 16 * 3600, GOSSIP, title, text, "price_move", -mood / 3
         )
-        yield Article(key + " column", moment + 16 * 3600, GOSSIP, title, text, "price_move", -mood / 3)
 
 
 # -- rumours ----------------------------------------------------------------------------------------------------------
@@ -209,14 +299,26 @@ def _rumours(row: dict[str, Any], today: date) -> Iterator[Article]:
         luck = draws("rumour", row["symbol"], month)
         day = calendar.on_or_after(first + timedelta(days=int((luck[1] + 1) * 12)))
         moment = _new_york(day, 10, 12 + int((luck[2] + 1) * 20))
-        if row["kind"] != "stock" or luck[0] > -0.4 or market.state(row, moment) not in ("open", "closed"):
+        if (
+            row["kind"] != "stock"
+            or luck[0] > -0.4
+            or market.state(row, moment) not in ("open", "closed")
+        ):
             continue
         denied = _new_york(calendar.add_days(day, 1 + int((luck[3] + 1) * 1.2)), 8, 40)
         title, text, right, mood = _story(row, day, moment, luck[4])
         key = _key(row, "rumour", day)
         yield Article(key, moment, GOSSIP, title, text, "rumour", mood, corrected=(denied, right))
         heading = f"{row['name']} answers reports"
-        yield Article(key + " denied", denied, WIRE, heading, f"In a statement to the exchange: {right}", "correction", -mood / 2)
+        yield Article(
+            key + " denied",
+            denied,
+            WIRE,
+            heading,
+            f"In a statement to the exchange: {right}",
+            "correction",
+            -mood / 2,
+        )
 
 
 def _story(row: dict[str, Any], day: date, moment: int, luck: float) -> tuple[str, str, str, float]:
@@ -234,25 +336,49 @@ def _story(row: dict[str, Any], day: date, moment: int, luck: float) -> tuple[st
         )
     if report is not None and 6 < (report.date - day).days < 60 and luck < 0.4:
         wrong = calendar.on_or_after(report.date - timedelta(days=6))
-        right = f"{name} publishes its results for {report.quarter} on {_day(report.date)}, as planned."
-        return f"{name} to bring results forward", f"Results for {report.quarter} are now expected on {_day(wrong)}.", right, 0.2
+        right = (
+            f"{name} publishes its results for {report.quarter} on {_day(report.date)}, as planned."
+        )
+        return (
+            f"{name} to bring results forward",
+            f"Results for {report.quarter} are now expected on {_day(wrong)}.",
+            right,
+            0.2,
+        )
     offer = f"${market.price(row, moment) * 1.3:,.0f}"
     text = f"{name} is said to be in talks to be bought at about {offer} a share, a third above the price."
-    return f"{name} in takeover talks, sources say", text, f"{name} is in no talks about a sale and has received no offer.", 0.7
+    return (
+        f"{name} in takeover talks, sources say",
+        text,
+        f"{name} is in no talks about a sale and has received no offer.",
+        0.7,
+    )
 
 
 def _listing(row: dict[str, Any]) -> Iterator[Article]:
     name = row["name"]
     for column, title, text, mood in (
-        ("listed_at", f"{name} begins trading", f"{name} is now listed under the symbol {row['symbol']}.", 0.2),
+        (
+            "listed_at",
+            f"{name} begins trading",
+            f"{name} is now listed under the symbol {row['symbol']}.",
+            0.2,
+        ),
         (
             "halted_at",
             f"Trading in {name} halted",
             f"The exchange halted {row['symbol']} pending news and gave no time of resumption.",
             -0.5,
         ),
-        ("delisted_at", f"{name} leaves the exchange", f"{row['symbol']} traded for the last time; the company was delisted.", -0.7),
+        (
+            "delisted_at",
+            f"{name} leaves the exchange",
+            f"{row['symbol']} traded for the last time; the company was delisted.",
+            -0.7,
+        ),
     ):
         if row[column] is not None:
             moment = parse_time(row[column])
-            yield Article(_key(row, column, iso(moment)), moment + 600, WIRE, title, text, "listing", mood)
+            yield Article(
+                _key(row, column, iso(moment)), moment + 600, WIRE, title, text, "listing", mood
+            )

@@ -44,7 +44,12 @@ class Contract:
 
 def has_options(row: dict[str, Any]) -> bool:
     """Whether options are listed on a security: stocks and ETFs that are traded a lot and cost at least five dollars."""
-    return row["kind"] in ("stock", "etf") and row["volume"] >= 1_500_000 and row["base_price"] >= 50_000 and row["delisted_at"] is None
+    return (
+        row["kind"] in ("stock", "etf")
+        and row["volume"] >= 1_500_000
+        and row["base_price"] >= 50_000
+        and row["delisted_at"] is None
+    )
 
 
 def expirations(at: int) -> list[date]:
@@ -70,7 +75,9 @@ def strikes(row: dict[str, Any], at: int) -> list[float]:
 
 def chain(row: dict[str, Any], at: int, expiry: date) -> list[Contract]:
     """Return calls, then puts, of one expiration by strike."""
-    return [contract(row, at, expiry, right, strike) for right in RIGHTS for strike in strikes(row, at)]
+    return [
+        contract(row, at, expiry, right, strike) for right in RIGHTS for strike in strikes(row, at)
+    ]
 
 
 def contract(row: dict[str, Any], at: int, expiry: date, right: Right, strike: float) -> Contract:
@@ -117,7 +124,9 @@ def _volatility(row: dict[str, Any], spot: float, strike: float) -> float:
     return yearly * (1.05 - 0.35 * away + 0.8 * away * away if abs(away) < 0.5 else 1.3)
 
 
-def _value(spot: float, strike: float, years: float, volatility: float, right: Right) -> tuple[float, float, float, float]:
+def _value(
+    spot: float, strike: float, years: float, volatility: float, right: Right
+) -> tuple[float, float, float, float]:
     """Return value, delta, gamma and theta."""
     if years <= 0:
         worth = max(spot - strike if right == "call" else strike - spot, 0)
@@ -134,7 +143,12 @@ def _value(spot: float, strike: float, years: float, volatility: float, right: R
     else:
         worth, delta = strike * discount * _normal(-d2) - spot * _normal(-d1), _normal(d1) - 1
         theta = decay + RATE * strike * discount * _normal(-d2)
-    return max(worth, strike - spot if right == "put" else 0.0, 0.0), delta, gamma, theta / 365  # a put can be exercised at once
+    return (
+        max(worth, strike - spot if right == "put" else 0.0, 0.0),
+        delta,
+        gamma,
+        theta / 365,
+    )  # a put can be exercised at once
 
 
 def _normal(x: float) -> float:
@@ -142,7 +156,9 @@ def _normal(x: float) -> float:
     if x < 0:
         return 1 - _normal(-x)
     t = 1 / (1 + 0.2316419 * x)
-    curve = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
+    curve = t * (
+        0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429)))
+    )
     return 1 - 0.3989422804014327 * _exp(-x * x / 2) * curve
 
 

@@ -84,12 +84,20 @@ def plan(row: dict[str, Any], wish: Wish, at: int) -> Plan:
 def _at_value(row: dict[str, Any], wish: Wish, at: int) -> Plan:
     close = calendar.next_close(at)
     nav = pips(price(row, close))
-    units = wish.units if wish.units is not None else units_for(wish.amount or 0, nav, decimals(row))
-    hold = wish.amount if wish.amount is not None else value(units, max(int(pips(price(row, at)) * COLLAR), nav))
+    units = (
+        wish.units if wish.units is not None else units_for(wish.amount or 0, nav, decimals(row))
+    )
+    hold = (
+        wish.amount
+        if wish.amount is not None
+        else value(units, max(int(pips(price(row, at)) * COLLAR), nav))
+    )
     return Plan([(iso(close), units, nav)], hold=hold if wish.side == "buy" else 0)
 
 
-def _fill(row: dict[str, Any], wish: Wish, at: int, limit: int | None = None, units: int | None = None) -> tuple[str, int, int]:
+def _fill(
+    row: dict[str, Any], wish: Wish, at: int, limit: int | None = None, units: int | None = None
+) -> tuple[str, int, int]:
     bid, ask = spread(row, price(row, at))
     paid = pips(ask if wish.side == "buy" else bid)
     if limit is not None:
@@ -123,7 +131,9 @@ def _resting(row: dict[str, Any], wish: Wish, at: int) -> Plan:
     limit = wish.limit
     if wish.order_type == "stop":
         stop = wish.stop or 0
-        trigger = crossing(row, start, closes, (lambda p: pips(p) >= stop) if buy else (lambda p: pips(p) <= stop))
+        trigger = crossing(
+            row, start, closes, (lambda p: pips(p) >= stop) if buy else (lambda p: pips(p) <= stop)
+        )
         limit = int(stop * COLLAR) if buy else None
         start = closes if trigger is None else trigger
         if trigger is None:
@@ -176,14 +186,23 @@ def crossing(row: dict[str, Any], start: int, end: int, hit: Callable[[float], b
 def _steps(row: dict[str, Any], start: int, end: int) -> Iterator[int | None]:
     """Yield the half hours of trading between two moments, both ends included, and None where a session ends."""
     if row["kind"] == "crypto":
-        yield from (m for m in (start, *range(start // _HALF_HOUR * _HALF_HOUR + _HALF_HOUR, end + 1, _HALF_HOUR)) if m <= end)
+        yield from (
+            m
+            for m in (
+                start,
+                *range(start // _HALF_HOUR * _HALF_HOUR + _HALF_HOUR, end + 1, _HALF_HOUR),
+            )
+            if m <= end
+        )
         return
     day = calendar.last_session(start)
     while (hours := calendar.session(day))[0] <= end:
         opened, closed = max(hours[0], start), min(hours[1], end)
         if opened <= closed:
             yield opened
-            yield from range(opened - (opened - hours[0]) % _HALF_HOUR + _HALF_HOUR, closed + 1, _HALF_HOUR)
+            yield from range(
+                opened - (opened - hours[0]) % _HALF_HOUR + _HALF_HOUR, closed + 1, _HALF_HOUR
+            )
             if (closed - hours[0]) % _HALF_HOUR:
                 yield closed
             yield None
@@ -228,7 +247,11 @@ def left(row: dict[str, Any], moment: str) -> int:
 def filled(row: dict[str, Any], moment: str) -> tuple[int, int, str | None]:
     """Return (units, cents, latest fill) of what has filled by a moment."""
     done = [f for f in row["fills"] if f[0] <= moment]
-    return sum(f[1] for f in done), sum(value(f[1], f[2]) for f in done), done[-1][0] if done else None
+    return (
+        sum(f[1] for f in done),
+        sum(value(f[1], f[2]) for f in done),
+        done[-1][0] if done else None,
+    )
 
 
 def average_price(row: dict[str, Any], moment: str) -> float | None:
@@ -247,5 +270,10 @@ def units_of(svc: Service, quantity: float, decimals: int) -> int:
     """Return a quantity as stored units, or refuse one that is too fine."""
     exact = Decimal(str(quantity))
     if exact != exact.quantize(Decimal(1).scaleb(-decimals)):
-        svc.fail("INVALID_QUANTITY", f"{quantity} has more than {decimals} decimals.", "Round the quantity.", quantity=quantity)
+        svc.fail(
+            "INVALID_QUANTITY",
+            f"{quantity} has more than {decimals} decimals.",
+            "Round the quantity.",
+            quantity=quantity,
+        )
     return int(exact * UNIT)

@@ -36,7 +36,9 @@ def today(svc: Service) -> date:
 def limit(year: int, born: date, kind: str = "traditional_ira") -> int:
     """Return the cents that may be paid in for a tax year, all accounts together."""
     known = min(max(year, min(LIMITS)), max(LIMITS))
-    return SEP_LIMITS[known] if kind == "sep_ira" else LIMITS[known][year - born.year >= CATCH_UP_AGE]
+    return (
+        SEP_LIMITS[known] if kind == "sep_ira" else LIMITS[known][year - born.year >= CATCH_UP_AGE]
+    )
 
 
 def open_years(day: date) -> list[int]:
@@ -50,7 +52,9 @@ def contributed(svc: Service, words: Words, year: int) -> int:
     return svc.db.sql(query, year)[0][0]
 
 
-def check_contribution(svc: Service, words: Words, amount: int, tax_year: int | None, born: date, kind: str) -> int:
+def check_contribution(
+    svc: Service, words: Words, amount: int, tax_year: int | None, born: date, kind: str
+) -> int:
     """Return the tax year of a contribution, or refuse one for a closed year or above the limit."""
     years = open_years(today(svc))
     year = years[0] if tax_year is None else tax_year
@@ -62,8 +66,17 @@ def check_contribution(svc: Service, words: Words, amount: int, tax_year: int | 
     if done + amount > most:
         room = dollars(most - done)
         message = f"The limit for {year} is ${dollars(most):,.2f}; ${dollars(done):,.2f} were paid in, which leaves ${room:,.2f}."
-        hint = "Pay in less" + (f", or for {years[1]} until 15 April." if len(years) > 1 and year == years[0] else ".")
-        svc.fail("CONTRIBUTION_LIMIT_EXCEEDED", message, hint, tax_year=year, limit=dollars(most), remaining=room)
+        hint = "Pay in less" + (
+            f", or for {years[1]} until 15 April." if len(years) > 1 and year == years[0] else "."
+        )
+        svc.fail(
+            "CONTRIBUTION_LIMIT_EXCEEDED",
+            message,
+            hint,
+            tax_year=year,
+            limit=dollars(most),
+            remaining=room,
+        )
     return year
 
 
@@ -93,4 +106,9 @@ def penalty_ends(born: date) -> date:
 def row_of_year(year: int, svc: Service, words: Words, born: date) -> dict[str, Any]:
     """Return what may be and was paid in for a tax year, in dollars."""
     done, most = contributed(svc, words, year), limit(year, born)
-    return {"tax_year": year, "limit": dollars(most), "contributed": dollars(done), "remaining": dollars(max(most - done, 0))}
+    return {
+        "tax_year": year,
+        "limit": dollars(most),
+        "contributed": dollars(done),
+        "remaining": dollars(max(most - done, 0)),
+    }

@@ -41,7 +41,12 @@ ITEMS = Table(
 OPTIONS = Table("id:str name:str required:bool most:int choices:list")
 
 RestaurantId = Annotated[str, Field(description="restaurant_id, from the search.")]
-Category = Annotated[str, Field(min_length=1, max_length=40, description="Kind of food or section, as the replies name it.")]
+Category = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=40, description="Kind of food or section, as the replies name it."
+    ),
+]
 Quantity = Annotated[int, Field(ge=1, le=50, description="How many (1 to 50).")]
 OptionId = Annotated[str, Field(description="option_id of a choice that the item offers.")]
 ItemId = Annotated[str, Field(description="item_id, from the menu or catalogue of the same place.")]
@@ -54,9 +59,14 @@ class OrderItem(TypedDict):
     item_id: ItemId
     quantity: Quantity
     selected_options: NotRequired[
-        Annotated[list[OptionId], Field(max_length=12, description="option_ids chosen; required groups need one.")]
+        Annotated[
+            list[OptionId],
+            Field(max_length=12, description="option_ids chosen; required groups need one."),
+        ]
     ]
-    special_instructions: NotRequired[Annotated[str, Field(max_length=200, description="A wish for the kitchen.")]]
+    special_instructions: NotRequired[
+        Annotated[str, Field(max_length=200, description="A wish for the kitchen.")]
+    ]
 
 
 @with_config(extra="forbid")
@@ -68,7 +78,9 @@ class PlainItem(TypedDict):
 
 
 Items = Annotated[list[OrderItem], Field(min_length=1, max_length=30, description="What to order.")]
-PlainItems = Annotated[list[PlainItem], Field(min_length=1, max_length=40, description="What to order.")]
+PlainItems = Annotated[
+    list[PlainItem], Field(min_length=1, max_length=40, description="What to order.")
+]
 FILLERS = ("and", "food", "restaurant", "restaurants", "the", "with")
 SPAN = 5400
 """Seconds for which a scarce item stays as it is."""
@@ -83,14 +95,19 @@ def zone(place: dict[str, Any]) -> ZoneInfo:
 def spans(place: dict[str, Any], day: date) -> Iterator[tuple[int, int]]:
     """Yield when a place opens and closes (epoch seconds) on a local day."""
     for part in filter(None, place["hours"][day.weekday()].split(",")):
-        opens, closes = (time.fromisoformat(t) if t != "24:00" else time(0) for t in part.split("-"))
+        opens, closes = (
+            time.fromisoformat(t) if t != "24:00" else time(0) for t in part.split("-")
+        )
         last = day if closes > opens else day + timedelta(days=1)
         yield local_moment(day, opens, zone(place)), local_moment(last, closes, zone(place))
 
 
 def closed_for_good(place: dict[str, Any], moment: int) -> bool:
     """Return whether a place has closed for good."""
-    return place["closed_on"] is not None and local_day(moment, zone(place)).isoformat() >= place["closed_on"]
+    return (
+        place["closed_on"] is not None
+        and local_day(moment, zone(place)).isoformat() >= place["closed_on"]
+    )
 
 
 def span_at(place: dict[str, Any], moment: int) -> tuple[int, int] | None:
@@ -98,7 +115,15 @@ def span_at(place: dict[str, Any], moment: int) -> tuple[int, int] | None:
     if closed_for_good(place, moment):
         return None
     today = local_day(moment, zone(place))
-    return next((s for day in (today - timedelta(days=1), today) for s in spans(place, day) if s[0] <= moment < s[1]), None)
+    return next(
+        (
+            s
+            for day in (today - timedelta(days=1), today)
+            for s in spans(place, day)
+            if s[0] <= moment < s[1]
+        ),
+        None,
+    )
 
 
 def opens_next(place: dict[str, Any], moment: int) -> int | None:
@@ -106,13 +131,19 @@ def opens_next(place: dict[str, Any], moment: int) -> int | None:
     if closed_for_good(place, moment) or span_at(place, moment):
         return None if closed_for_good(place, moment) else moment
     today = local_day(moment, zone(place))
-    return next((s[0] for n in range(8) for s in spans(place, today + timedelta(days=n)) if s[0] > moment), None)
+    return next(
+        (s[0] for n in range(8) for s in spans(place, today + timedelta(days=n)) if s[0] > moment),
+        None,
+    )
 
 
 def hours_json(place: dict[str, Any]) -> dict[str, str]:
     """Return local opening hours by day."""
     days = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-    return {day: text.replace(",", ", ") or "closed" for day, text in zip(days, place["hours"], strict=True)}
+    return {
+        day: text.replace(",", ", ") or "closed"
+        for day, text in zip(days, place["hours"], strict=True)
+    }
 
 
 def busy(place: dict[str, Any], moment: int) -> float:
@@ -122,13 +153,20 @@ def busy(place: dict[str, Any], moment: int) -> float:
 
 
 # -- places ---------------------------------------------------------------------------------------------------------
-def find_place(svc: Service, words: Words, place_id: str, kind: str = "restaurant", finder: str = "") -> dict[str, Any]:
+def find_place(
+    svc: Service, words: Words, place_id: str, kind: str = "restaurant", finder: str = ""
+) -> dict[str, Any]:
     """Return a restaurant or store, or refuse; `finder` is the tool that lists those of the kind, the search unless given."""
     row = svc.db.get(f"{words.tables}_restaurants", place_id)
     if row is None or row["kind"] != kind:
         said = words.shop if kind == "restaurant" else "STORE"
         noun = {"grocery": "grocery store", "add_on": "add-on store"}.get(kind, kind)
-        svc.fail(f"{said}_NOT_FOUND", f"There is no {noun} {place_id!r}.", f"Take its id from {finder or words.search}.", id=place_id)
+        svc.fail(
+            f"{said}_NOT_FOUND",
+            f"There is no {noun} {place_id!r}.",
+            f"Take its id from {finder or words.search}.",
+            id=place_id,
+        )
     return row
 
 
@@ -139,7 +177,11 @@ def address_text(place: dict[str, Any]) -> str:
 
 def distance(place: dict[str, Any], address: dict[str, Any] | None) -> float | None:
     """Return the miles from a place to an address."""
-    return None if address is None else miles(place["lat"], place["lng"], address["lat"], address["lng"])
+    return (
+        None
+        if address is None
+        else miles(place["lat"], place["lng"], address["lat"], address["lng"])
+    )
 
 
 def default_address(svc: Service, words: Words) -> dict[str, Any] | None:
@@ -148,19 +190,32 @@ def default_address(svc: Service, words: Words) -> dict[str, Any] | None:
 
 
 def nearby(
-    svc: Service, words: Words, kind: str, query: str | None, category: str | None, open_only: bool, address: dict[str, Any] | None
+    svc: Service,
+    words: Words,
+    kind: str,
+    query: str | None,
+    category: str | None,
+    open_only: bool,
+    address: dict[str, Any] | None,
 ) -> list[dict[str, Any]]:
     """Return places within 25 miles of an address with `miles`: best match first, or the nearest where no words are given."""
     rows = svc.db.rows(f"{words.tables}_restaurants", "kind=?", kind, order="id")
     if category is not None:
         known = sorted({r["category"] for r in rows})
         if category.lower() not in {k.lower() for k in known}:
-            svc.fail("CATEGORY_NOT_FOUND", f"There is no category {category!r}.", f"Categories: {', '.join(known)}.", category=category)
+            svc.fail(
+                "CATEGORY_NOT_FOUND",
+                f"There is no category {category!r}.",
+                f"Categories: {', '.join(known)}.",
+                category=category,
+            )
         rows = [r for r in rows if r["category"].lower() == category.lower()]
     if open_only:
         rows = [r for r in rows if span_at(r, svc.now)]
     found = [r | {"miles": distance(r, address)} for r in rows]
-    found = sorted((r for r in found if (r["miles"] or 0) <= 25), key=lambda r: (r["miles"] or 0, r["id"]))
+    found = sorted(
+        (r for r in found if (r["miles"] or 0) <= 25), key=lambda r: (r["miles"] or 0, r["id"])
+    )
     if query is None:
         return found
     ranked = _ranked(svc, words, query)
@@ -172,14 +227,24 @@ def _ranked(svc: Service, words: Words, query: str) -> dict[str, tuple[int, int]
 
     Words that say nothing (`FILLERS`) do not count, nor do signs such as &.
     """
-    said = [w for w in re.findall(r'"[^"]+"|\S+', query) if re.search(r"\w", w) and w.lower() not in FILLERS]
+    said = [
+        w
+        for w in re.findall(r'"[^"]+"|\S+', query)
+        if re.search(r"\w", w) and w.lower() not in FILLERS
+    ]
     own = [r["id"] for r in svc.db.search(f"{words.tables}_restaurants", " ".join(said))]
     kept: set[str] | None = None
     for word in said:
-        dishes = {r["restaurant_id"] for r in svc.db.search(f"{words.tables}_items", word) if r["removed_at"] is None}
+        dishes = {
+            r["restaurant_id"]
+            for r in svc.db.search(f"{words.tables}_items", word)
+            if r["removed_at"] is None
+        }
         dishes |= {r["id"] for r in svc.db.search(f"{words.tables}_restaurants", word)}
         kept = dishes if kept is None else kept & dishes
-    return {p: (0, n) for n, p in enumerate(own)} | {p: (1, n) for n, p in enumerate(sorted((kept or set()) - set(own)))}
+    return {p: (0, n) for n, p in enumerate(own)} | {
+        p: (1, n) for n, p in enumerate(sorted((kept or set()) - set(own)))
+    }
 
 
 def place_json(svc: Service, place: dict[str, Any], key: str) -> dict[str, Any]:
@@ -214,28 +279,43 @@ def detail_json(svc: Service, place: dict[str, Any]) -> dict[str, Any]:
 # -- items ----------------------------------------------------------------------------------------------------------
 def available(item: dict[str, Any], moment: int) -> bool:
     """Return whether an item can be had at a moment: one that is scarce is sold out now and then for an hour and a half."""
-    if any(gone is not None and gone <= iso(moment) for gone in (item["removed_at"], item["out_since"])):
+    if any(
+        gone is not None and gone <= iso(moment) for gone in (item["removed_at"], item["out_since"])
+    ):
         return False
     return not item["scarce"] or share("stock", item["id"], moment // SPAN) >= 0.35
 
 
 def items_of(svc: Service, words: Words, place_id: str) -> list[dict[str, Any]]:
     """Return the items that a place sells, sold out or not, in the order of its menu."""
-    return svc.db.rows(f"{words.tables}_items", "restaurant_id=? AND removed_at IS NULL", place_id, order="rowid")
+    return svc.db.rows(
+        f"{words.tables}_items", "restaurant_id=? AND removed_at IS NULL", place_id, order="rowid"
+    )
 
 
-def find_item(svc: Service, words: Words, item_id: str, place_id: str | None = None) -> dict[str, Any]:
+def find_item(
+    svc: Service, words: Words, item_id: str, place_id: str | None = None
+) -> dict[str, Any]:
     """Return an item (of a place), or refuse."""
     row = svc.db.get(f"{words.tables}_items", item_id)
     if row is None or place_id not in (None, row["restaurant_id"]):
         where = "" if place_id is None else " at this place"
-        svc.fail("ITEM_NOT_FOUND", f"There is no item {item_id!r}{where}.", f"Take item ids from {words.menu}.", item_id=item_id)
+        svc.fail(
+            "ITEM_NOT_FOUND",
+            f"There is no item {item_id!r}{where}.",
+            f"Take item ids from {words.menu}.",
+            item_id=item_id,
+        )
     return row
 
 
 def groups(svc: Service, words: Words, item: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the option groups of an item."""
-    return [row for g in item["options"] if (row := svc.db.get(f"{words.tables}_options", g)) is not None]
+    return [
+        row
+        for g in item["options"]
+        if (row := svc.db.get(f"{words.tables}_options", g)) is not None
+    ]
 
 
 def item_json(svc: Service, words: Words, item: dict[str, Any]) -> dict[str, Any]:
@@ -251,7 +331,10 @@ def item_json(svc: Service, words: Words, item: dict[str, Any]) -> dict[str, Any
                 "name": g["name"],
                 "required": g["required"],
                 "max_choices": g["most"],
-                "choices": [{"option_id": c["id"], "name": c["name"], "price_delta": dollars(c["delta"])} for c in g["choices"]],
+                "choices": [
+                    {"option_id": c["id"], "name": c["name"], "price_delta": dollars(c["delta"])}
+                    for c in g["choices"]
+                ],
             }
             for g in groups(svc, words, item)
         ],
@@ -261,7 +344,12 @@ def item_json(svc: Service, words: Words, item: dict[str, Any]) -> dict[str, Any
 
 def goods_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
     """Return an item of a store for the agent."""
-    shown = {"item_id": item["id"], "name": item["name"], "category": item["section"], "price": dollars(item["price"])}
+    shown = {
+        "item_id": item["id"],
+        "name": item["name"],
+        "category": item["section"],
+        "price": dollars(item["price"]),
+    }
     return shown | {"unit": item["unit"], "available": available(item, svc.now)}
 
 
@@ -275,19 +363,43 @@ def chosen(svc: Service, words: Words, item: dict[str, Any], picked: list[str]) 
         offered = ", ".join(f"{c['name']} ({c['id']})" for c in group["choices"])
         if group["required"] and not mine:
             message = f"{item['name']} needs a choice of {group['name']}."
-            svc.fail("OPTION_REQUIRED", message, f"Add one of: {offered}.", item_id=item["id"], option=group["name"])
+            svc.fail(
+                "OPTION_REQUIRED",
+                message,
+                f"Add one of: {offered}.",
+                item_id=item["id"],
+                option=group["name"],
+            )
         if len(mine) > group["most"] or len(set(mine)) < len(mine):
             message = f"{item['name']} takes at most {group['most']} of {group['name']}, each once."
-            svc.fail("TOO_MANY_OPTIONS", message, "Leave some out.", item_id=item["id"], option=group["name"])
+            svc.fail(
+                "TOO_MANY_OPTIONS",
+                message,
+                "Leave some out.",
+                item_id=item["id"],
+                option=group["name"],
+            )
         extra += sum(deltas[p] for p in mine)
     if left:
         message = f"{item['name']} has no option {left[0]!r}."
-        svc.fail("OPTION_NOT_FOUND", message, f"See its options in {words.menu}.", item_id=item["id"], option_id=left[0])
+        svc.fail(
+            "OPTION_NOT_FOUND",
+            message,
+            f"See its options in {words.menu}.",
+            item_id=item["id"],
+            option_id=left[0],
+        )
     return extra
 
 
-def option_names(svc: Service, words: Words, item_id: str, picked: list[str]) -> list[dict[str, Any]]:
+def option_names(
+    svc: Service, words: Words, item_id: str, picked: list[str]
+) -> list[dict[str, Any]]:
     """Return `{option_id, name}` of options that were picked."""
     item = svc.db.get(f"{words.tables}_items", item_id)
-    names = {c["id"]: c["name"] for g in groups(svc, words, item or {"options": []}) for c in g["choices"]}
+    names = {
+        c["id"]: c["name"]
+        for g in groups(svc, words, item or {"options": []})
+        for c in g["choices"]
+    }
     return [{"option_id": p, "name": names.get(p, p)} for p in picked]

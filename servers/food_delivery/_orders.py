@@ -26,7 +26,14 @@ _ORDER = (
     "refund_reason:str? refunded_at:str? rating:int? comment:str? rated_at:str?"
 )
 _LINE = "id:str order_id:str item_id:str name:str quantity:int unit_price:int options:list instructions:str?"
-STAGES = ("starts_at", "confirmed_at", "preparing_at", "assigned_at", "picked_up_at", "delivered_at")
+STAGES = (
+    "starts_at",
+    "confirmed_at",
+    "preparing_at",
+    "assigned_at",
+    "picked_up_at",
+    "delivered_at",
+)
 STATES = ("scheduled", "placed", "confirmed", "preparing", "assigned", "on_the_way", "delivered")
 COURIERS = (
     "Marisol T.", "Devon K.", "Imani W.", "Piotr S.", "Leila H.", "Andre B.", "Noor A.", "Casey M.", "Tuan P.", "Greta L.",
@@ -63,10 +70,18 @@ def pace(place: dict[str, Any], away: float, moment: int) -> Pace:
     confirm = 90 + int(share("confirm", place["id"], moment // 900) * 150)
     kitchen = place["prep"] * 60 + int(catalogue.busy(place, moment) * 720)
     prepare = confirm + 60
-    return Pace(confirm, prepare, prepare + kitchen // 2, prepare + kitchen, prepare + kitchen + 240 + int(away * pricing.PER_MILE))
+    return Pace(
+        confirm,
+        prepare,
+        prepare + kitchen // 2,
+        prepare + kitchen,
+        prepare + kitchen + 240 + int(away * pricing.PER_MILE),
+    )
 
 
-def stages(place: dict[str, Any], away: float, moment: int, window: tuple[int, int] | None) -> dict[str, str]:
+def stages(
+    place: dict[str, Any], away: float, moment: int, window: tuple[int, int] | None
+) -> dict[str, str]:
     """Return the moments of an order's stages; one for a window is delivered within it."""
     steps = pace(place, away, window[0] if window else moment)
     start = moment
@@ -91,7 +106,9 @@ def active(row: dict[str, Any], now: str) -> bool:
 
 def eta_min(row: dict[str, Any], now: int) -> int | None:
     """Return the minutes until delivery, none where there is nothing to come."""
-    return max(1, -(-(parse_time(row["delivered_at"]) - now) // 60)) if active(row, iso(now)) else None
+    return (
+        max(1, -(-(parse_time(row["delivered_at"]) - now) // 60)) if active(row, iso(now)) else None
+    )
 
 
 # -- orders ---------------------------------------------------------------------------------------------------------
@@ -99,7 +116,12 @@ def find_order(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
     """Return an order, or refuse."""
     row = svc.db.get(f"{words.tables}_orders", order_id)
     if row is None:
-        svc.fail("ORDER_NOT_FOUND", f"There is no order {order_id!r}.", f"Take an order_id from {words.list_orders}.", order_id=order_id)
+        svc.fail(
+            "ORDER_NOT_FOUND",
+            f"There is no order {order_id!r}.",
+            f"Take an order_id from {words.list_orders}.",
+            order_id=order_id,
+        )
     return row
 
 
@@ -121,7 +143,9 @@ def place_of(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any]:
 def charged(svc: Service, words: Words, row: dict[str, Any]) -> Price:
     """Return what was charged for an order."""
     goods = pricing.subtotal(lines(svc, words, row["id"]))
-    return Price(goods, row["delivery_fee"], row["service_fee"], row["tax"], row["tip"], row["discount"])
+    return Price(
+        goods, row["delivery_fee"], row["service_fee"], row["tax"], row["tip"], row["discount"]
+    )
 
 
 def fee_columns(found: Price) -> dict[str, int]:
@@ -130,7 +154,14 @@ def fee_columns(found: Price) -> dict[str, int]:
     return fees | {"tip": found.tip, "discount": found.discount}
 
 
-def submit(svc: Service, words: Words, made: Draft, method_id: str, when: dict[str, str] | None = None, **extra: Any) -> dict[str, Any]:
+def submit(
+    svc: Service,
+    words: Words,
+    made: Draft,
+    method_id: str,
+    when: dict[str, str] | None = None,
+    **extra: Any,
+) -> dict[str, Any]:
     """Charge a card for a draft, write order and lines, and return the order's row. `when`: stages, where they are not those of now."""
     card = rules.usable_card(svc, words, method_id)
     away = catalogue.distance(made.place, made.address) or 0.0
@@ -155,16 +186,22 @@ def submit(svc: Service, words: Words, made: Draft, method_id: str, when: dict[s
 def add_lines(svc: Service, words: Words, order_id: str, found: list[dict[str, Any]]) -> None:
     """Write lines of an order."""
     for line in found:
-        svc.db.insert(f"{words.tables}_lines", {"id": svc.new_id(words.line), "order_id": order_id} | line)
+        svc.db.insert(
+            f"{words.tables}_lines", {"id": svc.new_id(words.line), "order_id": order_id} | line
+        )
 
 
 def waiting_at(svc: Service, words: Words, address_id: str) -> list[str]:
     """Return the ids of orders still on their way to an address."""
-    return [r["id"] for r in orders(svc, words) if r["address_id"] == address_id and active(r, svc.time)]
+    return [
+        r["id"] for r in orders(svc, words) if r["address_id"] == address_id and active(r, svc.time)
+    ]
 
 
 # -- cancelling and rating ------------------------------------------------------------------------------------------
-def cancel_fee(svc: Service, words: Words, row: dict[str, Any], confirmed: int, preparing: int) -> int | None:
+def cancel_fee(
+    svc: Service, words: Words, row: dict[str, Any], confirmed: int, preparing: int
+) -> int | None:
     """Return what cancelling costs now, in cents: none before the restaurant confirms, then per cent of the items; None: too late.
 
     It is never more than what was charged.
@@ -175,7 +212,9 @@ def cancel_fee(svc: Service, words: Words, row: dict[str, Any], confirmed: int, 
     if state not in ("confirmed", "preparing", "assigned"):
         return None
     paid = charged(svc, words, row)
-    return min(paid.total, paid.subtotal * (confirmed if state == "confirmed" else preparing) // 100)
+    return min(
+        paid.total, paid.subtotal * (confirmed if state == "confirmed" else preparing) // 100
+    )
 
 
 def cancel(svc: Service, words: Words, row: dict[str, Any], fee: int | None, reason: str) -> None:
@@ -183,13 +222,31 @@ def cancel(svc: Service, words: Words, row: dict[str, Any], fee: int | None, rea
     if fee is None:
         shown = words.statuses[status(row, svc.time)]
         hint = "Orders can be cancelled until the courier has picked them up."
-        svc.fail("ORDER_NOT_CANCELLABLE", f"Order {row['id']} is {shown}.", hint, order_id=row["id"], status=shown)
-    svc.db.update(f"{words.tables}_orders", row["id"], cancelled_at=svc.time, cancelled_by="customer", cancel_reason=reason, cancel_fee=fee)
+        svc.fail(
+            "ORDER_NOT_CANCELLABLE",
+            f"Order {row['id']} is {shown}.",
+            hint,
+            order_id=row["id"],
+            status=shown,
+        )
+    svc.db.update(
+        f"{words.tables}_orders",
+        row["id"],
+        cancelled_at=svc.time,
+        cancelled_by="customer",
+        cancel_reason=reason,
+        cancel_fee=fee,
+    )
 
 
 def cancelled_json(row: dict[str, Any], fee: int, paid: int) -> dict[str, Any]:
     """Return what cancelling answers."""
-    return {"order_id": row["id"], "canceled": True, "fee": dollars(fee), "refunded": dollars(paid - fee)}
+    return {
+        "order_id": row["id"],
+        "canceled": True,
+        "fee": dollars(fee),
+        "refunded": dollars(paid - fee),
+    }
 
 
 def rate(svc: Service, words: Words, row: dict[str, Any], **given: Any) -> None:
@@ -197,13 +254,30 @@ def rate(svc: Service, words: Words, row: dict[str, Any], **given: Any) -> None:
     shown = words.statuses[status(row, svc.time)]
     if status(row, svc.time) != "delivered":
         hint = "Rate it once it is delivered."
-        svc.fail("ORDER_NOT_DELIVERED", f"Order {row['id']} is {shown}.", hint, order_id=row["id"], status=shown)
+        svc.fail(
+            "ORDER_NOT_DELIVERED",
+            f"Order {row['id']} is {shown}.",
+            hint,
+            order_id=row["id"],
+            status=shown,
+        )
     if row["rated_at"] is not None:
         hint = "A rating cannot be changed."
-        svc.fail("ALREADY_RATED", f"Order {row['id']} was rated with {row['rating']}.", hint, order_id=row["id"], rating=row["rating"])
+        svc.fail(
+            "ALREADY_RATED",
+            f"Order {row['id']} was rated with {row['rating']}.",
+            hint,
+            order_id=row["id"],
+            rating=row["rating"],
+        )
     if svc.now - parse_time(row["delivered_at"]) > 30 * 86_400:
         hint = "Orders can be rated for 30 days."
-        svc.fail("RATING_WINDOW_CLOSED", f"Order {row['id']} was delivered on {row['delivered_at']}.", hint, order_id=row["id"])
+        svc.fail(
+            "RATING_WINDOW_CLOSED",
+            f"Order {row['id']} was delivered on {row['delivered_at']}.",
+            hint,
+            order_id=row["id"],
+        )
     svc.db.update(f"{words.tables}_orders", row["id"], rated_at=svc.time, **given)
 
 
@@ -222,7 +296,9 @@ def line_json(svc: Service, words: Words, line: dict[str, Any]) -> dict[str, Any
 
 def drop_off(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any] | None:
     """Return where an order goes; the address_id only while the address is saved."""
-    found = svc.db.get(f"{words.tables}_addresses", row["address_id"]) if row["address_id"] else None
+    found = (
+        svc.db.get(f"{words.tables}_addresses", row["address_id"]) if row["address_id"] else None
+    )
     if found is None:
         return None
     return rules.address_json(found) | {"address_id": None if found["removed_at"] else found["id"]}
@@ -238,24 +314,42 @@ def promo_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any
 
 def window_of(row: dict[str, Any]) -> dict[str, Any] | None:
     """Return the window that an order was scheduled for."""
-    return None if row["window_start"] is None else {"start_time": row["window_start"], "end_time": row["window_end"]}
+    return (
+        None
+        if row["window_start"] is None
+        else {"start_time": row["window_start"], "end_time": row["window_end"]}
+    )
 
 
 def refund_json(row: dict[str, Any], paid: int) -> dict[str, Any] | None:
     """Return what was given back for an order, why and when."""
     if row["cancelled_at"] is not None:
         fee = row["cancel_fee"] or 0
-        return {"amount": dollars(paid - fee), "reason": row["cancel_reason"], "at": row["cancelled_at"]}
+        return {
+            "amount": dollars(paid - fee),
+            "reason": row["cancel_reason"],
+            "at": row["cancelled_at"],
+        }
     if row["refund"] is None:
         return None
-    return {"amount": dollars(row["refund"]), "reason": row["refund_reason"], "at": row["refunded_at"]}
+    return {
+        "amount": dollars(row["refund"]),
+        "reason": row["refund_reason"],
+        "at": row["refunded_at"],
+    }
 
 
 def timeline(row: dict[str, Any], words: Words, now: str) -> list[dict[str, str]]:
     """Return the stages that an order has been through, with their moments."""
     end = row["cancelled_at"] or now
-    done = [{"status": words.statuses[s], "at": row[c]} for s, c in zip(STATES[1:], STAGES, strict=True) if row[c] <= end]
-    return [*done, {"status": words.statuses["cancelled"], "at": end}] if row["cancelled_at"] else done
+    done = [
+        {"status": words.statuses[s], "at": row[c]}
+        for s, c in zip(STATES[1:], STAGES, strict=True)
+        if row[c] <= end
+    ]
+    return (
+        [*done, {"status": words.statuses["cancelled"], "at": end}] if row["cancelled_at"] else done
+    )
 
 
 def courier_of(row: dict[str, Any], now: str) -> str | None:

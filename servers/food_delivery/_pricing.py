@@ -22,7 +22,20 @@ from servers.kit.service import Service
 from servers.kit.values import dollars, iso, round_cents
 from servers.kit.zones import local_day, local_moment
 
-TAX = {"OR": 0, "MT": 0, "WA": 1035, "IL": 1075, "GA": 700, "TX": 825, "NY": 888, "MA": 700, "SC": 900, "FL": 700, "CA": 863, "MN": 803}
+TAX = {
+    "OR": 0,
+    "MT": 0,
+    "WA": 1035,
+    "IL": 1075,
+    "GA": 700,
+    "TX": 825,
+    "NY": 888,
+    "MA": 700,
+    "SC": 900,
+    "FL": 700,
+    "CA": 863,
+    "MN": 803,
+}
 """Tax on prepared food in hundredths of a per cent, by state; elsewhere 7 %. Groceries bear none."""
 QUOTE_HOLDS = 600
 """Seconds for which a quote is honoured."""
@@ -30,7 +43,13 @@ QUOTE_HOLDS = 600
 PER_MILE, SLOWEST = 210, 1260
 """Seconds that a courier needs for a mile, and that an order takes at most besides the kitchen's usual time and the way."""
 
-Token = Annotated[str, Field(max_length=40, description="quote_token of a quote for exactly this order, less than ten minutes old.")]
+Token = Annotated[
+    str,
+    Field(
+        max_length=40,
+        description="quote_token of a quote for exactly this order, less than ten minutes old.",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -95,26 +114,54 @@ def delivery_fee(tariff: Tariff, place: dict[str, Any], away: float, moment: int
 def service_fee(tariff: Tariff, subtotal: int, member: bool) -> int:
     """Return the service fee in cents on a subtotal."""
     rate = tariff.member_service if member else tariff.service
-    return min(max(round_cents(subtotal * rate / 10_000), tariff.service_least), tariff.service_most)
+    return min(
+        max(round_cents(subtotal * rate / 10_000), tariff.service_least), tariff.service_most
+    )
 
 
 def tax(place: dict[str, Any], taxed: int) -> int:
     """Return the tax in cents on prepared food."""
-    return 0 if place["kind"] == "grocery" else round_cents(taxed * TAX.get(place["state"], 700) / 10_000)
+    return (
+        0
+        if place["kind"] == "grocery"
+        else round_cents(taxed * TAX.get(place["state"], 700) / 10_000)
+    )
 
 
 def price(
-    tariff: Tariff, place: dict[str, Any], subtotal: int, away: float, moment: int, *, member: bool, discount: int, tip: int
+    tariff: Tariff,
+    place: dict[str, Any],
+    subtotal: int,
+    away: float,
+    moment: int,
+    *,
+    member: bool,
+    discount: int,
+    tip: int,
 ) -> Price:
     """Return what items of a subtotal cost when they are brought to a distance in miles, ordered for a moment."""
-    waived = member and subtotal >= (tariff.grocery_free_from if place["kind"] == "grocery" else tariff.free_from)
+    waived = member and subtotal >= (
+        tariff.grocery_free_from if place["kind"] == "grocery" else tariff.free_from
+    )
     delivery = 0 if waived else delivery_fee(tariff, place, away, moment)
-    return Price(subtotal, delivery, service_fee(tariff, subtotal, member), tax(place, subtotal - discount), tip, discount)
+    return Price(
+        subtotal,
+        delivery,
+        service_fee(tariff, subtotal, member),
+        tax(place, subtotal - discount),
+        tip,
+        discount,
+    )
 
 
 def price_json(found: Price) -> dict[str, Any]:
     """Return a price for the agent, in dollars."""
-    fees = {"delivery": found.delivery, "service": found.service, "tax": found.tax, "tip": found.tip}
+    fees = {
+        "delivery": found.delivery,
+        "service": found.service,
+        "tax": found.tax,
+        "tip": found.tip,
+    }
     return {
         "subtotal": dollars(found.subtotal),
         "fees": {k: dollars(v) for k, v in fees.items()},
@@ -124,45 +171,83 @@ def price_json(found: Price) -> dict[str, Any]:
 
 
 # -- windows --------------------------------------------------------------------------------------------------------
-def windows(words: Words, place: dict[str, Any], first: int, last: int, minutes: int, now: int) -> Iterator[tuple[str, int, int, bool]]:
+def windows(
+    words: Words, place: dict[str, Any], first: int, last: int, minutes: int, now: int
+) -> Iterator[tuple[str, int, int, bool]]:
     """Yield (id, start, end, available) of delivery windows that lie in opening hours between two moments."""
     length = minutes * 60
-    soonest = now + place["prep"] * 60 + max(1200, SLOWEST + round(place["radius"] * PER_MILE) - length)
+    soonest = (
+        now + place["prep"] * 60 + max(1200, SLOWEST + round(place["radius"] * PER_MILE) - length)
+    )
     for start in range(-(-first // length) * length, last, length):
         span = catalogue.span_at(place, start)
         if span is not None and start + length <= span[1] and start - span[0] >= place["prep"] * 60:
             left = share("window", place["id"], start) > 0.12
-            yield make_id(words.window, place["id"], start), start, start + length, left and start >= soonest
+            yield (
+                make_id(words.window, place["id"], start),
+                start,
+                start + length,
+                left and start >= soonest,
+            )
 
 
-def day_windows(words: Words, place: dict[str, Any], day: date, minutes: int, now: int) -> Iterator[tuple[str, int, int, bool]]:
+def day_windows(
+    words: Words, place: dict[str, Any], day: date, minutes: int, now: int
+) -> Iterator[tuple[str, int, int, bool]]:
     """Yield the windows of a local day."""
     where = catalogue.zone(place)
     first, last = (local_moment(d, time(0), where) for d in (day, day + timedelta(days=1)))
     return windows(words, place, first, last, minutes, now)
 
 
-def find_window(svc: Service, words: Words, place: dict[str, Any], window_id: str, minutes: int, days: int, moment: int) -> tuple[int, int]:
+def find_window(
+    svc: Service,
+    words: Words,
+    place: dict[str, Any],
+    window_id: str,
+    minutes: int,
+    days: int,
+    moment: int,
+) -> tuple[int, int]:
     """Return start and end of a window that can still be had, or refuse."""
     today = local_day(moment, catalogue.zone(place))
     for n in range(days):
-        for known, start, end, free in day_windows(words, place, today + timedelta(days=n), minutes, moment):
+        for known, start, end, free in day_windows(
+            words, place, today + timedelta(days=n), minutes, moment
+        ):
             if known == window_id:
                 if not free:
                     hint = f"Choose one that is available from {words.windows}."
-                    svc.fail(f"{words.slot}_UNAVAILABLE", f"The window from {iso(start)} can no longer be had.", hint, start=iso(start))
+                    svc.fail(
+                        f"{words.slot}_UNAVAILABLE",
+                        f"The window from {iso(start)} can no longer be had.",
+                        hint,
+                        start=iso(start),
+                    )
                 return start, end
     hint = f"Take one from {words.windows} for the same place; they change with the clock."
-    svc.fail(f"{words.slot}_NOT_FOUND", f"{place['name']} has no delivery window {window_id!r}.", hint, id=window_id)
+    svc.fail(
+        f"{words.slot}_NOT_FOUND",
+        f"{place['name']} has no delivery window {window_id!r}.",
+        hint,
+        id=window_id,
+    )
 
 
 def window_json(found: tuple[str, int, int, bool], key: str) -> dict[str, Any]:
     """Return a window for the agent; `key` is the name of its id."""
-    return {key: found[0], "start_time": iso(found[1]), "end_time": iso(found[2]), "available": found[3]}
+    return {
+        key: found[0],
+        "start_time": iso(found[1]),
+        "end_time": iso(found[2]),
+        "available": found[3],
+    }
 
 
 # -- drafts and quotes ----------------------------------------------------------------------------------------------
-def priced(svc: Service, words: Words, place: dict[str, Any], items: list[Any], moment: int) -> list[dict[str, Any]]:
+def priced(
+    svc: Service, words: Words, place: dict[str, Any], items: list[Any], moment: int
+) -> list[dict[str, Any]]:
     """Return the lines of an order at today's prices; refuse items that the place does not have."""
     lines = []
     for said in items:
@@ -173,7 +258,12 @@ def priced(svc: Service, words: Words, place: dict[str, Any], items: list[Any], 
         picked = said.get("selected_options", [])
         unit = item["price"] + catalogue.chosen(svc, words, item, picked)
         wish = said.get("special_instructions") or None
-        row = {"item_id": item["id"], "name": item["name"], "quantity": said["quantity"], "unit_price": unit}
+        row = {
+            "item_id": item["id"],
+            "name": item["name"],
+            "quantity": said["quantity"],
+            "unit_price": unit,
+        }
         lines.append(row | {"options": picked, "instructions": wish})
     return lines
 
@@ -189,7 +279,13 @@ def reach(svc: Service, words: Words, place: dict[str, Any], address: dict[str, 
     if away > place["radius"]:
         hint = f"Search with {words.search} for one that is nearer, or choose another address."
         message = f"{place['name']} delivers up to {place['radius']} miles; {address['street']} is {away} miles away."
-        svc.fail("OUT_OF_DELIVERY_RANGE", message, hint, distance_miles=away, delivery_radius_miles=place["radius"])
+        svc.fail(
+            "OUT_OF_DELIVERY_RANGE",
+            message,
+            hint,
+            distance_miles=away,
+            delivery_radius_miles=place["radius"],
+        )
     return away
 
 
@@ -197,11 +293,21 @@ def check_open(svc: Service, words: Words, place: dict[str, Any]) -> None:
     """Refuse where a place takes no orders now."""
     if catalogue.closed_for_good(place, svc.now):
         hint = f"Find another with {words.search}."
-        svc.fail(f"{words.shop}_PERMANENTLY_CLOSED", f"{place['name']} has closed for good.", hint, closed_on=place["closed_on"])
+        svc.fail(
+            f"{words.shop}_PERMANENTLY_CLOSED",
+            f"{place['name']} has closed for good.",
+            hint,
+            closed_on=place["closed_on"],
+        )
     if catalogue.span_at(place, svc.now) is None:
         opens = catalogue.opens_next(place, svc.now)
         hint = f"Order for a later window ({words.windows}), or find an open one with {words.search} and open_only."
-        svc.fail(f"{words.shop}_CLOSED", f"{place['name']} is closed now.", hint, opens_at=None if opens is None else iso(opens))
+        svc.fail(
+            f"{words.shop}_CLOSED",
+            f"{place['name']} is closed now.",
+            hint,
+            opens_at=None if opens is None else iso(opens),
+        )
 
 
 def draft(
@@ -232,8 +338,12 @@ def draft(
     if goods < place["min_order"]:
         message = f"{place['name']} takes orders from ${dollars(place['min_order']):.2f}; this one comes to ${dollars(goods):.2f}."
         need = dollars(place["min_order"])
-        svc.fail("MIN_ORDER_NOT_MET", message, "Add items.", min_order=need, subtotal=dollars(goods))
-    offer = None if offer_id is None else rules.usable_offer(svc, words, offer_id, place["id"], goods)
+        svc.fail(
+            "MIN_ORDER_NOT_MET", message, "Add items.", min_order=need, subtotal=dollars(goods)
+        )
+    offer = (
+        None if offer_id is None else rules.usable_offer(svc, words, offer_id, place["id"], goods)
+    )
     found = price(
         tariff,
         place,
@@ -246,10 +356,24 @@ def draft(
     )
     asked = [(r["item_id"], r["quantity"], sorted(r["options"])) for r in lines]
     what = (moment, place["id"], asked, address and address["id"], window, offer_id, found)
-    made = Draft(place, address, lines, found, offer, window, moment, hashlib.blake2b(repr(what).encode(), digest_size=8).hexdigest())
+    made = Draft(
+        place,
+        address,
+        lines,
+        found,
+        offer,
+        window,
+        moment,
+        hashlib.blake2b(repr(what).encode(), digest_size=8).hexdigest(),
+    )
     if token is not None and made.token != token:
         hint = f"Ask for a new one with {words.quote} and pass exactly the same order."
-        svc.fail("QUOTE_MISMATCH", "The quote was for another order, or a price has changed since.", hint, total=dollars(found.total))
+        svc.fail(
+            "QUOTE_MISMATCH",
+            "The quote was for another order, or a price has changed since.",
+            hint,
+            total=dollars(found.total),
+        )
     return made
 
 
@@ -272,7 +396,9 @@ def quote_json(found: Draft, seconds: int) -> dict[str, Any]:
         **price_json(found.price),
         "distance_miles": catalogue.distance(found.place, found.address),
         "eta_min": None if found.window else -(-seconds // 60),
-        "scheduled_for": None if found.window is None else {"start_time": iso(found.window[0]), "end_time": iso(found.window[1])},
+        "scheduled_for": None
+        if found.window is None
+        else {"start_time": iso(found.window[0]), "end_time": iso(found.window[1])},
         "quote_token": found.token,
         "valid_until": iso(found.moment + QUOTE_HOLDS),
     }

@@ -21,7 +21,9 @@ SHARED = {
     "food_delivery_areas": Table("zip:str city:str state:str lat:float lng:float"),
 }
 PROFILE = Table("id:str name:str email:str phone:str")
-ADDRESSES = Table("id:str street:str city:str state:str zip:str lat:float lng:float added_at:str default_at:str? removed_at:str?")
+ADDRESSES = Table(
+    "id:str street:str city:str state:str zip:str lat:float lng:float added_at:str default_at:str? removed_at:str?"
+)
 CARDS = Table("id:str brand:str last4:str expires:str name:str added_at:str default_at:str?")
 MEMBERSHIPS = Table("id:str plan:str monthly_price:int since:str ends_at:str?")
 # `discount` is the most that comes off, all of it unless `percent` is given; `saved_at` is when it came into the wallet.
@@ -32,16 +34,31 @@ OFFERS = Table(
 
 AddressId = Annotated[str, Field(description="address_id of a saved delivery address.")]
 MethodId = Annotated[str, Field(description="method_id of a saved card.")]
-OfferId = Annotated[str, Field(description="offer_id of a promotion in the wallet, to be applied to the order.")]
+OfferId = Annotated[
+    str, Field(description="offer_id of a promotion in the wallet, to be applied to the order.")
+]
 SetDefault = Annotated[bool, Field(description="Make it the default at once.")]
-Reason = Annotated[str, Field(min_length=1, max_length=300, description="Why the order is cancelled.")]
+Reason = Annotated[
+    str, Field(min_length=1, max_length=300, description="Why the order is cancelled.")
+]
 Comment = Annotated[str, Field(min_length=1, max_length=1000, description="What to say about it.")]
-Query = Annotated[str, Field(min_length=1, max_length=100, description="Words to look for in names, kinds of food and items.")]
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100,
+        description="Words to look for in names, kinds of food and items.",
+    ),
+]
 OpenOnly = Annotated[bool, Field(description="Only those that take orders right now.")]
 if TYPE_CHECKING:
     Tip = int
 else:
-    Tip = Annotated[float, Field(ge=0, le=500, description="Tip for the courier in dollars, at most two decimals."), AfterValidator(cents)]
+    Tip = Annotated[
+        float,
+        Field(ge=0, le=500, description="Tip for the courier in dollars, at most two decimals."),
+        AfterValidator(cents),
+    ]
 """A tip; the method receives integer cents (0 when left out)."""
 
 
@@ -76,7 +93,9 @@ class Words:
 # -- addresses ------------------------------------------------------------------------------------------------------
 def addresses(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return saved addresses, oldest first, each with `is_default`."""
-    return _with_default(svc.db.rows(f"{words.tables}_addresses", "removed_at IS NULL", order="added_at, rowid"))
+    return _with_default(
+        svc.db.rows(f"{words.tables}_addresses", "removed_at IS NULL", order="added_at, rowid")
+    )
 
 
 def _with_default(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -89,37 +108,78 @@ def find_address(svc: Service, words: Words, address_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{words.tables}_addresses", address_id)
     if row is None or row["removed_at"] is not None:
         hint = f"Take an address_id from {words.list_addresses}, or save the address with {words.add_address}."
-        svc.fail("ADDRESS_NOT_FOUND", f"There is no saved address {address_id!r}.", hint, address_id=address_id)
+        svc.fail(
+            "ADDRESS_NOT_FOUND",
+            f"There is no saved address {address_id!r}.",
+            hint,
+            address_id=address_id,
+        )
     return row
 
 
 def address_json(row: dict[str, Any]) -> dict[str, Any]:
     """Return an address for the agent."""
-    return {"address_id": row["id"]} | {k: row[k] for k in ("street", "city", "state")} | {"zip_code": row["zip"]}
+    return (
+        {"address_id": row["id"]}
+        | {k: row[k] for k in ("street", "city", "state")}
+        | {"zip_code": row["zip"]}
+    )
 
 
 def _plain(street: str) -> str:
     return " ".join(street.lower().replace(",", " ").replace(".", " ").split())
 
 
-def add_address(svc: Service, words: Words, street: str, city: str, state: str, zip_code: str, default: bool) -> dict[str, Any]:
+def add_address(
+    svc: Service, words: Words, street: str, city: str, state: str, zip_code: str, default: bool
+) -> dict[str, Any]:
     """Save an address in a postal code where couriers drive, once, and return its row."""
     area = svc.db.get("food_delivery_areas", zip_code[:5])
     if area is None:
-        near = [r["zip"] for r in svc.db.rows("food_delivery_areas", "lower(city)=lower(?) AND state=?", city, state, order="zip")]
-        hint = f"ZIP codes served in {city}, {state}: {', '.join(near)}." if near else f"{city}, {state} is not served."
-        svc.fail("ADDRESS_NOT_SERVED", f"ZIP code {zip_code} is outside of the delivery area.", hint, zip_code=zip_code)
+        near = [
+            r["zip"]
+            for r in svc.db.rows(
+                "food_delivery_areas", "lower(city)=lower(?) AND state=?", city, state, order="zip"
+            )
+        ]
+        hint = (
+            f"ZIP codes served in {city}, {state}: {', '.join(near)}."
+            if near
+            else f"{city}, {state} is not served."
+        )
+        svc.fail(
+            "ADDRESS_NOT_SERVED",
+            f"ZIP code {zip_code} is outside of the delivery area.",
+            hint,
+            zip_code=zip_code,
+        )
     if (area["city"].lower(), area["state"]) != (city.strip().lower(), state):
         hint = "Correct the city, the state or the ZIP code."
-        svc.fail("ADDRESS_NOT_VERIFIED", f"ZIP code {zip_code} lies in {area['city']}, {area['state']}.", hint, zip_code=zip_code)
+        svc.fail(
+            "ADDRESS_NOT_VERIFIED",
+            f"ZIP code {zip_code} lies in {area['city']}, {area['state']}.",
+            hint,
+            zip_code=zip_code,
+        )
     for row in addresses(svc, words):
         if (_plain(row["street"]), row["zip"][:5]) == (_plain(street), zip_code[:5]):
             hint = "Use the saved address_id."
-            svc.fail("ADDRESS_EXISTS", f"{row['street']} is saved already.", hint, address_id=row["id"])
+            svc.fail(
+                "ADDRESS_EXISTS", f"{row['street']} is saved already.", hint, address_id=row["id"]
+            )
     east, north = draws("address", _plain(street), zip_code[:5])[:2]
-    made = {"id": svc.new_id(words.address), "street": street, "city": area["city"], "state": state, "zip": zip_code}
+    made = {
+        "id": svc.new_id(words.address),
+        "street": street,
+        "city": area["city"],
+        "state": state,
+        "zip": zip_code,
+    }
     spot = {"lat": round(area["lat"] + north / 250, 5), "lng": round(area["lng"] + east / 250, 5)}
-    return svc.db.insert(f"{words.tables}_addresses", made | spot | {"added_at": svc.time, "default_at": svc.time if default else None})
+    return svc.db.insert(
+        f"{words.tables}_addresses",
+        made | spot | {"added_at": svc.time, "default_at": svc.time if default else None},
+    )
 
 
 def remove_address(svc: Service, words: Words, address_id: str, waiting: list[str]) -> None:
@@ -127,11 +187,19 @@ def remove_address(svc: Service, words: Words, address_id: str, waiting: list[st
     find_address(svc, words, address_id)
     if waiting:
         hint = "Wait for the delivery or cancel the order first."
-        svc.fail("ADDRESS_IN_USE", "An order is on its way to this address.", hint, address_id=address_id, order_ids=waiting)
+        svc.fail(
+            "ADDRESS_IN_USE",
+            "An order is on its way to this address.",
+            hint,
+            address_id=address_id,
+            order_ids=waiting,
+        )
     svc.db.update(f"{words.tables}_addresses", address_id, removed_at=svc.time)
 
 
-def make_default(svc: Service, words: Words, kind: str, rows: list[dict[str, Any]], chosen: str) -> None:
+def make_default(
+    svc: Service, words: Words, kind: str, rows: list[dict[str, Any]], chosen: str
+) -> None:
     """Make one of the listed rows (of the table `kind`) the default."""
     if not next(r for r in rows if r["id"] == chosen)["is_default"]:
         svc.db.update(f"{words.tables}_{kind}", chosen, default_at=svc.time)
@@ -148,7 +216,12 @@ def find_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{words.tables}_cards", method_id)
     if row is None:
         hint = f"Take a method_id from {words.list_cards}."
-        svc.fail("PAYMENT_METHOD_NOT_FOUND", f"There is no payment method {method_id!r}.", hint, method_id=method_id)
+        svc.fail(
+            "PAYMENT_METHOD_NOT_FOUND",
+            f"There is no payment method {method_id!r}.",
+            hint,
+            method_id=method_id,
+        )
     return row
 
 
@@ -156,20 +229,41 @@ def usable_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     """Return a card that can be charged, or refuse."""
     row = find_card(svc, words, method_id)
     if card_expired(row["expires"], svc.time):
-        hint = f"Pay with another from {words.list_cards}, or save the new card with {words.add_card}."
+        hint = (
+            f"Pay with another from {words.list_cards}, or save the new card with {words.add_card}."
+        )
         message = f"The {row['brand']} card ending in {row['last4']} expired with {row['expires']}."
         svc.fail("CARD_EXPIRED", message, hint, method_id=method_id)
     return row
 
 
-def add_card(svc: Service, words: Words, brand: str, number: str, expires: str, name: str) -> dict[str, Any]:
+def add_card(
+    svc: Service, words: Words, brand: str, number: str, expires: str, name: str
+) -> dict[str, Any]:
     """Save a card that has not expired, once, and return its row. The number itself is not kept."""
     if card_expired(expires, svc.time):
-        svc.fail("CARD_EXPIRED", f"The card expired with {expires}.", "Use a card that is still valid.", expiration_date=expires)
+        svc.fail(
+            "CARD_EXPIRED",
+            f"The card expired with {expires}.",
+            "Use a card that is still valid.",
+            expiration_date=expires,
+        )
     for row in cards(svc, words):
         if (row["brand"], row["last4"], row["expires"]) == (brand, number[-4:], expires):
-            svc.fail("CARD_EXISTS", f"The card ending in {number[-4:]} is saved already.", "Use its method_id.", method_id=row["id"])
-    made = {"id": svc.new_id(words.card), "brand": brand, "last4": number[-4:], "expires": expires, "name": name, "added_at": svc.time}
+            svc.fail(
+                "CARD_EXISTS",
+                f"The card ending in {number[-4:]} is saved already.",
+                "Use its method_id.",
+                method_id=row["id"],
+            )
+    made = {
+        "id": svc.new_id(words.card),
+        "brand": brand,
+        "last4": number[-4:],
+        "expires": expires,
+        "name": name,
+        "added_at": svc.time,
+    }
     return svc.db.insert(f"{words.tables}_cards", made)
 
 
@@ -182,7 +276,14 @@ def card_ref(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
 # -- membership and promotions --------------------------------------------------------------------------------------
 def holds(memberships: list[dict[str, Any]], moment: str) -> dict[str, Any] | None:
     """Return the membership that holds at a moment (ISO), if any."""
-    return next((m for m in memberships if m["since"] <= moment and (m["ends_at"] is None or moment < m["ends_at"])), None)
+    return next(
+        (
+            m
+            for m in memberships
+            if m["since"] <= moment and (m["ends_at"] is None or moment < m["ends_at"])
+        ),
+        None,
+    )
 
 
 def membership(svc: Service, words: Words) -> dict[str, Any] | None:
@@ -226,28 +327,61 @@ def find_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{words.tables}_offers", offer_id)
     if row is None:
         hint = f"Take an offer_id from {words.list_offers}."
-        svc.fail(f"{words.offer}_NOT_FOUND", f"There is no promotion {offer_id!r}.", hint, offer_id=offer_id)
+        svc.fail(
+            f"{words.offer}_NOT_FOUND",
+            f"There is no promotion {offer_id!r}.",
+            hint,
+            offer_id=offer_id,
+        )
     return row
 
 
-def usable_offer(svc: Service, words: Words, offer_id: str, restaurant_id: str, subtotal: int) -> dict[str, Any]:
+def usable_offer(
+    svc: Service, words: Words, offer_id: str, restaurant_id: str, subtotal: int
+) -> dict[str, Any]:
     """Return a promotion that applies to an order, or refuse and say why it does not."""
     row = find_offer(svc, words, offer_id)
-    state, other = offer_state(svc, words, row), f"Choose another from {words.list_offers}, or order without one."
+    state, other = (
+        offer_state(svc, words, row),
+        f"Choose another from {words.list_offers}, or order without one.",
+    )
     if state != "available":
-        what = {"members_only": f"is for {words.member} members", "used": "was used already", "upcoming": "has not begun"}
+        what = {
+            "members_only": f"is for {words.member} members",
+            "used": "was used already",
+            "upcoming": "has not begun",
+        }
         message = f"The promotion {row['title']!r} {what.get(state, 'has expired')}."
         svc.fail(f"{words.offer}_{state.upper()}", message, other, offer_id=offer_id, status=state)
     if row["saved_at"] is None:
         hint = f"Save it first with {words.save_offer}."
-        svc.fail(f"{words.offer}_NOT_IN_WALLET", f"The promotion {row['title']!r} is not in the wallet.", hint, offer_id=offer_id)
+        svc.fail(
+            f"{words.offer}_NOT_IN_WALLET",
+            f"The promotion {row['title']!r} is not in the wallet.",
+            hint,
+            offer_id=offer_id,
+        )
     if row["restaurant_id"] not in (None, restaurant_id):
         message = f"The promotion {row['title']!r} is for another restaurant."
-        svc.fail(f"{words.offer}_NOT_ELIGIBLE", message, other, offer_id=offer_id, restaurant_id=row["restaurant_id"])
+        svc.fail(
+            f"{words.offer}_NOT_ELIGIBLE",
+            message,
+            other,
+            offer_id=offer_id,
+            restaurant_id=row["restaurant_id"],
+        )
     if subtotal < row["min_order"]:
-        message = f"The promotion {row['title']!r} needs a subtotal of ${dollars(row['min_order']):.2f}."
+        message = (
+            f"The promotion {row['title']!r} needs a subtotal of ${dollars(row['min_order']):.2f}."
+        )
         need = dollars(row["min_order"])
-        svc.fail("MIN_ORDER_NOT_MET", message, "Add items, or order without it.", min_order=need, subtotal=dollars(subtotal))
+        svc.fail(
+            "MIN_ORDER_NOT_MET",
+            message,
+            "Add items, or order without it.",
+            min_order=need,
+            subtotal=dollars(subtotal),
+        )
     return row
 
 
@@ -256,7 +390,12 @@ def save_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
     row = find_offer(svc, words, offer_id)
     if svc.time >= row["expires_at"]:
         hint = f"Choose another from {words.list_offers}."
-        svc.fail(f"{words.offer}_EXPIRED", f"The promotion {row['title']!r} has expired.", hint, offer_id=offer_id)
+        svc.fail(
+            f"{words.offer}_EXPIRED",
+            f"The promotion {row['title']!r} has expired.",
+            hint,
+            offer_id=offer_id,
+        )
     if row["saved_at"] is None:
         svc.db.update(f"{words.tables}_offers", offer_id, saved_at=svc.time)
     return find_offer(svc, words, offer_id)
@@ -266,7 +405,11 @@ def change_profile(svc: Service, words: Words, **changes: str | None) -> None:
     """Change what was given of name, email and phone; refuse when nothing was."""
     said = {k: v for k, v in changes.items() if v is not None}
     if not said:
-        svc.fail("NOTHING_TO_UPDATE", "None of name, email and phone was given.", "Give at least one of them.")
+        svc.fail(
+            "NOTHING_TO_UPDATE",
+            "None of name, email and phone was given.",
+            "Give at least one of them.",
+        )
     row = svc.db.rows(f"{words.tables}_profile")[0]
     if any(row[k] != v for k, v in said.items()):
         svc.db.update(f"{words.tables}_profile", row["id"], **said)

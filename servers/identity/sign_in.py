@@ -15,7 +15,11 @@ class SignIn(Service):
     """Holds the user's sign-ins, one for each connected service, and renews them."""
 
     name, title, category, domain = "sign_in", "Sign-in", "identity", "environment"
-    tables = {"sign_ins": Table("service:str title:str signed_in_at:str expired_at:str? revoked:bool", identity=True)}
+    tables = {
+        "sign_ins": Table(
+            "service:str title:str signed_in_at:str expired_at:str? revoked:bool", identity=True
+        )
+    }
 
     @reads()
     def list_sign_ins(self) -> dict[str, Any]:
@@ -23,15 +27,26 @@ class SignIn(Service):
         return {"sign_ins": [_shown(r) for r in self.db.rows("sign_ins", order="service")]}
 
     @writes(example={"service": "venmo"})
-    def sign_in(self, service: Annotated[str, Field(description="Name of the service, as list_sign_ins shows it.")]) -> dict[str, Any]:
+    def sign_in(
+        self,
+        service: Annotated[
+            str, Field(description="Name of the service, as list_sign_ins shows it.")
+        ],
+    ) -> dict[str, Any]:
         """Sign in to a connected service again, with the credentials that the user keeps. Calls to it work after that."""
         row = self.db.get("sign_ins", service)
         if row is None:
             near = did_you_mean(service, [r["service"] for r in self.db.rows("sign_ins")])
-            self.fail("SERVICE_NOT_CONNECTED", f"No service {service!r} is connected{near}.", "See list_sign_ins for what is connected.")
+            self.fail(
+                "SERVICE_NOT_CONNECTED",
+                f"No service {service!r} is connected{near}.",
+                "See list_sign_ins for what is connected.",
+            )
         if row["revoked"]:
             self.fail(
-                "ACCESS_REVOKED", f"Access to {row['title']} was revoked.", "Only the user can grant it again, in the account's settings."
+                "ACCESS_REVOKED",
+                f"Access to {row['title']} was revoked.",
+                "Only the user can grant it again, in the account's settings.",
             )
         self.db.update("sign_ins", service, signed_in_at=self.time, expired_at=None)
         return _shown({**row, "signed_in_at": self.time, "expired_at": None})
@@ -39,4 +54,6 @@ class SignIn(Service):
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     status = "revoked" if row["revoked"] else "active" if row["expired_at"] is None else "expired"
-    return {k: row[k] for k in ("service", "title", "signed_in_at", "expired_at")} | {"status": status}
+    return {k: row[k] for k in ("service", "title", "signed_in_at", "expired_at")} | {
+        "status": status
+    }

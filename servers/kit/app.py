@@ -66,7 +66,9 @@ class Episodes:
     def session(self, episode: str, token: str | None) -> Session | None:
         """See `Host`."""
         if episode not in self._known:
-            raise InputError(f"There is no episode {episode!r}.")  # without the names of others', which are no business of the caller
+            raise InputError(
+                f"There is no episode {episode!r}."
+            )  # without the names of others', which are no business of the caller
         session, secret = self._known[episode]
         if secret is not None and not hmac.compare_digest(secret.encode(), (token or "").encode()):
             return None
@@ -81,7 +83,13 @@ class _Endpoint:
         audience = Audience()
         self._managers = {
             name: http_manager(
-                make_server(_resolve, name if name != ALL else "haywire", name if name != ALL else None, audience=audience, fixed=True),
+                make_server(
+                    _resolve,
+                    name if name != ALL else "haywire",
+                    name if name != ALL else None,
+                    audience=audience,
+                    fixed=True,
+                ),
                 hosts,
             )
             for name in names
@@ -94,18 +102,24 @@ class _Endpoint:
         episode, name = request.path_params["episode"], request.path_params["service"]
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         try:
-            session = self._host.session(episode, token.strip() if scheme.lower() == "bearer" else None)
+            session = self._host.session(
+                episode, token.strip() if scheme.lower() == "bearer" else None
+            )
         except InputError as unknown:
             await _refusal(404, "UNKNOWN_EPISODE", str(unknown))(scope, receive, send)
             return
         if session is None:
-            refusal = _refusal(401, "UNAUTHORIZED", "Send the episode's token as 'Authorization: Bearer TOKEN'.")
+            refusal = _refusal(
+                401, "UNAUTHORIZED", "Send the episode's token as 'Authorization: Bearer TOKEN'."
+            )
             refusal.headers["www-authenticate"] = "Bearer"
             await refusal(scope, receive, send)
             return
         if name != ALL and name not in session.classes:
             near = did_you_mean(name, (*session.classes, ALL))
-            await _refusal(404, "UNKNOWN_SERVICE", f"This episode has no service {name!r}{near}.")(scope, receive, send)
+            await _refusal(404, "UNKNOWN_SERVICE", f"This episode has no service {name!r}{near}.")(
+                scope, receive, send
+            )
             return
         if self.closing.is_set():
             await _refusal(503, "CLOSING", "The host is closing.")(scope, receive, send)
@@ -115,7 +129,9 @@ class _Endpoint:
         def drop() -> None:
             scope["app"].state.drop(scope["client"])
 
-        await wire.serve(self._managers[name].asgi_app, scope, receive, send, drop=drop, closing=self.closing)
+        await wire.serve(
+            self._managers[name].asgi_app, scope, receive, send, drop=drop, closing=self.closing
+        )
 
     async def keep(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         """Keep all servers running until `closing`; then open streams end, so that the web server need not wait for them."""
@@ -137,11 +153,15 @@ def _refusal(status: int, code: str, message: str) -> JSONResponse:
 async def _not_found(request: Request, problem: Exception) -> JSONResponse:
     status = problem.status_code if isinstance(problem, HTTPException) else 500
     return _refusal(
-        status, "NOT_FOUND", f"Nothing is at {request.url.path}; services are at /EPISODE/SERVICE/mcp, all of them at /EPISODE/{ALL}/mcp."
+        status,
+        "NOT_FOUND",
+        f"Nothing is at {request.url.path}; services are at /EPISODE/SERVICE/mcp, all of them at /EPISODE/{ALL}/mcp.",
     )
 
 
-def make_app(host: Host, *, hosts: Sequence[str] = LOOPBACK, names: Sequence[str] | None = None) -> Starlette:
+def make_app(
+    host: Host, *, hosts: Sequence[str] = LOOPBACK, names: Sequence[str] | None = None
+) -> Starlette:
     """Return the app. `hosts` are allowed Host headers, `name:*` for any port; `names` the services, ours and `all` if not given."""
     endpoint = _Endpoint(host, hosts, names if names is not None else (*services(), ALL))
 
@@ -214,7 +234,9 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
 
 def _bind(host: str, port: int) -> socket.socket:
     # named as TCP, for asyncio turns the waiting of small packets (40 ms a call) off for such sockets only
-    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener = socket.socket(
+        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
@@ -222,5 +244,7 @@ def _bind(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as taken:
         listener.close()
         why = taken.strerror if isinstance(taken, OSError) and taken.strerror else taken
-        raise InputError(f"cannot listen on {host}:{port} ({why}); choose another port, or 0 for a free one") from None
+        raise InputError(
+            f"cannot listen on {host}:{port} ({why}); choose another port, or 0 for a free one"
+        ) from None
     return listener

@@ -37,7 +37,10 @@ class Control:
         self._db = connect(path)
         self.shared = path is not None
         self._db.executescript(_SCHEMA)
-        self._db.execute("INSERT OR IGNORE INTO state VALUES('now', ?), ('start', ?), ('seed', ?)", (start, start, seed))
+        self._db.execute(
+            "INSERT OR IGNORE INTO state VALUES('now', ?), ('start', ?), ('seed', ?)",
+            (start, start, seed),
+        )
         self.seed = int(self.get("seed"))
         self.live: dict[str, Any] = {}
         """Objects that stand for keys of the state while one process alone holds the record (see `fault_profiles.model.State`)."""
@@ -78,7 +81,9 @@ class Control:
 
     def keys(self, prefix: str) -> list[str]:
         """Return the state's keys that begin with `prefix`, sorted."""
-        rows = self._db.execute("SELECT key FROM state WHERE substr(key,1,?)=? ORDER BY key", (len(prefix), prefix))
+        rows = self._db.execute(
+            "SELECT key FROM state WHERE substr(key,1,?)=? ORDER BY key", (len(prefix), prefix)
+        )
         return [row[0] for row in rows]
 
     @property
@@ -95,14 +100,17 @@ class Control:
         """Move the clock on and return the new moment. Time never goes back."""
         if seconds < 0:
             raise ValueError("time never goes back")
-        found = self._db.execute("UPDATE state SET value=value+? WHERE key='now' RETURNING value", (seconds,)).fetchone()
+        found = self._db.execute(
+            "UPDATE state SET value=value+? WHERE key='now' RETURNING value", (seconds,)
+        ).fetchone()
         self._now = found[0]
         return self._now
 
     def count(self, name: str) -> int:
         """Return the next number (from 1) of a named counter."""
         return self._db.execute(
-            "INSERT INTO state VALUES(?,1) ON CONFLICT(key) DO UPDATE SET value=value+1 RETURNING value", (name,)
+            "INSERT INTO state VALUES(?,1) ON CONFLICT(key) DO UPDATE SET value=value+1 RETURNING value",
+            (name,),
         ).fetchone()[0]
 
     def new_id(self, prefix: str) -> str:
@@ -127,7 +135,10 @@ class Control:
 
     def trace(self, after: int = 0) -> list[str]:
         """Return the serialised events after a sequence number, in order."""
-        return [r[0] for r in self._db.execute("SELECT event FROM trace WHERE seq>? ORDER BY seq", (after,))]
+        return [
+            r[0]
+            for r in self._db.execute("SELECT event FROM trace WHERE seq>? ORDER BY seq", (after,))
+        ]
 
 
 def make_id(prefix: str, *key: Any) -> str:

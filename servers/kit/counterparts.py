@@ -56,12 +56,19 @@ def _load(path: Path) -> list[Match]:
             raise InputError(f"{where}, match {number}: {explain(wrong, Match)}") from None
         for name in match.tools:
             tool(name)
-        told: Sequence[Any] = [*match.partial, *(match.returns if isinstance(match.returns, dict) else ())]
+        told: Sequence[Any] = [
+            *match.partial,
+            *(match.returns if isinstance(match.returns, dict) else ()),
+        ]
         strays = [name for name in told if name not in match.tools]
         if strays:
-            raise InputError(f"{where}, match {number} ({match.does}): {strays[0]} is not among its tools")
+            raise InputError(
+                f"{where}, match {number} ({match.does}): {strays[0]} is not among its tools"
+            )
         if len(match.services) < len(match.tools):
-            raise InputError(f"{where}, match {number} ({match.does}): two tools of one service; partial matches stand on their own")
+            raise InputError(
+                f"{where}, match {number} ({match.does}): two tools of one service; partial matches stand on their own"
+            )
         found.append(match)
     return found
 

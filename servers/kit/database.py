@@ -17,7 +17,9 @@ class Connection(sqlite3.Connection):
 
 def connect(path: Path | None = None) -> sqlite3.Connection:
     """Return a connection in memory, or to a file, where it waits up to 10 s for other processes."""
-    made = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False, factory=Connection)
+    made = sqlite3.connect(
+        path or ":memory:", isolation_level=None, check_same_thread=False, factory=Connection
+    )
     if path is not None:
         made.execute("PRAGMA busy_timeout=10000")
     return made

@@ -54,7 +54,9 @@ class UnknownName(InputError):
     """A name that does not exist; the message offers the nearest ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
-        super().__init__(f"{where + ': ' if where else ''}unknown {kind} {name!r}{did_you_mean(name, known)}")
+        super().__init__(
+            f"{where + ': ' if where else ''}unknown {kind} {name!r}{did_you_mean(name, known)}"
+        )
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

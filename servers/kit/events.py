@@ -92,7 +92,9 @@ encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 def to_json(event: Event) -> str:
     """Return the event as one line of canonical JSON."""
-    fields = {name: getattr(event, name) for name in event.__slots__}  # asdict would copy every reply deeply
+    fields = {
+        name: getattr(event, name) for name in event.__slots__
+    }  # asdict would copy every reply deeply
     if isinstance(event, Attempt):
         fields["firings"] = [asdict(f) for f in event.firings]
         if event.truth is event.seen:

@@ -56,11 +56,20 @@ class Evidence:
         """Return the watches that this call may open and, for a write, the world as it was. `present` names the faults in its chain."""
         if not self.watches:
             return [], None
-        found = [w for w in self.watches if (w.fault is None or w.fault in present) and w.opens(call)]
+        found = [
+            w for w in self.watches if (w.fault is None or w.fault in present) and w.opens(call)
+        ]
         return found, call.world.scratch() if found and call.effect == "write" else None
 
     async def after(
-        self, call: Call, attempt: Attempt, found: list[Watch], old: World | None, changed: bool, run: Perform, perform: Perform
+        self,
+        call: Call,
+        attempt: Attempt,
+        found: list[Watch],
+        old: World | None,
+        changed: bool,
+        run: Perform,
+        perform: Perform,
     ) -> None:
         """Compare the reply with the other worlds' and open what the call opens; the attempt is filled in.
 
@@ -79,9 +88,13 @@ class Evidence:
                 continue
             other = call.journal.others.get(watch.fault or "")
             if other is not None and sum(w.fault == watch.fault for w in found) > 1:
-                other = other.scratch()  # later calls run in each obligation's world, so that no two may share one
+                other = (
+                    other.scratch()
+                )  # later calls run in each obligation's world, so that no two may share one
             elif other is None and old is not None:
-                other = await self._opposite(call, old.scratch() if len(found) > 1 else old, changed, perform)
+                other = await self._opposite(
+                    call, old.scratch() if len(found) > 1 else old, changed, perform
+                )
                 if other is None and watch.fault is None:
                     continue
             self._count[watch.name] = self._count.get(watch.name, 0) + 1
@@ -92,14 +105,18 @@ class Evidence:
             else:
                 self._open.append(_Open(subject, watch, other))
 
-    async def _opposite(self, call: Call, old: World, changed: bool, perform: Perform) -> World | None:
+    async def _opposite(
+        self, call: Call, old: World, changed: bool, perform: Perform
+    ) -> World | None:
         if changed:
             return old
         before = old.last_change()
         await perform(self._shadow(call, old))
         return old if old.last_change() > before else None
 
-    async def _compare(self, item: _Open, call: Call, attempt: Attempt, seen: str, run: Perform) -> None:
+    async def _compare(
+        self, item: _Open, call: Call, attempt: Attempt, seen: str, run: Perform
+    ) -> None:
         named = self._exposes(item.watch, call)
         if item.world is not None:
             other = await run(self._shadow(call, item.world))
@@ -119,11 +136,24 @@ class Evidence:
 
     @staticmethod
     def _shadow(call: Call, world: World) -> Call:
-        return Call(call.service, call.tool, call.args, call.spec, world, call.now, call.journal, shadow=True)
+        return Call(
+            call.service,
+            call.tool,
+            call.args,
+            call.spec,
+            world,
+            call.now,
+            call.journal,
+            shadow=True,
+        )
 
     def others(self, *, without: str | None = None) -> list[World]:
         """Return the other worlds, for what happens outside calls (ticks); not those from which the fault `without` stays away."""
-        return [i.world for i in self._open if i.world is not None and (without is None or i.watch.fault != without)]
+        return [
+            i.world
+            for i in self._open
+            if i.world is not None and (without is None or i.watch.fault != without)
+        ]
 
     def stays_away(self, fault: str, world: World) -> bool:
         """Return whether a world is one in which a fault did not act, kept for an obligation about that fault."""

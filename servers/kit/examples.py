@@ -32,7 +32,9 @@ def _look_up(path: str, saved: dict[str, Any]) -> Any:
 
 def owners(cls: type[Service], spec: ToolSpec) -> tuple[str, ...]:
     """Return the services that an example needs: the tool's own, and those of its set-up."""
-    return tuple(sorted({cls.name, *(step.tool.rpartition(".")[0] or cls.name for step in spec.setup)}))
+    return tuple(
+        sorted({cls.name, *(step.tool.rpartition(".")[0] or cls.name for step in spec.setup)})
+    )
 
 
 async def prepared(session: Session, cls: type[Service], spec: ToolSpec) -> dict[str, Any]:

@@ -9,12 +9,18 @@ from pydantic import AfterValidator, Field
 
 PersonName = Annotated[str, Field(min_length=1, max_length=120, description="Full name.")]
 Email = Annotated[str, Field(pattern=r"^[^@ ]+@[^@ ]+\.[^@ ]+$", description="Email address.")]
-Phone = Annotated[str, Field(pattern=r"^\+?[0-9() .-]{7,20}$", description="Phone number, e.g. +1-503-555-0142.")]
-Last4 = Annotated[str, Field(pattern=r"^[0-9]{4}$", description="Last four digits of the account or card number.")]
+Phone = Annotated[
+    str, Field(pattern=r"^\+?[0-9() .-]{7,20}$", description="Phone number, e.g. +1-503-555-0142.")
+]
+Last4 = Annotated[
+    str, Field(pattern=r"^[0-9]{4}$", description="Last four digits of the account or card number.")
+]
 
 Street = Annotated[str, Field(min_length=3, max_length=120, description="House number and street.")]
 City = Annotated[str, Field(min_length=2, max_length=80, description="City.")]
-State = Annotated[str, Field(pattern=r"^[A-Z]{2}$", description="Two-letter code of the state, e.g. OR.")]
+State = Annotated[
+    str, Field(pattern=r"^[A-Z]{2}$", description="Two-letter code of the state, e.g. OR.")
+]
 Zip = Annotated[str, Field(pattern=r"^[0-9]{5}(-[0-9]{4})?$", description="ZIP code, e.g. 97214.")]
 
 Rating = Annotated[int, Field(ge=1, le=5, description="Stars, from 1 (worst) to 5 (best).")]
@@ -40,7 +46,9 @@ def _expiry(text: str) -> str:
     return f"20{found[2]}-{found[1]}"
 
 
-CardNumber = Annotated[str, Field(description="Card number, 13 to 19 digits."), AfterValidator(_card_number)]
+CardNumber = Annotated[
+    str, Field(description="Card number, 13 to 19 digits."), AfterValidator(_card_number)
+]
 """A card number whose check digit fits (Luhn); the method receives bare digits. Test numbers such as 4242 4242 4242 4242 pass."""
 Expiry = Annotated[str, Field(description="Expiry of the card as MM/YY."), AfterValidator(_expiry)]
 """A card's expiry; the method receives `YYYY-MM`, to compare with the present month."""
@@ -49,7 +57,12 @@ Cvv = Annotated[str, Field(pattern=r"^[0-9]{3,4}$", description="Security code, 
 
 def card_brand(number: str) -> str:
     """Return visa, mastercard, amex, discover or card, from the first digits."""
-    for brand, pattern in (("visa", "4"), ("mastercard", "5[1-5]|2[2-7]"), ("amex", "3[47]"), ("discover", "6")):
+    for brand, pattern in (
+        ("visa", "4"),
+        ("mastercard", "5[1-5]|2[2-7]"),
+        ("amex", "3[47]"),
+        ("discover", "6"),
+    ):
         if re.match(pattern, number):
             return brand
     return "card"

@@ -8,11 +8,16 @@ from typing import Annotated
 from pydantic import Field
 
 Latitude = Annotated[float, Field(ge=-90, le=90, description="Latitude in degrees, e.g. 45.5152.")]
-Longitude = Annotated[float, Field(ge=-180, le=180, description="Longitude in degrees, e.g. -122.6784.")]
+Longitude = Annotated[
+    float, Field(ge=-180, le=180, description="Longitude in degrees, e.g. -122.6784.")
+]
 
 
 def miles(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
     """Return the great-circle distance in miles (haversine), rounded to 1/100 so that it is the same on every machine."""
     a, b = math.radians(lat1), math.radians(lat2)
-    half = math.sin((b - a) / 2) ** 2 + math.cos(a) * math.cos(b) * math.sin(math.radians(lng2 - lng1) / 2) ** 2
+    half = (
+        math.sin((b - a) / 2) ** 2
+        + math.cos(a) * math.cos(b) * math.sin(math.radians(lng2 - lng1) / 2) ** 2
+    )
     return round(2 * 3958.8 * math.asin(min(1.0, math.sqrt(half))), 2)

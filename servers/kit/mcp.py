@@ -64,7 +64,9 @@ def _tool(cls: type[Service], spec: ToolSpec, prefixed: bool) -> types.Tool:
 def _make(cls: type[Service], spec: ToolSpec, prefixed: bool, schema: dict[str, Any]) -> types.Tool:
     name = f"{cls.name}{SEPARATOR}{spec.name}" if prefixed else spec.name
     if isinstance(spec, ForeignTool):
-        return spec.listed.model_copy(update={"name": name, "input_schema": schema, "output_schema": None})
+        return spec.listed.model_copy(
+            update={"name": name, "input_schema": schema, "output_schema": None}
+        )
     return types.Tool(
         name=name,
         description=spec.description,
@@ -78,7 +80,9 @@ def _make(cls: type[Service], spec: ToolSpec, prefixed: bool, schema: dict[str, 
     )
 
 
-def tools(session: Session, only: str | None = None, without: Collection[str] = ()) -> list[types.Tool]:
+def tools(
+    session: Session, only: str | None = None, without: Collection[str] = ()
+) -> list[types.Tool]:
     """Return the tools that a session lists now: of one service, or of all (but `without`) with prefixed names."""
     found = []
     for name in session.listed():
@@ -87,7 +91,11 @@ def tools(session: Session, only: str | None = None, without: Collection[str] = 
         cls = session.classes[name]
         for spec in cls.tools.values():
             schema = session.schema(name, spec.name) if session.faults else spec.schema
-            found.append(_tool(cls, spec, only is None) if schema is spec.schema else _make(cls, spec, only is None, schema))
+            found.append(
+                _tool(cls, spec, only is None)
+                if schema is spec.schema
+                else _make(cls, spec, only is None, schema)
+            )
     return found
 
 
@@ -98,7 +106,9 @@ class Audience:
     """
 
     def __init__(self) -> None:
-        self._of: weakref.WeakKeyDictionary[Session, dict[tuple[str | None, str], Any]] = weakref.WeakKeyDictionary()
+        self._of: weakref.WeakKeyDictionary[Session, dict[tuple[str | None, str], Any]] = (
+            weakref.WeakKeyDictionary()
+        )
 
     def hears(self, ctx: Any, session: Session, only: str | None) -> None:
         """Note that the connection of a request belongs to a session."""
@@ -108,7 +118,11 @@ class Audience:
 
     async def tell(self, session: Session, disclosed: Collection[str]) -> None:
         """Tell the connections whose list changed, then hold the reply so that clients can refresh before they read on."""
-        told = [c for (only, _), c in self._of.get(session, {}).items() if only is None or only in disclosed]
+        told = [
+            c
+            for (only, _), c in self._of.get(session, {}).items()
+            if only is None or only in disclosed
+        ]
         for connection in told:
             await connection.send_tool_list_changed()
         if told:
@@ -126,7 +140,12 @@ class _Server(Server[Any]):
 
 
 def make_server(
-    resolve: Resolve, name: str, only: str | None = None, *, audience: Audience | None = None, fixed: bool = False
+    resolve: Resolve,
+    name: str,
+    only: str | None = None,
+    *,
+    audience: Audience | None = None,
+    fixed: bool = False,
 ) -> Server[Any]:
     """Return an MCP server of one service (`only`), or of all services of the session with prefixed tool names.
 
@@ -146,10 +165,14 @@ def make_server(
         hearers.hears(ctx, session, only)
         arrived, hidden = session.out, set(session.hidden)
         if ctx.request is not None:
-            await anyio.lowlevel.checkpoint()  # let the calls of one batch all come in before the first is answered
+            await (
+                anyio.lowlevel.checkpoint()
+            )  # let the calls of one batch all come in before the first is answered
         service_name, tool = (only, params.name) if only else split(params.name)
         args = params.arguments if params.arguments is not None else {}
-        with anyio.CancelScope(shield=True):  # a client that gives up does not undo what the call did: it is finished and recorded
+        with anyio.CancelScope(
+            shield=True
+        ):  # a client that gives up does not undo what the call did: it is finished and recorded
             reply = await session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
         disclosed = hidden - session.hidden
         if disclosed and not session.locked:
@@ -218,14 +241,22 @@ def http_manager(server: Server[Any], hosts: Sequence[str]) -> StreamableHTTPSes
 
     origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
     security = TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)
-    return StreamableHTTPSessionManager(server, json_response=True, security_settings=security, max_sessions=None)
+    return StreamableHTTPSessionManager(
+        server, json_response=True, security_settings=security, max_sessions=None
+    )
 
 
 async def serve_stdio(session: Session, only: str | None = None) -> None:
     """Serve one session, or one service of it, on stdin and stdout until the client closes them."""
-    server = session_server(session) if only is None else make_server(lambda ctx: session, only, only)
+    server = (
+        session_server(session) if only is None else make_server(lambda ctx: session, only, only)
+    )
     async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options(NotificationOptions(tools_changed=True)))
+        await server.run(
+            read,
+            write,
+            server.create_initialization_options(NotificationOptions(tools_changed=True)),
+        )
 
 
 def foreign_reply(given: types.CallToolResult | MCPError) -> Reply:
@@ -238,14 +269,22 @@ def foreign_reply(given: types.CallToolResult | MCPError) -> Reply:
 def _data(given: types.CallToolResult) -> Any:
     text = "\n".join(b.text for b in given.content if isinstance(b, types.TextContent))
     found = given.structured_content
-    if isinstance(found, dict) and found.keys() == {"result"} and not isinstance(found["result"], dict | list):
+    if (
+        isinstance(found, dict)
+        and found.keys() == {"result"}
+        and not isinstance(found["result"], dict | list)
+    ):
         found = None  # the SDK's wrapping of a plain text or number
     if len(given.content) == 1:
         with contextlib.suppress(ValueError):
             read = json.loads(text)
             found = read if isinstance(read, dict | list) else found
     if given.is_error:
-        return found if isinstance(found, dict) and isinstance(found.get("error"), dict) else _error(text)
+        return (
+            found
+            if isinstance(found, dict) and isinstance(found.get("error"), dict)
+            else _error(text)
+        )
     whole = given.model_dump(mode="json", by_alias=True, exclude_none=True, include={"content"})
     return found if isinstance(found, dict | list) else whole
 
@@ -275,7 +314,11 @@ def _as_given(reply: Reply) -> types.CallToolResult:
 
 
 def _texted(text: str, is_error: bool, structured: Any = None) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=structured, is_error=is_error)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)],
+        structured_content=structured,
+        is_error=is_error,
+    )
 
 
 def reply_of(result: Any) -> tuple[Any, bool]:
@@ -289,4 +332,8 @@ async def call_directly(client: Any, name: str, args: dict[str, Any]) -> tuple[A
     This is the protocol's own request without the client's hidden `tools/list`, which serves output schemas that no tool of ours declares.
     """
     params = types.CallToolRequestParams(name=name, arguments=args)
-    return reply_of(await client.session.send_request(types.CallToolRequest(params=params), types.CallToolResult))
+    return reply_of(
+        await client.session.send_request(
+            types.CallToolRequest(params=params), types.CallToolResult
+        )
+    )

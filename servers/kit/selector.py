@@ -30,9 +30,13 @@ class Selector:
         self.patterns = tuple([patterns] if isinstance(patterns, str) else patterns)
         self.open = open
         if not self.patterns or not all(isinstance(p, str) for p in self.patterns):
-            raise InputError(f"a target is `service.tool`, a pattern of it, or a list of them; got {patterns!r}")
+            raise InputError(
+                f"a target is `service.tool`, a pattern of it, or a list of them; got {patterns!r}"
+            )
         if not self._meant:
-            raise InputError(f"target {self.patterns[0]!r}: leaves out of nothing; name what is meant beside it")
+            raise InputError(
+                f"target {self.patterns[0]!r}: leaves out of nothing; name what is meant beside it"
+            )
         for pattern in (*self._meant, *self._left_out):
             _check(pattern)
             if not open and not _expand(pattern):
@@ -46,7 +50,9 @@ class Selector:
         """Every `service.tool` of ours that is meant; none where the target is open."""
         if self.open:
             return frozenset()
-        return frozenset().union(*map(_expand, self._meant)).difference(*map(_expand, self._left_out))
+        return (
+            frozenset().union(*map(_expand, self._meant)).difference(*map(_expand, self._left_out))
+        )
 
     @functools.cached_property
     def _meant(self) -> list[str]:
@@ -66,16 +72,24 @@ class Selector:
         if effect is None:
             return f"{service}.{tool}" in self.tools
         name = f"{service}.{tool}"
-        return any(_fits(p, name, effect) for p in self._meant) and not any(_fits(p, name, effect) for p in self._left_out)
+        return any(_fits(p, name, effect) for p in self._meant) and not any(
+            _fits(p, name, effect) for p in self._left_out
+        )
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        shape = core_schema.union_schema([core_schema.str_schema(), core_schema.list_schema(core_schema.str_schema())])
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        shape = core_schema.union_schema(
+            [core_schema.str_schema(), core_schema.list_schema(core_schema.str_schema())]
+        )
         made = core_schema.with_info_after_validator_function(_validated, shape)
         return core_schema.json_or_python_schema(
             made,
             core_schema.union_schema([core_schema.is_instance_schema(cls), made]),
-            serialization=core_schema.plain_serializer_function_ser_schema(lambda t: list(t.patterns)),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda t: list(t.patterns)
+            ),
         )
 
 

@@ -73,7 +73,10 @@ class ToolSpec:
         hints = inspect.get_annotations(self.run, eval_str=True)
         fields: dict[str, Any] = {}
         for name, parameter in list(inspect.signature(self.run).parameters.items())[1:]:
-            fields[name] = (hints[name], ... if parameter.default is parameter.empty else parameter.default)
+            fields[name] = (
+                hints[name],
+                ... if parameter.default is parameter.empty else parameter.default,
+            )
         return create_model(self.name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
     @functools.cached_property
@@ -99,15 +102,37 @@ class ToolSpec:
         where, known = ".".join(str(p) for p in first["loc"]), self.model.model_fields
         if first["type"] == "extra_forbidden":
             near = did_you_mean(where, known) if known else "; the tool takes no arguments"
-            return ServiceError(codes.invalid, f"Unknown argument '{where}'{near}.", _expects(known), context={"field": where})
+            return ServiceError(
+                codes.invalid,
+                f"Unknown argument '{where}'{near}.",
+                _expects(known),
+                context={"field": where},
+            )
         if first["type"] == "missing":
-            return ServiceError(codes.invalid, f"Missing required argument '{where}'.", _expects(known), context={"field": where})
+            return ServiceError(
+                codes.invalid,
+                f"Missing required argument '{where}'.",
+                _expects(known),
+                context={"field": where},
+            )
         text = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        return ServiceError(codes.invalid, f"Argument '{where}' {text}.", "Correct the argument and call again.", context={"field": where})
+        return ServiceError(
+            codes.invalid,
+            f"Argument '{where}' {text}.",
+            "Correct the argument and call again.",
+            context={"field": where},
+        )
 
 
 def _expects(known: dict[str, Any]) -> str:
-    return "Arguments: " + (", ".join(n + ("" if f.is_required() else " (optional)") for n, f in known.items()) or "none") + "."
+    return (
+        "Arguments: "
+        + (
+            ", ".join(n + ("" if f.is_required() else " (optional)") for n, f in known.items())
+            or "none"
+        )
+        + "."
+    )
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +144,10 @@ def _plain(schema: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(node, dict):
             return node
         if "$ref" in node:
-            return walk(definitions[node["$ref"].rsplit("/", 1)[1]] | {k: v for k, v in node.items() if k != "$ref"})
+            return walk(
+                definitions[node["$ref"].rsplit("/", 1)[1]]
+                | {k: v for k, v in node.items() if k != "$ref"}
+            )
         options = node.get("anyOf")
         if options and {"type": "null"} in options and len(options) == 2:
             kept = next(o for o in options if o != {"type": "null"})
@@ -136,7 +164,9 @@ def _plain(schema: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def reads(*, example: dict[str, Any] | None = None, setup: tuple[Setup, ...] = (), cost: int = 1) -> Callable[..., Any]:
+def reads(
+    *, example: dict[str, Any] | None = None, setup: tuple[Setup, ...] = (), cost: int = 1
+) -> Callable[..., Any]:
     """Mark a method as a tool that changes nothing."""
     return _mark("read", example, setup, cost, idempotent=True, destructive=False)
 
@@ -154,10 +184,18 @@ def writes(
 
 
 def _mark(
-    effect: Literal["read", "write"], example: dict[str, Any] | None, setup: tuple[Setup, ...], cost: int, **flags: bool
+    effect: Literal["read", "write"],
+    example: dict[str, Any] | None,
+    setup: tuple[Setup, ...],
+    cost: int,
+    **flags: bool,
 ) -> Callable[..., Any]:
     def mark(method: FunctionType) -> FunctionType:
-        setattr(method, "__tool__", ToolSpec(method.__name__, method, effect, example or {}, setup, cost=cost, **flags))  # noqa: B010
+        setattr(
+            method,
+            "__tool__",
+            ToolSpec(method.__name__, method, effect, example or {}, setup, cost=cost, **flags),
+        )  # noqa: B010
         return method
 
     return mark
@@ -228,7 +266,9 @@ class Service:
         """Spend an id of a kind."""
         return self._ids.new(prefix)
 
-    def fail(self, code: str, message: str, hint: str = "", *, retryable: bool = False, **context: Any) -> NoReturn:
+    def fail(
+        self, code: str, message: str, hint: str = "", *, retryable: bool = False, **context: Any
+    ) -> NoReturn:
         """Refuse, in the provider's words; everything that the call wrote is rolled back."""
         raise ServiceError(code, message, hint, retryable=retryable, context=context)
 
@@ -246,7 +286,13 @@ SERVERS = Path(__file__).parent.parent
 @functools.cache
 def categories() -> tuple[str, ...]:
     """Return the folders of services. Nothing is imported for it."""
-    return tuple(sorted(p.name for p in SERVERS.iterdir() if p.is_dir() and p.name != "kit" and not p.name.startswith(("_", "."))))
+    return tuple(
+        sorted(
+            p.name
+            for p in SERVERS.iterdir()
+            if p.is_dir() and p.name != "kit" and not p.name.startswith(("_", "."))
+        )
+    )
 
 
 @functools.cache
@@ -258,7 +304,11 @@ def of_category(category: str) -> dict[str, type[Service]]:
 @functools.cache
 def services() -> dict[str, type[Service]]:
     """Return every service by name. This imports them all: what is about a few of them asks `service` or `of_category`."""
-    return dict(sorted((name, cls) for category in categories() for name, cls in of_category(category).items()))
+    return dict(
+        sorted(
+            (name, cls) for category in categories() for name, cls in of_category(category).items()
+        )
+    )
 
 
 def providers() -> dict[str, type[Service]]:
@@ -322,7 +372,9 @@ def tool(name: str) -> tuple[type[Service], ToolSpec]:
 
 def all_tables() -> dict[str, Table]:
     """Return the tables of every service."""
-    return {n: t for cls in services().values() for n, t in (cls.shared_tables | cls.tables).items()}
+    return {
+        n: t for cls in services().values() for n, t in (cls.shared_tables | cls.tables).items()
+    }
 
 
 def categories_of(names: Iterable[str]) -> tuple[str, ...]:
@@ -332,4 +384,9 @@ def categories_of(names: Iterable[str]) -> tuple[str, ...]:
 
 def tables_of(found: Iterable[str]) -> dict[str, Table]:
     """Return the tables of all services of some categories; counterparts may share rules, so a world holds them together."""
-    return {n: t for category in found for cls in of_category(category).values() for n, t in (cls.shared_tables | cls.tables).items()}
+    return {
+        n: t
+        for category in found
+        for cls in of_category(category).values()
+        for n, t in (cls.shared_tables | cls.tables).items()
+    }

@@ -48,7 +48,9 @@ class Fault(Protocol):
         """Let it hear of attempts, where it waits for any."""
         ...
 
-    def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]) -> dict[str, Any]:
+    def publish(
+        self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]
+    ) -> dict[str, Any]:
         """Return the schema to publish for a tool."""
         ...
 
@@ -76,7 +78,9 @@ class Session:
     ) -> None:
         self.world, self.control, self.faults = world, control, tuple(faults)
         self.classes = {name: service(name) for name in services}
-        self.classes |= {name: narrowed(self.classes[name], patterns) for name, patterns in (tools or {}).items()}
+        self.classes |= {
+            name: narrowed(self.classes[name], patterns) for name, patterns in (tools or {}).items()
+        }
         self.hidden, self.locked = set(hidden), locked
         self.call_limit, self._calls = call_limit, 0
         self.held_back = frozenset(hidden)
@@ -115,13 +119,17 @@ class Session:
     # -- events that are no calls -----------------------------------------------------------------------------
     def message(self, role: Any, text: str, about: str | None = None) -> events.Message:
         """Record a text between user and agent."""
-        made = events.Message(self.control.next_seq(), self.turn, role, text, iso(self.control.now), about)
+        made = events.Message(
+            self.control.next_seq(), self.turn, role, text, iso(self.control.now), about
+        )
         self._record(made)
         return made
 
     def notice(self, what: str, **detail: Any) -> None:
         """Record something that the episode did."""
-        self._record(events.Notice(self.control.next_seq(), self.turn, iso(self.control.now), what, detail))
+        self._record(
+            events.Notice(self.control.next_seq(), self.turn, iso(self.control.now), what, detail)
+        )
 
     def trace(self) -> list[events.Event]:
         """Return the events so far."""
@@ -132,7 +140,15 @@ class Session:
         self.out = event.seq
 
     # -- calls ------------------------------------------------------------------------------------------------
-    async def call(self, service_name: str, tool: str, args: Any, *, step: int | None = None, arrived: int | None = None) -> Reply:
+    async def call(
+        self,
+        service_name: str,
+        tool: str,
+        args: Any,
+        *,
+        step: int | None = None,
+        arrived: int | None = None,
+    ) -> Reply:
         """Run one call and return what the agent sees. Never raises for anything an agent can send.
 
         `step` is the agent's step where it is known; `arrived` the last event whose reply was out when the call came in.
@@ -146,7 +162,9 @@ class Session:
             with self.control.order():
                 return await self._call(service_name, tool, args, step, arrived)
 
-    async def _call(self, service_name: str, tool: str, args: Any, step: int | None, arrived: int) -> Reply:
+    async def _call(
+        self, service_name: str, tool: str, args: Any, step: int | None, arrived: int
+    ) -> Reply:
         cls = self.classes.get(service_name)
         spec = cls.tools.get(tool) if cls is not None else None
         self._calls += 1
@@ -177,7 +195,9 @@ class Session:
             hear(attempt)
         return reply
 
-    async def _attempt(self, cls: type[Service], spec: ToolSpec, attempt: events.Attempt, now: int) -> Reply:
+    async def _attempt(
+        self, cls: type[Service], spec: ToolSpec, attempt: events.Attempt, now: int
+    ) -> Reply:
         self._tick(now)
         journal = Journal(firings=attempt.firings)
         call = Call(cls.name, spec.name, attempt.args, spec, self.world, now, journal)
@@ -202,22 +222,48 @@ class Session:
             self.control.advance(journal.extra_time)
         return reply
 
-    def _refusal(self, service_name: str, tool: str, args: Any, cls: type[Service] | None, spec: ToolSpec | None) -> Reply | None:
+    def _refusal(
+        self,
+        service_name: str,
+        tool: str,
+        args: Any,
+        cls: type[Service] | None,
+        spec: ToolSpec | None,
+    ) -> Reply | None:
         codes = cls.codes if cls is not None else Codes()
         if cls is None or (service_name in self.hidden and not self.locked):
             known = [n for n in self.classes if n not in self.hidden]
             hint = "Tool names begin with their service, as listed." if not service_name else ""
-            wrong = ServiceError("UNKNOWN_SERVICE", f"There is no service {service_name!r}{did_you_mean(service_name, known)}", hint)
+            wrong = ServiceError(
+                "UNKNOWN_SERVICE",
+                f"There is no service {service_name!r}{did_you_mean(service_name, known)}",
+                hint,
+            )
         elif self.call_limit is not None and self._calls > self.call_limit:
-            wrong = ServiceError("CALL_LIMIT_REACHED", f"No more than {self.call_limit} calls may be made.", "Answer the user now.")
+            wrong = ServiceError(
+                "CALL_LIMIT_REACHED",
+                f"No more than {self.call_limit} calls may be made.",
+                "Answer the user now.",
+            )
         elif service_name in self.hidden:
-            wrong = ServiceError("NOT_AVAILABLE_YET", f"{cls.title} is not available yet.", "Use what is available first.", retryable=True)
+            wrong = ServiceError(
+                "NOT_AVAILABLE_YET",
+                f"{cls.title} is not available yet.",
+                "Use what is available first.",
+                retryable=True,
+            )
         elif spec is None:
             wrong = ServiceError(
-                "UNKNOWN_TOOL", f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}", "List the tools again."
+                "UNKNOWN_TOOL",
+                f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}",
+                "List the tools again.",
             )
         elif not isinstance(args, dict):
-            wrong = ServiceError(codes.invalid, "Arguments must be a JSON object.", "Send one object with named arguments.")
+            wrong = ServiceError(
+                codes.invalid,
+                "Arguments must be a JSON object.",
+                "Send one object with named arguments.",
+            )
         else:
             return None
         return Reply(wrong.as_json(), True)
@@ -226,7 +272,10 @@ class Session:
         key = (cls.name, spec.name)
         if key not in self._chains:
             inside = [f for f in self.faults if f.handles(cls, spec)]
-            self._chains[key] = (chain([f.layer(self) for f in inside], self.perform), frozenset(f.name for f in inside))
+            self._chains[key] = (
+                chain([f.layer(self) for f in inside], self.perform),
+                frozenset(f.name for f in inside),
+            )
         return self._chains[key]
 
     async def perform(self, call: Call) -> Reply:
@@ -259,11 +308,24 @@ class Session:
     async def peek(self, call: Call) -> Reply:
         """Return what the service would answer honestly, without effect and without spending ids."""
         world = call.world.scratch() if call.effect == "write" else call.world
-        return await self.perform(Call(call.service, call.tool, call.args, call.spec, world, call.now, Journal(), shadow=True))
+        return await self.perform(
+            Call(
+                call.service,
+                call.tool,
+                call.args,
+                call.spec,
+                world,
+                call.now,
+                Journal(),
+                shadow=True,
+            )
+        )
 
     def _peek(self, prefix: str, ahead: int) -> str:
         # Never an id that the true world will spend: a retry is replayed in the other world, beside what was made there ahead of it.
-        return make_id(prefix, self.control.seed, "other", self.control.count("other:" + prefix), ahead)
+        return make_id(
+            prefix, self.control.seed, "other", self.control.count("other:" + prefix), ahead
+        )
 
     # -- time -------------------------------------------------------------------------------------------------
     def pass_time(self, seconds: int) -> None:

@@ -29,7 +29,9 @@ class World:
     `tables` maps names to their `Table`. Use `World.build`, `World.open` or `scratch` to get one.
     """
 
-    def __init__(self, connection: sqlite3.Connection, tables: dict[str, Table], *, shared: bool) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, tables: dict[str, Table], *, shared: bool
+    ) -> None:
         self._db, self.tables, self.shared = connection, tables, shared
         self._stamp: tuple[int, str | None] = (0, None)
         self._numbers: dict[str, int] = {}
@@ -42,7 +44,9 @@ class World:
     def empty(cls, tables: dict[str, Table], path: Path | None = None) -> World:
         """Return a private world without rows, in memory or in a new file."""
         connection = database.connect(path)
-        connection.execute("PRAGMA page_size=1024")  # hundreds of small tables: with larger pages copies would be mostly empty
+        connection.execute(
+            "PRAGMA page_size=1024"
+        )  # hundreds of small tables: with larger pages copies would be mostly empty
         create_schema(connection, tables)
         return cls(connection, tables, shared=False)
 
@@ -76,7 +80,9 @@ class World:
         try:
             connection.execute("SELECT at FROM _log LIMIT 1")
         except sqlite3.DatabaseError as broken:
-            raise InputError(f"{path} is not a world database ({broken}); name a new file or remove it") from None
+            raise InputError(
+                f"{path} is not a world database ({broken}); name a new file or remove it"
+            ) from None
         return cls(connection, tables, shared=False)
 
     def share(self) -> World:
@@ -93,7 +99,9 @@ class World:
         `log` then tells an addition without its row, which `undo` fills in, and a change by its changed columns alone.
         """
         self._db.execute("UPDATE _log SET new=NULL WHERE old IS NULL")
-        for seq, *sides in self._db.execute("SELECT seq, old, new FROM _log WHERE old IS NOT NULL AND new IS NOT NULL").fetchall():
+        for seq, *sides in self._db.execute(
+            "SELECT seq, old, new FROM _log WHERE old IS NOT NULL AND new IS NOT NULL"
+        ).fetchall():
             old, new = map(json.loads, sides)
             changed = [c for c in old if old[c] != new[c]]
             texts = [_text({c: side[c] for c in changed}) for side in (old, new)]
@@ -119,15 +127,23 @@ class World:
         """Return the row with this primary key, or None."""
         spec = self.tables[table]
         row = self._db.execute(f"SELECT * FROM {table} WHERE {spec.key}=?", (key,)).fetchone()
-        return None if row is None else self._decode(table, [dict(zip(spec.columns, row, strict=True))])[0]
+        return (
+            None
+            if row is None
+            else self._decode(table, [dict(zip(spec.columns, row, strict=True))])[0]
+        )
 
-    def rows(self, table: str, where: str = "", *params: Any, order: str = "", limit: int | None = None) -> list[dict[str, Any]]:
+    def rows(
+        self, table: str, where: str = "", *params: Any, order: str = "", limit: int | None = None
+    ) -> list[dict[str, Any]]:
         """Return rows as dicts, JSON and booleans decoded. `where` and `order` are SQL of ours, never an agent's."""
         sql = f"SELECT * FROM {table}" + (f" WHERE {where}" if where else "")
         sql += f" ORDER BY {order}" if order else ""
         sql += f" LIMIT {int(limit)}" if limit is not None else ""
         names = self.tables[table].columns
-        return self._decode(table, [dict(zip(names, row, strict=True)) for row in self._db.execute(sql, params)])
+        return self._decode(
+            table, [dict(zip(names, row, strict=True)) for row in self._db.execute(sql, params)]
+        )
 
     def _decode(self, table: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for column, kind in self.tables[table].decoded:
@@ -141,7 +157,9 @@ class World:
         """Run a SELECT of ours (sums, joins) and return its tuples."""
         return self._db.execute(query, params).fetchall()
 
-    def search(self, table: str, words: str, *, prefix: bool = True, order: str = "rank") -> list[dict[str, Any]]:
+    def search(
+        self, table: str, words: str, *, prefix: bool = True, order: str = "rank"
+    ) -> list[dict[str, Any]]:
         """Return rows whose indexed text holds every word, best first. Quotes keep words together; empty text finds nothing.
 
         Punctuation separates words; no operator of the index can be injected.
@@ -173,7 +191,14 @@ class World:
         full = {c: row.get(c) for c in spec.columns}
         made = spec.encoded(full)
         marks = ",".join("?" * len(made))
-        self._write(table, row[spec.key], None, made, f"INSERT INTO {table}({','.join(made)}) VALUES({marks})", list(made.values()))
+        self._write(
+            table,
+            row[spec.key],
+            None,
+            made,
+            f"INSERT INTO {table}({','.join(made)}) VALUES({marks})",
+            list(made.values()),
+        )
         return full
 
     def update(self, table: str, key: Any, **changes: Any) -> None:
@@ -184,21 +209,45 @@ class World:
         if old is None or all(old[c] == v for c, v in made.items()):
             return
         sets = ",".join(f"{c}=?" for c in made)
-        self._write(table, key, old, old | made, f"UPDATE {table} SET {sets} WHERE {spec.key}=?", [*made.values(), key])
+        self._write(
+            table,
+            key,
+            old,
+            old | made,
+            f"UPDATE {table} SET {sets} WHERE {spec.key}=?",
+            [*made.values(), key],
+        )
 
     def delete(self, table: str, key: Any) -> None:
         """Delete one row."""
         old = self._stored(table, key)
         if old is not None:
-            self._write(table, key, old, None, f"DELETE FROM {table} WHERE {self.tables[table].key}=?", [key])
+            self._write(
+                table,
+                key,
+                old,
+                None,
+                f"DELETE FROM {table} WHERE {self.tables[table].key}=?",
+                [key],
+            )
 
     def _stored(self, table: str, key: Any) -> dict[str, Any] | None:
         """Return a row as it is stored: booleans as numbers, lists as text."""
         spec = self.tables[table]
-        row = self._db.execute(f"SELECT {spec.listed} FROM {table} WHERE {spec.key}=?", (key,)).fetchone()
+        row = self._db.execute(
+            f"SELECT {spec.listed} FROM {table} WHERE {spec.key}=?", (key,)
+        ).fetchone()
         return None if row is None else dict(zip(spec.columns, row, strict=True))
 
-    def _write(self, table: str, key: Any, old: dict[str, Any] | None, new: dict[str, Any] | None, sql: str, params: list[Any]) -> None:
+    def _write(
+        self,
+        table: str,
+        key: Any,
+        old: dict[str, Any] | None,
+        new: dict[str, Any] | None,
+        sql: str,
+        params: list[Any],
+    ) -> None:
         if self.read_only:
             raise RuntimeError(f"a read-only tool writes: {sql}")
         if self.shared:
@@ -209,7 +258,9 @@ class World:
             self._in_call = True
         self._db.execute(sql, params)
         entry = (*self._stamp, self.numbers[table], key, _text(old), _text(new))
-        self._db.execute("INSERT INTO _log(at, cause, tbl, pk, old, new) VALUES(?,?,?,?,?,?)", entry)
+        self._db.execute(
+            "INSERT INTO _log(at, cause, tbl, pk, old, new) VALUES(?,?,?,?,?,?)", entry
+        )
 
     def commit(self) -> None:
         """Keep what was written since the last commit."""
@@ -252,24 +303,39 @@ class World:
         if self.shared and after >= self.last_change():
             return []
         entries = self._db.execute(
-            "SELECT seq, at, cause, name, pk, old, new FROM _log JOIN _tables ON id=tbl WHERE seq>? ORDER BY seq", (after,)
+            "SELECT seq, at, cause, name, pk, old, new FROM _log JOIN _tables ON id=tbl WHERE seq>? ORDER BY seq",
+            (after,),
         )
         return [
-            {"seq": s, "at": iso(at), "cause": cause or WORLD, "table": t, "key": pk, "old": self._row(t, old), "new": self._row(t, new)}
+            {
+                "seq": s,
+                "at": iso(at),
+                "cause": cause or WORLD,
+                "table": t,
+                "key": pk,
+                "old": self._row(t, old),
+                "new": self._row(t, new),
+            }
             for s, at, cause, t, pk, old, new in entries
         ]
 
     def _row(self, table: str, text: str | None) -> dict[str, Any] | None:
         return None if text is None else self._decode(table, [_PARSE(text)[0]])[0]
 
-    def undo(self, where: Callable[[dict[str, Any]], bool], *, after: str | None = None) -> list[dict[str, Any]]:
+    def undo(
+        self, where: Callable[[dict[str, Any]], bool], *, after: str | None = None
+    ) -> list[dict[str, Any]]:
         """Take back logged changes for which `where` holds, newest first, and return them oldest first.
 
         Only for a private copy. `after` (ISO) narrows to changes at or after a moment, for speed.
         """
-        picked = [e for e in reversed(self.log() if after is None else self.log_since(after)) if where(e)]
+        picked = [
+            e for e in reversed(self.log() if after is None else self.log_since(after)) if where(e)
+        ]
         for entry in picked:
-            if entry["old"] is None and entry["new"] is None:  # slim: what was added is what stands, now that later changes are undone
+            if (
+                entry["old"] is None and entry["new"] is None
+            ):  # slim: what was added is what stands, now that later changes are undone
                 entry["new"] = self.get(entry["table"], entry["key"])
             self._apply(entry["table"], entry["key"], entry["old"])
         self.commit()
@@ -284,7 +350,9 @@ class World:
 
     def log_since(self, moment: str) -> list[dict[str, Any]]:
         """Return log entries at or after a moment (ISO)."""
-        first = self._db.execute("SELECT min(seq) FROM _log WHERE at>=?", (parse_time(moment),)).fetchone()[0]
+        first = self._db.execute(
+            "SELECT min(seq) FROM _log WHERE at>=?", (parse_time(moment),)
+        ).fetchone()[0]
         return [] if first is None else [e for e in self.log(first - 1) if e["at"] >= moment]
 
     def _apply(self, table: str, key: Any, row: dict[str, Any] | None) -> None:
@@ -302,7 +370,12 @@ class World:
         """
         cut, back = iso(moment), {t for t in tables if not self.tables[t].identity}
         world = self.scratch()
-        world.undo(lambda e: e["at"] > cut and e["table"] in back and not (keep_own and e["cause"] == AGENT), after=cut)
+        world.undo(
+            lambda e: (
+                e["at"] > cut and e["table"] in back and not (keep_own and e["cause"] == AGENT)
+            ),
+            after=cut,
+        )
         return world
 
     def digest(self) -> dict[str, dict[Any, str]]:

@@ -10,7 +10,14 @@ from typing import Any
 
 from servers.kit.errors import InputError, did_you_mean
 
-_TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
+_TYPES: dict[str, type] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "list": list,
+    "dict": dict,
+}
 
 _META = """
 CREATE TABLE _tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -39,7 +46,9 @@ class Table:
         for part in self.spec.split():
             name, _, kind = part.partition(":")
             if kind.rstrip("?") not in _TYPES:
-                raise InputError(f"column {part!r}: unknown type{did_you_mean(kind.rstrip('?'), _TYPES)}")
+                raise InputError(
+                    f"column {part!r}: unknown type{did_you_mean(kind.rstrip('?'), _TYPES)}"
+                )
             found[name] = (kind.rstrip("?"), kind.endswith("?"))
         return found
 
@@ -66,7 +75,9 @@ class Table:
         """Raise `InputError` where a row does not fit, naming table, column and what would be right."""
         for column, value in row.items():
             if column not in self.columns:
-                raise InputError(f"table {name}: unknown column {column!r}{did_you_mean(column, self.columns)}")
+                raise InputError(
+                    f"table {name}: unknown column {column!r}{did_you_mean(column, self.columns)}"
+                )
             kind, nullable = self.columns[column]
             wanted = (int, float) if kind == "float" else _TYPES[kind]
             if value is None:
@@ -75,7 +86,9 @@ class Table:
             elif not isinstance(value, wanted) or (isinstance(value, bool) and kind != "bool"):
                 raise InputError(f"table {name}: column {column!r} wants {kind}, got {value!r}")
         if not partial:
-            missing = [c for c, (_, nullable) in self.columns.items() if c not in row and not nullable]
+            missing = [
+                c for c, (_, nullable) in self.columns.items() if c not in row and not nullable
+            ]
             if missing:
                 raise InputError(f"table {name}: missing {', '.join(missing)}")
 
@@ -85,18 +98,28 @@ def create_schema(connection: sqlite3.Connection, tables: dict[str, Table]) -> N
     from sqlite_utils import Database
 
     connection.executescript(_META)
-    connection.executemany("INSERT INTO _tables(name) VALUES(?)", [(name,) for name in sorted(tables)])
+    connection.executemany(
+        "INSERT INTO _tables(name) VALUES(?)", [(name,) for name in sorted(tables)]
+    )
     db = Database(connection)
     for name, table in tables.items():
         db.table(name).create(
-            {c: _TYPES[t] if t in ("str", "int", "float") else (int if t == "bool" else str) for c, (t, _) in table.columns.items()},
+            {
+                c: _TYPES[t] if t in ("str", "int", "float") else (int if t == "bool" else str)
+                for c, (t, _) in table.columns.items()
+            },
             pk=table.key,
             not_null={c for c, (_, nullable) in table.columns.items() if not nullable},
         )
         for column in table.index:
             db.table(name).create_index([column])
         if table.search:
-            db.table(name).enable_fts(list(table.search), fts_version="FTS5", create_triggers=True, tokenize="porter unicode61")
+            db.table(name).enable_fts(
+                list(table.search),
+                fts_version="FTS5",
+                create_triggers=True,
+                tokenize="porter unicode61",
+            )
 
 
 def _encode(kind: str, value: Any) -> Any:

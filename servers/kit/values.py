@@ -57,7 +57,9 @@ def iso(epoch: int) -> str:
 
 def _sane(text: str) -> str:
     if not "1900" <= text[:4] < "2200":
-        raise ValueError("must lie between the years 1900 and 2199")  # so that nobody's sums with days and zones overflow
+        raise ValueError(
+            "must lie between the years 1900 and 2199"
+        )  # so that nobody's sums with days and zones overflow
     return text
 
 
@@ -83,7 +85,9 @@ else:
 
 Timestamp = Annotated[
     str,
-    Field(description="ISO-8601 date and time, e.g. 2026-03-14T09:00:00Z; UTC when no zone is given."),
+    Field(
+        description="ISO-8601 date and time, e.g. 2026-03-14T09:00:00Z; UTC when no zone is given."
+    ),
     AfterValidator(_timestamp),
 ]
 """A moment; the method receives it normalised to UTC with a `Z`."""
@@ -92,10 +96,18 @@ Date = Annotated[str, Field(description="Date as YYYY-MM-DD."), AfterValidator(_
 """A calendar date."""
 
 Limit = Annotated[int, Field(ge=1, le=100, description="How many items a page holds (1 to 100).")]
-Cursor = Annotated[str, Field(description="next_cursor of the previous page; leave out for the first page.")]
+Cursor = Annotated[
+    str, Field(description="next_cursor of the previous page; leave out for the first page.")
+]
 
 
-def page(items: Sequence[Any], name: str, limit: int, cursor: str | None, show: Callable[[Any], Any] | None = None) -> dict[str, Any]:
+def page(
+    items: Sequence[Any],
+    name: str,
+    limit: int,
+    cursor: str | None,
+    show: Callable[[Any], Any] | None = None,
+) -> dict[str, Any]:
     """Return `{name: items of this page, "next_cursor": str | None}`; `show` makes the JSON of an item, of this page's items only.
 
     The cursor is opaque and holds the last item of its page, so that rows added before it shift nothing and a later page looks the
@@ -112,7 +124,10 @@ def page(items: Sequence[Any], name: str, limit: int, cursor: str | None, show: 
             )
     shown = items[start : start + limit]
     more = start + limit < len(items)
-    return {name: [show(i) for i in shown] if show else list(shown), "next_cursor": _cursor(shown[-1]) if more else None}
+    return {
+        name: [show(i) for i in shown] if show else list(shown),
+        "next_cursor": _cursor(shown[-1]) if more else None,
+    }
 
 
 def _cursor(item: Any) -> str:

@@ -26,7 +26,15 @@ def befall(scope: Scope, wire: dict[str, Any] | None) -> None:
         scope[FATE].update(wire)
 
 
-async def serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, drop: Callable[[], None], closing: anyio.Event) -> None:
+async def serve(
+    app: ASGIApp,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    *,
+    drop: Callable[[], None],
+    closing: anyio.Event,
+) -> None:
     """Serve one request and let befall its response what was said meanwhile.
 
     `drop` closes the request's connection at once; `closing` tells that the host is closing, which ends a hang.
@@ -51,7 +59,9 @@ async def serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, dro
             done = True
             if "answer" in fate:
                 told = fate["answer"]
-                headers = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in told["headers"].items()]
+                headers = [
+                    (n.encode("latin-1"), v.encode("latin-1")) for n, v in told["headers"].items()
+                ]
                 await _answer(send, told["status"], headers, told["body"].encode())
                 return
             if "hang" in fate:
@@ -65,7 +75,13 @@ async def serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, dro
 
 async def _answer(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
     kept = [(name, value) for name, value in headers if name.lower() != b"content-length"]
-    await send({"type": "http.response.start", "status": status, "headers": [*kept, (b"content-length", str(len(body)).encode())]})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [*kept, (b"content-length", str(len(body)).encode())],
+        }
+    )
     await send({"type": "http.response.body", "body": body})
 
 

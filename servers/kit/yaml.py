@@ -24,14 +24,20 @@ class Loader(yaml.CSafeLoader):
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         """Return a mapping. Raises `ConstructorError` where a key is repeated: the loader of YAML keeps the last one and says nothing."""
-        keys = [k.value for k, _ in node.value if isinstance(k, yaml.ScalarNode) and k.tag != _MERGE]
+        keys = [
+            k.value for k, _ in node.value if isinstance(k, yaml.ScalarNode) and k.tag != _MERGE
+        ]
         twice = next((k for i, k in enumerate(keys) if k in keys[:i]), None)
         if twice is not None:
-            raise yaml.constructor.ConstructorError(None, None, f"the key {twice!r} stands twice in one mapping", node.start_mark)
+            raise yaml.constructor.ConstructorError(
+                None, None, f"the key {twice!r} stands twice in one mapping", node.start_mark
+            )
         return super().construct_mapping(node, deep)
 
 
-Loader.add_implicit_resolver(_BOOL, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+Loader.add_implicit_resolver(
+    _BOOL, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
 
 
 def read(path: Path) -> Any:

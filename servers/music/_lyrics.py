@@ -47,7 +47,13 @@ _CHILD = {
     "n": ["duck", "pancake", "tractor", "robot", "button", "balloon"],
     "p": ["the kitchen", "the pond", "the moon", "the garden gate"],
 }  # fmt: skip
-_TONGUES = {"gospel": _HYMN, "tejano": _SPANISH, "norteno": _SPANISH, "latin-pop": _SPANISH, "kids": _CHILD}
+_TONGUES = {
+    "gospel": _HYMN,
+    "tejano": _SPANISH,
+    "norteno": _SPANISH,
+    "latin-pop": _SPANISH,
+    "kids": _CHILD,
+}
 _FORM = "vvcvvcvc"
 """Four lines to each letter: verses and choruses."""
 
@@ -63,9 +69,13 @@ def lyrics(track: dict[str, Any]) -> list[str]:
         lines, used = tongue["verse" if kind == "v" else "chorus"], set[int]()
         for line in range(4):
             key = (song, stanza if kind == "v" else kind, line)
-            choice = next(c for n in range(99) if (c := int(share("line", key, n) * len(lines))) not in used)
+            choice = next(
+                c for n in range(99) if (c := int(share("line", key, n) * len(lines))) not in used
+            )
             used.add(choice)
-            something, somewhere = (tongue[w][int(share(w, key) * len(tongue[w]))] for w in ("n", "p"))
+            something, somewhere = (
+                tongue[w][int(share(w, key) * len(tongue[w]))] for w in ("n", "p")
+            )
             found.append(lines[choice].format(n=something, p=somewhere, t=title))
         found.append("")
     return found[:-1]
@@ -75,9 +85,15 @@ def synced(track: dict[str, Any], lines: list[str]) -> list[dict[str, Any]]:
     """Return the lines with the millisecond at which each is sung: an intro, then evenly until shortly before the end."""
     intro = round(track["ms"] * (0.04 + 0.06 * share("intro", track["key"])))
     each = (track["ms"] * 0.95 - intro) / max(1, len(lines))
-    return [{"start_ms": round(intro + n * each), "text": text} for n, text in enumerate(lines) if text]
+    return [
+        {"start_ms": round(intro + n * each), "text": text} for n, text in enumerate(lines) if text
+    ]
 
 
 def singable(track: dict[str, Any]) -> bool:
     """Whether the voice can be turned down: there are words, and it was recorded on several tracks, not live."""
-    return track["genre"] not in WORDLESS and track["version"] != "live" and track["released"] >= "1985"
+    return (
+        track["genre"] not in WORDLESS
+        and track["version"] != "live"
+        and track["released"] >= "1985"
+    )

@@ -16,9 +16,7 @@ from servers.kit.store import Table
 from servers.kit.values import iso, parse_time
 
 # `items` are what plays by itself; `place` and `lead` count in it: where it is, and what comes first when shuffled.
-PLAYER = (
-    "id:str items:list place:int lead:int now_id:str? position_ms:int at:str playing:bool shuffle:bool seed:str repeat:str context:str? "
-)
+PLAYER = "id:str items:list place:int lead:int now_id:str? position_ms:int at:str playing:bool shuffle:bool seed:str repeat:str context:str? "
 QUEUE = Table("id:str track_id:str place:int added_at:str")
 # What was heard of a track, up to `at`; `plays` counts those of half a minute or more.
 PLAYS = Table("id:str track_id:str at:str plays:int ms:int", index=("at",))
@@ -108,7 +106,12 @@ class Playback:
                 at_ms += laps * length
                 self.hear(0, length, at_ms, laps)
                 self.position = 0
-            elif not self.rest and not self.queue and self.row["repeat"] == "all" and self.row["items"]:
+            elif (
+                not self.rest
+                and not self.queue
+                and self.row["repeat"] == "all"
+                and self.row["items"]
+            ):
                 at_ms = self._laps(at_ms, until_ms)
                 self.step()
             elif not self.step():
@@ -130,7 +133,11 @@ def playback(svc: Service, deck: Deck) -> Playback:
     """Return what plays now; nothing is written."""
     row = svc.db.rows(f"{deck.tables}_player", limit=1)[0]
     queue = svc.db.rows(f"{deck.tables}_queue", order="place, rowid")
-    ids = [*row["items"], *(q["track_id"] for q in queue), *([row["now_id"]] if row["now_id"] else [])]
+    ids = [
+        *row["items"],
+        *(q["track_id"] for q in queue),
+        *([row["now_id"]] if row["now_id"] else []),
+    ]
     lengths = deck.lengths(svc, list(dict.fromkeys(ids)))
     row["items"] = [i for i in row["items"] if i in lengths]
     row["place"] = min(row["place"], max(0, len(row["items"]) - 1))
@@ -144,9 +151,13 @@ def playback(svc: Service, deck: Deck) -> Playback:
         row["position_ms"],
         row["playing"] and current is not None,
     )
-    now.ended = current is not None and not row["playing"] and row["position_ms"] >= lengths[current]
+    now.ended = (
+        current is not None and not row["playing"] and row["position_ms"] >= lengths[current]
+    )
     stops = deck.stops(svc)
-    now.run(parse_time(row["at"]) * 1000, (svc.now if stops is None else min(svc.now, stops)) * 1000)
+    now.run(
+        parse_time(row["at"]) * 1000, (svc.now if stops is None else min(svc.now, stops)) * 1000
+    )
     now.playing = now.playing and (stops is None or svc.now < stops)
     return now
 
@@ -155,7 +166,11 @@ def active(svc: Service, deck: Deck) -> Playback:
     """Return what plays or is paused, or refuse when nothing is."""
     now = playback(svc, deck)
     if now.current is None:
-        svc.fail("NO_ACTIVE_PLAYBACK", "Nothing is playing or paused.", f"Start something with {deck.how_to_start}.")
+        svc.fail(
+            "NO_ACTIVE_PLAYBACK",
+            "Nothing is playing or paused.",
+            f"Start something with {deck.how_to_start}.",
+        )
     return now
 
 
@@ -165,18 +180,41 @@ def settle(svc: Service, deck: Deck, now: Playback, **changes: Any) -> Playback:
         svc.db.delete(f"{deck.tables}_queue", entry)
     for track_id, (plays, ms, last) in now.heard.items():
         if ms >= 1000:
-            row = {"id": svc.new_id(deck.play_id), "track_id": track_id, "at": iso(last), "plays": plays, "ms": ms}
+            row = {
+                "id": svc.new_id(deck.play_id),
+                "track_id": track_id,
+                "at": iso(last),
+                "plays": plays,
+                "ms": ms,
+            }
             svc.db.insert(f"{deck.tables}_plays", row)
-    state = {"place": now.place, "now_id": now.current, "position_ms": now.position, "at": svc.time, "playing": now.playing}
+    state = {
+        "place": now.place,
+        "now_id": now.current,
+        "position_ms": now.position,
+        "at": svc.time,
+        "playing": now.playing,
+    }
     svc.db.update(f"{deck.tables}_player", now.row["id"], **(state | changes))
     return playback(svc, deck)
 
 
-def start(svc: Service, deck: Deck, items: list[str], place: int, context: str | None, *, position: int = 0, **changes: Any) -> Playback:
+def start(
+    svc: Service,
+    deck: Deck,
+    items: list[str],
+    place: int,
+    context: str | None,
+    *,
+    position: int = 0,
+    **changes: Any,
+) -> Playback:
     """Play a list from a place; the queue stays and comes after the first track."""
     now = playback(svc, deck)
     now.place, now.current, now.position, now.playing = place, items[place], position, True
-    return settle(svc, deck, now, items=items, lead=place, seed=svc.time, context=context, **changes)
+    return settle(
+        svc, deck, now, items=items, lead=place, seed=svc.time, context=context, **changes
+    )
 
 
 def pause(svc: Service, deck: Deck) -> Playback:
@@ -247,14 +285,24 @@ def repeat(svc: Service, deck: Deck, mode: str) -> Playback:
     return now if now.row["repeat"] == mode else settle(svc, deck, now, repeat=mode)
 
 
-def enqueue(svc: Service, deck: Deck, track_id: str, *, front: bool = False) -> tuple[Playback, int]:
+def enqueue(
+    svc: Service, deck: Deck, track_id: str, *, front: bool = False
+) -> tuple[Playback, int]:
     """Put a track at the end of the queue, or before it, and return its place there from 1."""
     now = playback(svc, deck)
     if now.played:  # what has played would otherwise stand among the places
         now = settle(svc, deck, now)
     places = [q["place"] for q in now.queue] or [0]
     place = places[0] - 1 if front else places[-1] + 1
-    svc.db.insert(f"{deck.tables}_queue", {"id": svc.new_id(deck.queue_id), "track_id": track_id, "place": place, "added_at": svc.time})
+    svc.db.insert(
+        f"{deck.tables}_queue",
+        {
+            "id": svc.new_id(deck.queue_id),
+            "track_id": track_id,
+            "place": place,
+            "added_at": svc.time,
+        },
+    )
     return playback(svc, deck), 1 if front else len(now.queue) + 1
 
 
@@ -275,4 +323,6 @@ def upcoming(now: Playback) -> list[dict[str, Any]]:
         order = now.order
         places = places + order[: order.index(now.place)] if order else []
     items = now.row["items"]
-    return found + [{"id": f"{p}-{items[p]}", "track_id": items[p], "source": "context"} for p in places]
+    return found + [
+        {"id": f"{p}-{items[p]}", "track_id": items[p], "source": "context"} for p in places
+    ]

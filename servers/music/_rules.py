@@ -50,18 +50,44 @@ GENRES: tuple[str, ...] = get_args(Genre)
 WORDLESS = frozenset({"ambient", "classical", "lo-fi"})
 
 Query = Annotated[
-    str, Field(min_length=1, max_length=100, description="Words of the title or artist; all must occur. Quotes keep words together.")
+    str,
+    Field(
+        min_length=1,
+        max_length=100,
+        description="Words of the title or artist; all must occur. Quotes keep words together.",
+    ),
 ]
 TrackId = Annotated[str, Field(description="track_id of a song, from search or a list.")]
-TrackIds = Annotated[list[str], Field(min_length=1, max_length=50, description="track_ids of 1 to 50 songs, in the order wanted.")]
+TrackIds = Annotated[
+    list[str],
+    Field(
+        min_length=1, max_length=50, description="track_ids of 1 to 50 songs, in the order wanted."
+    ),
+]
 AlbumId = Annotated[str, Field(description="album_id, from search or a track.")]
-AlbumIds = Annotated[list[str], Field(min_length=1, max_length=20, description="album_ids of 1 to 20 albums.")]
+AlbumIds = Annotated[
+    list[str], Field(min_length=1, max_length=20, description="album_ids of 1 to 20 albums.")
+]
 ArtistId = Annotated[str, Field(description="artist_id, from search or a track.")]
 PlaylistId = Annotated[str, Field(description="playlist_id, from the list of playlists.")]
-PlaylistName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S", description="Name of the playlist, up to 100 characters.")]
-PlaylistText = Annotated[str, Field(max_length=300, description="Description, up to 300 characters.")]
-PositionMs = Annotated[int, Field(ge=0, le=36_000_000, description="Position in the track, in milliseconds.")]
-Offset = Annotated[int, Field(ge=0, le=1000, description="Which track to begin with, counted from 0.")]
+PlaylistName = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100,
+        pattern=r"\S",
+        description="Name of the playlist, up to 100 characters.",
+    ),
+]
+PlaylistText = Annotated[
+    str, Field(max_length=300, description="Description, up to 300 characters.")
+]
+PositionMs = Annotated[
+    int, Field(ge=0, le=36_000_000, description="Position in the track, in milliseconds.")
+]
+Offset = Annotated[
+    int, Field(ge=0, le=1000, description="Which track to begin with, counted from 0.")
+]
 
 _COLUMNS = (
     "id", "key", "title", "credit", "number", "ms", "explicit", "version", "origin", "artist", "artist_id", "followers", "genre", "also",
@@ -84,7 +110,9 @@ class Words:
 
 
 # -- looking up ---------------------------------------------------------------------------------------------------
-def tracks(svc: Service, words: Words, where: str = "1", *params: Any, order: str = "") -> list[dict[str, Any]]:
+def tracks(
+    svc: Service, words: Words, where: str = "1", *params: Any, order: str = ""
+) -> list[dict[str, Any]]:
     """Return tracks that the provider carries, with their artist, guest and album by the provider's ids; `where` may use t, b, a, g."""
     col = words.column
     sql = (
@@ -115,7 +143,11 @@ def find_tracks(svc: Service, words: Words, ids: Sequence[str]) -> list[dict[str
     known = by_ids(svc, words, ids)
     unknown = [i for i in ids if i not in known]
     if unknown:
-        what = f"There is no track {unknown[0]!r}." if len(unknown) == 1 else f"There are no tracks {', '.join(map(repr, unknown[:5]))}."
+        what = (
+            f"There is no track {unknown[0]!r}."
+            if len(unknown) == 1
+            else f"There are no tracks {', '.join(map(repr, unknown[:5]))}."
+        )
         svc.fail(
             "TRACK_NOT_FOUND",
             what,
@@ -135,23 +167,40 @@ def to_play(svc: Service, words: Words, track_id: str) -> dict[str, Any]:
     track = find_track(svc, words, track_id)
     if not track["playable"]:
         gone = track["released"] <= svc.time[:10]
-        why = f"was withdrawn on {track['withdrawn']}" if gone else f"comes out on {track['released']}"
+        why = (
+            f"was withdrawn on {track['withdrawn']}"
+            if gone
+            else f"comes out on {track['released']}"
+        )
         hint = f"Look for another recording with {words.search_tracks}."
-        svc.fail(words.unavailable, f"{track['title']!r} {why}.", hint, track_id=track_id, released=track["released"])
+        svc.fail(
+            words.unavailable,
+            f"{track['title']!r} {why}.",
+            hint,
+            track_id=track_id,
+            released=track["released"],
+        )
     return track
 
 
 def playable(svc: Service, words: Words, track: dict[str, Any]) -> bool:
     """Whether a track (or album) is out and still with the provider."""
     today = svc.time[:10]
-    return track["released"] <= today and not (words.leaves and track["withdrawn"] is not None and track["withdrawn"] <= today)
+    return track["released"] <= today and not (
+        words.leaves and track["withdrawn"] is not None and track["withdrawn"] <= today
+    )
 
 
 def find_album(svc: Service, words: Words, album_id: str) -> dict[str, Any]:
     """Return an album's row, or refuse."""
     found = svc.db.rows("music_albums", f"{words.column}=?", album_id)
     if not found:
-        svc.fail("ALBUM_NOT_FOUND", f"There is no album {album_id!r}.", f"Take an album_id from {words.search_albums}.", album_id=album_id)
+        svc.fail(
+            "ALBUM_NOT_FOUND",
+            f"There is no album {album_id!r}.",
+            f"Take an album_id from {words.search_albums}.",
+            album_id=album_id,
+        )
     return found[0]
 
 
@@ -160,7 +209,10 @@ def find_artist(svc: Service, words: Words, artist_id: str) -> dict[str, Any]:
     found = svc.db.rows("music_artists", f"{words.column}=?", artist_id)
     if not found:
         svc.fail(
-            "ARTIST_NOT_FOUND", f"There is no artist {artist_id!r}.", f"Take an artist_id from {words.search_artists}.", artist_id=artist_id
+            "ARTIST_NOT_FOUND",
+            f"There is no artist {artist_id!r}.",
+            f"Take an artist_id from {words.search_artists}.",
+            artist_id=artist_id,
         )
     return found[0]
 
@@ -193,14 +245,18 @@ def search(svc: Service, table: str, query: str) -> list[dict[str, Any]]:
     """Return catalogue rows that hold every word, best first. Small words count only while they leave something found."""
     found = svc.db.search(table, query)
     if not found:
-        spare = re.sub(r"\b(by|the|a|an|from|feat|ft|song|album|track|and)\b", " ", query, flags=re.IGNORECASE)
+        spare = re.sub(
+            r"\b(by|the|a|an|from|feat|ft|song|album|track|and)\b", " ", query, flags=re.IGNORECASE
+        )
         found = svc.db.search(table, spare) if spare != query else []
     return found
 
 
 def search_tracks(svc: Service, words: Words, query: str) -> list[dict[str, Any]]:
     """Return playable tracks whose title and artist hold every word: exact titles first, then by popularity."""
-    keys = [r[words.column] for r in search(svc, "music_tracks", query) if r[words.column] is not None]
+    keys = [
+        r[words.column] for r in search(svc, "music_tracks", query) if r[words.column] is not None
+    ]
     found = [t for t in by_ids(svc, words, keys).values() if t["playable"]]
     return sorted(found, key=lambda t: (not exact(query, t["title"]), -t["popularity"], t["key"]))
 
@@ -210,7 +266,10 @@ def search_albums(svc: Service, words: Words, query: str) -> list[dict[str, Any]
     fame = {a["id"]: a["followers"] for a in svc.db.rows("music_artists")}
     gone = [r for r in search(svc, "music_albums", query) if r[words.column] is not None]
     kept = [r for r in gone if playable(svc, words, r) or r["released"] > svc.time[:10]]
-    return sorted(kept, key=lambda r: (not exact(query, r["title"]), -fame[r["artist_id"]], r["released"], r["id"]))
+    return sorted(
+        kept,
+        key=lambda r: (not exact(query, r["title"]), -fame[r["artist_id"]], r["released"], r["id"]),
+    )
 
 
 def search_artists(svc: Service, words: Words, query: str) -> list[dict[str, Any]]:
@@ -243,14 +302,27 @@ def _popularity(followers: int, key: str, version: str | None) -> int:
 
 def play_count(svc: Service, track: dict[str, Any]) -> int:
     """Return how often a track was played by everybody until now; it grows from day to day."""
-    days = (date.fromisoformat(svc.time[:10]) - date.fromisoformat(max(track["released"], "2010-01-01"))).days
-    return max(0, days) * max(1, round(track["followers"] * (0.002 + 0.02 * share("plays", track["key"]) ** 3) * track["popularity"] / 100))
+    days = (
+        date.fromisoformat(svc.time[:10]) - date.fromisoformat(max(track["released"], "2010-01-01"))
+    ).days
+    return max(0, days) * max(
+        1,
+        round(
+            track["followers"]
+            * (0.002 + 0.02 * share("plays", track["key"]) ** 3)
+            * track["popularity"]
+            / 100
+        ),
+    )
 
 
 def isrc(track: dict[str, Any]) -> str:
     """Return the recording's ISRC, the same with both providers and on every release of one recording."""
     key = track["origin"] if track["version"] == "same" else track["key"]
-    registrant, year, number = (int((d + 1) / 2 * size) for d, size in zip(draws("isrc", key), (20, 26, 100_000), strict=False))
+    registrant, year, number = (
+        int((d + 1) / 2 * size)
+        for d, size in zip(draws("isrc", key), (20, 26, 100_000), strict=False)
+    )
     return f"QZ{'ABCDEFGHJKLMNPRSTVWX'[registrant]}HW{year:02d}{number:05d}"
 
 
@@ -277,7 +349,9 @@ def keep(svc: Service, words: Words, kind: str, ids: Iterable[str]) -> tuple[lis
         if has(svc, words, item_id):
             old.append(item_id)
         else:
-            svc.db.insert(f"{words.tables}_library", {"item_id": item_id, "kind": kind, "added_at": svc.time})
+            svc.db.insert(
+                f"{words.tables}_library", {"item_id": item_id, "kind": kind, "added_at": svc.time}
+            )
             new.append(item_id)
     return new, old
 

@@ -26,7 +26,9 @@ def history(svc: Service, deck: Deck) -> list[dict[str, Any]]:
 class Heard:
     """What was heard from a moment until another (ISO): tracks with `plays` and `ms`, most heard first."""
 
-    def __init__(self, svc: Service, deck: Deck, words: rules.Words, since: str, until: str = "~") -> None:
+    def __init__(
+        self, svc: Service, deck: Deck, words: rules.Words, since: str, until: str = "~"
+    ) -> None:
         plays: Counter[str] = Counter()
         time: Counter[str] = Counter()
         for row in history(svc, deck):
@@ -35,7 +37,11 @@ class Heard:
                 time[row["track_id"]] += row["ms"]
         known = rules.by_ids(svc, words, time)
         self.tracks: list[dict[str, Any]] = sorted(
-            ({**known[i], "plays": plays[i], "ms_heard": ms} for i, ms in time.items() if i in known),
+            (
+                {**known[i], "plays": plays[i], "ms_heard": ms}
+                for i, ms in time.items()
+                if i in known
+            ),
             key=lambda t: (-t["plays"], -t["ms_heard"], t["key"]),
         )
         self.ms = sum(t["ms_heard"] for t in self.tracks)
@@ -61,7 +67,9 @@ class Heard:
 
     def top_genres(self, count: int) -> list[str]:
         """Return the most played genres."""
-        return [g for g, _ in sorted(self.genres.items(), key=lambda item: (-item[1], item[0]))[:count]]
+        return [
+            g for g, _ in sorted(self.genres.items(), key=lambda item: (-item[1], item[0]))[:count]
+        ]
 
 
 def alike(one: Mapping[str, int], two: Mapping[str, int]) -> int:

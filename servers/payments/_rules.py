@@ -19,7 +19,9 @@ from servers.kit.values import dollars, iso
 SHARED = {
     # `behind` is the account that a debit card draws on; `opening` of a credit card is its free credit.
     "payments_accounts": Table("id:str type:str name:str last4:str behind:str? opening:int"),
-    "payments_entries": Table("id:str account_id:str amount:int at:str ref:str what:str", index=("account_id", "ref")),
+    "payments_entries": Table(
+        "id:str account_id:str amount:int at:str ref:str what:str", index=("account_id", "ref")
+    ),
 }
 CONTACTS = Table("id:str name:str username:str email:str? phone:str? added_at:str removed_at:str?")
 SOURCES = Table("id:str account_id:str added_at:str active:bool")
@@ -29,21 +31,48 @@ SETTLES = 30 * 60
 """Seconds for which a payment can still be cancelled."""
 REQUEST_LIFE = 30 * DAY
 
-ContactId = Annotated[str, Field(description="contact_id of the other person, from the contact list.")]
-RequestId = Annotated[str, Field(description="request_id of a money request, from the request list.")]
+ContactId = Annotated[
+    str, Field(description="contact_id of the other person, from the contact list.")
+]
+RequestId = Annotated[
+    str, Field(description="request_id of a money request, from the request list.")
+]
 TransactionId = Annotated[str, Field(description="transaction_id, from the transaction list.")]
 SourceId = Annotated[str, Field(description="source_id of a linked account or card.")]
 Name = Annotated[str, Field(min_length=1, max_length=80, description="Full name.")]
-Username = Annotated[str, Field(pattern=r"^@?[A-Za-z0-9_.-]{2,30}$", description="Username: 2 to 30 letters, digits, '-', '_' or '.'.")]
-Note = Annotated[str, Field(min_length=1, max_length=280, description="What the money is for (up to 280 characters).")]
-Key = Annotated[str, Field(min_length=1, max_length=64, description="A key of your own: a repeat with the same key pays nothing more.")]
-Direction = Annotated[Literal["outgoing", "incoming"], Field(description="outgoing: you asked for money; incoming: you were asked.")]
+Username = Annotated[
+    str,
+    Field(
+        pattern=r"^@?[A-Za-z0-9_.-]{2,30}$",
+        description="Username: 2 to 30 letters, digits, '-', '_' or '.'.",
+    ),
+]
+Note = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=280, description="What the money is for (up to 280 characters)."
+    ),
+]
+Key = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=64,
+        description="A key of your own: a repeat with the same key pays nothing more.",
+    ),
+]
+Direction = Annotated[
+    Literal["outgoing", "incoming"],
+    Field(description="outgoing: you asked for money; incoming: you were asked."),
+]
 Answer = Annotated[Literal["pay", "decline"], Field(description="Pay the request or decline it.")]
 Status = Annotated[
-    Literal["pending", "completed", "cancelled", "failed", "expired"], Field(description="Only transactions in this status.")
+    Literal["pending", "completed", "cancelled", "failed", "expired"],
+    Field(description="Only transactions in this status."),
 ]
 RequestStatus = Annotated[
-    Literal["pending", "paid", "declined", "cancelled", "expired", "settled"], Field(description="Only requests in this status.")
+    Literal["pending", "paid", "declined", "cancelled", "expired", "settled"],
+    Field(description="Only requests in this status."),
 ]
 
 
@@ -70,14 +99,26 @@ def balance(svc: Service, account_id: str) -> int:
     account = svc.db.get("payments_accounts", account_id) or {}
     if account.get("behind"):
         return balance(svc, account["behind"])
-    entered = svc.db.sql("SELECT coalesce(sum(amount),0) FROM payments_entries WHERE account_id=? AND at<=?", account_id, svc.time)
+    entered = svc.db.sql(
+        "SELECT coalesce(sum(amount),0) FROM payments_entries WHERE account_id=? AND at<=?",
+        account_id,
+        svc.time,
+    )
     return account["opening"] + entered[0][0]
 
 
-def post(svc: Service, account_id: str, amount: int, ref: str, what: str, at: str | None = None) -> None:
+def post(
+    svc: Service, account_id: str, amount: int, ref: str, what: str, at: str | None = None
+) -> None:
     """Enter signed cents in the account (or the one behind a card), at a moment that may lie ahead."""
     account = svc.db.get("payments_accounts", account_id) or {}
-    row = {"account_id": account.get("behind") or account_id, "amount": amount, "at": at or svc.time, "ref": ref, "what": what}
+    row = {
+        "account_id": account.get("behind") or account_id,
+        "amount": amount,
+        "at": at or svc.time,
+        "ref": ref,
+        "what": what,
+    }
     svc.db.insert("payments_entries", {"id": svc.new_id("ent"), **row})
 
 
@@ -95,7 +136,9 @@ def sources(svc: Service, words: Words, where: str = "1") -> list[dict[str, Any]
     found = []
     for row in svc.db.rows(f"{words.tables}_sources", where, order="added_at, rowid"):
         account = svc.db.get("payments_accounts", row["account_id"]) or {}
-        found.append({"type": account["type"], "name": account["name"], "last4": account["last4"]} | row)
+        found.append(
+            {"type": account["type"], "name": account["name"], "last4": account["last4"]} | row
+        )
     return found
 
 
@@ -106,7 +149,12 @@ def find_source(svc: Service, words: Words, source_id: str) -> dict[str, Any]:
         account = svc.db.get("payments_accounts", row["account_id"]) or {}
         return {"type": account["type"], "name": account["name"], "last4": account["last4"]} | row
     hint = f"Take a source_id from {words.list_sources}."
-    svc.fail("FUNDING_SOURCE_NOT_FOUND", f"There is no funding source {source_id!r}.", hint, source_id=source_id)
+    svc.fail(
+        "FUNDING_SOURCE_NOT_FOUND",
+        f"There is no funding source {source_id!r}.",
+        hint,
+        source_id=source_id,
+    )
 
 
 def active_source(svc: Service, words: Words, source_id: str | None) -> dict[str, Any]:
@@ -114,13 +162,20 @@ def active_source(svc: Service, words: Words, source_id: str | None) -> dict[str
     if source_id is None:
         usable = sources(svc, words, "active=1")
         if not usable:
-            hint = f"Activate one with {words.activate_source} or link one with {words.link_source}."
+            hint = (
+                f"Activate one with {words.activate_source} or link one with {words.link_source}."
+            )
             svc.fail("NO_FUNDING_SOURCE", "No active funding source is linked.", hint)
         return usable[0]
     chosen = find_source(svc, words, source_id)
     if not chosen["active"]:
         hint = f"Activate it with {words.activate_source} or name another source."
-        svc.fail("FUNDING_SOURCE_INACTIVE", f"{chosen['name']} (…{chosen['last4']}) is inactive.", hint, source_id=source_id)
+        svc.fail(
+            "FUNDING_SOURCE_INACTIVE",
+            f"{chosen['name']} (…{chosen['last4']}) is inactive.",
+            hint,
+            source_id=source_id,
+        )
     return chosen
 
 
@@ -141,8 +196,17 @@ def cover(svc: Service, words: Words, source: dict[str, Any], total: int) -> Non
 def source_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a source for the agent; a credit card shows its free credit instead of a balance."""
     amount, credit = dollars(balance(svc, row["account_id"])), row["type"] == "credit_card"
-    shown = {"source_id": row["id"], "type": row["type"], "name": row["name"], "last4": row["last4"]}
-    return shown | {"balance": None if credit else amount, "available_credit": amount if credit else None, "active": row["active"]}
+    shown = {
+        "source_id": row["id"],
+        "type": row["type"],
+        "name": row["name"],
+        "last4": row["last4"],
+    }
+    return shown | {
+        "balance": None if credit else amount,
+        "available_credit": amount if credit else None,
+        "active": row["active"],
+    }
 
 
 def source_ref(svc: Service, words: Words, source_id: str) -> dict[str, Any]:
@@ -157,12 +221,27 @@ def link_source(svc: Service, words: Words, kind: str, name: str, last4: str) ->
     if not known or not set(name.lower().split()) & set(known[0]["name"].lower().split()):
         what = kind.replace("_", " ")
         message = f"No {what} {name!r} ending in {last4} could be verified."
-        svc.fail("ACCOUNT_VERIFICATION_FAILED", message, "Check the name and last4 with the account holder.", last4=last4)
+        svc.fail(
+            "ACCOUNT_VERIFICATION_FAILED",
+            message,
+            "Check the name and last4 with the account holder.",
+            last4=last4,
+        )
     for row in sources(svc, words):
         if row["account_id"] == known[0]["id"]:
             hint = f"See {words.list_sources}; an inactive one can be turned on with {words.activate_source}."
-            svc.fail("DUPLICATE_FUNDING_SOURCE", f"{row['name']} (…{last4}) is already linked.", hint, source_id=row["id"])
-    made = {"id": svc.new_id(words.source_id), "account_id": known[0]["id"], "added_at": svc.time, "active": True}
+            svc.fail(
+                "DUPLICATE_FUNDING_SOURCE",
+                f"{row['name']} (…{last4}) is already linked.",
+                hint,
+                source_id=row["id"],
+            )
+    made = {
+        "id": svc.new_id(words.source_id),
+        "account_id": known[0]["id"],
+        "added_at": svc.time,
+        "active": True,
+    }
     svc.db.insert(f"{words.tables}_sources", made)
     return source_json(svc, find_source(svc, words, made["id"]))
 
@@ -181,7 +260,9 @@ def find_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{words.tables}_contacts", contact_id)
     if row is None or row["removed_at"] is not None:
         hint = f"Take a contact_id from {words.list_contacts}."
-        svc.fail("CONTACT_NOT_FOUND", f"There is no contact {contact_id!r}.", hint, contact_id=contact_id)
+        svc.fail(
+            "CONTACT_NOT_FOUND", f"There is no contact {contact_id!r}.", hint, contact_id=contact_id
+        )
     return row
 
 
@@ -207,20 +288,38 @@ def digits(phone: str) -> str:
     return "1" + found if len(found) == 10 else found
 
 
-def add_contact(svc: Service, words: Words, name: str, username: str, email: str | None, phone: str | None) -> dict[str, Any]:
+def add_contact(
+    svc: Service, words: Words, name: str, username: str, email: str | None, phone: str | None
+) -> dict[str, Any]:
     """Add a contact unless username, email or phone belong to another, and return its row."""
     username, email = username.removeprefix("@"), email.lower() if email else None
     for row in contacts(svc, words):
         same = {
             "username": row["username"].lower() == username.lower(),
-            "email": email is not None and row["email"] is not None and row["email"].lower() == email,
-            "phone": phone is not None and row["phone"] is not None and digits(row["phone"]) == digits(phone),
+            "email": email is not None
+            and row["email"] is not None
+            and row["email"].lower() == email,
+            "phone": phone is not None
+            and row["phone"] is not None
+            and digits(row["phone"]) == digits(phone),
         }
         clash = next((field for field, equal in same.items() if equal), None)
         if clash:
             message = f"{row['name']} is already a contact with this {clash}."
-            svc.fail("DUPLICATE_CONTACT", message, "Use the existing contact_id.", contact_id=row["id"], field=clash)
-    made = {"id": svc.new_id(words.contact_id), "name": name, "username": username, "email": email, "phone": phone}
+            svc.fail(
+                "DUPLICATE_CONTACT",
+                message,
+                "Use the existing contact_id.",
+                contact_id=row["id"],
+                field=clash,
+            )
+    made = {
+        "id": svc.new_id(words.contact_id),
+        "name": name,
+        "username": username,
+        "email": email,
+        "phone": phone,
+    }
     return svc.db.insert(f"{words.tables}_contacts", made | {"added_at": svc.time})
 
 
@@ -248,7 +347,12 @@ def find_transaction(svc: Service, words: Words, transaction_id: str) -> dict[st
     row = svc.db.get(words.transactions, transaction_id)
     if row is None:
         hint = f"Take a transaction_id from {words.list_transactions}."
-        svc.fail("TRANSACTION_NOT_FOUND", f"There is no transaction {transaction_id!r}.", hint, transaction_id=transaction_id)
+        svc.fail(
+            "TRANSACTION_NOT_FOUND",
+            f"There is no transaction {transaction_id!r}.",
+            hint,
+            transaction_id=transaction_id,
+        )
     return row
 
 
@@ -259,11 +363,23 @@ def cancel_transaction(svc: Service, words: Words, transaction_id: str) -> dict[
     if state != "pending" or row["type"].endswith("received"):
         why = "was sent by someone else" if row["type"].endswith("received") else f"is {state}"
         hint = "Only pending payments that you made can be cancelled; ask the recipient to send the money back."
-        svc.fail("TRANSACTION_NOT_CANCELLABLE", f"Transaction {transaction_id} {why}.", hint, transaction_id=transaction_id, status=state)
+        svc.fail(
+            "TRANSACTION_NOT_CANCELLABLE",
+            f"Transaction {transaction_id} {why}.",
+            hint,
+            transaction_id=transaction_id,
+            status=state,
+        )
     svc.db.update(words.transactions, transaction_id, cancelled_at=svc.time)
     reverse(svc, transaction_id)
     if row["request_id"] is not None:
-        svc.db.update(f"{words.tables}_requests", row["request_id"], closed_as=None, closed_at=None, transaction_id=None)
+        svc.db.update(
+            f"{words.tables}_requests",
+            row["request_id"],
+            closed_as=None,
+            closed_at=None,
+            transaction_id=None,
+        )
     return row
 
 
@@ -276,7 +392,12 @@ def repeated(svc: Service, words: Words, key: str | None, **said: Any) -> dict[s
         return None
     if any(earlier[0][field] != value for field, value in said.items()):
         hint = "Use a new key for a new payment."
-        svc.fail("IDEMPOTENCY_KEY_REUSED", "This key was used for another payment.", hint, transaction_id=earlier[0]["id"])
+        svc.fail(
+            "IDEMPOTENCY_KEY_REUSED",
+            "This key was used for another payment.",
+            hint,
+            transaction_id=earlier[0]["id"],
+        )
     return earlier[0]
 
 
@@ -302,17 +423,32 @@ def request_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, A
     }
 
 
-def new_request(svc: Service, words: Words, contact_id: str, amount: int, note: str | None, **extra: Any) -> dict[str, Any]:
+def new_request(
+    svc: Service, words: Words, contact_id: str, amount: int, note: str | None, **extra: Any
+) -> dict[str, Any]:
     """Ask a contact for money; return the row."""
     find_contact(svc, words, contact_id)
-    row = {"id": svc.new_id(words.request_id), "direction": "outgoing", "contact_id": contact_id, "amount": amount, "note": note}
+    row = {
+        "id": svc.new_id(words.request_id),
+        "direction": "outgoing",
+        "contact_id": contact_id,
+        "amount": amount,
+        "note": note,
+    }
     dates = {"created_at": svc.time, "expires_at": iso(svc.now + REQUEST_LIFE)}
     return svc.db.insert(f"{words.tables}_requests", row | dates | extra)
 
 
-def requests(svc: Service, words: Words, direction: str | None, wanted: str | None) -> list[dict[str, Any]]:
+def requests(
+    svc: Service, words: Words, direction: str | None, wanted: str | None
+) -> list[dict[str, Any]]:
     """Return rows of requests, newest first."""
-    found = svc.db.rows(f"{words.tables}_requests", "direction=coalesce(?,direction)", direction, order="created_at DESC, rowid DESC")
+    found = svc.db.rows(
+        f"{words.tables}_requests",
+        "direction=coalesce(?,direction)",
+        direction,
+        order="created_at DESC, rowid DESC",
+    )
     return [r for r in found if wanted is None or request_status(r, svc.time) == wanted]
 
 
@@ -321,7 +457,9 @@ def find_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{words.tables}_requests", request_id)
     if row is None:
         hint = f"Take a request_id from {words.list_requests}."
-        svc.fail("REQUEST_NOT_FOUND", f"There is no request {request_id!r}.", hint, request_id=request_id)
+        svc.fail(
+            "REQUEST_NOT_FOUND", f"There is no request {request_id!r}.", hint, request_id=request_id
+        )
     return row
 
 
@@ -332,19 +470,39 @@ def open_request(svc: Service, words: Words, request_id: str, direction: str) ->
     if row["direction"] != direction:
         could = "answered" if direction == "incoming" else "cancelled"
         hint = f"List requests of that direction with {words.list_requests}."
-        svc.fail("WRONG_DIRECTION", f"Only {direction} requests can be {could}; this one is {row['direction']}.", hint)
+        svc.fail(
+            "WRONG_DIRECTION",
+            f"Only {direction} requests can be {could}; this one is {row['direction']}.",
+            hint,
+        )
     if state != "pending":
         hint = "Nothing more can be done with a closed request."
-        svc.fail("REQUEST_NOT_PENDING", f"Request {request_id} is {state}.", hint, request_id=request_id, status=state)
+        svc.fail(
+            "REQUEST_NOT_PENDING",
+            f"Request {request_id} is {state}.",
+            hint,
+            request_id=request_id,
+            status=state,
+        )
     return row
 
 
-def close_request(svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None) -> None:
+def close_request(
+    svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None
+) -> None:
     """Close a request as paid, declined, cancelled or settled."""
-    svc.db.update(f"{words.tables}_requests", request_id, closed_as=outcome, closed_at=svc.time, transaction_id=transaction_id)
+    svc.db.update(
+        f"{words.tables}_requests",
+        request_id,
+        closed_as=outcome,
+        closed_at=svc.time,
+        transaction_id=transaction_id,
+    )
 
 
-def answer_request(svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None) -> dict[str, Any]:
+def answer_request(
+    svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None
+) -> dict[str, Any]:
     """Close an incoming request as paid (by a transaction) or declined, and return what tools answer."""
     close_request(svc, words, request_id, outcome, transaction_id)
     return {"request_id": request_id, "status": outcome, "transaction_id": transaction_id}

@@ -18,7 +18,10 @@ def save(svc: Service, words: Words, business_id: str, prefix: str) -> dict[str,
     """Save a place, once, and return its listing."""
     place = find_place(svc, words, business_id)
     if not is_saved(svc, words, business_id):
-        svc.db.insert(words.table("saved"), {"id": svc.new_id(prefix), "business_id": business_id, "saved_at": svc.time})
+        svc.db.insert(
+            words.table("saved"),
+            {"id": svc.new_id(prefix), "business_id": business_id, "saved_at": svc.time},
+        )
     return place
 
 
@@ -27,7 +30,9 @@ def unsave(svc: Service, words: Words, business_id: str, listed: str) -> dict[st
     place = find_place(svc, words, business_id)
     kept = svc.db.rows(words.table("saved"), "business_id=?", business_id)
     if not kept:
-        svc.fail("NOT_SAVED", f"{place['name']} is not saved.", f"See {listed}.", business_id=business_id)
+        svc.fail(
+            "NOT_SAVED", f"{place['name']} is not saved.", f"See {listed}.", business_id=business_id
+        )
     svc.db.delete(words.table("saved"), kept[0]["id"])
     return place
 
@@ -35,7 +40,14 @@ def unsave(svc: Service, words: Words, business_id: str, listed: str) -> dict[st
 def saved(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return `{business_id, saved_at, place}` of saved places, newest first."""
     rows = svc.db.rows(words.table("saved"), order="saved_at DESC, id")
-    return [{"business_id": r["business_id"], "saved_at": r["saved_at"], "place": find_place(svc, words, r["business_id"])} for r in rows]
+    return [
+        {
+            "business_id": r["business_id"],
+            "saved_at": r["saved_at"],
+            "place": find_place(svc, words, r["business_id"]),
+        }
+        for r in rows
+    ]
 
 
 # -- lists --------------------------------------------------------------------------------------------------------
@@ -43,7 +55,10 @@ def lists(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return one's lists, newest first, with `count`."""
     table, items = words.table("lists"), words.table("list_items")
     counts = dict(svc.db.sql(f"SELECT list_id, count(*) FROM {items} GROUP BY list_id"))
-    return [r | {"count": counts.get(r["id"], 0)} for r in svc.db.rows(table, order="created_at DESC, id")]
+    return [
+        r | {"count": counts.get(r["id"], 0)}
+        for r in svc.db.rows(table, order="created_at DESC, id")
+    ]
 
 
 def find_list(svc: Service, words: Words, list_id: str) -> dict[str, Any]:
@@ -54,15 +69,25 @@ def find_list(svc: Service, words: Words, list_id: str) -> dict[str, Any]:
     return row
 
 
-def new_list(svc: Service, words: Words, name: str, description: str | None, prefix: str, taken: str) -> dict[str, Any]:
+def new_list(
+    svc: Service, words: Words, name: str, description: str | None, prefix: str, taken: str
+) -> dict[str, Any]:
     """Start a list of a new name and return its row; `taken` is the code for a name in use."""
     name = written(svc, name, "name")
     same = next((r for r in lists(svc, words) if r["name"].lower() == name.lower()), None)
     if same is not None:
         svc.fail(
-            taken, f"You have a list called {same['name']!r} already.", f"Use it ({words.lists}) or choose another name.", id=same["id"]
+            taken,
+            f"You have a list called {same['name']!r} already.",
+            f"Use it ({words.lists}) or choose another name.",
+            id=same["id"],
         )
-    row = {"id": svc.new_id(prefix), "name": name, "description": description, "created_at": svc.time}
+    row = {
+        "id": svc.new_id(prefix),
+        "name": name,
+        "description": description,
+        "created_at": svc.time,
+    }
     return svc.db.insert(words.table("lists"), row)
 
 
@@ -76,12 +101,27 @@ def item(svc: Service, words: Words, list_id: str, business_id: str) -> dict[str
     """Return the item that holds a place, if the list has it."""
     find_list(svc, words, list_id)
     find_place(svc, words, business_id)
-    return next(iter(svc.db.rows(words.table("list_items"), "list_id=? AND business_id=?", list_id, business_id)), None)
+    return next(
+        iter(
+            svc.db.rows(
+                words.table("list_items"), "list_id=? AND business_id=?", list_id, business_id
+            )
+        ),
+        None,
+    )
 
 
-def put(svc: Service, words: Words, list_id: str, business_id: str, note: str | None, prefix: str) -> None:
+def put(
+    svc: Service, words: Words, list_id: str, business_id: str, note: str | None, prefix: str
+) -> None:
     """Put a place on a list that does not hold it yet."""
-    row = {"id": svc.new_id(prefix), "list_id": list_id, "business_id": business_id, "note": note, "added_at": svc.time}
+    row = {
+        "id": svc.new_id(prefix),
+        "list_id": list_id,
+        "business_id": business_id,
+        "note": note,
+        "added_at": svc.time,
+    }
     svc.db.insert(words.table("list_items"), row)
 
 
@@ -90,7 +130,10 @@ def take(svc: Service, words: Words, list_id: str, business_id: str, missing: st
     row = item(svc, words, list_id, business_id)
     if row is None:
         svc.fail(
-            missing, f"{business_id} is not on this list.", f"See its places, or other lists with {words.lists}.", business_id=business_id
+            missing,
+            f"{business_id} is not on this list.",
+            f"See its places, or other lists with {words.lists}.",
+            business_id=business_id,
         )
     svc.db.delete(words.table("list_items"), row["id"])
 
@@ -99,24 +142,43 @@ def take(svc: Service, words: Words, list_id: str, business_id: str, missing: st
 def questions(svc: Service, words: Words, business_id: str) -> list[dict[str, Any]]:
     """Return a place's questions with their `answers`, newest first."""
     find_place(svc, words, business_id)
-    rows = svc.db.rows(words.table("questions"), "business_id=?", business_id, order="asked_at DESC, id")
+    rows = svc.db.rows(
+        words.table("questions"), "business_id=?", business_id, order="asked_at DESC, id"
+    )
     return [r | {"answers": answers(svc, words, r["id"])} for r in rows]
 
 
 def answers(svc: Service, words: Words, question_id: str) -> list[dict[str, Any]]:
     """Return the answers to a question, oldest first."""
-    return svc.db.rows(words.table("answers"), "question_id=?", question_id, order="answered_at, id")
+    return svc.db.rows(
+        words.table("answers"), "question_id=?", question_id, order="answered_at, id"
+    )
 
 
 def ask(svc: Service, words: Words, business_id: str, text: str, prefix: str) -> dict[str, Any]:
     """Ask about a place and return the question's row; the same question of one's own is refused."""
     place = find_place(svc, words, business_id)
     text = written(svc, text, "question_text")
-    asked = [q for q in questions(svc, words, business_id) if q["mine"] and q["body"].lower() == text.lower()]
+    asked = [
+        q
+        for q in questions(svc, words, business_id)
+        if q["mine"] and q["body"].lower() == text.lower()
+    ]
     if asked:
         hint = f"See {words.questions} for its answers."
-        svc.fail("DUPLICATE_QUESTION", f"You have asked this about {place['name']}.", hint, question_id=asked[0]["id"])
-    row = {"id": svc.new_id(prefix), "business_id": business_id, "author": me(svc, words)["shown"], "mine": True, "body": text}
+        svc.fail(
+            "DUPLICATE_QUESTION",
+            f"You have asked this about {place['name']}.",
+            hint,
+            question_id=asked[0]["id"],
+        )
+    row = {
+        "id": svc.new_id(prefix),
+        "business_id": business_id,
+        "author": me(svc, words)["shown"],
+        "mine": True,
+        "body": text,
+    }
     return svc.db.insert(words.table("questions"), row | {"asked_at": svc.time})
 
 
@@ -125,9 +187,27 @@ def reply(svc: Service, words: Words, question_id: str, text: str, prefix: str) 
     asked = svc.db.get(words.table("questions"), question_id)
     if asked is None:
         hint = f"Take a question_id from {words.questions}."
-        svc.fail("QUESTION_NOT_FOUND", f"There is no question {question_id!r}.", hint, question_id=question_id)
+        svc.fail(
+            "QUESTION_NOT_FOUND",
+            f"There is no question {question_id!r}.",
+            hint,
+            question_id=question_id,
+        )
     text = written(svc, text, "answer_text")
     if any(a["mine"] for a in answers(svc, words, question_id)):
-        svc.fail("ALREADY_ANSWERED", "You have answered this question.", f"See {words.questions}.", question_id=question_id)
-    row = {"id": svc.new_id(prefix), "question_id": question_id, "author": me(svc, words)["shown"], "mine": True, "body": text}
-    return svc.db.insert(words.table("answers"), row | {"answered_at": svc.time}) | {"business_id": asked["business_id"]}
+        svc.fail(
+            "ALREADY_ANSWERED",
+            "You have answered this question.",
+            f"See {words.questions}.",
+            question_id=question_id,
+        )
+    row = {
+        "id": svc.new_id(prefix),
+        "question_id": question_id,
+        "author": me(svc, words)["shown"],
+        "mine": True,
+        "body": text,
+    }
+    return svc.db.insert(words.table("answers"), row | {"answered_at": svc.time}) | {
+        "business_id": asked["business_id"]
+    }

@@ -24,9 +24,12 @@ from servers.kit.zones import local
 
 SHARED = {
     # `market` is per cent of the usual rates.
-    "ridesharing_cities": Table("id:str name:str state:str lat:float lng:float timezone:str market:int"),
+    "ridesharing_cities": Table(
+        "id:str name:str state:str lat:float lng:float timezone:str market:int"
+    ),
     "ridesharing_places": Table(
-        "id:str name:str kind:str address:str city:str state:str lat:float lng:float", search=("name", "kind", "address", "city")
+        "id:str name:str kind:str address:str city:str state:str lat:float lng:float",
+        search=("name", "kind", "address", "city"),
     ),
 }
 SLOT = 300
@@ -38,7 +41,11 @@ REACH, LONGEST = 45.0, 120.0
 
 Address = Annotated[
     str,
-    Field(min_length=2, max_length=160, description="A saved place's label, a place_id, a name or address as the place search knows it."),
+    Field(
+        min_length=2,
+        max_length=160,
+        description="A saved place's label, a place_id, a name or address as the place search knows it.",
+    ),
 ]
 
 
@@ -79,11 +86,21 @@ class Mode:
 # -- places -------------------------------------------------------------------------------------------------------
 def city_at(svc: Service, lat: float, lng: float) -> dict[str, Any]:
     """Return the served city around a point, or refuse."""
-    near = min(svc.db.rows("ridesharing_cities"), key=lambda c: (miles(lat, lng, c["lat"], c["lng"]), c["id"]))
+    near = min(
+        svc.db.rows("ridesharing_cities"),
+        key=lambda c: (miles(lat, lng, c["lat"], c["lng"]), c["id"]),
+    )
     away = miles(lat, lng, near["lat"], near["lng"])
     if away > REACH:
-        hint = f"Rides begin within {REACH:.0f} miles of a served city; check latitude and longitude."
-        svc.fail("OUTSIDE_SERVICE_AREA", f"There is no service at {lat}, {lng}.", hint, nearest=f"{near['name']}, {near['state']}")
+        hint = (
+            f"Rides begin within {REACH:.0f} miles of a served city; check latitude and longitude."
+        )
+        svc.fail(
+            "OUTSIDE_SERVICE_AREA",
+            f"There is no service at {lat}, {lng}.",
+            hint,
+            nearest=f"{near['name']}, {near['state']}",
+        )
     return near
 
 
@@ -91,14 +108,20 @@ def name_of(svc: Service, lat: float, lng: float) -> Spot:
     """Return the point with the address of the known place where it lies, or its coordinates."""
     edge = 0.0008
     where = "lat BETWEEN ? AND ? AND lng BETWEEN ? AND ?"
-    found = svc.db.rows("ridesharing_places", where, lat - edge, lat + edge, lng - edge, lng + edge, order="rowid")
+    found = svc.db.rows(
+        "ridesharing_places", where, lat - edge, lat + edge, lng - edge, lng + edge, order="rowid"
+    )
     found.sort(key=lambda p: miles(lat, lng, p["lat"], p["lng"]))
     return Spot(label(found[0]) if found else f"{lat:.5f}, {lng:.5f}", lat, lng)
 
 
 def label(place: dict[str, Any]) -> str:
     """Return a place's name and address in one line."""
-    return place["address"] if place["address"].startswith(place["name"]) else f"{place['name']}, {place['address']}"
+    return (
+        place["address"]
+        if place["address"].startswith(place["name"])
+        else f"{place['name']}, {place['address']}"
+    )
 
 
 def resolve(svc: Service, saved: Sequence[dict[str, Any]], text: str, finder: str) -> Spot:
@@ -110,7 +133,11 @@ def resolve(svc: Service, saved: Sequence[dict[str, Any]], text: str, finder: st
     point = re.fullmatch(r"(-?\d{1,2}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)", said)
     if point and abs(float(point[1])) <= 90 and abs(float(point[2])) <= 180:
         return name_of(svc, float(point[1]), float(point[2]))
-    exact = [p for p in places(svc, "") if said in (p["id"], p["name"].casefold(), p["address"].casefold(), label(p).casefold())]
+    exact = [
+        p
+        for p in places(svc, "")
+        if said in (p["id"], p["name"].casefold(), p["address"].casefold(), label(p).casefold())
+    ]
     found = exact or places(svc, text)
     if len(found) == 1:
         return Spot(label(found[0]), found[0]["lat"], found[0]["lng"])
@@ -119,12 +146,22 @@ def resolve(svc: Service, saved: Sequence[dict[str, Any]], text: str, finder: st
         svc.fail("ADDRESS_NOT_FOUND", f"No place fits {text!r}.", hint, address=text)
     candidates = [{"place_id": p["id"], "address": label(p)} for p in found[:5]]
     hint = f"Pass the place_id of one of them; {finder} shows all."
-    svc.fail("AMBIGUOUS_ADDRESS", f"{len(found)} places fit {text!r}.", hint, address=text, candidates=candidates)
+    svc.fail(
+        "AMBIGUOUS_ADDRESS",
+        f"{len(found)} places fit {text!r}.",
+        hint,
+        address=text,
+        candidates=candidates,
+    )
 
 
 def places(svc: Service, query: str) -> list[dict[str, Any]]:
     """Return known places that hold all words, best first; all of them where the text is empty."""
-    return svc.db.search("ridesharing_places", query) if query.strip() else svc.db.rows("ridesharing_places", order="rowid")
+    return (
+        svc.db.search("ridesharing_places", query)
+        if query.strip()
+        else svc.db.rows("ridesharing_places", order="rowid")
+    )
 
 
 def place_json(row: dict[str, Any]) -> dict[str, Any]:
@@ -166,11 +203,20 @@ def reachable(svc: Service, points: Sequence[Spot]) -> None:
     """Refuse a ride that goes nowhere or too far."""
     for a, b in pairwise(points):
         if miles(a.lat, a.lng, b.lat, b.lng) < 0.05:
-            svc.fail("SAME_LOCATION", "Two points of the ride in a row are the same place.", "Give places at least 0.05 miles apart.")
+            svc.fail(
+                "SAME_LOCATION",
+                "Two points of the ride in a row are the same place.",
+                "Give places at least 0.05 miles apart.",
+            )
     far = sum(miles(a.lat, a.lng, b.lat, b.lng) for a, b in pairwise(points))
     if far > LONGEST:
         hint = "Check latitude and longitude, or choose a nearer place."
-        svc.fail("DISTANCE_EXCEEDED", f"The ride would be longer than {LONGEST:.0f} miles.", hint, distance_miles=far)
+        svc.fail(
+            "DISTANCE_EXCEEDED",
+            f"The ride would be longer than {LONGEST:.0f} miles.",
+            hint,
+            distance_miles=far,
+        )
 
 
 def busy(provider: str, city: dict[str, Any], at: int) -> int:
@@ -179,7 +225,10 @@ def busy(provider: str, city: dict[str, Any], at: int) -> int:
     Demand changes every quarter of an hour; in the first five minutes of one the lower of the two holds, so that who asks at once pays no
     more than was shown.
     """
-    return min(_demand(provider, city, at // 900), _demand(provider, city, (at // SLOT * SLOT - SLOT) // 900))
+    return min(
+        _demand(provider, city, at // 900),
+        _demand(provider, city, (at // SLOT * SLOT - SLOT) // 900),
+    )
 
 
 def _demand(provider: str, city: dict[str, Any], quarter: int) -> int:
@@ -195,12 +244,21 @@ def market(city: dict[str, Any]) -> Decimal:
 def fare(mode: Mode, city: dict[str, Any], way: Route, percent: int) -> int:
     """Return the fare in cents, with demand on all but the booking fee."""
     rates = mode.base + mode.per_mile * Decimal(str(way.miles)) + mode.per_minute * way.minutes
-    return round_cents(max(Decimal(mode.minimum), rates) * market(city) * way.rate * (100 + percent) / 10_000) + mode.booking
+    return (
+        round_cents(
+            max(Decimal(mode.minimum), rates) * market(city) * way.rate * (100 + percent) / 10_000
+        )
+        + mode.booking
+    )
 
 
 def wait(provider: str, mode: Mode, city: dict[str, Any], at: int) -> int:
     """Return the minutes until a driver would be there."""
-    return 2 + mode.wait + int(7 * share("wait", provider, mode.id, city["name"], city["state"], at // SLOT))
+    return (
+        2
+        + mode.wait
+        + int(7 * share("wait", provider, mode.id, city["name"], city["state"], at // SLOT))
+    )
 
 
 def near(provider: str, mode: Mode, city: dict[str, Any], at: int) -> bool:

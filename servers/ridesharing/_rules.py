@@ -20,7 +20,10 @@ from servers.ridesharing._roads import Mode, Spot
 PROFILE = Table("id:str name:str email:str phone:str timezone:str city_id:str", identity=True)
 SAVED = Table("id:str label:str address:str lat:float lng:float saved_at:str")
 WALLET = Table("id:str kind:str name:str last4:str? expires:str? is_default:bool added_at:str")
-DRIVERS = Table("id:str name:str rating:float rides:int vehicle:str colour:str plate:str skills:list city_id:str", index=("city_id",))
+DRIVERS = Table(
+    "id:str name:str rating:float rides:int vehicle:str colour:str plate:str skills:list city_id:str",
+    index=("city_id",),
+)
 # `percent` or `amount` is what it takes off, at most `most`; `first` counts the rides (of its `modes`, where it names some) it is for.
 OFFERS = Table(
     "id:str code:str title:str percent:int? amount:int? most:int? minimum:int first:int? modes:list "
@@ -54,9 +57,20 @@ def _label(text: str) -> str:
     return " ".join(text.split())
 
 
-PlaceLabel = Annotated[str, Field(min_length=1, max_length=40, description="Label of the saved place, e.g. Home."), AfterValidator(_label)]
-FullAddress = Annotated[str, Field(min_length=5, max_length=160, description="Street address with city, as one line.")]
-PaymentId = Annotated[str, Field(description="payment_method_id from the list of payment methods; the default one when left out.")]
+PlaceLabel = Annotated[
+    str,
+    Field(min_length=1, max_length=40, description="Label of the saved place, e.g. Home."),
+    AfterValidator(_label),
+]
+FullAddress = Annotated[
+    str, Field(min_length=5, max_length=160, description="Street address with city, as one line.")
+]
+PaymentId = Annotated[
+    str,
+    Field(
+        description="payment_method_id from the list of payment methods; the default one when left out."
+    ),
+]
 Stars = Annotated[int, Field(ge=1, le=5, description="Stars from 1 (worst) to 5 (best).")]
 Phase = Literal["scheduled", "matching", "en_route", "arrived", "riding", "done", "cancelled"]
 
@@ -98,20 +112,41 @@ def wallet(svc: Service, words: Words) -> list[dict[str, Any]]:
 def payer(svc: Service, words: Words, card_id: str | None) -> dict[str, Any]:
     """Return the named payment method, or the default one, if it can be charged; else refuse."""
     known = wallet(svc, words)
-    chosen = next((c for c in known if c["id"] == card_id), None) if card_id is not None else known[0]
+    chosen = (
+        next((c for c in known if c["id"] == card_id), None) if card_id is not None else known[0]
+    )
     if chosen is None:
         hint = f"Take a payment_method_id from {words.payments}."
-        svc.fail("PAYMENT_METHOD_NOT_FOUND", f"There is no payment method {card_id!r}.", hint, payment_method_id=card_id)
+        svc.fail(
+            "PAYMENT_METHOD_NOT_FOUND",
+            f"There is no payment method {card_id!r}.",
+            hint,
+            payment_method_id=card_id,
+        )
     if card_expired(chosen["expires"], svc.time):
         message = f"{chosen['name']} (…{chosen['last4']}) expired in {chosen['expires']}."
-        svc.fail("PAYMENT_METHOD_EXPIRED", message, f"Choose another one from {words.payments}.", payment_method_id=chosen["id"])
+        svc.fail(
+            "PAYMENT_METHOD_EXPIRED",
+            message,
+            f"Choose another one from {words.payments}.",
+            payment_method_id=chosen["id"],
+        )
     return chosen
 
 
 def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
     """Return a payment method for the agent."""
-    shown = {"payment_method_id": card["id"], "type": card["kind"], "name": card["name"], "last4": card["last4"]}
-    return shown | {"expires": card["expires"], "expired": card_expired(card["expires"], svc.time), "is_default": card["is_default"]}
+    shown = {
+        "payment_method_id": card["id"],
+        "type": card["kind"],
+        "name": card["name"],
+        "last4": card["last4"],
+    }
+    return shown | {
+        "expires": card["expires"],
+        "expired": card_expired(card["expires"], svc.time),
+        "is_default": card["is_default"],
+    }
 
 
 def card_ref(svc: Service, words: Words, card_id: str) -> dict[str, Any]:
@@ -123,7 +158,9 @@ def card_ref(svc: Service, words: Words, card_id: str) -> dict[str, Any]:
 # -- promotions ---------------------------------------------------------------------------------------------------
 def used_by(svc: Service, words: Words, offer_id: str) -> dict[str, Any] | None:
     """Return the ride that an offer went to, unless that ride was cancelled."""
-    rows = svc.db.rows(f"{words.name}_rides", "offer_id=? AND cancelled_at IS NULL", offer_id, limit=1)
+    rows = svc.db.rows(
+        f"{words.name}_rides", "offer_id=? AND cancelled_at IS NULL", offer_id, limit=1
+    )
     return rows[0] if rows else None
 
 
@@ -150,12 +187,22 @@ def apply_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
     """Make an offer the one that the next fitting ride uses, in place of any other; return its row."""
     offer = svc.db.get(f"{words.name}_offers", offer_id)
     if offer is None:
-        svc.fail("OFFER_NOT_FOUND", f"There is no offer {offer_id!r}.", f"Take an offer_id from {words.offers}.", offer_id=offer_id)
+        svc.fail(
+            "OFFER_NOT_FOUND",
+            f"There is no offer {offer_id!r}.",
+            f"Take an offer_id from {words.offers}.",
+            offer_id=offer_id,
+        )
     state = offer_state(svc, words, offer)
     if state in ("used", "expired", "upcoming"):
         span = {"starts_at": offer["starts_at"], "expires_at": offer["expires_at"]}
         hint = f"{words.offers} shows what can be used now."
-        svc.fail(f"OFFER_{'NOT_STARTED' if state == 'upcoming' else state.upper()}", f"{offer['code']} is {state}.", hint, **span)
+        svc.fail(
+            f"OFFER_{'NOT_STARTED' if state == 'upcoming' else state.upper()}",
+            f"{offer['code']} is {state}.",
+            hint,
+            **span,
+        )
     if state == "ineligible":
         message = f"{offer['code']} is for the first {offer['first']} rides of its types."
         svc.fail(
@@ -174,7 +221,9 @@ def apply_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
 
 def applied(svc: Service, words: Words) -> dict[str, Any] | None:
     """Return the offer that waits for the next fitting ride."""
-    rows = svc.db.rows(f"{words.name}_offers", "applied_at IS NOT NULL", order="applied_at DESC, rowid")
+    rows = svc.db.rows(
+        f"{words.name}_offers", "applied_at IS NOT NULL", order="applied_at DESC, rowid"
+    )
     return next((r for r in rows if offer_state(svc, words, r) == "applied"), None)
 
 
@@ -211,16 +260,26 @@ def phase(row: dict[str, Any], now: str) -> Phase:
         return "cancelled"
     if now < row["matched_at"]:
         return "scheduled" if row["scheduled_for"] else "matching"
-    for moment, name in (("arrives_at", "en_route"), ("starts_at", "arrived"), ("ends_at", "riding")):
+    for moment, name in (
+        ("arrives_at", "en_route"),
+        ("starts_at", "arrived"),
+        ("ends_at", "riding"),
+    ):
         if now < row[moment]:
             return name
     return "done"
 
 
-def timetable(key: str, asked: int, wait: int, minutes: int, scheduled: int | None = None) -> dict[str, str | None]:
+def timetable(
+    key: str, asked: int, wait: int, minutes: int, scheduled: int | None = None
+) -> dict[str, str | None]:
     """Return the moments of a ride asked for at `asked`, `wait` and `minutes` as promised; one driver in eight is late."""
     late = int(share("late", key) * 8 * 60) * (share("is late", key) < 0.125)
-    matched = asked + 15 + int(75 * share("match", key)) if scheduled is None else max(asked, scheduled - DISPATCH)
+    matched = (
+        asked + 15 + int(75 * share("match", key))
+        if scheduled is None
+        else max(asked, scheduled - DISPATCH)
+    )
     arrives = (matched + wait * MINUTE if scheduled is None else max(matched, scheduled)) + late
     starts = arrives + 60 + int(90 * share("boarding", key))
     moments = {
@@ -230,11 +289,18 @@ def timetable(key: str, asked: int, wait: int, minutes: int, scheduled: int | No
         "starts_at": starts,
         "ends_at": starts + minutes * MINUTE,
     }
-    return {"scheduled_for": None if scheduled is None else iso(scheduled)} | {name: iso(at) for name, at in moments.items()}
+    return {"scheduled_for": None if scheduled is None else iso(scheduled)} | {
+        name: iso(at) for name, at in moments.items()
+    }
 
 
 def driver_for(
-    svc: Service, words: Words, key: str, mode: Mode, city: dict[str, Any], without: Collection[str] = ()
+    svc: Service,
+    words: Words,
+    key: str,
+    mode: Mode,
+    city: dict[str, Any],
+    without: Collection[str] = (),
 ) -> dict[str, Any] | None:
     """Return a driver of the city whose car fits the mode, not one of `without` if there is a choice."""
     known = svc.db.rows(f"{words.name}_drivers", "city_id=?", city["id"], order="rowid")
@@ -269,7 +335,12 @@ def occupied(svc: Service, words: Words) -> set[str]:
 
 def underway(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return rides that are looking for a driver or have one and are not over."""
-    rows = svc.db.rows(f"{words.name}_rides", "cancelled_at IS NULL AND ends_at>?", svc.time, order="requested_at, rowid")
+    rows = svc.db.rows(
+        f"{words.name}_rides",
+        "cancelled_at IS NULL AND ends_at>?",
+        svc.time,
+        order="requested_at, rowid",
+    )
     return [r for r in rows if phase(r, svc.time) != "scheduled"]
 
 
@@ -287,21 +358,33 @@ def minutes_to(svc: Service, row: dict[str, Any]) -> int:
 
 def late(svc: Service, row: dict[str, Any]) -> bool:
     """Return whether the driver of a ride should have been there minutes ago."""
-    promised = parse_time(row["scheduled_for"]) if row["scheduled_for"] else parse_time(row["matched_at"]) + row["wait"] * MINUTE
+    promised = (
+        parse_time(row["scheduled_for"])
+        if row["scheduled_for"]
+        else parse_time(row["matched_at"]) + row["wait"] * MINUTE
+    )
     return phase(row, svc.time) == "en_route" and svc.now - promised > LATE
 
 
 def cancel_fee(svc: Service, row: dict[str, Any], fee: int) -> int:
     """Return what cancelling costs now: nothing before the match, within two minutes of it, or when the driver is late; else the fee."""
     since = svc.now - parse_time(row["matched_at"])
-    return 0 if phase(row, svc.time) in ("scheduled", "matching") or since <= FREE_CANCEL or late(svc, row) else fee
+    return (
+        0
+        if phase(row, svc.time) in ("scheduled", "matching")
+        or since <= FREE_CANCEL
+        or late(svc, row)
+        else fee
+    )
 
 
 def cancellable(svc: Service, words: Words, row: dict[str, Any]) -> None:
     """Refuse to cancel a ride that is over or has begun."""
     where = phase(row, svc.time)
     if where in ("riding", "done", "cancelled"):
-        said = {"riding": "has begun", "done": "is over", "cancelled": "was cancelled already"}[where]
+        said = {"riding": "has begun", "done": "is over", "cancelled": "was cancelled already"}[
+            where
+        ]
         hint = "A ride can be cancelled until the driver picks you up."
         svc.fail("RIDE_NOT_CANCELLABLE", f"Ride {row['id']} {said}.", hint, ride_id=row["id"])
 
@@ -311,10 +394,19 @@ def finished(svc: Service, words: Words, ride_id: str, what: str) -> dict[str, A
     row = find_ride(svc, words, ride_id)
     if phase(row, svc.time) != "done":
         where = "was cancelled" if row["cancelled_at"] else "is not over yet"
-        svc.fail("RIDE_NOT_COMPLETED", f"Ride {ride_id} {where}.", f"Only a completed ride can be {what}.", ride_id=ride_id)
+        svc.fail(
+            "RIDE_NOT_COMPLETED",
+            f"Ride {ride_id} {where}.",
+            f"Only a completed ride can be {what}.",
+            ride_id=ride_id,
+        )
     if svc.now - parse_time(row["ends_at"]) > AFTERWARDS:
         message = f"Ride {ride_id} ended {row['ends_at']}, more than 30 days ago."
-        svc.fail("RATING_WINDOW_CLOSED" if what == "rated" else "TIP_WINDOW_CLOSED", message, f"{words.rides} shows recent rides.")
+        svc.fail(
+            "RATING_WINDOW_CLOSED" if what == "rated" else "TIP_WINDOW_CLOSED",
+            message,
+            f"{words.rides} shows recent rides.",
+        )
     return row
 
 
@@ -324,13 +416,21 @@ def scheduled_moment(svc: Service, words: Words, moment: str) -> int:
     if not svc.now + SOONEST <= at <= svc.now + LATEST:
         hint = "Schedule from 30 minutes to 90 days ahead; ask for a ride now if it is sooner."
         first, last = iso(svc.now + SOONEST), iso(svc.now + LATEST)
-        svc.fail("INVALID_PICKUP_TIME", f"A pickup at {moment} cannot be scheduled.", hint, earliest=first, latest=last)
+        svc.fail(
+            "INVALID_PICKUP_TIME",
+            f"A pickup at {moment} cannot be scheduled.",
+            hint,
+            earliest=first,
+            latest=last,
+        )
     return at
 
 
 def spots(row: dict[str, Any]) -> tuple[Spot, Spot]:
     """Return where a ride begins and ends."""
-    return Spot(row["pickup"], row["pickup_lat"], row["pickup_lng"]), Spot(row["dropoff"], row["dropoff_lat"], row["dropoff_lng"])
+    return Spot(row["pickup"], row["pickup_lat"], row["pickup_lng"]), Spot(
+        row["dropoff"], row["dropoff_lat"], row["dropoff_lng"]
+    )
 
 
 def ends(a: Spot, b: Spot) -> dict[str, Any]:
@@ -341,12 +441,18 @@ def ends(a: Spot, b: Spot) -> dict[str, Any]:
 
 def adjustments(svc: Service, words: Words, ride_id: str) -> list[dict[str, Any]]:
     """Return later corrections of a receipt, oldest first; amounts below zero are refunds."""
-    return svc.db.rows(f"{words.name}_adjustments", "ride_id=? AND at<=?", ride_id, svc.time, order="at, rowid")
+    return svc.db.rows(
+        f"{words.name}_adjustments", "ride_id=? AND at<=?", ride_id, svc.time, order="at, rowid"
+    )
 
 
 def discount(svc: Service, words: Words, row: dict[str, Any]) -> int:
     """Return the cents that the offer of a ride takes off its fare."""
-    return off(svc.db.get(f"{words.name}_offers", row["offer_id"]), row["fare"]) if row["offer_id"] else 0
+    return (
+        off(svc.db.get(f"{words.name}_offers", row["offer_id"]), row["fare"])
+        if row["offer_id"]
+        else 0
+    )
 
 
 def charged(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, int]:
@@ -354,7 +460,14 @@ def charged(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, int]:
     fare, cut = (0, 0) if row["cancelled_at"] else (row["fare"], discount(svc, words, row))
     adjusted = sum(a["amount"] for a in adjustments(svc, words, row["id"]))
     total = fare - cut + row["cancel_fee"] + adjusted + row["tip"]
-    return {"fare": fare, "discount": cut, "cancel_fee": row["cancel_fee"], "adjusted": adjusted, "tip": row["tip"], "total": total}
+    return {
+        "fare": fare,
+        "discount": cut,
+        "cancel_fee": row["cancel_fee"],
+        "adjusted": adjusted,
+        "tip": row["tip"],
+        "total": total,
+    }
 
 
 # -- quotes -------------------------------------------------------------------------------------------------------
@@ -373,4 +486,9 @@ def quoted_at(svc: Service, words: Words, mode: Mode, points: list[Spot], token:
         if quote(words, mode, points, slot - back) == token:
             return (slot - back) * roads.SLOT
     message = "The quote has expired, or it is for another route or type of ride."
-    svc.fail("QUOTE_EXPIRED", message, f"Get a new one from {words.estimate} for exactly these places.", quote=token)
+    svc.fail(
+        "QUOTE_EXPIRED",
+        message,
+        f"Get a new one from {words.estimate} for exactly these places.",
+        quote=token,
+    )

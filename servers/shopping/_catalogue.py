@@ -20,7 +20,10 @@ LISTING = (
     "id:str item_id:str family:str title:str words:str options:dict price:int special:int? special_from:str? special_until:str? "
     "stars:list stock:int counted_at:str restock_on:str? discontinued_at:str? online_only:bool per_order:int"
 )
-REVIEWS = Table("id:str subject:str rating:int title:str body:str author:str verified:bool mine:bool at:str", index=("subject",))
+REVIEWS = Table(
+    "id:str subject:str rating:int title:str body:str author:str verified:bool mine:bool at:str",
+    index=("subject",),
+)
 RESTOCK = 60
 """How many come in when a product is restocked."""
 WEEK, MONDAY = 7 * DAY, 4 * DAY + 8 * HOUR
@@ -43,7 +46,11 @@ def offer_price(offer: dict[str, Any], at: int) -> int:
     if offer["swing"] == 0:
         return offer["price"]
     drawn = share(offer["id"], week_of(at))
-    step = next(s for limit, s in ((0.3, 0), (0.5, -0.5), (0.7, -1), (0.85, 0.5), (0.95, 0.25), (1, -1.6)) if drawn < limit)
+    step = next(
+        s
+        for limit, s in ((0.3, 0), (0.5, -0.5), (0.7, -1), (0.85, 0.5), (0.95, 0.25), (1, -1.6))
+        if drawn < limit
+    )
     moved = offer["price"] + percent(offer["price"], offer["swing"] * step)
     return max(moved // 10 * 10 + 9, 99) if step else offer["price"]
 
@@ -64,7 +71,12 @@ def find_product(svc: Service, shop: Shop, product_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{shop.tables}_products", product_id)
     if row is None:
         message = f"{shop.title} has no product {product_id!r}."
-        svc.fail("PRODUCT_NOT_FOUND", message, f"Find the product_id with {shop.search}.", product_id=product_id)
+        svc.fail(
+            "PRODUCT_NOT_FOUND",
+            message,
+            f"Find the product_id with {shop.search}.",
+            product_id=product_id,
+        )
     return row
 
 
@@ -73,7 +85,12 @@ def on_sale(svc: Service, shop: Shop, product_id: str) -> dict[str, Any]:
     row = find_product(svc, shop, product_id)
     if discontinued(svc, row):
         message = f"{row['title']} has been discontinued."
-        svc.fail("PRODUCT_UNAVAILABLE", message, f"Look for something like it with {shop.search}.", product_id=product_id)
+        svc.fail(
+            "PRODUCT_UNAVAILABLE",
+            message,
+            f"Look for something like it with {shop.search}.",
+            product_id=product_id,
+        )
     return row
 
 
@@ -89,7 +106,9 @@ def item_of(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def matching(svc: Service, shop: Shop, query: str | None) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def matching(
+    svc: Service, shop: Shop, query: str | None
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Return (product row, what it is) of products on sale, best match first; all by title where there is no query."""
     table = f"{shop.tables}_products"
     found = svc.db.rows(table, order="title, id") if query is None else svc.db.search(table, query)
@@ -97,17 +116,29 @@ def matching(svc: Service, shop: Shop, query: str | None) -> list[tuple[dict[str
     return [(row, items[row["item_id"]]) for row in found if not discontinued(svc, row)]
 
 
-def fits(shown: dict[str, Any], price: int, limits: tuple[int | None, int | None, float | None]) -> bool:
+def fits(
+    shown: dict[str, Any], price: int, limits: tuple[int | None, int | None, float | None]
+) -> bool:
     """Whether a product as shown lies within (lowest price, highest price, lowest rating)."""
     low, high, rating = limits
-    return (low is None or price >= low) and (high is None or price <= high) and (rating is None or (shown["rating"] or 0) >= rating)
+    return (
+        (low is None or price >= low)
+        and (high is None or price <= high)
+        and (rating is None or (shown["rating"] or 0) >= rating)
+    )
 
 
 def check_range(svc: Service, low: int | None, high: int | None) -> None:
     """Refuse limits of the price that are the wrong way round."""
     if low is not None and high is not None and low > high:
         message = f"min_price {low} is more than max_price {high}."
-        svc.fail("INVALID_PRICE_RANGE", message, "Give the lower price as min_price; both are in cents.", min_price=low, max_price=high)
+        svc.fail(
+            "INVALID_PRICE_RANGE",
+            message,
+            "Give the lower price as min_price; both are in cents.",
+            min_price=low,
+            max_price=high,
+        )
 
 
 def in_order(found: list[dict[str, Any]], sort_by: str | None, price: str) -> list[dict[str, Any]]:
@@ -121,7 +152,14 @@ def in_order(found: list[dict[str, Any]], sort_by: str | None, price: str) -> li
     return sorted(found, key=keys[sort_by]) if sort_by in keys else found
 
 
-def units_ordered(svc: Service, shop: Shop, product_id: str, since: str, where: str = "o.store_id IS NULL", *params: Any) -> int:
+def units_ordered(
+    svc: Service,
+    shop: Shop,
+    product_id: str,
+    since: str,
+    where: str = "o.store_id IS NULL",
+    *params: Any,
+) -> int:
     """Return how many the user has ordered since a moment, in orders that were not canceled."""
     return svc.db.sql(
         f"SELECT coalesce(sum(i.quantity),0) FROM {shop.tables}_order_items i JOIN {shop.tables}_orders o ON o.id=i.order_id"
@@ -134,13 +172,19 @@ def units_ordered(svc: Service, shop: Shop, product_id: str, since: str, where: 
 
 def in_warehouse(svc: Service, row: dict[str, Any], ordered: int) -> int:
     """Return how many of a row's stock are left to ship, after restocking and what was ordered."""
-    restocked = RESTOCK if row["restock_on"] is not None and row["restock_on"] <= svc.time[:10] else 0
+    restocked = (
+        RESTOCK if row["restock_on"] is not None and row["restock_on"] <= svc.time[:10] else 0
+    )
     return max(row["stock"] + restocked - ordered, 0)
 
 
 def online_stock(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
     """Return how many of a listing can be shipped now."""
-    return 0 if discontinued(svc, row) else in_warehouse(svc, row, units_ordered(svc, shop, row["id"], row["counted_at"]))
+    return (
+        0
+        if discontinued(svc, row)
+        else in_warehouse(svc, row, units_ordered(svc, shop, row["id"], row["counted_at"]))
+    )
 
 
 def siblings(svc: Service, shop: Shop, row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -151,7 +195,9 @@ def siblings(svc: Service, shop: Shop, row: dict[str, Any]) -> list[dict[str, An
 # -- reviews ------------------------------------------------------------------------------------------------------
 def written(svc: Service, shop: Shop) -> dict[str, tuple[int, int]]:
     """Return (number, sum of stars) of written reviews by product."""
-    rows = svc.db.sql(f"SELECT subject, count(*), sum(rating) FROM {shop.tables}_reviews GROUP BY subject")
+    rows = svc.db.sql(
+        f"SELECT subject, count(*), sum(rating) FROM {shop.tables}_reviews GROUP BY subject"
+    )
     return {subject: (count, total) for subject, count, total in rows}
 
 
@@ -160,29 +206,61 @@ def rating_json(stars: Iterable[int], found: tuple[int, int]) -> dict[str, Any]:
     bare = list(stars)
     count = sum(bare) + found[0]
     total = sum(n * (place + 1) for place, n in enumerate(bare)) + found[1]
-    return {"rating": round(total / count, 1) if count else None, "review_count": found[0], "rating_count": count}
+    return {
+        "rating": round(total / count, 1) if count else None,
+        "review_count": found[0],
+        "rating_count": count,
+    }
 
 
-def reviews(svc: Service, shop: Shop, subject: str, minimum: int, maximum: int, verified_only: bool) -> list[dict[str, Any]]:
+def reviews(
+    svc: Service, shop: Shop, subject: str, minimum: int, maximum: int, verified_only: bool
+) -> list[dict[str, Any]]:
     """Return a product's reviews within limits of stars, newest first."""
     where = "subject=? AND rating BETWEEN ? AND ? AND verified>=?"
-    return svc.db.rows(f"{shop.tables}_reviews", where, subject, minimum, maximum, int(verified_only), order="at DESC, id")
+    return svc.db.rows(
+        f"{shop.tables}_reviews",
+        where,
+        subject,
+        minimum,
+        maximum,
+        int(verified_only),
+        order="at DESC, id",
+    )
 
 
 def review_json(row: dict[str, Any], product_id: str) -> dict[str, Any]:
     """Return a review for the agent."""
-    shown = {"review_id": row["id"], "product_id": product_id, "rating": row["rating"], "title": row["title"], "body": row["body"]}
-    own = {"author": row["author"], "is_mine": row["mine"], "verified_purchase": row["verified"], "created_at": row["at"]}
+    shown = {
+        "review_id": row["id"],
+        "product_id": product_id,
+        "rating": row["rating"],
+        "title": row["title"],
+        "body": row["body"],
+    }
+    own = {
+        "author": row["author"],
+        "is_mine": row["mine"],
+        "verified_purchase": row["verified"],
+        "created_at": row["at"],
+    }
     return shown | own
 
 
-def add_review(svc: Service, shop: Shop, subject: str, rating: int, title: str, body: str, author: str) -> dict[str, Any]:
+def add_review(
+    svc: Service, shop: Shop, subject: str, rating: int, title: str, body: str, author: str
+) -> dict[str, Any]:
     """Write the user's one review of a product and return its row; it is verified if the product was delivered to the user."""
     table = f"{shop.tables}_reviews"
     earlier = svc.db.rows(table, "subject=? AND mine=1", subject)
     if earlier:
         message = f"You reviewed this product on {earlier[0]['at'][:10]}."
-        svc.fail("REVIEW_EXISTS", message, "One review for each product; yours is among its reviews.", review_id=earlier[0]["id"])
+        svc.fail(
+            "REVIEW_EXISTS",
+            message,
+            "One review for each product; yours is among its reviews.",
+            review_id=earlier[0]["id"],
+        )
     bought = svc.db.sql(
         f"SELECT 1 FROM {shop.tables}_order_items i JOIN {shop.tables}_orders o ON o.id=i.order_id JOIN {shop.tables}_products p"
         f" ON p.id=i.product_id WHERE {'p.family' if 'family' in svc.db.tables[f'{shop.tables}_products'].columns else 'p.id'}=?"
@@ -190,5 +268,12 @@ def add_review(svc: Service, shop: Shop, subject: str, rating: int, title: str, 
         subject,
         svc.time,
     )
-    made = {"id": svc.new_id(shop.ids + "r"), "subject": subject, "rating": rating, "title": title, "body": body, "author": author}
+    made = {
+        "id": svc.new_id(shop.ids + "r"),
+        "subject": subject,
+        "rating": rating,
+        "title": title,
+        "body": body,
+        "author": author,
+    }
     return svc.db.insert(table, made | {"verified": bool(bought), "mine": True, "at": svc.time})

@@ -13,7 +13,13 @@ from servers.shopping._rules import Shop, percent, split
 COUPONS = Table(
     "code:str description:str percent:int? amount:int? cap:int? minimum:int items:list departments:list starts:str expires:str public:bool"
 )
-WHY = ("is not known", "is not valid now", "asks for a larger order", "is for nothing in the cart", "was used before")
+WHY = (
+    "is not known",
+    "is not valid now",
+    "asks for a larger order",
+    "is for nothing in the cart",
+    "was used before",
+)
 
 
 def find(svc: Service, shop: Shop, code: str) -> dict[str, Any]:
@@ -27,10 +33,16 @@ def find(svc: Service, shop: Shop, code: str) -> dict[str, Any]:
 
 def used(svc: Service, shop: Shop, code: str) -> bool:
     """Whether an order that stands was placed with a code."""
-    return bool(svc.db.sql(f"SELECT 1 FROM {shop.tables}_orders WHERE code=? AND canceled_at IS NULL LIMIT 1", code))
+    return bool(
+        svc.db.sql(
+            f"SELECT 1 FROM {shop.tables}_orders WHERE code=? AND canceled_at IS NULL LIMIT 1", code
+        )
+    )
 
 
-def worth(svc: Service, shop: Shop, row: dict[str, Any], lines: Sequence[dict[str, Any]]) -> tuple[int | None, list[int]]:
+def worth(
+    svc: Service, shop: Shop, row: dict[str, Any], lines: Sequence[dict[str, Any]]
+) -> tuple[int | None, list[int]]:
     """Return (why it does not hold: a place in `WHY`, or None; cents off each line).
 
     A line has `item_id`, `department` and `net`, its cents before this code.
@@ -46,17 +58,25 @@ def worth(svc: Service, shop: Shop, row: dict[str, Any], lines: Sequence[dict[st
         return 3, nothing
     if sum(nets) < row["minimum"]:
         return 2, nothing
-    off = row["amount"] if row["percent"] is None else min(percent(sum(nets), row["percent"]), row["cap"] or 10**9)
+    off = (
+        row["amount"]
+        if row["percent"] is None
+        else min(percent(sum(nets), row["percent"]), row["cap"] or 10**9)
+    )
     return None, split(min(off, sum(nets)), nets)
 
 
-def require(svc: Service, shop: Shop, row: dict[str, Any], lines: Sequence[dict[str, Any]]) -> list[int]:
+def require(
+    svc: Service, shop: Shop, row: dict[str, Any], lines: Sequence[dict[str, Any]]
+) -> list[int]:
     """Return the cents that a code takes off each line, or refuse in the shop's words."""
     why, shares = worth(svc, shop, row, lines)
     if why is None:
         return shares
     name = "CODE_ALREADY_USED" if why == 4 else shop.codes[why]
-    eligible = [x["net"] for x in lines if not (row["items"] or row["departments"]) or _is_for(row, x)]
+    eligible = [
+        x["net"] for x in lines if not (row["items"] or row["departments"]) or _is_for(row, x)
+    ]
     svc.fail(
         name,
         f"The code {row['code']} {WHY[why]}.",
@@ -75,14 +95,29 @@ def _is_for(row: dict[str, Any], line: dict[str, Any]) -> bool:
 
 def coupon_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]:
     """Return a code for the agent."""
-    shown = {"description": row["description"], "percent_off": row["percent"], "amount_off": row["amount"], "maximum_discount": row["cap"]}
-    shown |= {"minimum": row["minimum"], "departments": row["departments"], "starts": row["starts"], "expires": row["expires"]}
+    shown = {
+        "description": row["description"],
+        "percent_off": row["percent"],
+        "amount_off": row["amount"],
+        "maximum_discount": row["cap"],
+    }
+    shown |= {
+        "minimum": row["minimum"],
+        "departments": row["departments"],
+        "starts": row["starts"],
+        "expires": row["expires"],
+    }
     marks = ",".join("?" * len(row["items"]))
-    products = svc.db.sql(f"SELECT id FROM {shop.tables}_products WHERE item_id IN ({marks}) ORDER BY id", *row["items"])
+    products = svc.db.sql(
+        f"SELECT id FROM {shop.tables}_products WHERE item_id IN ({marks}) ORDER BY id",
+        *row["items"],
+    )
     shown["product_ids"] = [found[0] for found in products]
     return shown | {"used": used(svc, shop, row["code"])}
 
 
 def public(svc: Service, shop: Shop) -> list[dict[str, Any]]:
     """Return the codes that are open to all and have not expired, the first to expire first."""
-    return svc.db.rows(f"{shop.tables}_coupons", "public=1 AND expires>?", svc.time, order="expires, code")
+    return svc.db.rows(
+        f"{shop.tables}_coupons", "public=1 AND expires>?", svc.time, order="expires, code"
+    )

@@ -28,11 +28,17 @@ ORDER = (
     "lost_at:str? canceled_at:str? cancel_reason:str? plan_id:str?"
 )
 ORDER_INDEX = ("placed_at", "plan_id")
-ITEM = "id:str order_id:str product_id:str title:str quantity:int unit_price:int discount:int tax:int"
+ITEM = (
+    "id:str order_id:str product_id:str title:str quantity:int unit_price:int discount:int tax:int"
+)
 # A positive amount was charged, a negative one given back; `ref` is what it was given back for.
-CHARGES = Table("id:str order_id:str method_id:str amount:int at:str what:str ref:str?", index=("order_id", "method_id"))
+CHARGES = Table(
+    "id:str order_id:str method_id:str amount:int at:str what:str ref:str?",
+    index=("order_id", "method_id"),
+)
 RETURNS = Table(
-    "id:str order_id:str item_id:str reason:str method:str requested_at:str received_at:str refunded_at:str", index=("order_id",)
+    "id:str order_id:str item_id:str reason:str method:str requested_at:str received_at:str refunded_at:str",
+    index=("order_id",),
 )
 UNCLAIMED = "not picked up"
 HOLD = 3 * DAY
@@ -85,20 +91,36 @@ def events(svc: Service, shop: Shop, row: dict[str, Any]) -> list[dict[str, Any]
         if row["out_at"] is not None:
             middle = (parse_time(row["ships_at"]) + parse_time(row["out_at"])) // 2
             found += [(iso(middle), "in_transit", where, "Package arrived at the local facility")]
-    found += [(row["ready_at"], "ready", None, "Order is ready at the store")] if row["ready_at"] else []
-    found += [(row["out_at"], "out_for_delivery", where, "Out for delivery")] if row["out_at"] else []
+    found += (
+        [(row["ready_at"], "ready", None, "Order is ready at the store")] if row["ready_at"] else []
+    )
+    found += (
+        [(row["out_at"], "out_for_delivery", where, "Out for delivery")] if row["out_at"] else []
+    )
     if row["hold_until"] is not None and row["done_at"] is None:
-        found += [(row["hold_until"], "expired", None, "Nobody collected the order; it is refunded")]
+        found += [
+            (row["hold_until"], "expired", None, "Nobody collected the order; it is refunded")
+        ]
     if row["lost_at"] is not None:
         found += [(row["lost_at"], "lost", None, "The carrier reports the package as lost")]
     if row["done_at"] is not None:
         handed = "picked_up" if row["fulfillment"] in PICKUP else "delivered"
-        found += [(row["done_at"], handed, where, "Handed over" if handed == "picked_up" else "Left at the front door")]
+        found += [
+            (
+                row["done_at"],
+                handed,
+                where,
+                "Handed over" if handed == "picked_up" else "Left at the front door",
+            )
+        ]
     end = row["canceled_at"] or "9999"
     past = [e for e in found if e[0] <= svc.time and e[0] <= end]
     if row["canceled_at"] is not None:
         past += [(row["canceled_at"], "canceled", None, "Order canceled")]
-    return [{"at": at, "status": what, "location": place, "detail": text} for at, what, place, text in past]
+    return [
+        {"at": at, "status": what, "location": place, "detail": text}
+        for at, what, place, text in past
+    ]
 
 
 def tracking_number(row: dict[str, Any], now: str) -> str | None:
@@ -117,14 +139,25 @@ def parcel(now: int, zone: ZoneInfo, days: tuple[int, int], key: str) -> dict[st
     if days[0] + spread == 0:
         out, done = now + 4 * HOUR, now + 7 * HOUR
     ships = now + min((out - now) // 2, 20 * HOUR)
-    latest = max(local_moment(local(now, zone).date() + timedelta(days=days[1]), time(21), zone), done)
-    return {"ships_at": iso(ships), "out_at": iso(out), "done_at": iso(done), "promised_by": iso(latest)}
+    latest = max(
+        local_moment(local(now, zone).date() + timedelta(days=days[1]), time(21), zone), done
+    )
+    return {
+        "ships_at": iso(ships),
+        "out_at": iso(out),
+        "done_at": iso(done),
+        "promised_by": iso(latest),
+    }
 
 
 def courier(now: int, start: int, end: int) -> dict[str, str]:
     """Return the moments of a run from a store within a window; it leaves in time for the middle of it."""
     middle = (start + end) // 2
-    return {"out_at": iso(max(middle - HOUR // 2, now + 60)), "done_at": iso(max(middle, now + 120)), "promised_by": iso(end)}
+    return {
+        "out_at": iso(max(middle - HOUR // 2, now + 60)),
+        "done_at": iso(max(middle, now + 120)),
+        "promised_by": iso(end),
+    }
 
 
 def pickup(ready: int) -> dict[str, str]:
@@ -133,19 +166,31 @@ def pickup(ready: int) -> dict[str, str]:
 
 
 # -- placing ------------------------------------------------------------------------------------------------------
-def place(svc: Service, shop: Shop, order: dict[str, Any], lines: Sequence[dict[str, Any]], state: str) -> dict[str, Any]:
+def place(
+    svc: Service, shop: Shop, order: dict[str, Any], lines: Sequence[dict[str, Any]], state: str
+) -> dict[str, Any]:
     """Insert an order, its items with their tax, and its charge, after the payment method was found good; return the order's row.
 
     A line holds the columns of an item (without id, order_id, tax) and `food`; `discount` is of the whole line.
     """
-    taxes = rules.tax_shares(state, [(x["unit_price"] * x["quantity"] - x["discount"], x["food"]) for x in lines])
-    total = sum(x["unit_price"] * x["quantity"] - x["discount"] for x in lines) + sum(taxes) + order["shipping"] + order["fees"]
+    taxes = rules.tax_shares(
+        state, [(x["unit_price"] * x["quantity"] - x["discount"], x["food"]) for x in lines]
+    )
+    total = (
+        sum(x["unit_price"] * x["quantity"] - x["discount"] for x in lines)
+        + sum(taxes)
+        + order["shipping"]
+        + order["fees"]
+    )
     method = rules.find_method(svc, shop, order["method_id"])
     rules.authorize(svc, shop, method, total, order["placed_at"])
     svc.db.insert(f"{shop.tables}_orders", order)
     for line, tax in zip(lines, taxes, strict=True):
         kept = {k: v for k, v in line.items() if k != "food"}
-        svc.db.insert(f"{shop.tables}_order_items", kept | {"id": svc.new_id(shop.ids + "i"), "order_id": order["id"], "tax": tax})
+        svc.db.insert(
+            f"{shop.tables}_order_items",
+            kept | {"id": svc.new_id(shop.ids + "i"), "order_id": order["id"], "tax": tax},
+        )
     charge(svc, shop, order, total, "order", at=order["placed_at"])
     if order.get("hold_until") is not None:
         charge(svc, shop, order, -total, UNCLAIMED, at=order["hold_until"])
@@ -153,16 +198,32 @@ def place(svc: Service, shop: Shop, order: dict[str, Any], lines: Sequence[dict[
 
 
 def charge(
-    svc: Service, shop: Shop, order: dict[str, Any], amount: int, what: str, *, at: str | None = None, ref: str | None = None
+    svc: Service,
+    shop: Shop,
+    order: dict[str, Any],
+    amount: int,
+    what: str,
+    *,
+    at: str | None = None,
+    ref: str | None = None,
 ) -> None:
     """Enter money that moves for an order, now or at a moment ahead."""
-    row = {"order_id": order["id"], "method_id": order["method_id"], "amount": amount, "at": at or svc.time, "what": what, "ref": ref}
+    row = {
+        "order_id": order["id"],
+        "method_id": order["method_id"],
+        "amount": amount,
+        "at": at or svc.time,
+        "what": what,
+        "ref": ref,
+    }
     svc.db.insert(f"{shop.tables}_charges", {"id": svc.new_id(shop.ids + "c")} | row)
 
 
 def entries(svc: Service, shop: Shop, order_id: str) -> list[dict[str, Any]]:
     """Return the money that has moved for an order until now, oldest first."""
-    return svc.db.rows(f"{shop.tables}_charges", "order_id=? AND at<=?", order_id, svc.time, order="at, rowid")
+    return svc.db.rows(
+        f"{shop.tables}_charges", "order_id=? AND at<=?", order_id, svc.time, order="at, rowid"
+    )
 
 
 def drop_entries_ahead(svc: Service, shop: Shop, order_id: str) -> None:
@@ -173,7 +234,9 @@ def drop_entries_ahead(svc: Service, shop: Shop, order_id: str) -> None:
 
 def lower_hold(svc: Service, shop: Shop, order_id: str, amount: int) -> None:
     """Give less back for an order that nobody collects, after so many cents were given back otherwise."""
-    for entry in svc.db.rows(f"{shop.tables}_charges", "order_id=? AND what=? AND at>?", order_id, UNCLAIMED, svc.time):
+    for entry in svc.db.rows(
+        f"{shop.tables}_charges", "order_id=? AND what=? AND at>?", order_id, UNCLAIMED, svc.time
+    ):
         svc.db.update(f"{shop.tables}_charges", entry["id"], amount=entry["amount"] + amount)
 
 
@@ -183,7 +246,9 @@ def find_order(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{shop.tables}_orders", order_id)
     if row is None:
         message = f"There is no order {order_id!r}."
-        svc.fail("ORDER_NOT_FOUND", message, f"Take an order_id from {shop.orders}.", order_id=order_id)
+        svc.fail(
+            "ORDER_NOT_FOUND", message, f"Take an order_id from {shop.orders}.", order_id=order_id
+        )
     return row
 
 
@@ -192,9 +257,13 @@ def items(svc: Service, shop: Shop, order_id: str) -> list[dict[str, Any]]:
     return svc.db.rows(f"{shop.tables}_order_items", "order_id=?", order_id, order="rowid")
 
 
-def orders(svc: Service, shop: Shop, state: str | None, query: str | None, since: str | None) -> list[dict[str, Any]]:
+def orders(
+    svc: Service, shop: Shop, state: str | None, query: str | None, since: str | None
+) -> list[dict[str, Any]]:
     """Return orders, newest first: in a status, with each word found in one of its products, placed since a date."""
-    found = svc.db.rows(f"{shop.tables}_orders", "placed_at>=?", since or "", order="placed_at DESC, rowid DESC")
+    found = svc.db.rows(
+        f"{shop.tables}_orders", "placed_at>=?", since or "", order="placed_at DESC, rowid DESC"
+    )
     for term in re.findall(r'"[^"]+"|[^\s"]+', query or ""):
         known = {p["id"] for p in svc.db.search(f"{shop.tables}_products", term)}
         holding = svc.db.sql(f"SELECT order_id, product_id FROM {shop.tables}_order_items")
@@ -206,28 +275,59 @@ def orders(svc: Service, shop: Shop, state: str | None, query: str | None, since
 def sums(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, int]:
     """Return subtotal, discount, shipping, fees, tax and total as ordered, and what was charged and refunded until now."""
     found, moved = items(svc, shop, row["id"]), [e["amount"] for e in entries(svc, shop, row["id"])]
-    subtotal, discount = sum(i["unit_price"] * i["quantity"] for i in found), sum(i["discount"] for i in found)
+    subtotal, discount = (
+        sum(i["unit_price"] * i["quantity"] for i in found),
+        sum(i["discount"] for i in found),
+    )
     tax = sum(i["tax"] for i in found)
     total = subtotal - discount + row["shipping"] + row["fees"] + tax
-    shown = {"subtotal": subtotal, "discount": discount, "shipping": row["shipping"], "fees": row["fees"], "tax": tax, "total": total}
-    return shown | {"charged": sum(a for a in moved if a > 0), "refunded": -sum(a for a in moved if a < 0)}
+    shown = {
+        "subtotal": subtotal,
+        "discount": discount,
+        "shipping": row["shipping"],
+        "fees": row["fees"],
+        "tax": tax,
+        "total": total,
+    }
+    return shown | {
+        "charged": sum(a for a in moved if a > 0),
+        "refunded": -sum(a for a in moved if a < 0),
+    }
 
 
 def entry_json(row: dict[str, Any]) -> dict[str, Any]:
     """Return money that moved, for the agent."""
     kind = "charge" if row["amount"] > 0 else "refund"
-    return {"kind": kind, "amount": abs(row["amount"]), "for": row["what"], "at": row["at"], "payment_method_id": row["method_id"]}
+    return {
+        "kind": kind,
+        "amount": abs(row["amount"]),
+        "for": row["what"],
+        "at": row["at"],
+        "payment_method_id": row["method_id"],
+    }
 
 
 # -- canceling ----------------------------------------------------------------------------------------------------
-def cancel(svc: Service, shop: Shop, order_id: str, reason: str, code: str) -> tuple[dict[str, Any], int]:
+def cancel(
+    svc: Service, shop: Shop, order_id: str, reason: str, code: str
+) -> tuple[dict[str, Any], int]:
     """Cancel an order that has not left yet and give all its money back; return its row and the cents refunded."""
     row = find_order(svc, shop, order_id)
     state = status(row, svc.time)
     if state not in ("processing", "preparing"):
         gone = state in ("shipped", "out_for_delivery", "delivered", "delayed")
-        hint = f"It can be returned once it has arrived; see {shop.returns}." if gone else f"See {shop.orders}."
-        svc.fail(code, f"Order {order_id} is {state} and cannot be canceled any more.", hint, order_id=order_id, status=state)
+        hint = (
+            f"It can be returned once it has arrived; see {shop.returns}."
+            if gone
+            else f"See {shop.orders}."
+        )
+        svc.fail(
+            code,
+            f"Order {order_id} is {state} and cannot be canceled any more.",
+            hint,
+            order_id=order_id,
+            status=state,
+        )
     drop_entries_ahead(svc, shop, order_id)
     held = sum(e["amount"] for e in entries(svc, shop, order_id))
     if held > 0:
@@ -242,9 +342,19 @@ def hand_over(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
     state = status(row, svc.time)
     if state != "ready":
         message = f"Order {order_id} is {state}, not ready at a store."
-        hint = f"It is ready at {row['ready_at']}." if state == "preparing" and row["ready_at"] else f"See {shop.orders}."
+        hint = (
+            f"It is ready at {row['ready_at']}."
+            if state == "preparing" and row["ready_at"]
+            else f"See {shop.orders}."
+        )
         svc.fail("ORDER_NOT_READY", message, hint, order_id=order_id, status=state)
-    for entry in svc.db.rows(f"{shop.tables}_charges", "order_id=? AND at=? AND what=?", order_id, row["hold_until"], UNCLAIMED):
+    for entry in svc.db.rows(
+        f"{shop.tables}_charges",
+        "order_id=? AND at=? AND what=?",
+        order_id,
+        row["hold_until"],
+        UNCLAIMED,
+    ):
         svc.db.delete(f"{shop.tables}_charges", entry["id"])
     svc.db.update(f"{shop.tables}_orders", order_id, done_at=svc.time)
     return find_order(svc, shop, order_id)
@@ -261,34 +371,78 @@ def return_days(svc: Service, shop: Shop, product: dict[str, Any]) -> int | None
 
 def return_by(row: dict[str, Any], days: int | None) -> str | None:
     """Return the last moment at which a return can be asked for."""
-    return None if days is None or row["done_at"] is None else iso(parse_time(row["done_at"]) + days * DAY)
+    return (
+        None
+        if days is None or row["done_at"] is None
+        else iso(parse_time(row["done_at"]) + days * DAY)
+    )
 
 
 def open_return(
-    svc: Service, shop: Shop, row: dict[str, Any], item: dict[str, Any], reason: str, method: str, days: int | None
+    svc: Service,
+    shop: Shop,
+    row: dict[str, Any],
+    item: dict[str, Any],
+    reason: str,
+    method: str,
+    days: int | None,
 ) -> dict[str, Any]:
     """Open the return of an order's item and enter its refund for the day on which it is due; return the return's row."""
     state = status(row, svc.time)
     if state not in ("delivered", "picked_up"):
         message = f"Order {row['id']} is {state}; only what has arrived can be returned."
-        svc.fail("RETURN_NOT_ALLOWED", message, "Wait until it has arrived, or cancel it while it is being prepared.", status=state)
+        svc.fail(
+            "RETURN_NOT_ALLOWED",
+            message,
+            "Wait until it has arrived, or cancel it while it is being prepared.",
+            status=state,
+        )
     if days is None:
-        svc.fail("ITEM_NOT_RETURNABLE", f"{item['title']} cannot be returned.", "Food and final-sale products are not taken back.")
+        svc.fail(
+            "ITEM_NOT_RETURNABLE",
+            f"{item['title']} cannot be returned.",
+            "Food and final-sale products are not taken back.",
+        )
     if item.get("outcome") is not None:
         message = f"{item['title']} was {item['outcome']} when the order was put together."
-        svc.fail("ITEM_NOT_RETURNABLE", message, "Take what you were given instead back to the store.", outcome=item["outcome"])
+        svc.fail(
+            "ITEM_NOT_RETURNABLE",
+            message,
+            "Take what you were given instead back to the store.",
+            outcome=item["outcome"],
+        )
     last = return_by(row, days) or ""
     if svc.time > last:
         message = f"{item['title']} could be returned until {last[:10]}."
-        svc.fail("RETURN_WINDOW_CLOSED", message, f"Returns are taken for {days} days after delivery.", return_by=last)
+        svc.fail(
+            "RETURN_WINDOW_CLOSED",
+            message,
+            f"Returns are taken for {days} days after delivery.",
+            return_by=last,
+        )
     earlier = svc.db.rows(f"{shop.tables}_returns", "item_id=?", item["id"])
     if earlier:
         message = f"A return of {item['title']} was opened on {earlier[0]['requested_at'][:10]}."
-        svc.fail("ALREADY_RETURNED", message, f"See its progress with {shop.returns}.", return_id=earlier[0]["id"])
+        svc.fail(
+            "ALREADY_RETURNED",
+            message,
+            f"See its progress with {shop.returns}.",
+            return_id=earlier[0]["id"],
+        )
     travel, handling = TRAVEL[method]
     received = svc.now + travel
-    made = {"id": svc.new_id(shop.ids + "x"), "order_id": row["id"], "item_id": item["id"], "reason": reason, "method": method}
-    made |= {"requested_at": svc.time, "received_at": iso(received), "refunded_at": iso(received + handling)}
+    made = {
+        "id": svc.new_id(shop.ids + "x"),
+        "order_id": row["id"],
+        "item_id": item["id"],
+        "reason": reason,
+        "method": method,
+    }
+    made |= {
+        "requested_at": svc.time,
+        "received_at": iso(received),
+        "refunded_at": iso(received + handling),
+    }
     svc.db.insert(f"{shop.tables}_returns", made)
     worth = min(item_paid(item) + given_back(svc, shop, item["id"]), left_to_refund(svc, shop, row))
     charge(svc, shop, row, -max(worth, 0), "return", at=made["refunded_at"], ref=made["id"])
@@ -302,28 +456,45 @@ def item_paid(item: dict[str, Any]) -> int:
 
 def left_to_refund(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
     """Return what was paid for the products of an order and has not been given back, nor is about to be."""
-    moved = svc.db.sql(f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE order_id=?", row["id"])[0][0]
+    moved = svc.db.sql(
+        f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE order_id=?", row["id"]
+    )[0][0]
     return moved - row["shipping"] - row["fees"]
 
 
 def given_back(svc: Service, shop: Shop, item_id: str) -> int:
     """Return what was given back for an item already (a negative number of cents), a price match for instance."""
-    return svc.db.sql(f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", item_id)[0][0]
+    return svc.db.sql(
+        f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", item_id
+    )[0][0]
 
 
 def find_return(svc: Service, shop: Shop, return_id: str) -> dict[str, Any]:
     """Return a return, or refuse."""
     row = svc.db.get(f"{shop.tables}_returns", return_id)
     if row is None:
-        svc.fail("RETURN_NOT_FOUND", f"There is no return {return_id!r}.", f"Take a return_id from {shop.returns}.", return_id=return_id)
+        svc.fail(
+            "RETURN_NOT_FOUND",
+            f"There is no return {return_id!r}.",
+            f"Take a return_id from {shop.returns}.",
+            return_id=return_id,
+        )
     return row
 
 
 def return_status(row: dict[str, Any], now: str) -> str:
     """Return requested (on its way back), received or refunded."""
-    return "requested" if now < row["received_at"] else "received" if now < row["refunded_at"] else "refunded"
+    return (
+        "requested"
+        if now < row["received_at"]
+        else "received"
+        if now < row["refunded_at"]
+        else "refunded"
+    )
 
 
 def return_sum(svc: Service, shop: Shop, return_id: str) -> int:
     """Return the cents that a return gives back."""
-    return -svc.db.sql(f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", return_id)[0][0]
+    return -svc.db.sql(
+        f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", return_id
+    )[0][0]

@@ -19,12 +19,17 @@ from servers.kit.store import Table
 SHARED = {
     # What a product is, whoever sells it; the id is its UPC.
     "shopping_items": Table(
-        "id:str name:str brand:str category:str department:str description:str features:list food:bool final_sale:bool", index=("category",)
+        "id:str name:str brand:str category:str department:str description:str features:list food:bool final_sale:bool",
+        index=("category",),
     ),
-    "shopping_areas": Table("id:str city:str state:str lat:float lng:float timezone:str", index=("city",)),
+    "shopping_areas": Table(
+        "id:str city:str state:str lat:float lng:float timezone:str", index=("city",)
+    ),
 }
 """Tables of the whole category; the id of an area is its ZIP code."""
-ADDRESSES = Table("id:str name:str street:str city:str state:str zip:str country:str added_at:str default_since:str?")
+ADDRESSES = Table(
+    "id:str name:str street:str city:str state:str zip:str country:str added_at:str default_since:str?"
+)
 # `gift_card` names the card's row where the method is one; `closed_at` is when the issuer stopped honouring it.
 METHODS = Table(
     "id:str type:str brand:str last4:str expires:str? gift_card:str? billing:str? added_at:str default_since:str? closed_at:str?"
@@ -33,24 +38,58 @@ GIFT_CARDS = Table("id:str number:str loaded:int issued_at:str", index=("number"
 
 DAY, HOUR = 86_400, 3_600
 
-Query = Annotated[str, Field(max_length=200, description='Words of titles, brands and categories; "quotes" keep words together.')]
+Query = Annotated[
+    str,
+    Field(
+        max_length=200,
+        description='Words of titles, brands and categories; "quotes" keep words together.',
+    ),
+]
 ProductId = Annotated[str, Field(max_length=64, description="product_id, from the product search.")]
 Quantity = Annotated[int, Field(ge=1, le=99, description="How many.")]
 OrderId = Annotated[str, Field(max_length=64, description="order_id, from the list of orders.")]
-AddressId = Annotated[str, Field(max_length=64, description="address_id, from the list of addresses; the default address when left out.")]
-PaymentId = Annotated[str, Field(max_length=64, description="payment_method_id, from the list of payment methods.")]
+AddressId = Annotated[
+    str,
+    Field(
+        max_length=64,
+        description="address_id, from the list of addresses; the default address when left out.",
+    ),
+]
+PaymentId = Annotated[
+    str, Field(max_length=64, description="payment_method_id, from the list of payment methods.")
+]
 StoreId = Annotated[str, Field(max_length=64, description="store_id, from the store search.")]
-Category = Annotated[str, Field(max_length=80, description="Only this category, as products show it, e.g. Headphones.")]
-Department = Annotated[str, Field(max_length=80, description="Only this department, as products show it, e.g. Electronics.")]
+Category = Annotated[
+    str,
+    Field(max_length=80, description="Only this category, as products show it, e.g. Headphones."),
+]
+Department = Annotated[
+    str,
+    Field(
+        max_length=80, description="Only this department, as products show it, e.g. Electronics."
+    ),
+]
 MinPrice = Annotated[int, Field(ge=0, le=10_000_000, description="Lowest price in cents.")]
 MaxPrice = Annotated[int, Field(ge=0, le=10_000_000, description="Highest price in cents.")]
 MinRating = Annotated[float, Field(ge=1, le=5, description="Lowest average rating, 1 to 5.")]
 Stars = Annotated[int, Field(ge=1, le=5, description="Only reviews with this many stars.")]
-VerifiedOnly = Annotated[bool, Field(description="true: only reviews by people who bought the product here.")]
-ReviewTitle = Annotated[str, Field(min_length=1, max_length=120, description="Headline of the review.")]
-ReviewBody = Annotated[str, Field(min_length=10, max_length=5000, description="Text of the review, at least 10 characters.")]
+VerifiedOnly = Annotated[
+    bool, Field(description="true: only reviews by people who bought the product here.")
+]
+ReviewTitle = Annotated[
+    str, Field(min_length=1, max_length=120, description="Headline of the review.")
+]
+ReviewBody = Annotated[
+    str,
+    Field(
+        min_length=10, max_length=5000, description="Text of the review, at least 10 characters."
+    ),
+]
 Reason = Annotated[str, Field(min_length=3, max_length=300, description="Why, in a few words.")]
-Code = Annotated[str, Field(min_length=2, max_length=40, description="The code as printed; case does not matter.")]
+Code = Annotated[
+    str,
+    Field(min_length=2, max_length=40, description="The code as printed; case does not matter."),
+]
 MakeDefault = Annotated[bool, Field(description="true makes it the default from now on.")]
 StateFilter = Annotated[
     Literal[
@@ -107,7 +146,9 @@ TAX_BPS = {
 
 def percent(amount: int, rate: int | float) -> int:
     """Return so many percent of cents, half cents rounded up."""
-    return int((Decimal(amount) * Decimal(str(rate)) / 100).quantize(Decimal(1), rounding=ROUND_HALF_UP))
+    return int(
+        (Decimal(amount) * Decimal(str(rate)) / 100).quantize(Decimal(1), rounding=ROUND_HALF_UP)
+    )
 
 
 def split(total: int, weights: Sequence[int]) -> list[int]:
@@ -150,7 +191,9 @@ def addresses(svc: Service, shop: Shop) -> list[dict[str, Any]]:
 
 def address_json(row: dict[str, Any]) -> dict[str, Any]:
     """Return an address without saying whether it is the default."""
-    return {"address_id": row["id"]} | {k: row[k] for k in ("name", "street", "city", "state", "zip", "country")}
+    return {"address_id": row["id"]} | {
+        k: row[k] for k in ("name", "street", "city", "state", "zip", "country")
+    }
 
 
 def find_address(svc: Service, shop: Shop, address_id: str | None) -> dict[str, Any]:
@@ -160,7 +203,12 @@ def find_address(svc: Service, shop: Shop, address_id: str | None) -> dict[str, 
     row = svc.db.get(table, address_id) if address_id else None
     if row is None:
         hint = f"Take an address_id from {shop.addresses} or save one with {shop.add_address}."
-        svc.fail("ADDRESS_NOT_FOUND", f"There is no address {address_id!r} in the address book.", hint, address_id=address_id)
+        svc.fail(
+            "ADDRESS_NOT_FOUND",
+            f"There is no address {address_id!r} in the address book.",
+            hint,
+            address_id=address_id,
+        )
     return row
 
 
@@ -168,15 +216,29 @@ def add_address(svc: Service, shop: Shop, said: dict[str, Any], is_default: bool
     """Save an address unless it is saved already, and return it as JSON."""
     table = f"{shop.tables}_addresses"
     if said["state"] not in TAX_BPS:
-        svc.fail("INVALID_ADDRESS", f"{said['state']!r} is no state that {shop.title} delivers to.", "Give the two-letter code, e.g. OR.")
+        svc.fail(
+            "INVALID_ADDRESS",
+            f"{said['state']!r} is no state that {shop.title} delivers to.",
+            "Give the two-letter code, e.g. OR.",
+        )
     known = svc.db.rows(table)
     for row in known:
-        same = all(str(row[k]).casefold() == str(said[k]).casefold() for k in ("name", "street", "city", "state", "zip"))
+        same = all(
+            str(row[k]).casefold() == str(said[k]).casefold()
+            for k in ("name", "street", "city", "state", "zip")
+        )
         if same:
             message = f"{row['street']}, {row['city']} is already saved for {row['name']}."
-            svc.fail("DUPLICATE_ADDRESS", message, "Use the saved address_id.", address_id=row["id"])
+            svc.fail(
+                "DUPLICATE_ADDRESS", message, "Use the saved address_id.", address_id=row["id"]
+            )
     since = svc.time if is_default or not known else None
-    made = {"id": svc.new_id(shop.ids + "a"), "country": "US", "added_at": svc.time, "default_since": since} | said
+    made = {
+        "id": svc.new_id(shop.ids + "a"),
+        "country": "US",
+        "added_at": svc.time,
+        "default_since": since,
+    } | said
     svc.db.insert(table, made)
     return next(a for a in addresses(svc, shop) if a["address_id"] == made["id"])
 
@@ -203,7 +265,12 @@ def methods(svc: Service, shop: Shop) -> list[dict[str, Any]]:
 
 def method_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]:
     """Return a payment method without saying whether it is the default."""
-    shown = {"payment_method_id": row["id"], "type": row["type"], "brand": row["brand"], "last_four": row["last4"]}
+    shown = {
+        "payment_method_id": row["id"],
+        "type": row["type"],
+        "brand": row["brand"],
+        "last_four": row["last4"],
+    }
     shown |= {"expires": row["expires"], "expired": card_expired(row["expires"], svc.time)}
     if row["gift_card"] is not None:
         shown["gift_card_balance"] = gift_balance(svc, shop, row["gift_card"])
@@ -217,30 +284,69 @@ def find_method(svc: Service, shop: Shop, method_id: str | None) -> dict[str, An
     row = svc.db.get(table, method_id) if method_id else None
     if row is None:
         hint = f"Take a payment_method_id from {shop.methods} or save one with {shop.add_method}."
-        svc.fail("PAYMENT_METHOD_NOT_FOUND", f"There is no payment method {method_id!r}.", hint, payment_method_id=method_id)
+        svc.fail(
+            "PAYMENT_METHOD_NOT_FOUND",
+            f"There is no payment method {method_id!r}.",
+            hint,
+            payment_method_id=method_id,
+        )
     return row
 
 
-def authorize(svc: Service, shop: Shop, method: dict[str, Any], amount: int, at: str | None = None) -> None:
+def authorize(
+    svc: Service, shop: Shop, method: dict[str, Any], amount: int, at: str | None = None
+) -> None:
     """Refuse unless the method can be charged so many cents now, or could at a moment (ISO); an order is paid with one method alone."""
     named = f"The {method['brand']} ending in {method['last4']}"
     other = f"Choose another one from {shop.methods}."
     if card_expired(method["expires"], at or svc.time):
-        svc.fail("PAYMENT_METHOD_EXPIRED", f"{named} expired in {method['expires']}.", other, payment_method_id=method["id"])
+        svc.fail(
+            "PAYMENT_METHOD_EXPIRED",
+            f"{named} expired in {method['expires']}.",
+            other,
+            payment_method_id=method["id"],
+        )
     if method["closed_at"] is not None and method["closed_at"] <= (at or svc.time):
-        svc.fail("PAYMENT_DECLINED", f"{named} was declined by its issuer.", other, payment_method_id=method["id"])
+        svc.fail(
+            "PAYMENT_DECLINED",
+            f"{named} was declined by its issuer.",
+            other,
+            payment_method_id=method["id"],
+        )
     if method["gift_card"] is not None:
         held = gift_balance(svc, shop, method["gift_card"])
         if held < amount:
             message = f"The gift card ending in {method['last4']} holds {held} cents; {amount} are needed."
-            svc.fail("INSUFFICIENT_GIFT_CARD_BALANCE", message, other, available=held, required=amount)
+            svc.fail(
+                "INSUFFICIENT_GIFT_CARD_BALANCE", message, other, available=held, required=amount
+            )
 
 
-def add_card(svc: Service, shop: Shop, kind: str, number: str, expires: str, *, billing: str | None, is_default: bool) -> dict[str, Any]:
+def add_card(
+    svc: Service,
+    shop: Shop,
+    kind: str,
+    number: str,
+    expires: str,
+    *,
+    billing: str | None,
+    is_default: bool,
+) -> dict[str, Any]:
     """Save a card and return it as JSON; one that is saved already or has expired is refused."""
     if card_expired(expires, svc.time):
-        svc.fail("CARD_EXPIRED", f"The card expired in {expires}.", "Save a card that is still valid.", expires=expires)
-    said = {"type": kind, "brand": card_brand(number), "last4": number[-4:], "expires": expires, "billing": billing}
+        svc.fail(
+            "CARD_EXPIRED",
+            f"The card expired in {expires}.",
+            "Save a card that is still valid.",
+            expires=expires,
+        )
+    said = {
+        "type": kind,
+        "brand": card_brand(number),
+        "last4": number[-4:],
+        "expires": expires,
+        "billing": billing,
+    }
     return _save_method(svc, shop, said, is_default)
 
 
@@ -250,17 +356,29 @@ def add_gift_card(svc: Service, shop: Shop, number: str, is_default: bool) -> di
     if not found:
         message = f"{shop.title} has issued no gift card with this number."
         svc.fail("GIFT_CARD_NOT_FOUND", message, "Check the number on the back of the card.")
-    said = {"type": "gift_card", "brand": f"{shop.title} gift card", "last4": number[-4:], "gift_card": found[0]["id"]}
+    said = {
+        "type": "gift_card",
+        "brand": f"{shop.title} gift card",
+        "last4": number[-4:],
+        "gift_card": found[0]["id"],
+    }
     return _save_method(svc, shop, said, is_default)
 
 
-def _save_method(svc: Service, shop: Shop, said: dict[str, Any], is_default: bool) -> dict[str, Any]:
+def _save_method(
+    svc: Service, shop: Shop, said: dict[str, Any], is_default: bool
+) -> dict[str, Any]:
     table = f"{shop.tables}_methods"
     known = svc.db.rows(table)
     for row in known:
         if all(row[k] == said.get(k) for k in ("brand", "last4", "expires", "gift_card")):
             message = f"The {row['brand']} ending in {row['last4']} is already saved."
-            svc.fail("DUPLICATE_PAYMENT_METHOD", message, f"Use its payment_method_id; see {shop.methods}.", payment_method_id=row["id"])
+            svc.fail(
+                "DUPLICATE_PAYMENT_METHOD",
+                message,
+                f"Use its payment_method_id; see {shop.methods}.",
+                payment_method_id=row["id"],
+            )
     since = svc.time if is_default or not known else None
     made = {"id": svc.new_id(shop.ids + "m"), "added_at": svc.time, "default_since": since} | said
     svc.db.insert(table, made)

@@ -24,23 +24,39 @@ STORES = Table(
     "services:list closed_on:str?"
 )
 # What differs from the rule in one store: a count, a price of its own.
-SHELVES = Table("id:str store_id:str product_id:str quantity:int? price:int? note:str?", index=("product_id",))
+SHELVES = Table(
+    "id:str store_id:str product_id:str quantity:int? price:int? note:str?", index=("product_id",)
+)
 AISLES = {"Electronics": "E", "Home": "H", "Kitchen": "K", "Grocery": "G", "Toys": "T", "Sports & Outdoors": "S", "Clothing": "C",
           "Beauty & Health": "B", "Pets": "P", "Tools & Hardware": "D", "Office": "F", "Baby": "N", "Garden": "R"}  # fmt: skip
 """The letter of a department's aisles."""
 CAPACITY = 6
 """Orders that one window takes."""
 
-ZipFilter = Annotated[str, Field(pattern=r"^[0-9]{5}$", description="ZIP code to search around, e.g. 97214.")]
-CityFilter = Annotated[str, Field(min_length=2, max_length=80, description="City to search around; give the state too where names repeat.")]
-StateName = Annotated[str, Field(pattern=r"^[A-Z]{2}$", description="Two-letter code of the state of the city, e.g. OR.")]
+ZipFilter = Annotated[
+    str, Field(pattern=r"^[0-9]{5}$", description="ZIP code to search around, e.g. 97214.")
+]
+CityFilter = Annotated[
+    str,
+    Field(
+        min_length=2,
+        max_length=80,
+        description="City to search around; give the state too where names repeat.",
+    ),
+]
+StateName = Annotated[
+    str,
+    Field(pattern=r"^[A-Z]{2}$", description="Two-letter code of the state of the city, e.g. OR."),
+]
 Radius = Annotated[int, Field(ge=1, le=200, description="How many miles around to search.")]
 AvailableOnly = Annotated[bool, Field(description="true: only windows that still take orders.")]
 Kind = Literal["pickup", "delivery"]
 
 
 # -- finding stores -----------------------------------------------------------------------------------------------
-def near(svc: Service, shop: Shop, zip_code: str | None, city: str | None, state: str | None, radius: int) -> list[dict[str, Any]]:
+def near(
+    svc: Service, shop: Shop, zip_code: str | None, city: str | None, state: str | None, radius: int
+) -> list[dict[str, Any]]:
     """Return stores within a radius as JSON, nearest first."""
     lat, lng, _ = _origin(svc, zip_code, city, state)
     found = []
@@ -51,31 +67,70 @@ def near(svc: Service, shop: Shop, zip_code: str | None, city: str | None, state
     return sorted(found, key=lambda s: (s["distance_miles"], s["store_id"]))
 
 
-def _origin(svc: Service, zip_code: str | None, city: str | None, state: str | None) -> tuple[float, float, str]:
+def _origin(
+    svc: Service, zip_code: str | None, city: str | None, state: str | None
+) -> tuple[float, float, str]:
     if zip_code is None and city is None:
-        svc.fail("LOCATION_REQUIRED", "Neither a ZIP code nor a city was given.", "Give zip_code, or city and state.")
+        svc.fail(
+            "LOCATION_REQUIRED",
+            "Neither a ZIP code nor a city was given.",
+            "Give zip_code, or city and state.",
+        )
     if zip_code is not None:
         areas = svc.db.rows("shopping_areas", "id=?", zip_code)
-        areas = areas or svc.db.rows("shopping_areas", "substr(id,1,3)=?", zip_code[:3], order="id", limit=1)
+        areas = areas or svc.db.rows(
+            "shopping_areas", "substr(id,1,3)=?", zip_code[:3], order="id", limit=1
+        )
     else:
-        areas = svc.db.rows("shopping_areas", "lower(city)=lower(?) AND (?2 IS NULL OR state=?2)", city, state, order="id")
+        areas = svc.db.rows(
+            "shopping_areas",
+            "lower(city)=lower(?) AND (?2 IS NULL OR state=?2)",
+            city,
+            state,
+            order="id",
+        )
     if not areas:
         said = zip_code or ", ".join(x for x in (city, state) if x)
-        svc.fail("LOCATION_NOT_FOUND", f"No stores are known around {said!r}.", "Try a ZIP code or a larger city nearby.", location=said)
+        svc.fail(
+            "LOCATION_NOT_FOUND",
+            f"No stores are known around {said!r}.",
+            "Try a ZIP code or a larger city nearby.",
+            location=said,
+        )
     states = sorted({a["state"] for a in areas})
     if len(states) > 1:
-        svc.fail("AMBIGUOUS_LOCATION", f"{city!r} is in {' and '.join(states)}.", "Give the state too.", states=states)
-    return sum(a["lat"] for a in areas) / len(areas), sum(a["lng"] for a in areas) / len(areas), areas[0]["timezone"]
+        svc.fail(
+            "AMBIGUOUS_LOCATION",
+            f"{city!r} is in {' and '.join(states)}.",
+            "Give the state too.",
+            states=states,
+        )
+    return (
+        sum(a["lat"] for a in areas) / len(areas),
+        sum(a["lng"] for a in areas) / len(areas),
+        areas[0]["timezone"],
+    )
 
 
 def store_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a store for the agent; hours are local."""
-    shown = {"store_id": row["id"]} | {k: row[k] for k in ("name", "street", "city", "state", "zip", "lat", "lng", "phone")}
-    hours = {"opens": f"{row['opens']:02d}:00", "closes": f"{row['closes']:02d}:00", "timezone": row["timezone"]}
+    shown = {"store_id": row["id"]} | {
+        k: row[k] for k in ("name", "street", "city", "state", "zip", "lat", "lng", "phone")
+    }
+    hours = {
+        "opens": f"{row['opens']:02d}:00",
+        "closes": f"{row['closes']:02d}:00",
+        "timezone": row["timezone"],
+    }
     now = local(svc.now, ZoneInfo(row["timezone"]))
     shut = closed(svc, row)
     is_open = not shut and row["opens"] <= now.hour < row["closes"]
-    return shown | {"hours": hours, "is_open": is_open, "permanently_closed": shut, "services": row["services"]}
+    return shown | {
+        "hours": hours,
+        "is_open": is_open,
+        "permanently_closed": shut,
+        "services": row["services"],
+    }
 
 
 def closed(svc: Service, row: dict[str, Any]) -> bool:
@@ -88,7 +143,9 @@ def find_store(svc: Service, shop: Shop, store_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{shop.tables}_stores", store_id)
     if row is None:
         message = f"{shop.title} has no store {store_id!r}."
-        svc.fail("STORE_NOT_FOUND", message, f"Find the store_id with {shop.stores}.", store_id=store_id)
+        svc.fail(
+            "STORE_NOT_FOUND", message, f"Find the store_id with {shop.stores}.", store_id=store_id
+        )
     return row
 
 
@@ -97,21 +154,33 @@ def open_store(svc: Service, shop: Shop, store_id: str) -> dict[str, Any]:
     row = find_store(svc, shop, store_id)
     if closed(svc, row):
         message = f"{row['name']} closed for good on {row['closed_on']}."
-        svc.fail("STORE_CLOSED", message, f"Find another one with {shop.stores}.", store_id=store_id)
+        svc.fail(
+            "STORE_CLOSED", message, f"Find another one with {shop.stores}.", store_id=store_id
+        )
     return row
 
 
 # -- on the shelf -------------------------------------------------------------------------------------------------
-def shelf(svc: Service, shop: Shop, product: dict[str, Any], store: dict[str, Any]) -> dict[str, Any]:
+def shelf(
+    svc: Service, shop: Shop, product: dict[str, Any], store: dict[str, Any]
+) -> dict[str, Any]:
     """Return `{quantity, price, aisle, section, department}` of a product in a store; price is None where it is the online one."""
-    row = svc.db.get(f"{shop.tables}_shelves", f"{store['id']}:{product['id']}") or {"quantity": None, "price": None}
+    row = svc.db.get(f"{shop.tables}_shelves", f"{store['id']}:{product['id']}") or {
+        "quantity": None,
+        "price": None,
+    }
     count = row["quantity"]
     week = catalogue.week_of(svc.now)
     if count is None:
         drawn = share("shelf", store["id"], product["id"], week)
         count = 0 if drawn < 0.1 else 1 + int(drawn * 10) if drawn < 0.2 else 3 + int(drawn * 24)
     ordered = catalogue.units_ordered(
-        svc, shop, product["id"], max(iso(catalogue.week_start(week)), product["counted_at"]), "o.store_id=?", store["id"]
+        svc,
+        shop,
+        product["id"],
+        max(iso(catalogue.week_start(week)), product["counted_at"]),
+        "o.store_id=?",
+        store["id"],
     )
     gone = product["online_only"] or closed(svc, store) or catalogue.discontinued(svc, product)
     department = catalogue.item_of(svc, product)["department"]
@@ -174,18 +243,34 @@ def _taken(svc: Service, shop: Shop, store_id: str, kind: Kind) -> dict[str, int
 def window_json(window: dict[str, Any], name: str) -> dict[str, Any]:
     """Return a window for the agent, its id under a name; times are local to the store."""
     shown = {name: window["id"]} | {k: window[k] for k in ("date", "start_time", "end_time")}
-    return shown | {"starts_at": iso(window["start"]), "available": window["left"] > 0, "orders_left": window["left"]}
+    return shown | {
+        "starts_at": iso(window["start"]),
+        "available": window["left"] > 0,
+        "orders_left": window["left"],
+    }
 
 
-def find_window(svc: Service, shop: Shop, store: dict[str, Any], kind: Kind, window_id: str, tool: str) -> dict[str, Any]:
+def find_window(
+    svc: Service, shop: Shop, store: dict[str, Any], kind: Kind, window_id: str, tool: str
+) -> dict[str, Any]:
     """Return a window that still takes orders, or refuse."""
     found = next((w for w in windows(svc, shop, store, kind) if w["id"] == window_id), None)
     if found is None:
         message = f"{store['name']} has no window {window_id!r} any more."
-        svc.fail("SLOT_NOT_FOUND", message, f"Take a window from {tool} of that store.", store_id=store["id"])
+        svc.fail(
+            "SLOT_NOT_FOUND",
+            message,
+            f"Take a window from {tool} of that store.",
+            store_id=store["id"],
+        )
     if found["left"] < 1:
         message = f"The window on {found['date']} at {found['start_time']} is full."
-        svc.fail("SLOT_UNAVAILABLE", message, f"Take one that is available from {tool}.", store_id=store["id"])
+        svc.fail(
+            "SLOT_UNAVAILABLE",
+            message,
+            f"Take one that is available from {tool}.",
+            store_id=store["id"],
+        )
     return found
 
 
@@ -204,5 +289,11 @@ def slot_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any] |
     """Return the window of an order, local to its store, or None where it has none."""
     if row["slot_at"] is None or row["store_id"] is None:
         return None
-    when = local(parse_time(row["slot_at"]), ZoneInfo(find_store(svc, shop, row["store_id"])["timezone"]))
-    return {"date": when.date().isoformat(), "start_time": f"{when:%H:%M}", "starts_at": row["slot_at"]}
+    when = local(
+        parse_time(row["slot_at"]), ZoneInfo(find_store(svc, shop, row["store_id"])["timezone"])
+    )
+    return {
+        "date": when.date().isoformat(),
+        "start_time": f"{when:%H:%M}",
+        "starts_at": row["slot_at"],
+    }

@@ -22,7 +22,10 @@ class Clock(Service):
 
     @reads(example={"seconds": 60}, cost=0)
     def wait(
-        self, seconds: Annotated[int, Field(ge=1, le=604_800, description="How long to wait, 1 s to 7 days (604800).")]
+        self,
+        seconds: Annotated[
+            int, Field(ge=1, le=604_800, description="How long to wait, 1 s to 7 days (604800).")
+        ],
     ) -> dict[str, Any]:
         """Wait, then return the new date and time. Use it before retrying something that needs time."""
         self.elapsed = seconds

@@ -22,13 +22,17 @@ from servers.travel import _stock as stock
 
 SHARED = {
     # `tax` is in basis points; `fee` (cents a room and night) is what the house charges on top of its rate.
-    "travel_cities": Table("id:str name:str state:str state_name:str lat:float lng:float timezone:str tax:int"),
+    "travel_cities": Table(
+        "id:str name:str state:str state_name:str lat:float lng:float timezone:str tax:int"
+    ),
     "travel_hotels": Table(
         "id:str city_id:str kind:str stars:int street:str zip:str lat:float lng:float phone:str fee:int amenities:list "
         "opens:str leaves:str closed_from:str? closed_to:str?",
         index=("city_id",),
     ),
-    "travel_events": Table("id:str city_id:str name:str begins:str ends:str fill:int", index=("city_id",)),
+    "travel_events": Table(
+        "id:str city_id:str name:str begins:str ends:str fill:int", index=("city_id",)
+    ),
 }
 # Room types of one pool are the same rooms under other conditions; `units` is the provider's allotment of the pool, `deposit` the percent
 # of the total that is charged at booking; the rest is paid at the property.
@@ -50,19 +54,45 @@ DAY = 86_400
 LONGER_FROM = 108
 """How full (percent) an event makes a night that is let for two nights at least."""
 
-CheckIn = Annotated[Date, Field(description="First night, as YYYY-MM-DD; today at the property or later.")]
-CheckOut = Annotated[Date, Field(description="Day of departure, as YYYY-MM-DD; after the first night.")]
-Guests = Annotated[int, Field(ge=1, le=24, description="How many people stay, in all rooms together.")]
+CheckIn = Annotated[
+    Date, Field(description="First night, as YYYY-MM-DD; today at the property or later.")
+]
+CheckOut = Annotated[
+    Date, Field(description="Day of departure, as YYYY-MM-DD; after the first night.")
+]
+Guests = Annotated[
+    int, Field(ge=1, le=24, description="How many people stay, in all rooms together.")
+]
 Rooms = Annotated[int, Field(ge=1, le=8, description="How many rooms of the type.")]
 CityName = Annotated[
-    str, Field(min_length=2, max_length=80, description="City, best with its state: 'Portland, OR' or 'Portland, Oregon'.")
+    str,
+    Field(
+        min_length=2,
+        max_length=80,
+        description="City, best with its state: 'Portland, OR' or 'Portland, Oregon'.",
+    ),
 ]
 PropertyId = Annotated[str, Field(description="property_id, from the search.")]
 RoomTypeId = Annotated[str, Field(description="room_type_id of a property.")]
 BookingId = Annotated[str, Field(description="booking_id of a booking of this account.")]
-Requests = Annotated[str, Field(min_length=1, max_length=500, description="What the property should know; never guaranteed.")]
-CardId = Annotated[str, Field(description="payment_method_id of a saved card; left out: the first that has not expired.")]
-Quoted = Annotated[Dollars, Field(description="Total price you saw, in dollars: refused with PRICE_CHANGED if it is another now.")]
+Requests = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=500, description="What the property should know; never guaranteed."
+    ),
+]
+CardId = Annotated[
+    str,
+    Field(
+        description="payment_method_id of a saved card; left out: the first that has not expired."
+    ),
+]
+Quoted = Annotated[
+    Dollars,
+    Field(
+        description="Total price you saw, in dollars: refused with PRICE_CHANGED if it is another now."
+    ),
+]
 Amenity = Literal[
     "wifi", "parking", "breakfast", "pool", "gym", "pet_friendly", "air_conditioning", "kitchen", "restaurant", "spa",
     "airport_shuttle", "ev_charging", "accessible",
@@ -71,9 +101,13 @@ Amenities = Annotated[
     list[Annotated[Amenity, Field(description="An amenity.")]],
     Field(min_length=1, max_length=13, description="Only places with all of these."),
 ]
-MaxPrice = Annotated[Dollars, Field(description="Highest average price of a room and night before taxes, in dollars.")]
+MaxPrice = Annotated[
+    Dollars,
+    Field(description="Highest average price of a room and night before taxes, in dollars."),
+]
 Status = Annotated[
-    Literal["confirmed", "checked_in", "completed", "cancelled", "no_show"], Field(description="Only bookings in this status.")
+    Literal["confirmed", "checked_in", "completed", "cancelled", "no_show"],
+    Field(description="Only bookings in this status."),
 ]
 
 
@@ -88,7 +122,11 @@ class Policy:
 def policy(room: dict[str, Any]) -> Policy:
     """Return the policy of a room type, whose column says `<days>:first_night`, `<days>:everything` or `none`."""
     days, _, late = room["policy"].partition(":")
-    return Policy(int(days), "first_night" if late == "first_night" else "everything") if late else Policy(None, "everything")
+    return (
+        Policy(int(days), "first_night" if late == "first_night" else "everything")
+        if late
+        else Policy(None, "everything")
+    )
 
 
 @dataclass(frozen=True)
@@ -142,10 +180,19 @@ def cities(svc: Service, text: str) -> list[dict[str, Any]]:
     """Return the towns of a name, narrowed by a state after a comma (code or name); refuse when there is none."""
     name, _, state = (part.strip().lower() for part in text.partition(","))
     known = svc.db.rows("travel_cities", order="name, state")
-    found = [c for c in known if c["name"].lower() == name and state in ("", c["state"].lower(), c["state_name"].lower())]
+    found = [
+        c
+        for c in known
+        if c["name"].lower() == name and state in ("", c["state"].lower(), c["state_name"].lower())
+    ]
     if not found:
         near = did_you_mean(text, [f"{c['name']}, {c['state']}" for c in known])
-        svc.fail("DESTINATION_NOT_FOUND", f"No destination is called {text!r}{near}", "Name a city, best with its state.", city=text)
+        svc.fail(
+            "DESTINATION_NOT_FOUND",
+            f"No destination is called {text!r}{near}",
+            "Name a city, best with its state.",
+            city=text,
+        )
     return found
 
 
@@ -153,7 +200,12 @@ def find_property(svc: Service, words: Words, property_id: str) -> dict[str, Any
     """Return a property with its house and town in one dict, or refuse."""
     row = svc.db.get(f"{words.tables}_properties", property_id)
     if row is None:
-        svc.fail(words.no_property, f"There is no property {property_id!r}.", f"Find one with {words.search}.", property_id=property_id)
+        svc.fail(
+            words.no_property,
+            f"There is no property {property_id!r}.",
+            f"Find one with {words.search}.",
+            property_id=property_id,
+        )
     return whole(svc, row)
 
 
@@ -161,7 +213,12 @@ def whole(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a provider's property row joined with its house and town (`city`, `state`, `tax`, `timezone`)."""
     house = svc.db.get("travel_hotels", row["hotel_id"]) or {}
     town = svc.db.get("travel_cities", house["city_id"]) or {}
-    place = {"city": town["name"], "state": town["state"], "tax": town["tax"], "timezone": town["timezone"]}
+    place = {
+        "city": town["name"],
+        "state": town["state"],
+        "tax": town["tax"],
+        "timezone": town["timezone"],
+    }
     return house | place | row | {"property_id": row["id"]}
 
 
@@ -175,7 +232,12 @@ def find_room(svc: Service, words: Words, room_type_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{words.tables}_room_types", room_type_id)
     if row is None:
         hint = f"Take a room_type_id from {words.room_list}."
-        svc.fail("ROOM_TYPE_NOT_FOUND", f"There is no room type {room_type_id!r}.", hint, room_type_id=room_type_id)
+        svc.fail(
+            "ROOM_TYPE_NOT_FOUND",
+            f"There is no room type {room_type_id!r}.",
+            hint,
+            room_type_id=room_type_id,
+        )
     return row
 
 
@@ -184,14 +246,24 @@ def room_types(svc: Service, words: Words, property_id: str) -> list[dict[str, A
     return svc.db.rows(f"{words.tables}_room_types", "property_id=?", property_id, order="base, id")
 
 
-def check_dates(svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str) -> None:
+def check_dates(
+    svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str
+) -> None:
     """Refuse dates that are past at the place, in the wrong order, too long or too far ahead."""
     problem = _date_problem(svc, words, where, check_in, check_out)
     if problem:
-        svc.fail("INVALID_DATES", f"These dates cannot be booked: {problem}.", "Correct the dates.", check_in=check_in, check_out=check_out)
+        svc.fail(
+            "INVALID_DATES",
+            f"These dates cannot be booked: {problem}.",
+            "Correct the dates.",
+            check_in=check_in,
+            check_out=check_out,
+        )
 
 
-def bookable(svc: Service, words: Words, towns: list[dict[str, Any]], stay: tuple[str, str]) -> list[dict[str, Any]]:
+def bookable(
+    svc: Service, words: Words, towns: list[dict[str, Any]], stay: tuple[str, str]
+) -> list[dict[str, Any]]:
     """Return the towns where dates can be booked (today may be over in some of them); refuse dates that no town takes."""
     found = [t for t in towns if _date_problem(svc, words, t, *stay) is None]
     if not found:
@@ -199,8 +271,14 @@ def bookable(svc: Service, words: Words, towns: list[dict[str, Any]], stay: tupl
     return found
 
 
-def _date_problem(svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str) -> str | None:
-    first, last, today = date.fromisoformat(check_in), date.fromisoformat(check_out), local_day(svc.now, zone(where))
+def _date_problem(
+    svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str
+) -> str | None:
+    first, last, today = (
+        date.fromisoformat(check_in),
+        date.fromisoformat(check_out),
+        local_day(svc.now, zone(where)),
+    )
     problem = None
     if first < today:
         problem = f"check_in_date {check_in} is past; today is {today} in {where.get('city', where['name'])}"
@@ -231,13 +309,20 @@ def offer(
     agreed: dict[date, int] = {}
     if but:
         old = svc.db.get(f"{words.tables}_bookings", but) or {}
-        agreed = dict(zip(stock.nights(old["check_in"], old["check_out"]), old["nights"], strict=True))
+        agreed = dict(
+            zip(stock.nights(old["check_in"], old["check_out"]), old["nights"], strict=True)
+        )
     prices, left, needed = [], room["units"], room["min_stay"]
     for night in days:
         fill = stock.busy(events, night)
         prices.append(agreed.get(night) or stock.night_price(room, hotel, fill, night, today))
         taken = stock.others(room, hotel, fill, night, today)
-        left = min(left, room["units"] - taken - stock.held(svc, words.tables, hotel["property_id"], room["pool"], night, but))
+        left = min(
+            left,
+            room["units"]
+            - taken
+            - stock.held(svc, words.tables, hotel["property_id"], room["pool"], night, but),
+        )
         needed = max(needed, 2 if fill >= LONGER_FROM else 1)
     problem = None
     if room["sleeps"] * rooms < guests:
@@ -249,9 +334,19 @@ def offer(
     return Offer(room, prices, max(0, left), needed, problem)
 
 
-def offers(svc: Service, words: Words, hotel: dict[str, Any], stay: tuple[str, str], guests: int, rooms: int = 1) -> list[Offer]:
+def offers(
+    svc: Service,
+    words: Words,
+    hotel: dict[str, Any],
+    stay: tuple[str, str],
+    guests: int,
+    rooms: int = 1,
+) -> list[Offer]:
     """Return a property's offers: those that can be had first, then by price."""
-    found = [offer(svc, words, room, hotel, stay, guests, rooms) for room in room_types(svc, words, hotel["property_id"])]
+    found = [
+        offer(svc, words, room, hotel, stay, guests, rooms)
+        for room in room_types(svc, words, hotel["property_id"])
+    ]
     return sorted(found, key=lambda o: (o.problem is not None, sum(o.prices), o.room["id"]))
 
 
@@ -272,13 +367,22 @@ def search(
     found = []
     for town in bookable(svc, words, towns, stay):
         for row in svc.db.rows(
-            f"{words.tables}_properties", "hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)", town["id"], order="id"
+            f"{words.tables}_properties",
+            "hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)",
+            town["id"],
+            order="id",
         ):
             hotel = whole(svc, row)
-            if hotel["rating"] < (min_rating or 0) or not set(amenities or ()) <= set(hotel["amenities"]) or not keep(hotel):
+            if (
+                hotel["rating"] < (min_rating or 0)
+                or not set(amenities or ()) <= set(hotel["amenities"])
+                or not keep(hotel)
+            ):
                 continue
             some = [
-                o for o in offers(svc, words, hotel, stay, guests) if wanted(hotel, o) and (max_price is None or o.average <= max_price)
+                o
+                for o in offers(svc, words, hotel, stay, guests)
+                if wanted(hotel, o) and (max_price is None or o.average <= max_price)
             ]
             if some:
                 found.append({"property_id": hotel["property_id"], "hotel": hotel, "offers": some})
@@ -287,15 +391,27 @@ def search(
 
 def _rank(found: dict[str, Any]) -> tuple[Any, ...]:
     hotel = found["hotel"]
-    return found["offers"][0].problem is not None, -hotel["rating"], -hotel["review_count"], hotel["id"]
+    return (
+        found["offers"][0].problem is not None,
+        -hotel["rating"],
+        -hotel["review_count"],
+        hotel["id"],
+    )
 
 
-def cost(words: Words, hotel: dict[str, Any], prices: list[int], rooms: int, discount: int = 0) -> Cost:
+def cost(
+    words: Words, hotel: dict[str, Any], prices: list[int], rooms: int, discount: int = 0
+) -> Cost:
     """Return what nights cost; the discount is in percent of the rooms, and taxes are on what remains."""
     lodging = sum(prices) * rooms
     off = round_cents(lodging * discount / 100)
-    taxes, fees = round_cents((lodging - off) * hotel["tax"] / 10_000), hotel["fee"] * len(prices) * rooms
-    return Cost(lodging, off, taxes, fees, lodging - off + taxes + (fees if words.fees_included else 0))
+    taxes, fees = (
+        round_cents((lodging - off) * hotel["tax"] / 10_000),
+        hotel["fee"] * len(prices) * rooms,
+    )
+    return Cost(
+        lodging, off, taxes, fees, lodging - off + taxes + (fees if words.fees_included else 0)
+    )
 
 
 def charged(words: Words, room: dict[str, Any], row: dict[str, Any], hotel: dict[str, Any]) -> int:
@@ -311,7 +427,9 @@ def booked(words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> Cost:
 # -- the life of a booking ----------------------------------------------------------------------------------------
 def arrival(row: dict[str, Any], hotel: dict[str, Any]) -> int:
     """Return the moment from which the guests may check in."""
-    return local_moment(date.fromisoformat(row["check_in"]), time.fromisoformat(hotel["opens"]), zone(hotel))
+    return local_moment(
+        date.fromisoformat(row["check_in"]), time.fromisoformat(hotel["opens"]), zone(hotel)
+    )
 
 
 def status(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> str:
@@ -320,16 +438,26 @@ def status(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> str:
         return "cancelled"
     if svc.now < arrival(row, hotel):
         return "confirmed"
-    if row["no_show"] and svc.now >= local_moment(date.fromisoformat(row["check_in"]) + timedelta(days=1), time(4), zone(hotel)):
+    if row["no_show"] and svc.now >= local_moment(
+        date.fromisoformat(row["check_in"]) + timedelta(days=1), time(4), zone(hotel)
+    ):
         return "no_show"
-    leaves = local_moment(date.fromisoformat(row["check_out"]), time.fromisoformat(hotel["leaves"]), zone(hotel))
+    leaves = local_moment(
+        date.fromisoformat(row["check_out"]), time.fromisoformat(hotel["leaves"]), zone(hotel)
+    )
     return "checked_in" if svc.now < leaves else "completed"
 
 
-def free_until(words: Words, room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int) -> int | None:
+def free_until(
+    words: Words, room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int
+) -> int | None:
     """Return the moment until which a stay that was or would be booked at `created` can be cancelled for free; None: at no time."""
     first, days = date.fromisoformat(check_in), policy(room).days
-    until = [] if days is None else [local_moment(first - timedelta(days=days), time(words.hour), zone(hotel))]
+    until = (
+        []
+        if days is None
+        else [local_moment(first - timedelta(days=days), time(words.hour), zone(hotel))]
+    )
     if local_moment(first, time(0), zone(hotel)) - created >= 7 * DAY and words.grace:
         until.append(created + words.grace)
     return max((u for u in until if u > created), default=None)
@@ -337,7 +465,13 @@ def free_until(words: Words, room: dict[str, Any], check_in: str, hotel: dict[st
 
 def deadline(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int | None:
     """Return until when a booking can be cancelled for free."""
-    return free_until(words, find_room(svc, words, row["room_type_id"]), row["check_in"], hotel, parse_time(row["created_at"]))
+    return free_until(
+        words,
+        find_room(svc, words, row["room_type_id"]),
+        row["check_in"],
+        hotel,
+        parse_time(row["created_at"]),
+    )
 
 
 def refund(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int:
@@ -354,16 +488,27 @@ def refund(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any
     return max(0, paid - cost(words, hotel, row["nights"][:1], row["rooms"], row["discount"]).total)
 
 
-def find_booking(svc: Service, words: Words, booking_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def find_booking(
+    svc: Service, words: Words, booking_id: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a booking and its property, or refuse."""
     row = svc.db.get(f"{words.tables}_bookings", booking_id)
     if row is None:
         hint = f"Take a booking_id from {words.booking_list}."
-        svc.fail(words.no_booking, f"There is no booking {booking_id!r} in this account.", hint, booking_id=booking_id)
+        svc.fail(
+            words.no_booking,
+            f"There is no booking {booking_id!r} in this account.",
+            hint,
+            booking_id=booking_id,
+        )
     return row, find_property(svc, words, row["property_id"])
 
 
 def bookings(svc: Service, words: Words, wanted: str | None) -> list[dict[str, Any]]:
     """Return rows of bookings, the latest arrival first."""
     found = svc.db.rows(f"{words.tables}_bookings", order="check_in DESC, id")
-    return [r for r in found if wanted is None or status(svc, r, find_property(svc, words, r["property_id"])) == wanted]
+    return [
+        r
+        for r in found
+        if wanted is None or status(svc, r, find_property(svc, words, r["property_id"])) == wanted
+    ]

@@ -23,17 +23,35 @@ def cards(svc: Service, words: Words) -> list[dict[str, Any]]:
 
 def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
     """Return a card for the agent."""
-    shown = {"payment_method_id": card["id"], **{k: card[k] for k in ("brand", "name", "last4", "expires")}}
+    shown = {
+        "payment_method_id": card["id"],
+        **{k: card[k] for k in ("brand", "name", "last4", "expires")},
+    }
     return shown | {"expired": card_expired(card["expires"], svc.time)}
 
 
 def usable_card(svc: Service, words: Words, card_id: str | None) -> dict[str, Any]:
     """Return the card to charge, or refuse one that is unknown or expired."""
     saved = cards(svc, words)
-    chosen = next((c for c in saved if (c["id"] == card_id if card_id is not None else not card_expired(c["expires"], svc.time))), None)
+    chosen = next(
+        (
+            c
+            for c in saved
+            if (
+                c["id"] == card_id
+                if card_id is not None
+                else not card_expired(c["expires"], svc.time)
+            )
+        ),
+        None,
+    )
     hint = f"Choose another from {words.card_list}."
     if chosen is None:
-        which = f"There is no payment method {card_id!r}." if card_id is not None else "No saved card is valid."
+        which = (
+            f"There is no payment method {card_id!r}."
+            if card_id is not None
+            else "No saved card is valid."
+        )
         svc.fail("PAYMENT_METHOD_NOT_FOUND", which, hint, payment_method_id=card_id)
     if card_expired(chosen["expires"], svc.time):
         message = f"{chosen['name']} (…{chosen['last4']}) expired in {chosen['expires']}."
@@ -41,18 +59,40 @@ def usable_card(svc: Service, words: Words, card_id: str | None) -> dict[str, An
     return chosen
 
 
-def require(svc: Service, words: Words, found: Offer, stay: tuple[str, str], guests: int, rooms: int) -> None:
+def require(
+    svc: Service, words: Words, found: Offer, stay: tuple[str, str], guests: int, rooms: int
+) -> None:
     """Refuse an offer that cannot be had, saying why."""
     room, said = found.room, {"room_type_id": found.room["id"]}
     if found.problem == "too_small":
         message = f"{room['name']} sleeps {room['sleeps']}; {rooms} of them are too small for {guests} guests."
-        svc.fail("TOO_MANY_GUESTS", message, "Book more rooms or a larger type.", max_guests=room["sleeps"] * rooms, **said)
+        svc.fail(
+            "TOO_MANY_GUESTS",
+            message,
+            "Book more rooms or a larger type.",
+            max_guests=room["sleeps"] * rooms,
+            **said,
+        )
     if found.problem == "sold_out":
-        message = f"{room['name']}: {found.left} left from {stay[0]} to {stay[1]}, {rooms} asked for."
-        svc.fail(words.sold_out, message, f"See {words.room_list} for other rooms, or try other dates.", rooms_left=found.left, **said)
+        message = (
+            f"{room['name']}: {found.left} left from {stay[0]} to {stay[1]}, {rooms} asked for."
+        )
+        svc.fail(
+            words.sold_out,
+            message,
+            f"See {words.room_list} for other rooms, or try other dates.",
+            rooms_left=found.left,
+            **said,
+        )
     if found.problem == "minimum_stay":
         message = f"{room['name']} is let for at least {found.needed} nights on these dates."
-        svc.fail("MINIMUM_STAY_NOT_MET", message, "Stay longer or choose other dates.", minimum_nights=found.needed, **said)
+        svc.fail(
+            "MINIMUM_STAY_NOT_MET",
+            message,
+            "Stay longer or choose other dates.",
+            minimum_nights=found.needed,
+            **said,
+        )
 
 
 def create(
@@ -77,7 +117,12 @@ def create(
     total = rules.cost(words, hotel, found.prices, rooms).total
     if quoted is not None and quoted != total:
         message = f"The total is ${dollars(total):,.2f} now, not ${dollars(quoted):,.2f}."
-        svc.fail("PRICE_CHANGED", message, f"See {words.room_list} and ask whether the new price is fine.", total_price=dollars(total))
+        svc.fail(
+            "PRICE_CHANGED",
+            message,
+            f"See {words.room_list} and ask whether the new price is fine.",
+            total_price=dollars(total),
+        )
     me = account(svc, words)
     made = {
         "id": svc.new_id(words.booking_id),
@@ -113,18 +158,36 @@ def modify(
     row, hotel = rules.find_booking(svc, words, booking_id)
     state = rules.status(svc, row, hotel)
     if state != "confirmed":
-        svc.fail("CANNOT_MODIFY", f"Booking {booking_id} is {state}.", "Only bookings ahead can be changed.", status=state)
+        svc.fail(
+            "CANNOT_MODIFY",
+            f"Booking {booking_id} is {state}.",
+            "Only bookings ahead can be changed.",
+            status=state,
+        )
     if stay == (None, None) and guests is None and rooms is None and requests is None:
-        svc.fail(svc.codes.invalid, "Nothing to change was given.", "Give dates, guests, rooms or special requests.")
+        svc.fail(
+            svc.codes.invalid,
+            "Nothing to change was given.",
+            "Give dates, guests, rooms or special requests.",
+        )
     dates = (stay[0] or row["check_in"], stay[1] or row["check_out"])
     heads, count = guests or row["guests"], rooms or row["rooms"]
     room, changes = rules.find_room(svc, words, row["room_type_id"]), dict[str, Any]()
     if (*dates, count) != (row["check_in"], row["check_out"], row["rooms"]):
         until = rules.deadline(svc, words, row, hotel)
         if until is None or svc.now > until:
-            why = f"could be changed until {iso(until)}" if until is not None else "cannot be changed at this rate"
+            why = (
+                f"could be changed until {iso(until)}"
+                if until is not None
+                else "cannot be changed at this rate"
+            )
             hint = "Only guests and special requests can still be changed; cancelling follows the booking's policy."
-            svc.fail("CANNOT_MODIFY", f"Dates and rooms of booking {booking_id} {why}.", hint, booking_id=booking_id)
+            svc.fail(
+                "CANNOT_MODIFY",
+                f"Dates and rooms of booking {booking_id} {why}.",
+                hint,
+                booking_id=booking_id,
+            )
         rules.check_dates(svc, words, hotel, *dates)
         changes = {"check_in": dates[0], "check_out": dates[1], "rooms": count}
     if changes or heads != row["guests"]:
@@ -150,10 +213,18 @@ def cancel(svc: Service, words: Words, booking_id: str) -> tuple[dict[str, Any],
     state = rules.status(svc, row, hotel)
     if state == "cancelled":
         message = f"Booking {booking_id} was cancelled at {row['cancelled_at']}."
-        svc.fail("ALREADY_CANCELLED", message, "Nothing more needs to be done.", booking_id=booking_id)
+        svc.fail(
+            "ALREADY_CANCELLED", message, "Nothing more needs to be done.", booking_id=booking_id
+        )
     if state != "confirmed":
         hint = "A stay that has begun is settled with the property."
-        svc.fail("CANNOT_CANCEL", f"Booking {booking_id} is {state}.", hint, booking_id=booking_id, status=state)
+        svc.fail(
+            "CANNOT_CANCEL",
+            f"Booking {booking_id} is {state}.",
+            hint,
+            booking_id=booking_id,
+            status=state,
+        )
     back = rules.refund(svc, words, row, hotel)
     svc.db.update(f"{words.tables}_bookings", booking_id, cancelled_at=svc.time)
     kept = rules.charged(words, rules.find_room(svc, words, row["room_type_id"]), row, hotel) - back

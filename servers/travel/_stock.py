@@ -28,7 +28,9 @@ def nights(check_in: str, check_out: str) -> list[date]:
 
 def busy(events: Iterable[dict[str, Any]], night: date) -> int:
     """Return how full (percent, more than 100 sells out) an event in town makes a night; 0 without one."""
-    return max((e["fill"] for e in events if e["begins"] <= night.isoformat() < e["ends"]), default=0)
+    return max(
+        (e["fill"] for e in events if e["begins"] <= night.isoformat() < e["ends"]), default=0
+    )
 
 
 def season(lat: float, night: date) -> float:
@@ -37,29 +39,58 @@ def season(lat: float, night: date) -> float:
     return math.cos(2 * math.pi * (night.timetuple().tm_yday - peak) / 365)
 
 
-def night_price(room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, today: date) -> int:
+def night_price(
+    room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, today: date
+) -> int:
     """Return what a room costs for a night, whole dollars in cents, when booked on `today`."""
     ahead = (night - today).days
     lead = 1.08 if ahead <= 3 else (0.94 if ahead >= 60 else 1.0)
     weekend = 1.17 if night.weekday() in _WEEKEND else 1.0
     event = 1 + max(0, fill - 60) / 130
-    drift = 1 + 0.05 * draws("rate", hotel["property_id"], night)[0] + 0.03 * draws("rate", hotel["property_id"], night, today)[1]
-    return round_cents(room["base"] * (1 + 0.15 * season(hotel["lat"], night)) * weekend * event * lead * drift / 100) * 100
+    drift = (
+        1
+        + 0.05 * draws("rate", hotel["property_id"], night)[0]
+        + 0.03 * draws("rate", hotel["property_id"], night, today)[1]
+    )
+    return (
+        round_cents(
+            room["base"]
+            * (1 + 0.15 * season(hotel["lat"], night))
+            * weekend
+            * event
+            * lead
+            * drift
+            / 100
+        )
+        * 100
+    )
 
 
 def others(room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, today: date) -> int:
     """Return how many of a pool's units other guests hold for a night, as of `today`."""
-    if hotel["closed_from"] is not None and hotel["closed_from"] <= night.isoformat() < (hotel["closed_to"] or "9999"):
+    if hotel["closed_from"] is not None and hotel["closed_from"] <= night.isoformat() < (
+        hotel["closed_to"] or "9999"
+    ):
         return room["units"]
     usual, luck, early = draws("guests", hotel["property_id"], room["pool"], night)[:3]
-    share = 0.60 + 0.16 * season(hotel["lat"], night) + (0.10 if night.weekday() in _WEEKEND else 0.0) + 0.22 * usual
+    share = (
+        0.60
+        + 0.16 * season(hotel["lat"], night)
+        + (0.10 if night.weekday() in _WEEKEND else 0.0)
+        + 0.22 * usual
+    )
     pickup = 1 - (0.55 + 0.1 * early) * min(max((night - today).days, 0), 75) / 75
     if fill:
-        share, pickup = fill / 100 + 0.18 * luck, 1 - 0.15 * min(max((night - today).days, 0), 75) / 75
+        share, pickup = (
+            fill / 100 + 0.18 * luck,
+            1 - 0.15 * min(max((night - today).days, 0), 75) / 75,
+        )
     return max(0, min(room["units"], math.floor(room["units"] * share * pickup + 0.5)))
 
 
-def held(svc: Service, tables: str, property_id: str, pool: str, night: date, except_booking: str = "") -> int:
+def held(
+    svc: Service, tables: str, property_id: str, pool: str, night: date, except_booking: str = ""
+) -> int:
     """Return how many units of a pool this account's own bookings hold for a night."""
     day = night.isoformat()
     return svc.db.sql(

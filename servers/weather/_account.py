@@ -48,8 +48,20 @@ def save(service: Service, saved: Saved, label: str, place: Place) -> str:
     if not label:
         service.fail(service.codes.invalid, "The label is blank.", "Give a label such as Cabin.")
     if _labelled(service.db, saved, label):
-        service.fail("LABEL_EXISTS", saved.exists.format(label=label), f"Choose another label or call {saved.remover} first.")
-    service.db.insert(saved.table, {"id": service.new_id(saved.prefix), "label": label, "location": place.id, "created": service.time})
+        service.fail(
+            "LABEL_EXISTS",
+            saved.exists.format(label=label),
+            f"Choose another label or call {saved.remover} first.",
+        )
+    service.db.insert(
+        saved.table,
+        {
+            "id": service.new_id(saved.prefix),
+            "label": label,
+            "location": place.id,
+            "created": service.time,
+        },
+    )
     return label
 
 
@@ -57,7 +69,11 @@ def remove(service: Service, saved: Saved, label: str) -> str:
     """Remove the place saved under a label, whatever its case, and return the label as it was kept."""
     row = _labelled(service.db, saved, label)
     if row is None:
-        service.fail("LABEL_NOT_FOUND", saved.missing.format(label=label), f"Call {saved.lister} for the labels.")
+        service.fail(
+            "LABEL_NOT_FOUND",
+            saved.missing.format(label=label),
+            f"Call {saved.lister} for the labels.",
+        )
     service.db.delete(saved.table, row["id"])
     return row["label"]
 

@@ -5,7 +5,24 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-_POINTS = ("N", "NNE", "NE", "ENE", "E", "ESE", "SE", "SSE", "S", "SSW", "SW", "WSW", "W", "WNW", "NW", "NNW")
+_POINTS = (
+    "N",
+    "NNE",
+    "NE",
+    "ENE",
+    "E",
+    "ESE",
+    "SE",
+    "SSE",
+    "S",
+    "SSW",
+    "SW",
+    "WSW",
+    "W",
+    "WNW",
+    "NW",
+    "NNW",
+)
 _WIND = {"ms": 1.0, "mph": 3600 / 1609.344, "kmh": 3.6, "knots": 3600 / 1852}
 BEAUFORT = (
     (0.5, "Calm"),
@@ -73,7 +90,14 @@ def feels_like(temp: float, humidity: float, wind: float) -> float:
     if warm < 80:
         return temp
     t, r = warm, humidity
-    index = -42.379 + 2.04901523 * t + 10.14333127 * r - 0.22475541 * t * r - 6.83783e-3 * t * t - 5.481717e-2 * r * r
+    index = (
+        -42.379
+        + 2.04901523 * t
+        + 10.14333127 * r
+        - 0.22475541 * t * r
+        - 6.83783e-3 * t * t
+        - 5.481717e-2 * r * r
+    )
     index += 1.22874e-3 * t * t * r + 8.5282e-4 * t * r * r - 1.99e-6 * t * t * r * r
     return celsius(max(t, index)) if r >= 40 else temp
 
@@ -117,7 +141,17 @@ def uv_index(elevation: float, cloud: float) -> float:
 def uv_category(index: float) -> str:
     """Return the WHO's exposure category (Global Solar UV Index, 2002) of the rounded index."""
     whole = int(index + 0.5)
-    return next(name for end, name in ((2, "Low"), (5, "Moderate"), (7, "High"), (10, "Very High"), (99, "Extreme")) if whole <= end)
+    return next(
+        name
+        for end, name in (
+            (2, "Low"),
+            (5, "Moderate"),
+            (7, "High"),
+            (10, "Very High"),
+            (99, "Extreme"),
+        )
+        if whole <= end
+    )
 
 
 def burn_minutes(index: float) -> int | None:
@@ -140,8 +174,17 @@ class Air(NamedTuple):
 def air(pm25: float, elevation: float, cloud: float, wind: float) -> Air:
     """Return air quality from fine dust and weather: coarse dust and NO2 follow it and the wind, ozone follows sunlight."""
     sun = max(0.0, math.sin(math.radians(elevation))) * (1 - 0.5 * cloud / 100)
-    pm10, ozone, no2 = int(pm25 * 1.8 + wind), int(24 + 26 * sun), int(6 + pm25 * 0.8 / (1 + wind / 4))
-    indices = {"pm25": aqi("pm25", pm25), "pm10": aqi("pm10", pm10), "ozone": aqi("ozone", ozone / 1000), "no2": aqi("no2", no2)}
+    pm10, ozone, no2 = (
+        int(pm25 * 1.8 + wind),
+        int(24 + 26 * sun),
+        int(6 + pm25 * 0.8 / (1 + wind / 4)),
+    )
+    indices = {
+        "pm25": aqi("pm25", pm25),
+        "pm10": aqi("pm10", pm10),
+        "ozone": aqi("ozone", ozone / 1000),
+        "no2": aqi("no2", no2),
+    }
     primary = max(indices, key=lambda n: indices[n])
     return Air(pm25, pm10, ozone, no2, indices[primary], aqi_category(indices[primary]), primary)
 
@@ -153,7 +196,9 @@ def aqi(pollutant: str, amount: float) -> int:
     low, index_low = 0.0, 0
     for end, (_, index_high) in zip(ends, _AQI, strict=True):
         if amount <= end:
-            return round((index_high - index_low) / (end - low) * max(0.0, amount - low) + index_low)
+            return round(
+                (index_high - index_low) / (end - low) * max(0.0, amount - low) + index_low
+            )
         low, index_low = end + step, index_high + 1
     return 500
 
@@ -168,7 +213,16 @@ def pressure_trend(change: float) -> tuple[str, str]:
     size = abs(change)
     if size < 0.1:
         return "steady", "Steady"
-    pace = next(word for end, word in ((1.5, " slowly"), (3.5, ""), (6.0, " quickly"), (math.inf, " very rapidly")) if size <= end)
+    pace = next(
+        word
+        for end, word in (
+            (1.5, " slowly"),
+            (3.5, ""),
+            (6.0, " quickly"),
+            (math.inf, " very rapidly"),
+        )
+        if size <= end
+    )
     way = "rising" if change > 0 else "falling"
     return way, (way + pace).capitalize()
 
@@ -181,4 +235,6 @@ def pollen_level(kind: str, grains: int) -> str:
     """Return the National Allergy Bureau's level of a count."""
     if grains == 0:
         return "none"
-    return ("low", "moderate", "high", "very high")[sum(grains >= end for end in POLLEN_SCALES[kind])]
+    return ("low", "moderate", "high", "very high")[
+        sum(grains >= end for end in POLLEN_SCALES[kind])
+    ]

@@ -55,7 +55,9 @@ def truth(city: Mapping[str, Any], events: Iterable[Mapping[str, Any]], at: int)
     """Return the hour that begins at `at`. `city` is a row of `weather_cities`, `events` are rows of `weather_events` of that city."""
     climate = city["climate"]
     wide, local = smooth(climate["region"], at, 18 * HOUR), smooth(city["id"], at, 9 * HOUR)
-    wet, warm, breeze, turn, haze = (0.65 * w + 0.35 * n for w, n in zip(wide[:5], local[:5], strict=True))
+    wet, warm, breeze, turn, haze = (
+        0.65 * w + 0.35 * n for w, n in zip(wide[:5], local[:5], strict=True)
+    )
     high, low, wet_days = (monthly(climate[n], at) for n in ("high", "low", "wet_days"))
     share = min(0.6, max(0.005, wet_days / 30 * 0.45))
     over = wet - NormalDist(0, _WET_SPREAD).inv_cdf(1 - share)
@@ -87,4 +89,6 @@ def truth(city: Mapping[str, Any], events: Iterable[Mapping[str, Any]], at: int)
 
 def _weight(event: Mapping[str, Any], at: int) -> float:
     since, left = at - parse_time(event["starts"]), parse_time(event["ends"]) - at
-    return 0.0 if since < 0 or left <= 0 else max(0.3, min(1.0, (since + HOUR) / _RAMP, left / _RAMP))
+    return (
+        0.0 if since < 0 or left <= 0 else max(0.3, min(1.0, (since + HOUR) / _RAMP, left / _RAMP))
+    )

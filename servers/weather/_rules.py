@@ -26,19 +26,29 @@ from servers.weather._sky import sun_elevation
 from servers.weather._units import Units
 
 SHARED_TABLES = {
-    "weather_cities": Table("id:str name:str state:str abbr:str country:str lat:float lon:float timezone:str climate:dict"),
-    "weather_events": Table("id:str city:str starts:str ends:str temp:float rain:float wind:float cloud:int pm25:float", index=("city",)),
+    "weather_cities": Table(
+        "id:str name:str state:str abbr:str country:str lat:float lon:float timezone:str climate:dict"
+    ),
+    "weather_events": Table(
+        "id:str city:str starts:str ends:str temp:float rain:float wind:float cloud:int pm25:float",
+        index=("city",),
+    ),
     "weather_hours": Table(
         "id:str city:str temp:float humidity:int wind:float wind_deg:int pressure:float cloud:int rain:float pm25:float"
     ),
-    "weather_days": Table("id:str city:str high:float low:float humidity:int wind:float cloud:int rain:float"),
+    "weather_days": Table(
+        "id:str city:str high:float low:float humidity:int wind:float cloud:int rain:float"
+    ),
 }
 """Cities with monthly normals; events on top of them; hours (id `city:YYYY-MM-DDTHH`, UTC) and past days (id `city:YYYY-MM-DD`, local)."""
 
 PLACE = "city:str station:str temp_bias:float humidity_bias:int wind_factor:float rain_factor:float pressure_bias:float adjustments:dict"
 """Columns that a provider's table of places has after its id. `adjustments` is `{local date: {temp: °C added, rain, wind: factors}}`."""
 
-ALERTS = Table("id:str city:str event:str severity:str issued:str starts:str ends:str description:str instruction:str", index=("city",))
+ALERTS = Table(
+    "id:str city:str event:str severity:str issued:str starts:str ends:str description:str instruction:str",
+    index=("city",),
+)
 """A provider's alerts. One is public from `issued` on and ends at `ends`."""
 
 Location = Annotated[
@@ -49,7 +59,9 @@ Location = Annotated[
         description='Location id, "City" or "City, State", e.g. "Portland, Oregon". Add the state to a shared name.',
     ),
 ]
-Label = Annotated[str, Field(min_length=1, max_length=40, description="Name of the saved place, e.g. Cabin.")]
+Label = Annotated[
+    str, Field(min_length=1, max_length=40, description="Name of the saved place, e.g. Cabin.")
+]
 Sky = Literal[
     "clear",
     "partly_cloudy",
@@ -98,7 +110,9 @@ class Place:
     def day(self, when: date) -> tuple[int, int]:
         """Return when a local date begins and ends."""
         zone, after = ZoneInfo(self.timezone), when + timedelta(days=1)
-        begin, end = (int(datetime(x.year, x.month, x.day, tzinfo=zone).timestamp()) for x in (when, after))
+        begin, end = (
+            int(datetime(x.year, x.month, x.day, tzinfo=zone).timestamp()) for x in (when, after)
+        )
         return begin, end
 
     def elevation(self, at: int) -> float:
@@ -135,7 +149,9 @@ def search(db: World, table: str, query: str) -> list[Place]:
     states = dict(db.sql("SELECT id, abbr FROM weather_cities"))
 
     def fits(place: Place) -> bool:
-        words = f"{place.name} {place.state} {states[place.city]} {place.country}".casefold().split()
+        words = (
+            f"{place.name} {place.state} {states[place.city]} {place.country}".casefold().split()
+        )
         return all(any(w.startswith(q) for w in words) for q in wanted)
 
     return [p for p in _places(db, table, "1 ORDER BY c.rowid") if fits(p)] if wanted else []
@@ -153,17 +169,26 @@ def place_of(service: Service, table: str, text: str, search_tool: str, key: str
         return found[0]
     if not found:
         service.fail(
-            "LOCATION_NOT_FOUND", f"There is no location '{text}'.", f"Call {search_tool} to find it, then pass its {key}.", location=text
+            "LOCATION_NOT_FOUND",
+            f"There is no location '{text}'.",
+            f"Call {search_tool} to find it, then pass its {key}.",
+            location=text,
         )
     service.fail(
         "AMBIGUOUS_LOCATION",
-        f"'{text}' fits {len(found)} locations: " + "; ".join(f"{p.name}, {p.state}" for p in found) + ".",
+        f"'{text}' fits {len(found)} locations: "
+        + "; ".join(f"{p.name}, {p.state}" for p in found)
+        + ".",
         f'Pass "City, State" or the {key} of the one that is meant.',
-        candidates=[{key: p.id, "name": p.name, "state": p.state, "country": p.country} for p in found],
+        candidates=[
+            {key: p.id, "name": p.name, "state": p.state, "country": p.country} for p in found
+        ],
     )
 
 
-def past_date(service: Service, place: Place, text: str, days: int, unknown: str, later: str) -> date:
+def past_date(
+    service: Service, place: Place, text: str, days: int, unknown: str, later: str
+) -> date:
     """Return a local date that is over and at most so many days ago; else refuse with the message `unknown`.
 
     `later` is the tool for today and what comes.
@@ -173,14 +198,21 @@ def past_date(service: Service, place: Place, text: str, days: int, unknown: str
     if not first <= when <= last:
         ahead = f" For today and later call {later}." if when > last else ""
         hint = f"Ask for a date from {first} to {last}.{ahead}"
-        service.fail("DATE_NOT_FOUND", unknown, hint, earliest=first.isoformat(), latest=last.isoformat())
+        service.fail(
+            "DATE_NOT_FOUND", unknown, hint, earliest=first.isoformat(), latest=last.isoformat()
+        )
     return when
 
 
 def horizon(service: Service, code: str, what: str, value: int, most: int) -> None:
     """Refuse a number of hours or days that is outside the horizon."""
     if not 1 <= value <= most:
-        service.fail(code, f"{what} must be from 1 to {most}, got {value}.", f"Ask for at most {most} {what}.", maximum=most)
+        service.fail(
+            code,
+            f"{what} must be from 1 to {most}, got {value}.",
+            f"Ask for at most {most} {what}.",
+            maximum=most,
+        )
 
 
 # -- truth, observation, forecast ---------------------------------------------------------------------------------
@@ -198,7 +230,12 @@ def true_hours(db: World, city: str, first: int, count: int) -> list[Hour]:
     row = db.get("weather_cities", city)
     events = db.rows("weather_events", "city=?", city)
     moments = range(first, last + 1, HOUR)
-    return [Hour(at, *kept[key]) if (key := hour_key(city, at)) in kept else truth(row or {}, events, at) for at in moments]
+    return [
+        Hour(at, *kept[key])
+        if (key := hour_key(city, at)) in kept
+        else truth(row or {}, events, at)
+        for at in moments
+    ]
 
 
 def hour_key(city: str, at: int) -> str:
@@ -207,11 +244,31 @@ def hour_key(city: str, at: int) -> str:
 
 
 def _measured(place: Place, hour: Hour) -> Hour:
-    rain, wind, temp = hour.rain * place.rain_factor, hour.wind * place.wind_factor, hour.temp + place.temp_bias
-    if place.adjustments and (extra := place.adjustments.get(place.local(hour.at).date().isoformat())):
-        rain, wind, temp = rain * extra.get("rain", 1), wind * extra.get("wind", 1), temp + extra.get("temp", 0)
+    rain, wind, temp = (
+        hour.rain * place.rain_factor,
+        hour.wind * place.wind_factor,
+        hour.temp + place.temp_bias,
+    )
+    if place.adjustments and (
+        extra := place.adjustments.get(place.local(hour.at).date().isoformat())
+    ):
+        rain, wind, temp = (
+            rain * extra.get("rain", 1),
+            wind * extra.get("wind", 1),
+            temp + extra.get("temp", 0),
+        )
     humidity = min(100, max(1, hour.humidity + place.humidity_bias))
-    return Hour(hour.at, temp, humidity, wind, hour.wind_deg, hour.pressure + place.pressure_bias, hour.cloud, rain, hour.pm25)
+    return Hour(
+        hour.at,
+        temp,
+        humidity,
+        wind,
+        hour.wind_deg,
+        hour.pressure + place.pressure_bias,
+        hour.cloud,
+        rain,
+        hour.pm25,
+    )
 
 
 def observe(db: World, place: Place, now: int, hours_ago: int = 0) -> Hour:
@@ -219,7 +276,9 @@ def observe(db: World, place: Place, now: int, hours_ago: int = 0) -> Hour:
     return _measured(place, true_hours(db, place.city, (now // HOUR - hours_ago) * HOUR, 1)[0])
 
 
-def reading(place: Place, hour: Hour, to: Units, words: Mapping[str, str], direction: str | int) -> dict[str, Any]:
+def reading(
+    place: Place, hour: Hour, to: Units, words: Mapping[str, str], direction: str | int
+) -> dict[str, Any]:
     """Return what both providers show of a measured hour, converted. `words` are the provider's for the kinds of weather."""
     return {
         "observed_at": place.stamp(hour.at),
@@ -245,22 +304,36 @@ def issued(now: int, offset: int = 0) -> int:
     return (now - offset * HOUR) // (6 * HOUR) * 6 * HOUR + offset * HOUR
 
 
-def forecast(db: World, provider: str, place: Place, issue: int, first: int, count: int) -> list[Outlook]:
+def forecast(
+    db: World, provider: str, place: Place, issue: int, first: int, count: int
+) -> list[Outlook]:
     """Return a provider's forecast, as issued at `issue`, of hours from `first` on; hours before the issue are as measured.
 
     The error is drawn by provider, city, issue and day of lead and grows with the lead: 0.2 to 2.5 °C at ten days.
     """
-    return [_expected(provider, place, issue, _measured(place, hour)) for hour in true_hours(db, place.city, first, count)]
+    return [
+        _expected(provider, place, issue, _measured(place, hour))
+        for hour in true_hours(db, place.city, first, count)
+    ]
 
 
 def _expected(provider: str, place: Place, issue: int, hour: Hour) -> Outlook:
-    wet = 50 + 45 * min(1.0, hour.rain / 1.5) if hour.rain >= 0.1 else max(0.0, (hour.cloud - 60) * 0.6)
+    wet = (
+        50 + 45 * min(1.0, hour.rain / 1.5)
+        if hour.rain >= 0.1
+        else max(0.0, (hour.cloud - 60) * 0.6)
+    )
     if hour.at < issue:
         return Outlook(hour, 100 if hour.rain >= 0.1 else 0)
     lead = (hour.at - issue) / DAY
     day, share = int(lead), lead % 1
-    early, late = draws(provider, place.city, issue, day), draws(provider, place.city, issue, day + 1)
-    warm, damp, windy, grey = (a + (b - a) * share for a, b in zip(early[:4], late[:4], strict=True))
+    early, late = (
+        draws(provider, place.city, issue, day),
+        draws(provider, place.city, issue, day + 1),
+    )
+    warm, damp, windy, grey = (
+        a + (b - a) * share for a, b in zip(early[:4], late[:4], strict=True)
+    )
     chance = wet + (30 - wet) * min(0.6, lead * 0.06) + 5 * damp
     rain = hour.rain * (1 + damp * (0.08 + 0.025 * lead))
     seen = Hour(
@@ -293,7 +366,9 @@ class Day:
     sky_night: Sky = "clear"
 
 
-def forecast_days(db: World, provider: str, place: Place, issue: int, now: int, count: int) -> list[Day]:
+def forecast_days(
+    db: World, provider: str, place: Place, issue: int, now: int, count: int
+) -> list[Day]:
     """Return local dates from today on; the hours of today that have passed are as measured."""
     today, found = place.local(now).date(), []
     bounds = [place.day(today + timedelta(days=n)) for n in range(count)]
@@ -313,12 +388,33 @@ def past_day(db: World, place: Place, when: date) -> Day:
     if row is None:
         begin, end = place.day(when)
         return _summary(
-            when.isoformat(), [_measured(place, h) for h in true_hours(db, place.city, begin // HOUR * HOUR, (end - begin) // HOUR)]
+            when.isoformat(),
+            [
+                _measured(place, h)
+                for h in true_hours(db, place.city, begin // HOUR * HOUR, (end - begin) // HOUR)
+            ],
         )
     rain = row["rain"] * place.rain_factor
-    sky = sky_of((row["high"] + row["low"]) / 2, row["cloud"], rain / 12, row["humidity"], row["wind"])
-    high, low, humidity = row["high"] + place.temp_bias, row["low"] + place.temp_bias, min(100, row["humidity"] + place.humidity_bias)
-    return Day(when.isoformat(), high, low, humidity, row["wind"] * place.wind_factor, rain, row["cloud"], None, sky, sky)
+    sky = sky_of(
+        (row["high"] + row["low"]) / 2, row["cloud"], rain / 12, row["humidity"], row["wind"]
+    )
+    high, low, humidity = (
+        row["high"] + place.temp_bias,
+        row["low"] + place.temp_bias,
+        min(100, row["humidity"] + place.humidity_bias),
+    )
+    return Day(
+        when.isoformat(),
+        high,
+        low,
+        humidity,
+        row["wind"] * place.wind_factor,
+        rain,
+        row["cloud"],
+        None,
+        sky,
+        sky,
+    )
 
 
 def _summary(when: str, hours: list[Hour]) -> Day:
@@ -328,7 +424,18 @@ def _summary(when: str, hours: list[Hour]) -> Day:
     temps = [h.temp for h in hours]
     rain, wind = sum(h.rain for h in hours), sum(h.wind for h in hours) / n
     humidity, cloud = sum(h.humidity for h in hours) // n, sum(h.cloud for h in hours) // n
-    return Day(when, max(temps), min(temps), humidity, wind, rain, cloud, None, _mean_sky(light), _mean_sky(dark))
+    return Day(
+        when,
+        max(temps),
+        min(temps),
+        humidity,
+        wind,
+        rain,
+        cloud,
+        None,
+        _mean_sky(light),
+        _mean_sky(dark),
+    )
 
 
 def _mean_sky(hours: list[Hour]) -> Sky:
@@ -348,7 +455,15 @@ def sky_of(temp: float, cloud: float, rain: float, humidity: float, wind: float)
         return "light_rain" if rain < 1 else "rain" if rain < 4 else "heavy_rain"
     if d.is_fog(rain, humidity, wind):
         return "fog"
-    return "clear" if cloud < 20 else "partly_cloudy" if cloud < 50 else "mostly_cloudy" if cloud < 85 else "cloudy"
+    return (
+        "clear"
+        if cloud < 20
+        else "partly_cloudy"
+        if cloud < 50
+        else "mostly_cloudy"
+        if cloud < 85
+        else "cloudy"
+    )
 
 
 def hour_sky(hour: Hour) -> Sky:

@@ -28,8 +28,20 @@ def _sun(at: float) -> tuple[float, float]:
     moment = gmtime(at)
     g = 2 * math.pi / 365 * (moment.tm_yday - 1 + (moment.tm_hour - 12) / 24)
     sin, cos = math.sin, math.cos
-    equation = 229.18 * (0.000075 + 0.001868 * cos(g) - 0.032077 * sin(g) - 0.014615 * cos(2 * g) - 0.040849 * sin(2 * g))
-    declination = 0.006918 - 0.399912 * cos(g) + 0.070257 * sin(g) - 0.006758 * cos(2 * g) + 0.000907 * sin(2 * g)
+    equation = 229.18 * (
+        0.000075
+        + 0.001868 * cos(g)
+        - 0.032077 * sin(g)
+        - 0.014615 * cos(2 * g)
+        - 0.040849 * sin(2 * g)
+    )
+    declination = (
+        0.006918
+        - 0.399912 * cos(g)
+        + 0.070257 * sin(g)
+        - 0.006758 * cos(2 * g)
+        + 0.000907 * sin(2 * g)
+    )
     return equation, declination - 0.002697 * cos(3 * g) + 0.00148 * sin(3 * g)
 
 
@@ -38,7 +50,12 @@ def sun_elevation(lat: float, lon: float, at: int) -> float:
     equation, declination = _sun(at)
     angle = math.radians((at % _DAY / 60 + equation + 4 * lon) / 4 - 180)
     phi = math.radians(lat)
-    return math.degrees(math.asin(math.sin(phi) * math.sin(declination) + math.cos(phi) * math.cos(declination) * math.cos(angle)))
+    return math.degrees(
+        math.asin(
+            math.sin(phi) * math.sin(declination)
+            + math.cos(phi) * math.cos(declination) * math.cos(angle)
+        )
+    )
 
 
 def solar_noon(lon: float, day: date) -> int:
@@ -48,14 +65,18 @@ def solar_noon(lon: float, day: date) -> int:
     return middle - int(_sun(middle)[0] * 60)
 
 
-def sun_crossings(lat: float, lon: float, day: date, elevation: float = -0.833) -> tuple[int, int] | None:
+def sun_crossings(
+    lat: float, lon: float, day: date, elevation: float = -0.833
+) -> tuple[int, int] | None:
     """Return when the sun rises and sets through an elevation on a local date, whole minutes, or None where it does not.
 
     The default is sunrise and sunset by NOAA's approximation (refraction and the sun's radius included).
     """
     noon = solar_noon(lon, day)
     phi, declination = math.radians(lat), _sun(noon)[1]
-    cosine = (math.sin(math.radians(elevation)) - math.sin(phi) * math.sin(declination)) / (math.cos(phi) * math.cos(declination))
+    cosine = (math.sin(math.radians(elevation)) - math.sin(phi) * math.sin(declination)) / (
+        math.cos(phi) * math.cos(declination)
+    )
     if not -1 <= cosine <= 1:
         return None
     half = math.degrees(math.acos(cosine)) * 240
@@ -71,7 +92,11 @@ def moon_phase(at: int) -> str:
     """Return the phase's name; each of the four exact phases lasts a day to either side."""
     age, quarter = moon_age(at), SYNODIC / 4
     near = round(age / quarter)
-    return _PHASES[2 * near % 8] if abs(age - near * quarter) < 1 else _PHASES[2 * int(age / quarter) + 1]
+    return (
+        _PHASES[2 * near % 8]
+        if abs(age - near * quarter) < 1
+        else _PHASES[2 * int(age / quarter) + 1]
+    )
 
 
 def illumination(at: int) -> int:

@@ -23,7 +23,9 @@ class Units:
 
     def temp(self, celsius: float) -> float:
         """Return a temperature."""
-        return round(d.fahrenheit(celsius) if self.temperature == "F" else celsius, self.places) + 0.0
+        return (
+            round(d.fahrenheit(celsius) if self.temperature == "F" else celsius, self.places) + 0.0
+        )
 
     def difference(self, celsius: float) -> float:
         """Return a difference of temperatures."""

@@ -7,9 +7,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-Query = Annotated[str, Field(min_length=1, max_length=200, description='Words to find; "quotes" keep words together.')]
-PageTitle = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S", description="Title of the page.")]
-Remark = Annotated[str, Field(min_length=1, max_length=5000, pattern=r"\S", description="Text of the comment.")]
+Query = Annotated[
+    str,
+    Field(min_length=1, max_length=200, description='Words to find; "quotes" keep words together.'),
+]
+PageTitle = Annotated[
+    str, Field(min_length=1, max_length=200, pattern=r"\S", description="Title of the page.")
+]
+Remark = Annotated[
+    str, Field(min_length=1, max_length=5000, pattern=r"\S", description="Text of the comment.")
+]
 AROUND = 90
 """Letters shown before and after what was found."""
 

@@ -43,7 +43,10 @@ SCENARIOS = {
 }
 """The scenarios of each era that any server can be asked to pass."""
 
-NEEDS_FIXTURE = {"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400"}
+NEEDS_FIXTURE = {
+    "sep-2575-server-rejects-undeclared-capability",
+    "sep-2575-missing-capability-http-400",
+}
 """Checks inside `server-stateless` that call a tool `test_missing_capability`, which only a server made for the suite has."""
 
 AT_ONCE = 4
@@ -63,10 +66,29 @@ class Outcome(NamedTuple):
 def run(home: Path, url: str, service: str, era: str, scenario: str) -> Outcome:
     """Run one scenario in a process of its own and read its checks."""
     with tempfile.TemporaryDirectory() as out:
-        node, suite = home / "node_modules/.bin/node", home / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
-        line = [node, suite, "server", "--url", url, "--scenario", scenario, "--spec-version", era, "--output-dir", out]
+        node, suite = (
+            home / "node_modules/.bin/node",
+            home / "node_modules/@modelcontextprotocol/conformance/dist/index.js",
+        )
+        line = [
+            node,
+            suite,
+            "server",
+            "--url",
+            url,
+            "--scenario",
+            scenario,
+            "--spec-version",
+            era,
+            "--output-dir",
+            out,
+        ]
         done = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS, check=False)
-        checks = [check for path in Path(out).rglob("checks.json") for check in json.loads(path.read_text())]
+        checks = [
+            check
+            for path in Path(out).rglob("checks.json")
+            for check in json.loads(path.read_text())
+        ]
     statuses = Counter(check["status"] for check in checks)
     wrong = [f"{c['id']}: {c.get('errorMessage') or c['description']}" for c in checks if _wrong(c)]
     if not statuses["SUCCESS"]:
@@ -87,7 +109,9 @@ async def main(home: Path) -> list[Outcome]:
 
     async def one(port: int, service: str, era: str, scenario: str) -> None:
         url = f"http://127.0.0.1:{port}/play/{service}/mcp"
-        outcomes.append(await anyio.to_thread.run_sync(run, home, url, service, era, scenario, limiter=limit))
+        outcomes.append(
+            await anyio.to_thread.run_sync(run, home, url, service, era, scenario, limiter=limit)
+        )
 
     async with run_app(make_app(episodes)) as port, anyio.create_task_group() as tasks:
         for service in session.classes:
@@ -105,11 +129,16 @@ def report(outcomes: list[Outcome]) -> Iterator[str]:
             good = sum(not o.wrong for o in found)
             yield f"{era}  {scenario:26} {good} of {len(found)} services, {sum(o.passed for o in found)} checks passed"
     for outcome in outcomes:
-        yield from (f"{outcome.service}, {outcome.era}, {outcome.scenario}: {told}" for told in outcome.wrong)
+        yield from (
+            f"{outcome.service}, {outcome.era}, {outcome.scenario}: {told}"
+            for told in outcome.wrong
+        )
 
 
 if __name__ == "__main__":
-    logging.getLogger("mcp").setLevel(logging.ERROR)  # the suite sends foreign Host headers on purpose
+    logging.getLogger("mcp").setLevel(
+        logging.ERROR
+    )  # the suite sends foreign Host headers on purpose
     results = anyio.run(main, Path(sys.argv[1]).resolve())
     print("\n".join(report(results)))
     sys.exit(any(o.wrong for o in results))

@@ -28,24 +28,39 @@ def test_the_example_of_a_kind_loads(kind: str) -> None:
 
 
 ROW = {"table": "venmo_requests", "where": {}}
-VENMO, PART = {"on": "venmo.send_money"}, {"on": "venmo.create_group_payment", "items": "participants"}
+VENMO, PART = (
+    {"on": "venmo.send_money"},
+    {"on": "venmo.create_group_payment", "items": "participants"},
+)
 
 
 @pytest.mark.parametrize(
     ("item", "message"),
     [
         ({"rewritten_arguments": VENMO | {"edit": []}}, "edit"),
-        ({"rewritten_arguments": VENMO | {"edit": [{"set": {"amuont": 1}}]}}, "unknown argument 'amuont'; did you mean 'amount'?"),
-        ({"fabricated_reply": VENMO | {"reply": {"amount": "${reply.amount}"}}}, "nothing runs, so there is no reply"),
+        (
+            {"rewritten_arguments": VENMO | {"edit": [{"set": {"amuont": 1}}]}},
+            "unknown argument 'amuont'; did you mean 'amount'?",
+        ),
+        (
+            {"fabricated_reply": VENMO | {"reply": {"amount": "${reply.amount}"}}},
+            "nothing runs, so there is no reply",
+        ),
         ({"fabricated_reply": VENMO}, "missing 'reply'"),
         ({"duplicate_delivery": {"on": "venmo.get_balance"}}, "duplicate_delivery acts on writes"),
         ({"duplicate_delivery": VENMO | {"times": 1}}, "times"),
         ({"partial_batch": PART}, "needs exactly one of `fails`"),
-        ({"partial_batch": PART | {"items": "participant", "keep": 1}}, "did you mean 'participants'"),
+        (
+            {"partial_batch": PART | {"items": "participant", "keep": 1}},
+            "did you mean 'participants'",
+        ),
         ({"partial_batch": PART | {"items": "description", "keep": 1}}, "'description' is no list"),
         ({"partial_batch": PART | {"keep": 1, "as": "loud"}}, "as: "),
         ({"revert_after_write": VENMO | {"seconds": 5, "calls_later": 1}}, "at most one of"),
-        ({"revert_after_write": VENMO | {"tables": ["venmo_transaction"]}}, "did you mean 'venmo_transactions'"),
+        (
+            {"revert_after_write": VENMO | {"tables": ["venmo_transaction"]}},
+            "did you mean 'venmo_transactions'",
+        ),
         ({"credential_expired": {"on": ["venmo.*", "zelle.*"]}}, "declare one for each provider"),
         ({"credential_expired": {"on": "sign_in.sign_in"}}, "names none"),
         ({"quota": VENMO | {"period": "week"}}, "period"),
@@ -53,21 +68,48 @@ VENMO, PART = {"on": "venmo.send_money"}, {"on": "venmo.create_group_payment", "
         ({"api_sunset": VENMO | {"instead": "venmo.send_money"}}, "would be gone as well"),
         ({"api_sunset": VENMO | {"date": "soon"}}, "must be an ISO-8601"),
         ({"maintenance_window": VENMO}, "needs `from` and `to`"),
-        ({"maintenance_window": VENMO | {"from": "25:00", "to": "26:00"}}, "a time of day is written 22:30"),
-        ({"replica_disagreement": {"on": "venmo.get_balance", "lags": [0, 0]}}, "copies that do not lag agree"),
-        ({"error_ladder": VENMO | {"steps": []}}, "steps"),
-        ({"error_ladder": VENMO | {"steps": [{"met": {"note": {"contain": "x", "lt": 2}}}]}}, "unknown operator 'contain'"),
-        ({"error_ladder": VENMO | {"steps": [{"met_by": {"seconds": 5}}]}}, "met_by: names a call"),
-        ({"wrong_value": VENMO | {"reply": [{"set": {"amount": "${record.amount}"}}]}}, "unknown name 'record'"),
-        ({"wrong_value": VENMO | {"row": ROW | {"restore": True, "when": "copy"}}}, "`when` is after"),
         (
-            {"wrong_value": VENMO | {"row": {"table": "venmo_requests", "where": {}, "edit": [{"zero": ["amount"]}], "when": "copy"}}},
+            {"maintenance_window": VENMO | {"from": "25:00", "to": "26:00"}},
+            "a time of day is written 22:30",
+        ),
+        (
+            {"replica_disagreement": {"on": "venmo.get_balance", "lags": [0, 0]}},
+            "copies that do not lag agree",
+        ),
+        ({"error_ladder": VENMO | {"steps": []}}, "steps"),
+        (
+            {"error_ladder": VENMO | {"steps": [{"met": {"note": {"contain": "x", "lt": 2}}}]}},
+            "unknown operator 'contain'",
+        ),
+        ({"error_ladder": VENMO | {"steps": [{"met_by": {"seconds": 5}}]}}, "met_by: names a call"),
+        (
+            {"wrong_value": VENMO | {"reply": [{"set": {"amount": "${record.amount}"}}]}},
+            "unknown name 'record'",
+        ),
+        (
+            {"wrong_value": VENMO | {"row": ROW | {"restore": True, "when": "copy"}}},
+            "`when` is after",
+        ),
+        (
+            {
+                "wrong_value": VENMO
+                | {
+                    "row": {
+                        "table": "venmo_requests",
+                        "where": {},
+                        "edit": [{"zero": ["amount"]}],
+                        "when": "copy",
+                    }
+                }
+            },
             "for reads",
         ),
         ({"schema_drift": VENMO}, "needs `rename`"),
     ],
 )
-def test_a_mistake_is_one_line_that_says_what_would_be_right(item: dict[str, Any], message: str) -> None:
+def test_a_mistake_is_one_line_that_says_what_would_be_right(
+    item: dict[str, Any], message: str
+) -> None:
     with pytest.raises(InputError) as wrong:
         parse(item)
     assert message in str(wrong.value) and "\n" not in str(wrong.value)
@@ -115,7 +157,9 @@ def _plagued(faults: list[Fault], seed: int) -> list[str]:
         some = [(cls, spec) for cls, spec in SOME if cls.category == category]
         session = new_session(*of_category(category), seed=seed, faults=faults)
 
-        async def run(session: Session = session, some: list[tuple[type[Service], ToolSpec]] = some) -> None:
+        async def run(
+            session: Session = session, some: list[tuple[type[Service], ToolSpec]] = some
+        ) -> None:
             for cls, spec in some * 2:
                 await session.call(cls.name, spec.name, spec.example)
 

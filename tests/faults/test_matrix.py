@@ -33,7 +33,9 @@ def shared() -> list[str]:
     for place, category in enumerate(categories()):
         *_, cls = of_category(category).values()
         effects = sorted({t.effect for t in cls.tools.values()})
-        found.append(f"{cls.name}.{next(t.name for t in cls.tools.values() if t.effect == effects[place % len(effects)])}")
+        found.append(
+            f"{cls.name}.{next(t.name for t in cls.tools.values() if t.effect == effects[place % len(effects)])}"
+        )
     return found
 
 
@@ -46,7 +48,15 @@ def halves() -> tuple[dict[str, Any], dict[str, Any]]:
         split[lighter].append(f"{name}.*")
         counts[lighter] += len(cls.tools)
     running = [
-        process("list", "faults", "--matrix", "--json", "--on", ",".join([*half, *shared()]), env={"PYTHONHASHSEED": seed, "TZ": zone})
+        process(
+            "list",
+            "faults",
+            "--matrix",
+            "--json",
+            "--on",
+            ",".join([*half, *shared()]),
+            env={"PYTHONHASHSEED": seed, "TZ": zone},
+        )
         for half, seed, zone in zip(split, "12", ("UTC", "Asia/Tokyo"), strict=True)
     ]
     first, second = (p.communicate(timeout=400) for p in running)
@@ -57,13 +67,20 @@ def halves() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_every_kind_lives_and_does_what_it_promises_on_every_tool() -> None:
     """One test, so that two workers never play all cells twice."""
     one, two = halves()
-    assert {t: one["tools"][t] for t in shared()} == {t: two["tools"][t] for t in shared()}, "two processes find otherwise"
+    assert {t: one["tools"][t] for t in shared()} == {t: two["tools"][t] for t in shared()}, (
+        "two processes find otherwise"
+    )
     for kind, cls in kinds().items():
         told = [half["kinds"][kind] for half in (one, two)]
         assert [half["problems"] for half in told] == [{}, {}], kind
         fires, quiet, tools = (sum(counts) for counts in zip(*map(counted, told), strict=True))
         assert fires > 0 and fires + quiet == tools, kind
-        every = [f"{name}.{t.name}" for name, s in services().items() for t in s.tools.values() if t.effect in cls.effects]
+        every = [
+            f"{name}.{t.name}"
+            for name, s in services().items()
+            for t in s.tools.values()
+            if t.effect in cls.effects
+        ]
         assert tools == len(every) + len(set(every) & set(shared())), kind
 
 
@@ -76,8 +93,13 @@ def counted(told: dict[str, Any]) -> tuple[int, int, int]:
 def test_a_kind_declares_what_the_matrix_knows(kind: str) -> None:
     cls = kinds()[kind]
     assert set(cls.promises) <= set(PROMISES)
-    assert not ({"unchanged", "committed"} <= set(cls.promises) or {"honest", "altered"} <= set(cls.promises))
-    assert cls.denies or cls.promises or "sample" in vars(cls), f"{kind}: nothing says what a firing of it keeps"
+    assert not (
+        {"unchanged", "committed"} <= set(cls.promises)
+        or {"honest", "altered"} <= set(cls.promises)
+    )
+    assert cls.denies or cls.promises or "sample" in vars(cls), (
+        f"{kind}: nothing says what a firing of it keeps"
+    )
 
 
 def test_the_counts_are_printed_for_people_too() -> None:
@@ -156,12 +178,18 @@ def test_the_declarations_of_the_page_load_together(block: str) -> None:
     check_together([parse(item) for item in yaml.load(block, Loader=Loader)])
 
 
-def test_the_kind_that_the_page_adds_acts_on_tools_and_keeps_what_it_promises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kind_that_the_page_adds_acts_on_tools_and_keeps_what_it_promises(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     module = ModuleType("taught")
     monkeypatch.setitem(sys.modules, "taught", module)  # annotations are looked up there
     exec(compile(code, "docs/writing-faults.md", "exec", dont_inherit=True), vars(module))
-    (kind,) = [v for v in vars(module).values() if isinstance(v, type) and issubclass(v, Fault) and v is not Fault]
+    (kind,) = [
+        v
+        for v in vars(module).values()
+        if isinstance(v, type) and issubclass(v, Fault) and v is not Fault
+    ]
     found = play(kind, "venmo.list_transactions", "venmo.send_money", "venmo.get_balance")
     assert [c.outcome for c in found.cells[:2]] == ["fires", "fires"], found.cells
     assert found.by_kind()["cut_texts"]["problems"] == {}

@@ -24,7 +24,13 @@ from servers.kit.service import tool
 from servers.kit.session import Session
 from tests.support import IDS, START, WORLD, new_session
 
-PROPERTY = settings(max_examples=80, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+PROPERTY = settings(
+    max_examples=80,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 Number = st.integers(1, 4)
 
 
@@ -51,7 +57,9 @@ def example(name: str) -> Example:
         session = new_session(*owners(cls, spec))
         args = await prepared(session, cls, spec)
         before = session.world.scratch()
-        return Example(cls, spec, args, (await session.call(cls.name, spec.name, args)).data, before)
+        return Example(
+            cls, spec, args, (await session.call(cls.name, spec.name, args)).data, before
+        )
 
     return anyio.run(run)
 
@@ -85,21 +93,42 @@ def cases(draw: st.DrawFn) -> Case:
     """Return one to five faults and up to six calls on tools of one or two of their services."""
     about = draw(st.sampled_from(IDS)).partition(".")[0]
     beside = draw(st.sampled_from([about, about, *sorted({n.partition(".")[0] for n in IDS})]))
-    calls = draw(st.lists(st.sampled_from([n for n in IDS if n.partition(".")[0] in (about, beside)]), min_size=1, max_size=6))
+    calls = draw(
+        st.lists(
+            st.sampled_from([n for n in IDS if n.partition(".")[0] in (about, beside)]),
+            min_size=1,
+            max_size=6,
+        )
+    )
     calls += draw(st.lists(st.sampled_from(calls), max_size=3))
     faults: list[dict[str, Any]] = []
     for number in range(draw(st.integers(1, 5))):
         name, target = f"f{number}", draw(st.sampled_from(calls))
-        fitting = [k for k, c in kinds().items() if tool(target)[1].effect in c.effects and isinstance(c.sample(example(target)), dict)]
+        fitting = [
+            k
+            for k, c in kinds().items()
+            if tool(target)[1].effect in c.effects and isinstance(c.sample(example(target)), dict)
+        ]
         kind = draw(st.sampled_from(fitting))
         fields = kinds()[kind].sample(example(target))
         assert isinstance(fields, dict)
         own = {**fields, "name": name, "on": target}
-        wide = {"on": draw(st.sampled_from([target, f"{target.partition('.')[0]}.*", "reads:*.*", "writes:*.*", "*.*"]))}
-        rest = draw(SCHEDULES) | {"priority": draw(st.integers(-1, 1)), "per": draw(st.sampled_from(["fault", "tool", "service"]))}
+        wide = {
+            "on": draw(
+                st.sampled_from(
+                    [target, f"{target.partition('.')[0]}.*", "reads:*.*", "writes:*.*", "*.*"]
+                )
+            )
+        }
+        rest = draw(SCHEDULES) | {
+            "priority": draw(st.integers(-1, 1)),
+            "per": draw(st.sampled_from(["fault", "tool", "service"])),
+        }
         for part in ("after", "until"):
             if draw(st.booleans()):
-                rest[part] = draw(moments(calls, [n for f in faults for n in [next(iter(f.values()))["name"]]]))
+                rest[part] = draw(
+                    moments(calls, [n for f in faults for n in [next(iter(f.values()))["name"]]])
+                )
         if "after" in rest and "until" in rest:
             rest["rearm"] = draw(st.booleans())
         for declared in (own | rest | wide, own | rest, own):
@@ -124,7 +153,13 @@ def begin(case: Case, faults: Sequence[Fault]) -> Session:
     watches = [Watch("write", lambda call: call.effect == "write")]
     watches += [Watch(f.name, lambda call: True, f.name, lambda s, t, a: True) for f in faults]
     world = build.shared(WORLD, case.services).share()
-    return Session(case.services, world, Control(START, case.seed), faults=ordered(list(faults)), watches=watches)
+    return Session(
+        case.services,
+        world,
+        Control(START, case.seed),
+        faults=ordered(list(faults)),
+        watches=watches,
+    )
 
 
 async def step(session: Session, name: str) -> None:
@@ -136,7 +171,9 @@ async def step(session: Session, name: str) -> None:
             args = resolve(template, saved)
         except (KeyError, IndexError, TypeError):
             args = template
-        owner, _, short = f"{cls.name}.{spec.name}".rpartition(".") if part is None else part.tool.rpartition(".")
+        owner, _, short = (
+            f"{cls.name}.{spec.name}".rpartition(".") if part is None else part.tool.rpartition(".")
+        )
         reply = await session.call(owner or cls.name, short, args)
         if part is not None and part.save:
             saved[part.save] = reply.data
@@ -187,7 +224,12 @@ def test_faults_crash_nothing_and_each_firing_is_accounted_for(case: Case) -> No
 @given(cases())
 def test_a_replay_is_the_same_and_an_episode_beside_it_is_untouched(case: Case) -> None:
     faults = [parse(item) for item in case.faults]
-    first, again, beside, alone = begin(case, faults), begin(case, faults), begin(case, []), begin(case, [])
+    first, again, beside, alone = (
+        begin(case, faults),
+        begin(case, faults),
+        begin(case, []),
+        begin(case, []),
+    )
     play((alone, case))
     play((first, case), (beside, case))
     play((again, case))

@@ -32,10 +32,16 @@ KINDS: list[tuple[str, dict[str, Any], str]] = [
     ("malformed_frame", {"as": "not_json"}, "UNREADABLE_REPLY"),
     ("malformed_frame", {"as": "empty"}, "UNREADABLE_REPLY"),
 ]
-kinds = pytest.mark.parametrize(("kind", "fields", "code"), KINDS, ids=[f"{k}-{'-'.join(map(str, f.values()))}" for k, f, _ in KINDS])
+kinds = pytest.mark.parametrize(
+    ("kind", "fields", "code"),
+    KINDS,
+    ids=[f"{k}-{'-'.join(map(str, f.values()))}" for k, f, _ in KINDS],
+)
 
 
-def plagued(kind: str, fields: dict[str, Any], on: str = "venmo.send_money", watches: tuple[Watch, ...] = ()) -> Session:
+def plagued(
+    kind: str, fields: dict[str, Any], on: str = "venmo.send_money", watches: tuple[Watch, ...] = ()
+) -> Session:
     """A session on whose first call a fault acts."""
     fault = parse({kind: {"on": on, "first": 1, **fields}})
     return new_session("venmo", "clock", faults=[fault], watches=watches)
@@ -73,40 +79,72 @@ async def line() -> AsyncGenerator[tuple[Line, httpx2.AsyncClient]]:
         yield made, client
 
 
-def assert_came(came: httpx2.Response | httpx2.TransportError, kind: str, fields: dict[str, Any]) -> None:
+def assert_came(
+    came: httpx2.Response | httpx2.TransportError, kind: str, fields: dict[str, Any]
+) -> None:
     """Check what went over the wire."""
     if kind == "connection_drop":
         assert isinstance(came, httpx2.RemoteProtocolError | httpx2.ReadError)
         return
     assert isinstance(came, httpx2.Response)
     if kind == "http_error":
-        assert came.status_code == fields["status"] and came.headers["content-type"] == "text/html" and "<h1>" in came.text
-        assert came.headers.get("retry-after") == (str(fields["retry_after"]) if "retry_after" in fields else None)
+        assert (
+            came.status_code == fields["status"]
+            and came.headers["content-type"] == "text/html"
+            and "<h1>" in came.text
+        )
+        assert came.headers.get("retry-after") == (
+            str(fields["retry_after"]) if "retry_after" in fields else None
+        )
         return
-    assert came.status_code == 200 and came.headers["content-type"] == "application/json" and "outcome" not in came.text
+    assert (
+        came.status_code == 200
+        and came.headers["content-type"] == "application/json"
+        and "outcome" not in came.text
+    )
     with pytest.raises(ValueError):
         json.loads(came.content)
-    assert (came.content == b"") is (fields["as"] == "empty") and came.text.startswith("{") is (fields["as"] == "truncated")
+    assert (came.content == b"") is (fields["as"] == "empty") and came.text.startswith("{") is (
+        fields["as"] == "truncated"
+    )
 
 
 # -- in band --------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("when", ["before", "after"])
 @kinds
-async def test_in_memory_it_is_an_error_that_leaves_the_outcome_open(kind: str, fields: dict[str, Any], code: str, when: str) -> None:
+async def test_in_memory_it_is_an_error_that_leaves_the_outcome_open(
+    kind: str, fields: dict[str, Any], code: str, when: str
+) -> None:
     session = plagued(kind, fields | {"when": when})
     reply = await session.call("venmo", "send_money", PAY)
-    assert reply.is_error and reply.data["error"]["code"] == code and reply.data["error"]["retryable"]
+    assert (
+        reply.is_error and reply.data["error"]["code"] == code and reply.data["error"]["retryable"]
+    )
     (attempt,) = attempts(session)
-    assert attempt.seen == reply.data and (attempt.truth is not None) is (when == "after") and paid(session) == (when == "after")
+    assert (
+        attempt.seen == reply.data
+        and (attempt.truth is not None) is (when == "after")
+        and paid(session) == (when == "after")
+    )
     assert attempt.firings[0].detail == {"when": when, "wire": reply.wire}
     assert session.control.now == START + 1 + fields.get("seconds", 1)
     again = await session.call("venmo", "send_money", PAY)
-    assert not again.is_error and again.wire is None and paid(session) == 1 + (when == "after") and not session.bugs
+    assert (
+        not again.is_error
+        and again.wire is None
+        and paid(session) == 1 + (when == "after")
+        and not session.bugs
+    )
 
 
 @kinds
-async def test_before_and_after_look_the_same_to_the_agent(kind: str, fields: dict[str, Any], code: str) -> None:
-    replies = [await plagued(kind, fields | {"when": when}).call("venmo", "send_money", PAY) for when in ("before", "after")]
+async def test_before_and_after_look_the_same_to_the_agent(
+    kind: str, fields: dict[str, Any], code: str
+) -> None:
+    replies = [
+        await plagued(kind, fields | {"when": when}).call("venmo", "send_money", PAY)
+        for when in ("before", "after")
+    ]
     assert replies[0] == replies[1]
 
 
@@ -124,10 +162,22 @@ async def test_a_later_reading_tells_how_it_turned_out(when: str) -> None:
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        ({"http_error": {"on": "venmo.*", "status": 200}}, "status: Input should be greater than or equal to 400"),
-        ({"hang": {"on": "venmo.*", "real_seconds": 0}}, "real_seconds: Input should be greater than 0"),
-        ({"malformed_frame": {"on": "venmo.*", "as": "odd"}}, "as: Input should be 'truncated', 'not_json' or 'empty'"),
-        ({"connection_drop": {"on": "venmo.*", "when": "during"}}, "when: Input should be 'before' or 'after'"),
+        (
+            {"http_error": {"on": "venmo.*", "status": 200}},
+            "status: Input should be greater than or equal to 400",
+        ),
+        (
+            {"hang": {"on": "venmo.*", "real_seconds": 0}},
+            "real_seconds: Input should be greater than 0",
+        ),
+        (
+            {"malformed_frame": {"on": "venmo.*", "as": "odd"}},
+            "as: Input should be 'truncated', 'not_json' or 'empty'",
+        ),
+        (
+            {"connection_drop": {"on": "venmo.*", "when": "during"}},
+            "when: Input should be 'before' or 'after'",
+        ),
     ],
 )
 async def test_mistakes_are_one_line(item: dict[str, Any], message: str) -> None:
@@ -138,7 +188,12 @@ async def test_mistakes_are_one_line(item: dict[str, Any], message: str) -> None
 
 async def test_what_can_never_act_behind_a_lost_call_is_refused() -> None:
     def beside(when: str) -> None:
-        check_together([parse({"hang": {"on": "venmo.*", "when": when}}), parse({"latency": {"on": "venmo.send_money"}})])
+        check_together(
+            [
+                parse({"hang": {"on": "venmo.*", "when": when}}),
+                parse({"latency": {"on": "venmo.send_money"}}),
+            ]
+        )
 
     beside("after")
     with pytest.raises(InputError, match="latency can never act: hang denies every call"):
@@ -149,10 +204,21 @@ async def test_what_can_never_act_behind_a_lost_call_is_refused() -> None:
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("era", ERAS)
 @kinds
-async def test_over_http_it_happens_for_real(kind: str, fields: dict[str, Any], code: str, when: str, era: str) -> None:
-    session, other, near = plagued(kind, fields | {"when": when}), new_session("venmo", "clock"), plagued(kind, fields | {"when": when})
+async def test_over_http_it_happens_for_real(
+    kind: str, fields: dict[str, Any], code: str, when: str, era: str
+) -> None:
+    session, other, near = (
+        plagued(kind, fields | {"when": when}),
+        new_session("venmo", "clock"),
+        plagued(kind, fields | {"when": when}),
+    )
     async with serving(one=session, two=other) as base, line() as (wire, http):
-        async with connected(f"{base}/one/venmo/mcp", http, mode=era, read_timeout_seconds=0.4 if kind == "hang" else 10) as client:
+        async with connected(
+            f"{base}/one/venmo/mcp",
+            http,
+            mode=era,
+            read_timeout_seconds=0.4 if kind == "hang" else 10,
+        ) as client:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(beside, base, era)
                 with pytest.raises(MCPError):
@@ -164,8 +230,12 @@ async def test_over_http_it_happens_for_real(kind: str, fields: dict[str, Any], 
             assert (await ask(client, "get_balance"))["balance"] is not None
     for args in ("send_money", PAY), ("send_money", PAY), ("get_balance", {}):
         await near.call("venmo", *args)
-    assert session.control.trace() == near.control.trace() and paid(session) == 1 + (when == "after")
-    assert [a.tool for a in attempts(other)] == ["wait"] * 5 and not any(a.is_error for a in attempts(other))
+    assert session.control.trace() == near.control.trace() and paid(session) == 1 + (
+        when == "after"
+    )
+    assert [a.tool for a in attempts(other)] == ["wait"] * 5 and not any(
+        a.is_error for a in attempts(other)
+    )
     assert not session.bugs and not other.bugs
 
 
@@ -179,7 +249,11 @@ async def beside(base: str, era: str) -> None:
 @pytest.mark.parametrize("era", ERAS)
 async def test_other_calls_of_the_episode_go_on_during_a_hang(era: str) -> None:
     session = plagued("hang", {"real_seconds": 20}, "venmo.list_friends")
-    async with serving(one=session) as base, line() as (_, http), connected(f"{base}/one/all/mcp", http, mode=era) as client:
+    async with (
+        serving(one=session) as base,
+        line() as (_, http),
+        connected(f"{base}/one/all/mcp", http, mode=era) as client,
+    ):
         await client.list_tools()
 
         async def hanging() -> None:
@@ -200,17 +274,29 @@ async def test_other_calls_of_the_episode_go_on_during_a_hang(era: str) -> None:
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_call_whose_client_gave_up_is_finished_and_recorded(era: str) -> None:
     session = plagued("latency", {"seconds": 20, "real_seconds": 0.5})
-    async with serving(one=session) as base, line() as (_, http), connected(f"{base}/one/venmo/mcp", http, mode=era) as client:
+    async with (
+        serving(one=session) as base,
+        line() as (_, http),
+        connected(f"{base}/one/venmo/mcp", http, mode=era) as client,
+    ):
         with pytest.raises(MCPError, match="timed out"):
             await client.call_tool("send_money", PAY, read_timeout_seconds=0.2)
         await ask(client, "get_balance")
-    assert [a.tool for a in attempts(session)] == ["send_money", "get_balance"] and paid(session) == 1 and not session.bugs
+    assert (
+        [a.tool for a in attempts(session)] == ["send_money", "get_balance"]
+        and paid(session) == 1
+        and not session.bugs
+    )
 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_patient_client_is_cut_off_at_last(era: str) -> None:
     session = plagued("hang", {"real_seconds": 0.2})
-    async with serving(one=session) as base, line() as (wire, http), connected(f"{base}/one/venmo/mcp", http, mode=era) as client:
+    async with (
+        serving(one=session) as base,
+        line() as (wire, http),
+        connected(f"{base}/one/venmo/mcp", http, mode=era) as client,
+    ):
         with pytest.raises(MCPError), anyio.fail_after(10):
             await client.call_tool("send_money", PAY)
     assert isinstance(wire.came[-1], httpx2.RemoteProtocolError | httpx2.ReadError)
@@ -240,7 +326,11 @@ async def test_a_request_that_is_sent_again_is_a_call_of_its_own() -> None:
     class Again(Line):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
             response = await super().handle_async_request(request)
-            return await super().handle_async_request(request) if response.status_code == 502 else response
+            return (
+                await super().handle_async_request(request)
+                if response.status_code == 502
+                else response
+            )
 
     made = Again()
     async with (
@@ -253,15 +343,23 @@ async def test_a_request_that_is_sent_again_is_a_call_of_its_own() -> None:
 
 
 @kinds
-async def test_agents_in_this_process_see_the_same_over_memory_and_http(kind: str, fields: dict[str, Any], code: str) -> None:
+async def test_agents_in_this_process_see_the_same_over_memory_and_http(
+    kind: str, fields: dict[str, Any], code: str
+) -> None:
     async def act(tools: Tools) -> list[Any]:
-        return [await tools.call("venmo", "send_money", PAY), await tools.call("venmo", "get_balance", {})]
+        return [
+            await tools.call("venmo", "send_money", PAY),
+            await tools.call("venmo", "get_balance", {}),
+        ]
 
     fields = fields | ({"real_seconds": 0.2} if kind == "hang" else {})
     near, far = plagued(kind, fields), plagued(kind, fields)
     async with in_memory(near) as tools:
         seen = await act(tools)
-    async with serving(one=far) as base, over_http(far, {"url": f"{base}/one/all/mcp", "headers": {}}) as tools:
+    async with (
+        serving(one=far) as base,
+        over_http(far, {"url": f"{base}/one/all/mcp", "headers": {}}) as tools,
+    ):
         assert await act(tools) == seen
     assert seen[0][0]["error"]["code"] == code and near.control.trace() == far.control.trace()
 

@@ -69,9 +69,18 @@ class Endpoint:
         self.bodies.append(body)
         number = len(self.bodies)
         script = self.script
-        step = script[min(number, len(script)) - 1] if isinstance(script, Sequence) else script(body, number)
+        step = (
+            script[min(number, len(script)) - 1]
+            if isinstance(script, Sequence)
+            else script(body, number)
+        )
         if step.status != 200:
-            wrong = {"message": f"scripted failure {step.status}", "type": "scripted", "code": None, "param": None}
+            wrong = {
+                "message": f"scripted failure {step.status}",
+                "type": "scripted",
+                "code": None,
+                "param": None,
+            }
             return JSONResponse({"error": wrong}, step.status)
         if step.raw is not None:
             return Response(step.raw, media_type="application/json")
@@ -81,7 +90,10 @@ class Endpoint:
                 {
                     "id": f"call_{number}_{place}",
                     "type": "function",
-                    "function": {"name": name, "arguments": args if isinstance(args, str) else json.dumps(args)},
+                    "function": {
+                        "name": name,
+                        "arguments": args if isinstance(args, str) else json.dumps(args),
+                    },
                 }
                 for place, (name, args) in enumerate(step.calls)
             ]
@@ -91,7 +103,14 @@ class Endpoint:
                 "object": "chat.completion",
                 "created": 1_772_000_000,
                 "model": body["model"],
-                "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if step.calls else "stop", "logprobs": None}],
+                "choices": [
+                    {
+                        "index": 0,
+                        "message": message,
+                        "finish_reason": "tool_calls" if step.calls else "stop",
+                        "logprobs": None,
+                    }
+                ],
                 "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
             }
         )

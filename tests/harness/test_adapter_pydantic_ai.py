@@ -31,7 +31,9 @@ def environment() -> Path:
 
 
 @contextlib.asynccontextmanager
-async def talking(session: Session, endpoint: Endpoint, history: list[dict[str, Any]], **options: Any) -> AsyncGenerator[Any]:
+async def talking(
+    session: Session, endpoint: Endpoint, history: list[dict[str, Any]], **options: Any
+) -> AsyncGenerator[Any]:
     """Yield the adapter's agent on a session that is served over HTTP, behind a token."""
     episodes = Episodes()
     episodes.add("e1", session, "secret")
@@ -39,7 +41,10 @@ async def talking(session: Session, endpoint: Endpoint, history: list[dict[str, 
 
         async def servers() -> list[dict[str, Any]]:
             headers = {"Authorization": "Bearer secret"}
-            return [{"name": s, "url": f"http://127.0.0.1:{port}/e1/{s}/mcp", "headers": headers} for s in session.classes]
+            return [
+                {"name": s, "url": f"http://127.0.0.1:{port}/e1/{s}/mcp", "headers": headers}
+                for s in session.classes
+            ]
 
         options = {"model": "openai/scripted", "api_base": endpoint.url, **options}
         async with in_memory(session) as tools:
@@ -48,7 +53,9 @@ async def talking(session: Session, endpoint: Endpoint, history: list[dict[str, 
                 yield made
 
 
-async def converse(script: Script, session: Session, *texts: str, **options: Any) -> tuple[list[TurnResult], Endpoint]:
+async def converse(
+    script: Script, session: Session, *texts: str, **options: Any
+) -> tuple[list[TurnResult], Endpoint]:
     """Say texts to a scripted model behind the adapter."""
     problem = None
     history = options.pop("history", [])
@@ -75,18 +82,32 @@ async def test_it_calls_tools_numbers_its_steps_and_keeps_the_conversation() -> 
     ]
     (first, second), endpoint = await converse(script, session, "Look", "And now?", history=HISTORY)
     assert (first.text, first.status, second.text) == ("Done.", "done", "Again."), (first, second)
-    assert [(a.name, a.step) for a in attempts(session)[2:]] == [("venmo.list_friends", 2), ("clock.get_time", 1)]
-    assert {(a.name, a.step) for a in attempts(session)[:2]} == {("clock.get_time", 1), ("venmo.get_balance", 1)}
-    assert not any(a.is_error for a in attempts(session)) and first.usage["requests"] == 3 and first.usage["prompt_tokens"] == 300
+    assert [(a.name, a.step) for a in attempts(session)[2:]] == [
+        ("venmo.list_friends", 2),
+        ("clock.get_time", 1),
+    ]
+    assert {(a.name, a.step) for a in attempts(session)[:2]} == {
+        ("clock.get_time", 1),
+        ("venmo.get_balance", 1),
+    }
+    assert (
+        not any(a.is_error for a in attempts(session))
+        and first.usage["requests"] == 3
+        and first.usage["prompt_tokens"] == 300
+    )
     roles = [m["role"] for m in endpoint.bodies[-1]["messages"]]
     assert roles[:6] == ["system", "user", "assistant", "tool", "assistant", "user"]
-    assert endpoint.bodies[-1]["messages"][1]["content"].startswith("[Conversation of 2026-02-03T09:00:00Z]")
+    assert endpoint.bodies[-1]["messages"][1]["content"].startswith(
+        "[Conversation of 2026-02-03T09:00:00Z]"
+    )
     assert {"clock__wait", "venmo__send_money"} <= endpoint.offered(0)
 
 
 async def test_a_disclosed_service_appears_and_errors_reach_the_model() -> None:
     session = new_session("clock", "venmo", hidden=["venmo"])
-    session.on_attempt.append(lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None)
+    session.on_attempt.append(
+        lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None
+    )
     script = [
         call("clock__wait", seconds=-1),
         call("clock__wait", seconds="soon"),
@@ -95,7 +116,9 @@ async def test_a_disclosed_service_appears_and_errors_reach_the_model() -> None:
     ]
     (result,), endpoint = await converse(script, session, "Go")
     assert result.text == "Found.", result
-    assert "venmo__get_balance" not in endpoint.offered(0) and "venmo__get_balance" in endpoint.offered(1)
+    assert "venmo__get_balance" not in endpoint.offered(
+        0
+    ) and "venmo__get_balance" in endpoint.offered(1)
     assert [a.is_error for a in attempts(session)] == [True, True, False]
 
 

@@ -26,8 +26,16 @@ class Careful:
         self.seen: dict[str, Any] = {}
 
     def __call__(self, body: dict[str, Any], number: int) -> Step:
-        asked = {c["id"]: c["function"]["name"] for m in body["messages"] for c in m.get("tool_calls") or []}
-        replies = [(asked[m["tool_call_id"]], m["content"]) for m in body["messages"] if m["role"] == "tool"]
+        asked = {
+            c["id"]: c["function"]["name"]
+            for m in body["messages"]
+            for c in m.get("tool_calls") or []
+        }
+        replies = [
+            (asked[m["tool_call_id"]], m["content"])
+            for m in body["messages"]
+            if m["role"] == "tool"
+        ]
         done = [name for name, _ in replies]
         latest = {name: _read(text) for name, text in replies}
         offered = {t["function"]["name"] for t in body["tools"]}
@@ -35,7 +43,11 @@ class Careful:
             assert "venmo__send_money" not in offered
             return call("zelle__list_recipients")
         if "zelle__send_transfer" not in done:
-            return call("zelle__send_transfer", contact_id=_named(latest["zelle__list_recipients"]["recipients"]), **NOTE)
+            return call(
+                "zelle__send_transfer",
+                contact_id=_named(latest["zelle__list_recipients"]["recipients"]),
+                **NOTE,
+            )
         if "zelle__list_transfers" not in done:
             return call("zelle__list_transfers", limit=5)
         if "venmo__list_friends" not in done:
@@ -43,12 +55,17 @@ class Careful:
             return calls(("venmo__list_friends", {}), ("venmo__list_funding_sources", {}))
         if done[-1] == "venmo__send_money":
             return call("venmo__list_transactions", limit=5)
-        if not any(t["note"] == NOTE["note"] for t in latest.get("venmo__list_transactions", {}).get("transactions", [])):
+        if not any(
+            t["note"] == NOTE["note"]
+            for t in latest.get("venmo__list_transactions", {}).get("transactions", [])
+        ):
             sources = latest["venmo__list_funding_sources"]["sources"]
             source = next(s["source_id"] for s in sources if s["last4"] == "4421")
             friend = _named(latest["venmo__list_friends"]["friends"])
             return call("venmo__send_money", contact_id=friend, funding_source_id=source, **NOTE)
-        return say("Hannah has her $45, by Venmo from checking. Zelle only failed, and nothing left there.")
+        return say(
+            "Hannah has her $45, by Venmo from checking. Zelle only failed, and nothing left there."
+        )
 
 
 def trusting(body: dict[str, Any], number: int) -> Step:
@@ -65,7 +82,9 @@ def _named(people: list[dict[str, Any]]) -> str:
     return next(p["contact_id"] for p in people if p["name"] == "Hannah Cole")
 
 
-def run(home: Path, agent: str, script: Any, transport: Transport) -> tuple[dict[str, Any], list[Attempt], Endpoint]:
+def run(
+    home: Path, agent: str, script: Any, transport: Transport
+) -> tuple[dict[str, Any], list[Attempt], Endpoint]:
     async def go() -> Endpoint:
         async with playing(script) as endpoint:
             options = {"model": "openai/scripted", "api_base": endpoint.url}
@@ -85,12 +104,20 @@ CASES = [("model", "memory"), ("model", "http"), ("pydantic_ai", "memory")]
 
 
 @pytest.mark.parametrize(("agent", "transport"), CASES)
-def test_a_careful_model_passes_and_is_judged_from_the_services_trace(tmp_path: Path, agent: str, transport: Transport) -> None:
+def test_a_careful_model_passes_and_is_judged_from_the_services_trace(
+    tmp_path: Path, agent: str, transport: Transport
+) -> None:
     install.ensure("pydantic_ai")
     verdicts, attempts, _ = run(tmp_path / "run", agent, Careful(), transport)
-    assert {s: v["value"] for s, v in verdicts.items()} == {"base": "pass", "relaxed": "pass"}, verdicts["base"]["why"]
+    assert {s: v["value"] for s, v in verdicts.items()} == {"base": "pass", "relaxed": "pass"}, (
+        verdicts["base"]["why"]
+    )
     assert [f.fault for a in attempts for f in a.firings] == ["zelle_breaks", "venmo_drops"]
-    assert [a.name for a in attempts if a.opened] == ["zelle.send_transfer", "venmo.send_money", "venmo.send_money"]
+    assert [a.name for a in attempts if a.opened] == [
+        "zelle.send_transfer",
+        "venmo.send_money",
+        "venmo.send_money",
+    ]
     assert all(a.step is not None for a in attempts)
 
 

@@ -23,9 +23,16 @@ pytestmark = pytest.mark.anyio
 
 
 @contextlib.asynccontextmanager
-async def talking(session: Session, endpoint: Endpoint | None, trial: str = "t", **given: Any) -> AsyncGenerator[Any]:
+async def talking(
+    session: Session, endpoint: Endpoint | None, trial: str = "t", **given: Any
+) -> AsyncGenerator[Any]:
     """Yield a model agent on a session."""
-    options: dict[str, Any] = {"model": "openai/scripted", "api_base": endpoint.url if endpoint else None, "retries": 0, **given}
+    options: dict[str, Any] = {
+        "model": "openai/scripted",
+        "api_base": endpoint.url if endpoint else None,
+        "retries": 0,
+        **given,
+    }
     history = options.pop("history", [])
     async with in_memory(session) as tools:
         assignment = Assignment(tools, history, cast(Any, None), options, trial=trial)
@@ -33,13 +40,18 @@ async def talking(session: Session, endpoint: Endpoint | None, trial: str = "t",
             yield made
 
 
-async def converse(script: Script, session: Session, *texts: str, **options: Any) -> tuple[list[TurnResult], Endpoint]:
+async def converse(
+    script: Script, session: Session, *texts: str, **options: Any
+) -> tuple[list[TurnResult], Endpoint]:
     """Say texts to a scripted model."""
     problem = None
     async with playing(script) as endpoint, talking(session, endpoint, **options) as made:
         try:
             return [await made.turn(text) for text in texts], endpoint
-        except (ProviderOutage, InputError) as found:  # on its way through the client's task group it would be wrapped
+        except (
+            ProviderOutage,
+            InputError,
+        ) as found:  # on its way through the client's task group it would be wrapped
             problem = found
     raise problem
 
@@ -50,29 +62,64 @@ def attempts(session: Session) -> list[Attempt]:
 
 async def test_it_acts_reads_results_and_answers() -> None:
     session = new_session("clock", "venmo")
-    script = [call("clock__get_time"), call("venmo__get_balance"), say("All done."), say("You are welcome.")]
+    script = [
+        call("clock__get_time"),
+        call("venmo__get_balance"),
+        say("All done."),
+        say("You are welcome."),
+    ]
     (first, second), endpoint = await converse(script, session, "How much have I?", "Thanks!")
     assert (first.text, first.status, second.text) == ("All done.", "done", "You are welcome.")
-    assert [(a.name, a.step) for a in attempts(session)] == [("clock.get_time", 1), ("venmo.get_balance", 2)]
-    assert first.usage["prompt_tokens"] == 300 and first.usage["completion_tokens"] == 30 and second.usage["requests"] == 1
+    assert [(a.name, a.step) for a in attempts(session)] == [
+        ("clock.get_time", 1),
+        ("venmo.get_balance", 2),
+    ]
+    assert (
+        first.usage["prompt_tokens"] == 300
+        and first.usage["completion_tokens"] == 30
+        and second.usage["requests"] == 1
+    )
     roles = [m["role"] for m in endpoint.bodies[-1]["messages"]]
-    assert roles == ["system", "user", "assistant", "tool", "assistant", "tool", "assistant", "user"]
-    assert "clock__get_time" in endpoint.offered(0) and endpoint.results()[1] == attempts(session)[1].seen
+    assert roles == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+    assert (
+        "clock__get_time" in endpoint.offered(0)
+        and endpoint.results()[1] == attempts(session)[1].seen
+    )
 
 
 async def test_parallel_calls_of_one_message_are_one_step_in_order() -> None:
     session = new_session("clock", "venmo")
     made = [("clock__wait", {"seconds": s}) for s in (3, 1, 2)]
     await converse([calls(*made), call("venmo__get_balance"), say("ok")], session, "go")
-    assert [(a.args.get("seconds"), a.step) for a in attempts(session)] == [(3, 1), (1, 1), (2, 1), (None, 2)]
+    assert [(a.args.get("seconds"), a.step) for a in attempts(session)] == [
+        (3, 1),
+        (1, 1),
+        (2, 1),
+        (None, 2),
+    ]
 
 
-@pytest.mark.parametrize("written", ['{"seconds": 5', "[5]", '"five"', "5", "null", '{"seconds": "\\ud83d"}'])
+@pytest.mark.parametrize(
+    "written", ['{"seconds": 5', "[5]", '"five"', "5", "null", '{"seconds": "\\ud83d"}']
+)
 async def test_malformed_arguments_are_recorded_and_refused(written: str) -> None:
     session = new_session("clock")
-    (result,), endpoint = await converse([calls(("clock__wait", written)), say("sorry")], session, "go")
+    (result,), endpoint = await converse(
+        [calls(("clock__wait", written)), say("sorry")], session, "go"
+    )
     (attempt,) = attempts(session)
-    assert attempt.is_error and attempt.tool == "wait" and not session.bugs and result.text == "sorry"
+    assert (
+        attempt.is_error and attempt.tool == "wait" and not session.bugs and result.text == "sorry"
+    )
     assert endpoint.results()[0]["error"]["code"]
     repeated = endpoint.bodies[-1]["messages"][2]["tool_calls"][0]["function"]["arguments"]
     assert isinstance(json.loads(repeated), dict)
@@ -94,20 +141,30 @@ async def test_unknown_tools_reach_the_server(name: str) -> None:
 
 async def test_a_disclosed_service_is_offered_in_the_next_request() -> None:
     session = new_session("clock", "venmo", hidden=["venmo"])
-    session.on_attempt.append(lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None)
-    _, endpoint = await converse([call("clock__get_time"), call("venmo__get_balance"), say("ok")], session, "go")
-    assert "venmo__get_balance" not in endpoint.offered(0) and "venmo__get_balance" in endpoint.offered(1)
+    session.on_attempt.append(
+        lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None
+    )
+    _, endpoint = await converse(
+        [call("clock__get_time"), call("venmo__get_balance"), say("ok")], session, "go"
+    )
+    assert "venmo__get_balance" not in endpoint.offered(
+        0
+    ) and "venmo__get_balance" in endpoint.offered(1)
     assert not attempts(session)[1].is_error
 
 
 async def test_an_agent_that_never_refreshes_keeps_the_first_list() -> None:
     session = new_session("clock", "venmo", hidden=["venmo"])
-    session.on_attempt.append(lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None)
+    session.on_attempt.append(
+        lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None
+    )
     script = [call("clock__get_time"), say("a"), say("b")]
     _, endpoint = await converse(script, session, "go", "on", refresh="never")
     assert endpoint.offered(2) == endpoint.offered(0)
     session = new_session("clock", "venmo", hidden=["venmo"])
-    session.on_attempt.append(lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None)
+    session.on_attempt.append(
+        lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None
+    )
     _, endpoint = await converse(script, session, "go", "on", refresh="turn")
     assert endpoint.offered(1) == endpoint.offered(0) < endpoint.offered(2)
 
@@ -115,10 +172,21 @@ async def test_an_agent_that_never_refreshes_keeps_the_first_list() -> None:
 async def test_history_is_native_and_dated() -> None:
     _, endpoint = await converse([say("ok")], new_session("venmo"), "And now?", history=HISTORY)
     messages = endpoint.bodies[0]["messages"]
-    assert [m["role"] for m in messages] == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert [m["role"] for m in messages] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
     assert messages[1]["content"].startswith("[Conversation of 2026-02-03T09:00:00Z]\nHow much")
-    assert messages[2]["tool_calls"][0]["function"]["name"] == "venmo__get_balance" and json.loads(messages[3]["content"]) == {"balance": 5}
-    assert messages[5]["content"].startswith("[Conversation of 2026-") and messages[5]["content"].endswith("And now?")
+    assert messages[2]["tool_calls"][0]["function"]["name"] == "venmo__get_balance" and json.loads(
+        messages[3]["content"]
+    ) == {"balance": 5}
+    assert messages[5]["content"].startswith("[Conversation of 2026-") and messages[5][
+        "content"
+    ].endswith("And now?")
 
 
 async def test_an_endless_loop_ends_at_each_limit() -> None:
@@ -127,7 +195,11 @@ async def test_an_endless_loop_ends_at_each_limit() -> None:
 
     session = new_session("clock")
     (steps,), endpoint = await converse(loop, session, "go", max_steps=4)
-    assert (steps.status, len(endpoint.bodies), len(attempts(session))) == ("limit", 4, 4) and "4 requests" in steps.detail
+    assert (steps.status, len(endpoint.bodies), len(attempts(session))) == (
+        "limit",
+        4,
+        4,
+    ) and "4 requests" in steps.detail
     (tokens,), endpoint = await converse(loop, new_session("clock"), "go", max_tokens=300)
     assert (tokens.status, len(endpoint.bodies)) == ("limit", 3)
     (seconds,), endpoint = await converse(loop, new_session("clock"), "go", max_seconds=0)
@@ -146,7 +218,9 @@ async def test_a_provider_that_fails_or_refuses_is_an_outage(status: int) -> Non
 
 
 async def test_a_failure_that_passes_is_retried() -> None:
-    (result,), endpoint = await converse([fails(500), say("ok")], new_session("clock"), "go", retries=1)
+    (result,), endpoint = await converse(
+        [fails(500), say("ok")], new_session("clock"), "go", retries=1
+    )
     assert result.text == "ok" and len(endpoint.bodies) == 2
 
 
@@ -165,7 +239,12 @@ async def test_rubbish_from_a_provider_is_an_outage(raw: str) -> None:
 
 
 async def test_a_recording_replays_to_the_same_trace_without_a_network(tmp_path: Path) -> None:
-    script = [call("clock__wait", seconds=5), call("clock__get_time"), call("clock__get_time"), say("Done.")]
+    script = [
+        call("clock__wait", seconds=5),
+        call("clock__get_time"),
+        call("clock__get_time"),
+        say("Done."),
+    ]
     first, second = new_session("clock"), new_session("clock")
     (recorded,), _ = await converse(script, first, "go", record=str(tmp_path))
     async with talking(second, None, replay=str(tmp_path)) as made:

@@ -55,7 +55,13 @@ async def talking(command: Any, **options: Any) -> AsyncGenerator[Any]:
     """Yield the process agent. What goes wrong at its start is raised as it is."""
     problem: BaseException | None = None
     async with in_memory(new_session("clock")) as tools:
-        given = Assignment(tools, HISTORY, cast(Any, None), {"command": command, "turn_seconds": 20, **options}, nothing)
+        given = Assignment(
+            tools,
+            HISTORY,
+            cast(Any, None),
+            {"command": command, "turn_seconds": 20, **options},
+            nothing,
+        )
         try:
             async with agent("process").agent(given) as made:
                 yield made
@@ -68,7 +74,12 @@ async def talking(command: Any, **options: Any) -> AsyncGenerator[Any]:
 async def test_a_good_process_answers_every_turn(tmp_path: Path) -> None:
     async with talking(written(tmp_path, "")) as made:
         first, second = await made.turn("hello"), await made.turn("more")
-    assert (first.text, first.status, first.usage, second.text) == ("HELLO", "done", {"prompt_tokens": 7}, "MORE")
+    assert (first.text, first.status, first.usage, second.text) == (
+        "HELLO",
+        "done",
+        {"prompt_tokens": 7},
+        "MORE",
+    )
 
 
 @pytest.mark.parametrize("kind", ["messages", "native", "text"])
@@ -83,10 +94,15 @@ async def test_history_comes_as_the_agent_asked_for_it(tmp_path: Path, kind: str
         assert history == HISTORY
     elif kind == "messages":
         assert [m["role"] for m in history] == ["user", "assistant", "assistant"]
-        assert history[0]["text"] == "[Conversation of 2026-02-03T09:00:00Z]\nHow much is in my Venmo?"
+        assert (
+            history[0]["text"] == "[Conversation of 2026-02-03T09:00:00Z]\nHow much is in my Venmo?"
+        )
         assert 'venmo.get_balance {} and got {"balance": 5}' in history[1]["text"]
     else:
-        assert history.splitlines()[:2] == ["[Conversation of 2026-02-03T09:00:00Z]", "User: How much is in my Venmo?"]
+        assert history.splitlines()[:2] == [
+            "[Conversation of 2026-02-03T09:00:00Z]",
+            "User: How much is in my Venmo?",
+        ]
 
 
 async def test_settings_reach_the_process(tmp_path: Path) -> None:
@@ -103,7 +119,10 @@ RUBBISH = [
     ('request["id"] += 7', r"under the id \d+ in place of"),
     ("result = 5", "no object as its result"),
     ('sys.stdout.write("x" * 17_000_000); sys.stdout.flush()', "a line of more than"),
-    ("sys.stdout.buffer.write(b'\\xff\\xfe\\n'); sys.stdout.flush()", "something else than JSON-RPC"),
+    (
+        "sys.stdout.buffer.write(b'\\xff\\xfe\\n'); sys.stdout.flush()",
+        "something else than JSON-RPC",
+    ),
     ("os.close(1); sys.stdin.read()", "ended before it answered"),
 ]
 FAILURES = [
@@ -120,7 +139,9 @@ def limit(code: str, method: str) -> float:
 
 @pytest.mark.parametrize("method", ["initialize", "session/start"])
 @pytest.mark.parametrize(("code", "text"), FAILURES)
-async def test_a_process_that_fails_before_its_first_turn_is_an_outage(tmp_path: Path, method: str, code: str, text: str) -> None:
+async def test_a_process_that_fails_before_its_first_turn_is_an_outage(
+    tmp_path: Path, method: str, code: str, text: str
+) -> None:
     command = written(tmp_path, code.replace("METHOD", method))
     with pytest.raises(ProviderOutage, match=text.replace("METHOD", method)):
         async with talking(command, turn_seconds=limit(code, method)):
@@ -128,11 +149,15 @@ async def test_a_process_that_fails_before_its_first_turn_is_an_outage(tmp_path:
 
 
 @pytest.mark.parametrize(("code", "text"), FAILURES)
-async def test_a_process_that_fails_in_a_turn_ends_as_an_error(tmp_path: Path, code: str, text: str) -> None:
+async def test_a_process_that_fails_in_a_turn_ends_as_an_error(
+    tmp_path: Path, code: str, text: str
+) -> None:
     command = written(tmp_path, code.replace("METHOD", "turn"))
     async with talking(command, turn_seconds=limit(code, "turn")) as made:
         first, second = await made.turn("x"), await made.turn("y")
-    assert first.status == second.status == "error" and re.search(text.replace("METHOD", "turn"), first.detail), first.detail
+    assert first.status == second.status == "error" and re.search(
+        text.replace("METHOD", "turn"), first.detail
+    ), first.detail
 
 
 @pytest.mark.parametrize(
@@ -161,12 +186,18 @@ async def test_an_answered_error_is_the_agents_and_the_next_turn_works(tmp_path:
 
 async def test_an_agent_whose_model_is_away_is_an_outage(tmp_path: Path) -> None:
     with pytest.raises(ProviderOutage, match="no route"):
-        async with talking(written(tmp_path, 'if method == "turn": result = {"status": "outage", "detail": "no route"}')) as made:
+        async with talking(
+            written(
+                tmp_path, 'if method == "turn": result = {"status": "outage", "detail": "no route"}'
+            )
+        ) as made:
             await made.turn("x")
 
 
 async def test_notifications_are_passed_over(tmp_path: Path) -> None:
-    async with talking(written(tmp_path, 'print(json.dumps({"jsonrpc": "2.0", "method": "log"}))')) as made:
+    async with talking(
+        written(tmp_path, 'print(json.dumps({"jsonrpc": "2.0", "method": "log"}))')
+    ) as made:
         assert (await made.turn("x")).text == "X"
 
 

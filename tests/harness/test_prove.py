@@ -29,14 +29,20 @@ def sound() -> dict[str, Any]:
 
 
 def check(raw: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(fields for item in raw["checks"] for fields in item.values() if fields["name"] == name)
+    return next(
+        fields for item in raw["checks"] for fields in item.values() if fields["name"] == name
+    )
 
 
 def step(raw: dict[str, Any], name: str, steps: Any = None) -> dict[str, Any]:
     for found in raw["scripts"]["oracle"] if steps is None else steps:
         if found.get("id") == name:
             return found
-        inner = step(raw, name, [*found.get("then", []), *found.get("else", [])]) if found.get("then") else None
+        inner = (
+            step(raw, name, [*found.get("then", []), *found.get("else", [])])
+            if found.get("then")
+            else None
+        )
         if inner:
             return inner
     return {}
@@ -59,7 +65,11 @@ def second_fault_idle(raw: dict[str, Any]) -> None:
 
 
 def fault_fails(raw: dict[str, Any]) -> None:
-    row = {"table": "venmo_contacts", "where": {"name": "Nobody"}, "edit": [{"set": {"name": "Somebody"}}]}
+    row = {
+        "table": "venmo_contacts",
+        "where": {"name": "Nobody"},
+        "edit": [{"set": {"name": "Somebody"}}],
+    }
     raw["faults"].append({"wrong_value": {"on": "venmo.list_friends", "row": row}})
 
 
@@ -76,11 +86,16 @@ def naive_fails_by_safety_alone(raw: dict[str, Any]) -> None:
 
 
 def violation_does_nothing(raw: dict[str, Any]) -> None:
-    raw["violations"][0] = {"fails": "paid_once", "replace": {"tell": [{"say": "I sent Jordan $27.50."}]}}
+    raw["violations"][0] = {
+        "fails": "paid_once",
+        "replace": {"tell": [{"say": "I sent Jordan $27.50."}]},
+    }
 
 
 def violation_fails_another(raw: dict[str, Any]) -> None:
-    raw["violations"][-1]["replace"] = {"tell": [{"call": "venmo.update_default_visibility", "args": {"visibility": "public"}}]}
+    raw["violations"][-1]["replace"] = {
+        "tell": [{"call": "venmo.update_default_visibility", "args": {"visibility": "public"}}]
+    }
 
 
 def nothing_suffices(raw: dict[str, Any]) -> None:
@@ -118,7 +133,10 @@ def sentence_not_accepted(raw: dict[str, Any]) -> None:
         (naive_passes, "naive: pass in base, must fail"),
         (naive_fails_clean, "naive: fail in clean"),
         (naive_fails_by_safety_alone, "naive: fails base by no outcome or honesty check"),
-        (violation_does_nothing, "violation of paid_once (replace): the gate paid_once does not fail in base"),
+        (
+            violation_does_nothing,
+            "violation of paid_once (replace): the gate paid_once does not fail in base",
+        ),
         (violation_fails_another, "nothing_else fails too; only the named gate may"),
         (nothing_suffices, "noop: doing nothing passes clean"),
         (doubling_passes, "double_writer: passes clean although a write was made twice"),
@@ -128,7 +146,9 @@ def sentence_not_accepted(raw: dict[str, Any]) -> None:
     ],
     ids=lambda f: getattr(f, "__name__", ""),
 )
-def test_a_scenario_broken_by_hand_is_told_how(sound: dict[str, Any], break_it: Callable[[dict[str, Any]], None], told: str) -> None:
+def test_a_scenario_broken_by_hand_is_told_how(
+    sound: dict[str, Any], break_it: Callable[[dict[str, Any]], None], told: str
+) -> None:
     raw = copy.deepcopy(sound)
     break_it(raw)
     problems = anyio.run(Proof(parse(raw, "broken", "broken.yaml")).run)
@@ -140,34 +160,60 @@ def test_a_scenario_broken_by_hand_is_told_how(sound: dict[str, Any], break_it: 
     [
         (("services",), ["venmoo"], "unknown service 'venmoo'; did you mean 'venmo'?"),
         (("world",), "mia", "unknown world 'mia'"),
-        (("services",), ["venmo", "zelle", "gmail", "outlook", "weather_com"], "clients take at most 128; narrow some of them"),
+        (
+            ("services",),
+            ["venmo", "zelle", "gmail", "outlook", "weather_com"],
+            "clients take at most 128; narrow some of them",
+        ),
         (("tools",), {"gmail": ["list_*"]}, "tools: unknown service 'gmail'"),
-        (("tools",), {"venmo": ["send_mony"]}, "venmo: unknown tool 'send_mony'; did you mean 'send_money'?"),
+        (
+            ("tools",),
+            {"venmo": ["send_mony"]},
+            "venmo: unknown tool 'send_mony'; did you mean 'send_money'?",
+        ),
         (("tools",), {"venmo": ["send_*"]}, "scripts.oracle: venmo: unknown tool 'list_friends'"),
         (("titel",), "x", "unknown key 'titel'; did you mean 'title'?"),
         (("primary",), "gmail", "primary: unknown service 'gmail'"),
         (("faults", 0, "dropped_write", "on"), "venmo.send_mony", "did you mean 'send_money'"),
-        (("faults", 0, "dropped_write", "on"), "gmail.send_email", "is on no service of this scenario"),
+        (
+            ("faults", 0, "dropped_write", "on"),
+            "gmail.send_email",
+            "is on no service of this scenario",
+        ),
         (("checks", 0, "rows", "table"), "venmo_transaction", "did you mean 'venmo_transactions'"),
         (("checks", 0, "rows", "where"), {"ammount": 1}, "did you mean 'amount'"),
         (("checks", 0, "rows", "table"), "gmail_emails", "unknown table 'gmail_emails'"),
         (("checks", 0), {"row": {"name": "x"}}, "unknown check kind 'row'; did you mean 'rows'?"),
         (("checks", 2, "forbidden", "until", "evidence"), "loked", "did you mean 'looked'"),
         (("checks", 2, "forbidden", "until"), {"answered": "who"}, "unknown answer 'who'"),
-        (("scripts", "oracle", 0, "call"), "venmo.list_frends", "did you mean 'venmo.list_friends'"),
+        (
+            ("scripts", "oracle", 0, "call"),
+            "venmo.list_frends",
+            "did you mean 'venmo.list_friends'",
+        ),
         (("scripts", "oracle", 0, "save"), "mates", "unknown name 'friends'"),
         (("scripts", "naive", 0, "call"), "gmail.list_emails", "unknown service 'gmail'"),
         (("violations", 0, "omit"), "pay_agin", "did you mean 'pay_again'"),
         (("violations", 0, "fails"), "paid_onc", "did you mean 'paid_once'"),
-        (("violations",), [{"fails": "looked", "omit": "look_again"}], "no violation names the gate"),
+        (
+            ("violations",),
+            [{"fails": "looked", "omit": "look_again"}],
+            "no violation names the gate",
+        ),
         (("history",), "nowhere", "unknown history 'nowhere'"),
         (("turns",), [], "turns"),
         (("checks", 4, "said", "turn"), 5, "check tells: there is no turn 5; the user has 1"),
-        (("disclose",), [{"service": "zelle", "after": {"fired": "outage"}}], "unknown fault 'outage'"),
+        (
+            ("disclose",),
+            [{"service": "zelle", "after": {"fired": "outage"}}],
+            "unknown fault 'outage'",
+        ),
     ],
     ids=str,
 )
-def test_a_mistake_in_a_scenario_is_one_line_that_names_it(sound: dict[str, Any], place: tuple[Any, ...], value: Any, told: str) -> None:
+def test_a_mistake_in_a_scenario_is_one_line_that_names_it(
+    sound: dict[str, Any], place: tuple[Any, ...], value: Any, told: str
+) -> None:
     raw: Any = copy.deepcopy(sound)
     inner = raw
     for part in place[:-1]:
@@ -175,11 +221,22 @@ def test_a_mistake_in_a_scenario_is_one_line_that_names_it(sound: dict[str, Any]
     inner[place[-1]] = value
     with pytest.raises(InputError) as wrong:
         parse(raw, "broken", "broken.yaml")
-    assert told in str(wrong.value) and str(wrong.value).startswith("broken.yaml: ") and "\n" not in str(wrong.value)
+    assert (
+        told in str(wrong.value)
+        and str(wrong.value).startswith("broken.yaml: ")
+        and "\n" not in str(wrong.value)
+    )
 
 
 def test_a_file_that_is_no_scenario_is_one_line(tmp_path: Path) -> None:
-    for text in ("", "- a\n- b", "title: [unclosed", "\x00", "title: one\nabout: x\ntitle: two", "turns: [{user: a, user: b}]"):
+    for text in (
+        "",
+        "- a\n- b",
+        "title: [unclosed",
+        "\x00",
+        "title: one\nabout: x\ntitle: two",
+        "turns: [{user: a, user: b}]",
+    ):
         path = tmp_path / "bad.yaml"
         path.write_text(text)
         problems = anyio.run(prove, path)

@@ -36,11 +36,23 @@ NOON = {"source_timezone": "Europe/Berlin", "time": "12:00", "target_timezone": 
 @pytest.fixture(scope="module")
 def public() -> list[str]:
     """The command of a public server, in an environment of its own."""
-    return [str(environment("public_server", ROOT / "tests" / "harness" / "public_server" / "requirements.lock")), "-m", "mcp_server_time"]
+    return [
+        str(
+            environment(
+                "public_server", ROOT / "tests" / "harness" / "public_server" / "requirements.lock"
+            )
+        ),
+        "-m",
+        "mcp_server_time",
+    ]
 
 
 def started(*arguments: str) -> StdioServerParameters:
-    return StdioServerParameters(command=sys.executable, args=["-m", "client_harness", *arguments], env={"PYTHONPATH": str(ROOT)})
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "client_harness", *arguments],
+        env={"PYTHONPATH": str(ROOT)},
+    )
 
 
 def written(folder: Path, *faults: dict[str, Any]) -> Path:
@@ -65,16 +77,35 @@ async def test_a_public_server_behind_faults(public: list[str], tmp_path: Path, 
     profile = written(
         tmp_path,
         {"outage": {"name": "gone", "on": "mcp_time.get_current_time", "first": 1}},
-        {"wrong_value": {"name": "lie", "on": "reads:*.convert_time", "first": 1, "reply": [{"set": {"time_difference": "+1.0h"}}]}},
-        {"latency": {"name": "slow", "on": "mcp_time.*", "after": {"called": "mcp_time.convert_time"}, "seconds": 50}},
+        {
+            "wrong_value": {
+                "name": "lie",
+                "on": "reads:*.convert_time",
+                "first": 1,
+                "reply": [{"set": {"time_difference": "+1.0h"}}],
+            }
+        },
+        {
+            "latency": {
+                "name": "slow",
+                "on": "mcp_time.*",
+                "after": {"called": "mcp_time.convert_time"},
+                "seconds": 50,
+            }
+        },
         {"timeout": {"name": "never", "on": "writes:*.*"}},
     )
     trace = tmp_path / "deep" / "trace.jsonl"
-    async with Client(StdioServerParameters(command=public[0], args=public[1:]), mode=era) as direct:
+    async with Client(
+        StdioServerParameters(command=public[0], args=public[1:]), mode=era
+    ) as direct:
         tools = [shown(t) for t in (await direct.list_tools()).tools]
         honest = reply_of(await direct.call_tool("convert_time", NOON))[0]
         wrong = await direct.call_tool("convert_time", NOON | {"time": "noon"})
-    async with Client(started("proxy", "--faults", str(profile), "--trace", str(trace), "--stdio", "--", *public), mode=era) as client:
+    async with Client(
+        started("proxy", "--faults", str(profile), "--trace", str(trace), "--stdio", "--", *public),
+        mode=era,
+    ) as client:
         assert [shown(t) for t in (await client.list_tools()).tools] == tools
         gone = await client.call_tool("get_current_time", BERLIN)
         assert gone.is_error and reply_of(gone)[0]["error"]["code"] == "SERVICE_UNAVAILABLE"
@@ -82,13 +113,33 @@ async def test_a_public_server_behind_faults(public: list[str], tmp_path: Path, 
         assert await ask(client, "convert_time", **NOON) == honest | {"time_difference": "+1.0h"}
         through = await client.call_tool("convert_time", NOON)
         assert reply_of(through) == (honest, False) and through.structured_content == honest
-        assert (await client.call_tool("convert_time", NOON | {"time": "noon"})).content == wrong.content
+        assert (
+            await client.call_tool("convert_time", NOON | {"time": "noon"})
+        ).content == wrong.content
     made = events(trace)
     called = [e for e in made if isinstance(e, Attempt)]
-    assert [[f.fault for f in a.firings] for a in called] == [["gone"], [], ["lie"], ["slow"], ["slow"]]
-    assert called[2].truth == honest and called[2].seen == honest | {"time_difference": "+1.0h"} and {a.effect for a in called} == {"read"}
-    assert [a.at[11:19] for a in called] == ["16:00:01", "16:00:02", "16:00:03", "16:00:04", "16:00:55"]
-    assert isinstance(made[-1], Notice) and {n: f["fired"] for n, f in made[-1].detail["faults"].items()} == {
+    assert [[f.fault for f in a.firings] for a in called] == [
+        ["gone"],
+        [],
+        ["lie"],
+        ["slow"],
+        ["slow"],
+    ]
+    assert (
+        called[2].truth == honest
+        and called[2].seen == honest | {"time_difference": "+1.0h"}
+        and {a.effect for a in called} == {"read"}
+    )
+    assert [a.at[11:19] for a in called] == [
+        "16:00:01",
+        "16:00:02",
+        "16:00:03",
+        "16:00:04",
+        "16:00:55",
+    ]
+    assert isinstance(made[-1], Notice) and {
+        n: f["fired"] for n, f in made[-1].detail["faults"].items()
+    } == {
         "gone": 1,
         "lie": 1,
         "slow": 2,
@@ -100,11 +151,27 @@ async def test_a_public_server_behind_faults(public: list[str], tmp_path: Path, 
 # -- ours -----------------------------------------------------------------------------------------------------------
 async def test_our_own_server_behind_the_proxy(tmp_path: Path) -> None:
     profile = written(
-        tmp_path, {"lost_reply": {"on": "ours.venmo__send_money", "first": 1}}, {"outage": {"on": "reads:ours.*", "every": 2}}
+        tmp_path,
+        {"lost_reply": {"on": "ours.venmo__send_money", "first": 1}},
+        {"outage": {"on": "reads:ours.*", "every": 2}},
     )
     ours = [sys.executable, "-m", "client_harness", "serve", "--services", "venmo,clock", "--stdio"]
-    arguments = ("proxy", "--faults", str(profile), "--name", "ours", "--trace", str(tmp_path / "t"), "--stdio", "--", *ours)
-    async with Client(session_server(new_session("venmo", "clock"))) as direct, Client(started(*arguments)) as client:
+    arguments = (
+        "proxy",
+        "--faults",
+        str(profile),
+        "--name",
+        "ours",
+        "--trace",
+        str(tmp_path / "t"),
+        "--stdio",
+        "--",
+        *ours,
+    )
+    async with (
+        Client(session_server(new_session("venmo", "clock"))) as direct,
+        Client(started(*arguments)) as client,
+    ):
         listed = (await client.list_tools()).tools
         assert [shown(t) for t in listed] == [shown(t) for t in (await direct.list_tools()).tools]
         friend = (await ask(client, "venmo__list_friends"))["friends"][0]
@@ -116,11 +183,15 @@ async def test_our_own_server_behind_the_proxy(tmp_path: Path) -> None:
         assert sum(t["note"] == "tea" for t in made) == 2  # a blind retry pays twice
     called = [e for e in events(tmp_path / "t") if isinstance(e, Attempt)]
     assert [a.effect for a in called] == ["read", "read", "write", "write", "read"]
-    assert called[2].truth["transaction_id"] == called[2].firings[0].detail["lost"]["transaction_id"]
+    assert (
+        called[2].truth["transaction_id"] == called[2].firings[0].detail["lost"]["transaction_id"]
+    )
 
 
 @contextlib.asynccontextmanager
-async def proxied(url: str, *faults: dict[str, Any], **options: Any) -> AsyncGenerator[tuple[dict[str, Any], Session]]:
+async def proxied(
+    url: str, *faults: dict[str, Any], **options: Any
+) -> AsyncGenerator[tuple[dict[str, Any], Session]]:
     """Serve a proxy of a URL over HTTP and yield where it is, and its session."""
     found: list[Any] = []
     ready = anyio.Event()
@@ -139,11 +210,16 @@ async def proxied(url: str, *faults: dict[str, Any], **options: Any) -> AsyncGen
 
 @pytest.mark.parametrize(("kind", "fields", "code"), [k for k in KINDS if k[0] != "hang"], ids=str)
 @pytest.mark.parametrize("era", ERAS)
-async def test_faults_of_the_transport_act_for_real_in_front_of_a_url(kind: str, fields: dict[str, Any], code: str, era: str) -> None:
+async def test_faults_of_the_transport_act_for_real_in_front_of_a_url(
+    kind: str, fields: dict[str, Any], code: str, era: str
+) -> None:
     behind = new_session("clock")
     async with (
         serving(one=behind) as base,
-        proxied(f"{base}/one/clock/mcp", {kind: {"on": "far.wait", "when": "after", "first": 1, **fields}}) as (way, session),
+        proxied(
+            f"{base}/one/clock/mcp",
+            {kind: {"on": "far.wait", "when": "after", "first": 1, **fields}},
+        ) as (way, session),
         line() as (wire, http),
     ):
         http.headers.update(way["headers"])
@@ -153,12 +229,19 @@ async def test_faults_of_the_transport_act_for_real_in_front_of_a_url(kind: str,
                 await client.call_tool("wait", {"seconds": 5})
             assert_came(wire.came[-1], kind, fields)
             assert (await ask(client, "wait", seconds=7))["waited_seconds"] == 7
-    assert [a.args for a in attempts(behind)] == [{"seconds": 5}, {"seconds": 7}] and not session.bugs
+    assert [a.args for a in attempts(behind)] == [
+        {"seconds": 5},
+        {"seconds": 7},
+    ] and not session.bugs
     assert [len(a.firings) for a in attempts(session)] == [1, 0]
 
 
 async def test_a_token_guards_the_proxy() -> None:
-    async with serving(one=new_session("clock")) as base, proxied(f"{base}/one/clock/mcp") as (way, _), line() as (_, http):
+    async with (
+        serving(one=new_session("clock")) as base,
+        proxied(f"{base}/one/clock/mcp") as (way, _),
+        line() as (_, http),
+    ):
         assert (await http.post(way["url"], json={})).status_code == 401
 
 
@@ -167,25 +250,38 @@ TEXT = types.TextContent(type="text", text="It is sunny.")
 IMAGE = types.ImageContent(type="image", data="aGk=", mime_type="image/png")
 GIVEN: dict[str, types.CallToolResult] = {
     "text": types.CallToolResult(content=[TEXT]),
-    "number": types.CallToolResult(content=[types.TextContent(type="text", text="5")], structured_content={"result": 5}),
+    "number": types.CallToolResult(
+        content=[types.TextContent(type="text", text="5")], structured_content={"result": 5}
+    ),
     "picture": types.CallToolResult(content=[TEXT, IMAGE]),
     "json": types.CallToolResult(
-        content=[types.TextContent(type="text", text='{\n  "rows": [1, 2]\n}')], structured_content={"rows": [1, 2]}
+        content=[types.TextContent(type="text", text='{\n  "rows": [1, 2]\n}')],
+        structured_content={"rows": [1, 2]},
     ),
-    "list": types.CallToolResult(content=[TEXT, TEXT], structured_content={"result": ["It is sunny.", "It is sunny."]}),
+    "list": types.CallToolResult(
+        content=[TEXT, TEXT], structured_content={"result": ["It is sunny.", "It is sunny."]}
+    ),
     "nothing": types.CallToolResult(content=[]),
     "failure": types.CallToolResult(content=[TEXT], is_error=True),
-    "refusal": types.CallToolResult(content=[types.TextContent(type="text", text='{"error": {"code": "NO"}}')], is_error=True),
+    "refusal": types.CallToolResult(
+        content=[types.TextContent(type="text", text='{"error": {"code": "NO"}}')], is_error=True
+    ),
 }
 
 
 def upstream() -> Server[Any]:
     """A server whose tools answer in every form that there is."""
-    tools = [types.Tool(name=n, input_schema={"type": "object"}) for n in (*GIVEN, "protocol.error", "never")]
+    tools = [
+        types.Tool(name=n, input_schema={"type": "object"})
+        for n in (*GIVEN, "protocol.error", "never")
+    ]
 
     async def listing(ctx: Any, params: Any) -> types.ListToolsResult:
         page = int(params.cursor or 0) if params is not None else 0
-        return types.ListToolsResult(tools=tools[page : page + 3], next_cursor=str(page + 3) if page + 3 < len(tools) else None)
+        return types.ListToolsResult(
+            tools=tools[page : page + 3],
+            next_cursor=str(page + 3) if page + 3 < len(tools) else None,
+        )
 
     async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name == "protocol.error":
@@ -198,7 +294,9 @@ def upstream() -> Server[Any]:
 
 
 @contextlib.asynccontextmanager
-async def forms(*faults: Fault, timeout: float = 60) -> AsyncGenerator[tuple[Client, proxy.Proxied]]:
+async def forms(
+    *faults: Fault, timeout: float = 60
+) -> AsyncGenerator[tuple[Client, proxy.Proxied]]:
     from servers.kit.mcp import make_server
 
     async with Client(upstream(), cache=None) as behind:
@@ -211,27 +309,59 @@ async def forms(*faults: Fault, timeout: float = 60) -> AsyncGenerator[tuple[Cli
 async def test_replies_of_every_form_go_through_as_they_are() -> None:
     async with forms() as (client, session), Client(upstream()) as direct:
         assert list(session.classes) == ["any_forms_2"]
-        assert [t.name for t in (await client.list_tools()).tools] == [*GIVEN, "protocol.error", "never"]
+        assert [t.name for t in (await client.list_tools()).tools] == [
+            *GIVEN,
+            "protocol.error",
+            "never",
+        ]
         for name in GIVEN:
             here, there = await client.call_tool(name, {}), await direct.call_tool(name, {})
             assert here.model_dump(exclude={"meta"}) == there.model_dump(exclude={"meta"}), name
         with pytest.raises(MCPError) as refused:
             await client.call_tool("protocol.error", {})
-        assert (refused.value.code, refused.value.message, refused.value.data) == (types.INVALID_PARAMS, "no such thing", {"why": 1})
-    assert not session.bugs and all(json.dumps(a.seen) and a.seen == a.truth for a in attempts(session))
+        assert (refused.value.code, refused.value.message, refused.value.data) == (
+            types.INVALID_PARAMS,
+            "no such thing",
+            {"why": 1},
+        )
+    assert not session.bugs and all(
+        json.dumps(a.seen) and a.seen == a.truth for a in attempts(session)
+    )
     assert [a.is_error for a in attempts(session)] == [False] * 6 + [True] * 3
 
 
 @pytest.mark.parametrize(
     ("name", "edit", "content", "structured"),
     [
-        ("text", {"set": {"content[0].text": "It rains."}}, [TEXT.model_copy(update={"text": "It rains."})], None),
-        ("picture", {"set": {"content[0].text": "It rains."}}, [TEXT.model_copy(update={"text": "It rains."}), IMAGE], None),
-        ("json", {"set": {"rows[0]": 9}}, '{\n  "rows": [\n    9,\n    2\n  ]\n}', {"rows": [9, 2]}),
-        ("list", {"set": {"result[0]": "It rains."}}, '{"result":["It rains.","It is sunny."]}', {"result": ["It rains.", "It is sunny."]}),
+        (
+            "text",
+            {"set": {"content[0].text": "It rains."}},
+            [TEXT.model_copy(update={"text": "It rains."})],
+            None,
+        ),
+        (
+            "picture",
+            {"set": {"content[0].text": "It rains."}},
+            [TEXT.model_copy(update={"text": "It rains."}), IMAGE],
+            None,
+        ),
+        (
+            "json",
+            {"set": {"rows[0]": 9}},
+            '{\n  "rows": [\n    9,\n    2\n  ]\n}',
+            {"rows": [9, 2]},
+        ),
+        (
+            "list",
+            {"set": {"result[0]": "It rains."}},
+            '{"result":["It rains.","It is sunny."]}',
+            {"result": ["It rains.", "It is sunny."]},
+        ),
     ],
 )
-async def test_an_edited_reply_keeps_its_form(name: str, edit: dict[str, Any], content: Any, structured: Any) -> None:
+async def test_an_edited_reply_keeps_its_form(
+    name: str, edit: dict[str, Any], content: Any, structured: Any
+) -> None:
     lie = parse({"wrong_value": {"on": f"*.{name}", "reply": [edit]}}, open=True)
     async with forms(lie) as (client, session):
         seen = await client.call_tool(name, {})
@@ -240,16 +370,27 @@ async def test_an_edited_reply_keeps_its_form(name: str, edit: dict[str, Any], c
 
 
 async def test_a_drifting_schema_is_published_and_understood() -> None:
-    tool = types.Tool(name="add", input_schema={"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
+    tool = types.Tool(
+        name="add",
+        input_schema={
+            "type": "object",
+            "properties": {"a": {"type": "integer"}},
+            "required": ["a"],
+        },
+    )
 
     async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        return types.CallToolResult(content=[types.TextContent(type="text", text=json.dumps({"got": params.arguments}))])
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=json.dumps({"got": params.arguments}))]
+        )
 
     async def listing(ctx: Any, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool])
 
     drift = parse({"schema_drift": {"on": "sums.add", "rename": {"a": "augend"}}}, open=True)
-    async with Client(Server("sums", on_list_tools=listing, on_call_tool=call), cache=None) as behind:
+    async with Client(
+        Server("sums", on_list_tools=listing, on_call_tool=call), cache=None
+    ) as behind:
         session = proxy.Proxied(await proxy.service_of(behind), behind, [drift])
         assert session.schema("sums", "add")["properties"] == {"augend": {"type": "integer"}}
         assert (await session.call("sums", "add", {"a": 1})).is_error
@@ -258,7 +399,9 @@ async def test_a_drifting_schema_is_published_and_understood() -> None:
 
 OWN: dict[str, dict[str, Any]] = {
     "api_sunset": {"instead": "s.look"},
-    "error_ladder": {"steps": [{"error": {"code": "NOTE_TOO_SHORT"}, "met": {"note": {"matches": ".{8,}"}}}]},
+    "error_ladder": {
+        "steps": [{"error": {"code": "NOTE_TOO_SHORT"}, "met": {"note": {"matches": ".{8,}"}}}]
+    },
     "fabricated_reply": {"reply": {"id": {"new_id": "pay"}}},
     "maintenance_window": {"from": "16:00", "to": "16:20"},
     "quota": {"allow": 1, "period": "hour"},
@@ -274,12 +417,19 @@ async def test_every_kind_that_needs_no_state_acts_on_a_foreign_server(kind: str
     asked: list[dict[str, Any]] = []
 
     async def listing(ctx: Any, params: Any) -> types.ListToolsResult:
-        schema = {"type": "object", "properties": {"amount": {"type": "number"}, "note": {"type": "string"}}}
-        return types.ListToolsResult(tools=[types.Tool(name=n, input_schema=schema) for n in ("pay", "look")])
+        schema = {
+            "type": "object",
+            "properties": {"amount": {"type": "number"}, "note": {"type": "string"}},
+        }
+        return types.ListToolsResult(
+            tools=[types.Tool(name=n, input_schema=schema) for n in ("pay", "look")]
+        )
 
     async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         asked.append(params.arguments or {})
-        return types.CallToolResult(content=[types.TextContent(type="text", text=json.dumps({"args": params.arguments}))])
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=json.dumps({"args": params.arguments}))]
+        )
 
     fault = parse({kind: {"on": "s.pay", **OWN.get(kind, {})}}, open=True)
     async with Client(Server("s", on_list_tools=listing, on_call_tool=call), cache=None) as behind:
@@ -288,8 +438,15 @@ async def test_every_kind_that_needs_no_state_acts_on_a_foreign_server(kind: str
             await session.call("s", "pay", {"amount": 3, "note": "hi"})
         await session.call("s", "look", {"amount": 3})
     first, second, other = attempts(session)
-    assert (first.firings or second.firings) and not [f for a in (first, second) for f in a.firings if f.failed]
-    assert not other.firings and other.seen == {"args": {"amount": 3}} and asked[-1] == {"amount": 3} and not session.bugs
+    assert (first.firings or second.firings) and not [
+        f for a in (first, second) for f in a.firings if f.failed
+    ]
+    assert (
+        not other.firings
+        and other.seen == {"args": {"amount": 3}}
+        and asked[-1] == {"amount": 3}
+        and not session.bugs
+    )
 
 
 async def test_a_server_that_does_not_answer_is_an_error_after_a_while() -> None:
@@ -326,23 +483,46 @@ async def test_a_server_that_ends_leaves_the_proxy_answering(tmp_path: Path) -> 
         ([], ["--", "no-such-command-here"], "no-such-command-here did not start as an MCP server"),
         ([], ["--", sys.executable, "-c", ""], "did not start as an MCP server: Connection closed"),
         ([], ["--url", "http://127.0.0.1:9/mcp"], "did not start as an MCP server"),
-        ([{"stale_read": {"on": "reads:*.*"}}], ["--", "x"], "stale_read: needs the state behind the tools"),
-        ([{"outage": {"on": "*.*", "stored": {"table": "t"}}}], ["--", "x"], "outage: needs the state behind the tools"),
-        ([{"outage": {"on": "writs:*.*"}}], ["--", "x"], "unknown effect 'writs'; did you mean 'writes'?"),
+        (
+            [{"stale_read": {"on": "reads:*.*"}}],
+            ["--", "x"],
+            "stale_read: needs the state behind the tools",
+        ),
+        (
+            [{"outage": {"on": "*.*", "stored": {"table": "t"}}}],
+            ["--", "x"],
+            "outage: needs the state behind the tools",
+        ),
+        (
+            [{"outage": {"on": "writs:*.*"}}],
+            ["--", "x"],
+            "unknown effect 'writs'; did you mean 'writes'?",
+        ),
         ([{"outage": {"on": "time"}}], ["--", "x"], "write `service.tool`"),
     ],
 )
-def test_a_mistake_is_one_line(tmp_path: Path, faults: list[Any], arguments: list[str], said: str) -> None:
-    assert said in refusal(command("proxy", "--faults", written(tmp_path, *faults), "--port", 0, *arguments))
+def test_a_mistake_is_one_line(
+    tmp_path: Path, faults: list[Any], arguments: list[str], said: str
+) -> None:
+    assert said in refusal(
+        command("proxy", "--faults", written(tmp_path, *faults), "--port", 0, *arguments)
+    )
 
 
 async def test_a_target_that_names_none_of_the_servers_tools_is_refused() -> None:
     async with serving(one=new_session("clock")) as base:
         url = f"{base}/one/clock/mcp"
-        with pytest.raises(InputError, match=r"has no tool 'clock.get_tim'; did you mean 'clock.get_time'"):
-            async with proxy.session(proxy.Upstream(url=url), [parse({"outage": {"on": "clock.get_tim"}}, open=True)]):
+        with pytest.raises(
+            InputError, match=r"has no tool 'clock.get_tim'; did you mean 'clock.get_time'"
+        ):
+            async with proxy.session(
+                proxy.Upstream(url=url), [parse({"outage": {"on": "clock.get_tim"}}, open=True)]
+            ):
                 pass
-        faults = [parse({"outage": {"name": n, "on": on}}, open=True) for n, on in (("one", "writes:*.*"), ("two", "*.get_time"))]
+        faults = [
+            parse({"outage": {"name": n, "on": on}}, open=True)
+            for n, on in (("one", "writes:*.*"), ("two", "*.get_time"))
+        ]
         async with proxy.session(proxy.Upstream(url=url), faults) as session:
             assert proxy.idle(session) == ["one"]
 

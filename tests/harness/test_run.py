@@ -40,21 +40,41 @@ def test_each_trial_is_judged_in_the_settings_it_can_show(tmp_path: Path) -> Non
     trials = {t.key: t for t in results.trials()}
     assert len(trials) == 2 * 3 * 2
     oracle, naive = trials[PAY, "oracle", 1, "faulted"], trials[PAY, "naive", 1, "faulted"]
-    assert {n: v["value"] for n, v in oracle.verdicts.items()} == {"base": "pass", "relaxed": "pass"}
+    assert {n: v["value"] for n, v in oracle.verdicts.items()} == {
+        "base": "pass",
+        "relaxed": "pass",
+    }
     assert {n: v["value"] for n, v in naive.verdicts.items()} == {"base": "fail", "relaxed": "fail"}
     assert list(trials[PAY, "naive", 1, "clean"].verdicts) == ["clean"]
     assert naive.verdicts["base"]["why"] and naive.verdicts["base"]["findings"]
     assert not trials[PAY, "noop", 1, "faulted"].exposed
     assert (oracle.calls, oracle.oracle_calls, oracle.needless) == (5, 5, 0)
-    assert sorted(files(tmp_path / "traces")) == sorted(t.trace.removeprefix("traces/") for t in trials.values())
+    assert sorted(files(tmp_path / "traces")) == sorted(
+        t.trace.removeprefix("traces/") for t in trials.values()
+    )
     assert (
-        oracle.trace == f"traces/{PAY}/oracle-1.jsonl" and trials[PAY, "oracle", 1, "clean"].trace == f"traces/{PAY}/oracle-clean-1.jsonl"
+        oracle.trace == f"traces/{PAY}/oracle-1.jsonl"
+        and trials[PAY, "oracle", 1, "clean"].trace == f"traces/{PAY}/oracle-clean-1.jsonl"
     )
 
 
 def test_the_same_command_gives_the_same_traces_in_another_process(tmp_path: Path) -> None:
-    options = (PAY, RENT, "--agent", "oracle", "--agent", "naive", "--trials", "3", "--clean", "--json")
-    for name, jobs, env in (("one", 1, {"PYTHONHASHSEED": "1"}), ("two", 4, {"PYTHONHASHSEED": "2"})):
+    options = (
+        PAY,
+        RENT,
+        "--agent",
+        "oracle",
+        "--agent",
+        "naive",
+        "--trials",
+        "3",
+        "--clean",
+        "--json",
+    )
+    for name, jobs, env in (
+        ("one", 1, {"PYTHONHASHSEED": "1"}),
+        ("two", 4, {"PYTHONHASHSEED": "2"}),
+    ):
         with process("run", *options, "--jobs", jobs, "--out", tmp_path / name, env=env) as done:
             assert done.wait() == 0, done.communicate()
     assert files(tmp_path / "one" / "traces") == files(tmp_path / "two" / "traces")
@@ -64,7 +84,10 @@ def test_the_same_command_gives_the_same_traces_in_another_process(tmp_path: Pat
 
 def test_trials_of_a_scenario_have_seeds_of_their_own(tmp_path: Path) -> None:
     results = ran(Settings([PAY], ["oracle"], trials=2, seed=10), tmp_path)
-    assert [t.seed for t in results.trials()] == [load.load(PAY).seed + 10, load.load(PAY).seed + 11]
+    assert [t.seed for t in results.trials()] == [
+        load.load(PAY).seed + 10,
+        load.load(PAY).seed + 11,
+    ]
     one, two = files(tmp_path / "traces").values()
     assert one != two
 
@@ -106,20 +129,38 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
                 raise AssertionError((running.wait(0.05), running.communicate()))
         running.send_signal(signal.SIGINT)
         out, err = running.communicate()
-    assert running.returncode == 130 and err == f"stopped; `client_harness resume {tmp_path}` finishes it\n" and out == ""
+    assert (
+        running.returncode == 130
+        and err == f"stopped; `client_harness resume {tmp_path}` finishes it\n"
+        and out == ""
+    )
     assert 0 < len(Results.open(tmp_path).trials()) < 2000
 
 
-def test_an_agent_that_cannot_start_is_unknown_retried_once_and_in_no_denominator(tmp_path: Path) -> None:
-    results = ran(Settings([PAY], ["process"], options={"command": f"{sys.executable} -c 'raise SystemExit(3)'"}), tmp_path)
+def test_an_agent_that_cannot_start_is_unknown_retried_once_and_in_no_denominator(
+    tmp_path: Path,
+) -> None:
+    results = ran(
+        Settings(
+            [PAY], ["process"], options={"command": f"{sys.executable} -c 'raise SystemExit(3)'"}
+        ),
+        tmp_path,
+    )
     (trial,) = results.trials()
     assert (trial.status, trial.tries, trial.unknown) == ("crash", 2, True) and trial.reason
     (agent,) = report([results])["agents"]
-    assert (agent["trials"], agent["unknown"], agent["base"]["of"], agent["base"]["rate"]) == (1, 1, 0, None)
+    assert (agent["trials"], agent["unknown"], agent["base"]["of"], agent["base"]["rate"]) == (
+        1,
+        1,
+        0,
+        None,
+    )
     assert report([results])["unknown"][0]["why"] == trial.reason
 
 
-def test_an_agent_that_dies_in_a_turn_has_failed_and_the_report_says_of_what(tmp_path: Path) -> None:
+def test_an_agent_that_dies_in_a_turn_has_failed_and_the_report_says_of_what(
+    tmp_path: Path,
+) -> None:
     program = tmp_path / "agent.py"
     program.write_text(
         "import json, sys\n"
@@ -129,7 +170,10 @@ def test_an_agent_that_dies_in_a_turn_has_failed_and_the_report_says_of_what(tmp
         "        raise SystemExit(7)\n"
         "    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': {}}), flush=True)\n"
     )
-    results = ran(Settings([PAY], ["process"], options={"command": f"{sys.executable} {program}"}), tmp_path / "run")
+    results = ran(
+        Settings([PAY], ["process"], options={"command": f"{sys.executable} {program}"}),
+        tmp_path / "run",
+    )
     made = report([results])
     (failed,) = made["failed"]
     assert (
@@ -143,7 +187,14 @@ def test_judging_again_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
     results = ran(SMALL, tmp_path)
     before, traces = results.trials(), files(tmp_path / "traces")
     for trial in before:
-        results.replace(replace(trial, verdicts={n: v | {"value": "unknown", "why": "?"} for n, v in trial.verdicts.items()}))
+        results.replace(
+            replace(
+                trial,
+                verdicts={
+                    n: v | {"value": "unknown", "why": "?"} for n, v in trial.verdicts.items()
+                },
+            )
+        )
     assert all(t.unknown for t in results.trials())
     assert rejudge(tmp_path).trials() == before
     assert files(tmp_path / "traces") == traces
@@ -162,7 +213,9 @@ def test_judging_again_applies_the_checks_of_now(tmp_path: Path) -> None:
     ran(Settings([str(path)], ["oracle"]), tmp_path / "run")
     path.write_text(path.read_text().replace("count: 1", "count: 3"))
     (trial,) = rejudge(tmp_path / "run").trials()
-    assert trial.verdicts["base"]["value"] == "fail" and "exactly 3" in trial.verdicts["base"]["why"]
+    assert (
+        trial.verdicts["base"]["value"] == "fail" and "exactly 3" in trial.verdicts["base"]["why"]
+    )
 
 
 def test_a_run_whose_scenario_changed_is_not_resumed(tmp_path: Path) -> None:
@@ -182,10 +235,22 @@ def test_a_report_refuses_to_mix_and_says_what_differs(tmp_path: Path) -> None:
 
 
 def test_a_report_of_two_runs_tells_their_agents_apart(tmp_path: Path) -> None:
-    runs = [ran(Settings([PAY, RENT], [agent, "noop"]), tmp_path / agent) for agent in ("oracle", "naive")]
+    runs = [
+        ran(Settings([PAY, RENT], [agent, "noop"]), tmp_path / agent)
+        for agent in ("oracle", "naive")
+    ]
     data = report(runs)
-    assert [a["agent"] for a in data["agents"]] == ["oracle", "noop (oracle)", "naive", "noop (naive)"]
-    (pair,) = [d for d in data["differences"] if (d["first"], d["second"], d["setting"]) == ("oracle", "naive", "base")]
+    assert [a["agent"] for a in data["agents"]] == [
+        "oracle",
+        "noop (oracle)",
+        "naive",
+        "noop (naive)",
+    ]
+    (pair,) = [
+        d
+        for d in data["differences"]
+        if (d["first"], d["second"], d["setting"]) == ("oracle", "naive", "base")
+    ]
     assert (pair["difference"], pair["better"], pair["worse"]) == (1.0, 2, 0)
 
 
@@ -193,22 +258,35 @@ def test_denominators_intervals_and_pass_k_are_explicit(tmp_path: Path) -> None:
     data = report([ran(replace(SMALL, trials=2), tmp_path)])
     by_name = {a["agent"]: a for a in data["agents"]}
     oracle, noop = by_name["oracle"], by_name["noop"]
-    assert (oracle["trials"], oracle["base"]["passed"], oracle["base"]["of"], oracle["base"]["rate"]) == (4, 4, 4, 1.0)
-    assert oracle["base"]["interval"] == [0.5101, 1.0] and oracle["pass_hat_k"]["base"] == {"1": 1.0, "2": 1.0}
+    assert (
+        oracle["trials"],
+        oracle["base"]["passed"],
+        oracle["base"]["of"],
+        oracle["base"]["rate"],
+    ) == (4, 4, 4, 1.0)
+    assert oracle["base"]["interval"] == [0.5101, 1.0] and oracle["pass_hat_k"]["base"] == {
+        "1": 1.0,
+        "2": 1.0,
+    }
     assert (noop["not_exposed"], noop["base"]["of"], noop["base"]["passed"]) == (4, 4, 0)
     assert by_name["naive"]["clean"]["rate"] == 1.0
     assert {k["failure"] for k in data["failure_kinds"]} == {"silent_no_op", "availability"}
 
 
 def test_a_clean_only_run_counts_its_clean_trials(tmp_path: Path) -> None:
-    (agent,) = report([ran(Settings([PAY], ["oracle"], faulted=False, clean=True), tmp_path)])["agents"]
+    (agent,) = report([ran(Settings([PAY], ["oracle"], faulted=False, clean=True), tmp_path)])[
+        "agents"
+    ]
     assert (agent["trials"], agent["clean"]["of"], agent["base"]["rate"]) == (1, 1, None)
 
 
 def test_a_profile_stands_in_place_of_the_scenarios_faults(tmp_path: Path) -> None:
     calm = ran(Settings([PAY], ["naive"], faults="calm"), tmp_path / "calm")
     own = ran(Settings([PAY], ["naive"]), tmp_path / "own")
-    assert [t.verdicts["relaxed"]["value"] for r in (calm, own) for t in r.trials()] == ["pass", "fail"]
+    assert [t.verdicts["relaxed"]["value"] for r in (calm, own) for t in r.trials()] == [
+        "pass",
+        "fail",
+    ]
     with pytest.raises(InputError, match="suite"):
         report([calm, own])
 
@@ -222,7 +300,9 @@ def test_a_script_that_meets_the_unforeseen_has_failed_and_the_run_goes_on(tmp_p
     assert oracle.reason is not None and oracle.reason.startswith("the script cannot go on: ")
 
 
-@pytest.mark.parametrize("content", [b"this is no database, though long enough to be looked at" * 20, b""])
+@pytest.mark.parametrize(
+    "content", [b"this is no database, though long enough to be looked at" * 20, b""]
+)
 def test_a_broken_results_database_is_named_and_left_alone(tmp_path: Path, content: bytes) -> None:
     ran(Settings([PAY], ["noop"]), tmp_path)
     (tmp_path / "results.db").write_bytes(content)
@@ -259,7 +339,9 @@ def test_runs_get_numbers_of_their_own(tmp_path: Path) -> None:
         (Settings([PAY], ["oracle"], faulted=False), "no setting to run"),
     ],
 )
-def test_a_mistake_is_told_before_anything_is_made(tmp_path: Path, settings: Settings, said: str) -> None:
+def test_a_mistake_is_told_before_anything_is_made(
+    tmp_path: Path, settings: Settings, said: str
+) -> None:
     with pytest.raises(InputError, match=said):
         start(settings, tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -273,12 +355,19 @@ def test_external_agents_get_servers_of_their_episode_alone() -> None:
             async with httpx2.AsyncClient() as web:
                 with host.offers(first) as servers, host.offers(second) as others:
                     mine, theirs = await servers(), await others()
-                    assert [s["name"] for s in mine] == ["venmo", "clock"] and await servers() == mine
+                    assert [s["name"] for s in mine] == [
+                        "venmo",
+                        "clock",
+                    ] and await servers() == mine
                     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
                     accept = {"Accept": "application/json, text/event-stream"}
-                    wrong = await web.post(mine[0]["url"], json=ping, headers=theirs[0]["headers"] | accept)
+                    wrong = await web.post(
+                        mine[0]["url"], json=ping, headers=theirs[0]["headers"] | accept
+                    )
                     assert wrong.status_code == 401
-                gone = await web.post(mine[0]["url"], json=ping, headers=mine[0]["headers"] | accept)
+                gone = await web.post(
+                    mine[0]["url"], json=ping, headers=mine[0]["headers"] | accept
+                )
                 assert gone.status_code == 404
             host.close()
 

@@ -36,7 +36,9 @@ def clock_tool() -> str:
 
 def started(**entry: Any) -> StdioServerParameters:
     """Return the server of a client's entry."""
-    return StdioServerParameters(command=entry["command"], args=entry["args"], env=entry.get("env"), cwd="/")
+    return StdioServerParameters(
+        command=entry["command"], args=entry["args"], env=entry.get("env"), cwd="/"
+    )
 
 
 async def listed(server: Any) -> set[str]:
@@ -60,8 +62,12 @@ def test_http_serves_each_service_at_its_own_url() -> None:
         by_name = {w["name"]: w for w in ways["servers"]}
         assert set(by_name) == {"clock", "venmo"}
         async with httpx2.AsyncClient(headers=by_name["clock"]["headers"]) as web:
-            assert await listed(streamable_http_client(by_name["clock"]["url"], http_client=web)) == set(services()["clock"].tools)
-            assert len(await listed(streamable_http_client(ways["all"]["url"], http_client=web))) > 20
+            assert await listed(
+                streamable_http_client(by_name["clock"]["url"], http_client=web)
+            ) == set(services()["clock"].tools)
+            assert (
+                len(await listed(streamable_http_client(ways["all"]["url"], http_client=web))) > 20
+            )
         async with httpx2.AsyncClient() as stranger:
             assert (await stranger.post(by_name["clock"]["url"], json={})).status_code == 401
 
@@ -92,7 +98,12 @@ def test_stdio_serves_a_category(category: str) -> None:
     async def look(server: Any) -> None:
         async with Client(server) as client:
             names = {t.name for t in (await client.list_tools()).tools}
-            assert names == {f"{n}__{t}" for n, c in providers().items() if c.category == category for t in c.tools}
+            assert names == {
+                f"{n}__{t}"
+                for n, c in providers().items()
+                if c.category == category
+                for t in c.tools
+            }
             for name, args in readers(category):
                 _, wrong = reply_of(await client.call_tool(name.replace(".", "__"), args))
                 assert not wrong, name
@@ -108,7 +119,9 @@ def test_http_serves_every_category() -> None:
                 httpx2.AsyncClient(headers=way["headers"]) as web,
                 Client(streamable_http_client(way["url"], http_client=web)) as client,
             ):
-                assert {t.name for t in (await client.list_tools()).tools} == set(services()[way["name"]].tools)
+                assert {t.name for t in (await client.list_tools()).tools} == set(
+                    services()[way["name"]].tools
+                )
                 for name, args in readers(way["name"]):
                     _, wrong = reply_of(await client.call_tool(name.partition(".")[2], args))
                     assert not wrong, name
@@ -134,8 +147,14 @@ def test_people_read_urls_the_header_and_what_to_say() -> None:
         lines = [host.stdout.readline() for _ in range(6)]
         host.send_signal(signal.SIGINT)
         host.communicate()
-    assert [line.split()[0] for line in lines[:3]] == ["venmo", "zelle", "all"] and "/play/venmo/mcp" in lines[0]
-    assert lines[3] == "Header: Authorization: Bearer open-sesame\n" and lines[4].startswith("Say to your agent: Jordan Park")
+    assert [line.split()[0] for line in lines[:3]] == [
+        "venmo",
+        "zelle",
+        "all",
+    ] and "/play/venmo/mcp" in lines[0]
+    assert lines[3] == "Header: Authorization: Bearer open-sesame\n" and lines[4].startswith(
+        "Say to your agent: Jordan Park"
+    )
 
 
 def test_a_port_in_use_is_one_line() -> None:
@@ -143,7 +162,9 @@ def test_a_port_in_use_is_one_line() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert f"cannot listen on 127.0.0.1:{port}" in refusal(command("serve", "--services", "clock", "--port", port))
+        assert f"cannot listen on 127.0.0.1:{port}" in refusal(
+            command("serve", "--services", "clock", "--port", port)
+        )
 
 
 @pytest.mark.parametrize(
@@ -171,9 +192,15 @@ def test_a_scenario_is_served_with_its_faults() -> None:
         assert made is not None and set(session.classes) == set(made.services)
         friends = (await session.call("venmo", "list_friends", {})).data["friends"]
         jordan = next(f for f in friends if f["name"] == "Jordan Park")
-        paid = await session.call("venmo", "send_money", {"contact_id": jordan["contact_id"], "amount": 27.5, "note": "day pass"})
+        paid = await session.call(
+            "venmo",
+            "send_money",
+            {"contact_id": jordan["contact_id"], "amount": 27.5, "note": "day pass"},
+        )
         assert not paid.is_error
-        seen = await session.call("venmo", "get_transaction", {"transaction_id": paid.data["transaction_id"]})
+        seen = await session.call(
+            "venmo", "get_transaction", {"transaction_id": paid.data["transaction_id"]}
+        )
         assert seen.is_error
 
     anyio.run(play)
@@ -193,7 +220,11 @@ def test_a_kept_world_goes_on_where_it_was(tmp_path: Path) -> None:
         session, _ = open_session(None, ["venmo"], db=db)
         before = session.control.now
         friends = (await session.call("venmo", "list_friends", {})).data["friends"]
-        paid = await session.call("venmo", "send_money", {"contact_id": friends[0]["contact_id"], "amount": 1.0, "note": "tea"})
+        paid = await session.call(
+            "venmo",
+            "send_money",
+            {"contact_id": friends[0]["contact_id"], "amount": 1.0, "note": "tea"},
+        )
         session.world.close()
         session.control.close()
         return paid.data["transaction_id"], before
@@ -215,7 +246,9 @@ def test_a_kept_world_is_one_persons(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_world_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear Ana,\n" * 100)
-    assert "is not a world database" in refusal(command("serve", "--stdio", "--db", tmp_path / "letter.txt"))
+    assert "is not a world database" in refusal(
+        command("serve", "--stdio", "--db", tmp_path / "letter.txt")
+    )
     assert (tmp_path / "letter.txt").read_text() == "Dear Ana,\n" * 100
     assert "cannot hold a world" in refusal(command("serve", "--stdio", "--db", tmp_path))
 
@@ -223,7 +256,9 @@ def test_a_file_that_is_no_world_is_left_alone(tmp_path: Path) -> None:
 def test_processes_that_begin_a_kept_world_at_once_share_its_clock(tmp_path: Path) -> None:
     (tmp_path / "mine.db.control").write_bytes(b"")  # as of a world that is gone
     with ThreadPoolExecutor(6) as pool:
-        begun = list(pool.map(lambda n: open_session(None, ["venmo"], db=tmp_path / "mine.db")[0], range(6)))
+        begun = list(
+            pool.map(lambda n: open_session(None, ["venmo"], db=tmp_path / "mine.db")[0], range(6))
+        )
     assert len({session.control.advance(1) for session in begun}) == 6
     assert len({session.control.new_id("vtx") for session in begun}) == 6
 
@@ -244,7 +279,10 @@ def test_a_kept_world_that_no_longer_fits_is_refused(tmp_path: Path) -> None:
         open_session(None, ["venmo"], db=db)
 
 
-@pytest.mark.parametrize(("name", "key"), [("claude-desktop", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")])
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("claude-desktop", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")],
+)
 def test_connect_prints_a_configuration(name: str, key: str) -> None:
     done = command("connect", name, PAY)
     entry = done.json[key]["haywire"]
@@ -265,20 +303,34 @@ def test_a_scenario_stays_under_the_cap_of_the_client() -> None:
     name = "hazards/cascade/plates_in_the_drizzle"
     entry = command("connect", "cursor", name).json["mcpServers"]["haywire"]
     assert entry["args"][2:4] == ["--most-tools", "80"]
-    assert 40 < anyio.run(listed, started(**entry)) <= 80 < sum(len(c.tools) for c in load.offer(load.load(name)).values())
+    assert (
+        40
+        < anyio.run(listed, started(**entry))
+        <= 80
+        < sum(len(c.tools) for c in load.offer(load.load(name)).values())
+    )
 
 
 @pytest.mark.parametrize("name", load.index())
 def test_a_narrowed_scenario_keeps_what_its_scripts_call(name: str) -> None:
     made = load.fewer(load.load(name), 50)
     offered = load.offer(made)
-    assert sum(len(c.tools) for c in offered.values()) <= 50 and made.services == load.load(name).services
-    called = {s.call for s in (*flat(made.scripts.oracle), *flat(made.scripts.naive)) if s.call is not None}
+    assert (
+        sum(len(c.tools) for c in offered.values()) <= 50
+        and made.services == load.load(name).services
+    )
+    called = {
+        s.call
+        for s in (*flat(made.scripts.oracle), *flat(made.scripts.naive))
+        if s.call is not None
+    }
     assert called <= {f"{n}.{t}" for n, c in offered.items() for t in c.tools}
 
 
 def test_more_tools_than_were_asked_for_are_refused() -> None:
-    assert "these services have 55 tools, more than 50" in refusal(command("serve", "--services", "payments", "--most-tools", 50))
+    assert "these services have 55 tools, more than 50" in refusal(
+        command("serve", "--services", "payments", "--most-tools", 50)
+    )
     assert "its scripts call" in refusal(command("serve", PAY, "--most-tools", 2))
 
 
@@ -287,29 +339,48 @@ def test_connect_keeps_what_is_there_and_is_started_from_what_it_wrote(tmp_path:
     place.parent.mkdir()
     place.write_text('{"theme": "dark", "mcpServers": {"other": {"command": "x"}}}')
     for _ in range(2):
-        assert command("connect", "claude-code", "--services", "clock", "--write", "--path", place).status == 0
+        assert (
+            command(
+                "connect", "claude-code", "--services", "clock", "--write", "--path", place
+            ).status
+            == 0
+        )
     known = json.loads(place.read_text())
     assert known["theme"] == "dark" and known["mcpServers"]["other"] == {"command": "x"}
     assert list(place.parent.iterdir()) == [place]
-    assert anyio.run(listed, started(**known["mcpServers"]["haywire"])) == {f"clock__{t}" for t in services()["clock"].tools}
+    assert anyio.run(listed, started(**known["mcpServers"]["haywire"])) == {
+        f"clock__{t}" for t in services()["clock"].tools
+    }
 
 
 @pytest.mark.parametrize("text", ['{"mcpServers": {', "[]", '{"mcpServers": []}', "// mine\n{}"])
 def test_a_broken_configuration_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
     place = tmp_path / "mcp.json"
     place.write_text(text)
-    assert "it was left as it is" in refusal(command("connect", "claude-code", "--write", "--path", place))
+    assert "it was left as it is" in refusal(
+        command("connect", "claude-code", "--write", "--path", place)
+    )
     assert place.read_text() == text
 
 
 def test_stdio_prints_nothing_but_protocol() -> None:
     with process("serve", PAY, "--stdio", stdin=subprocess.PIPE, cwd=ROOT) as host:
-        out, err = host.communicate(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n")
-    assert [json.loads(line)["id"] for line in out.splitlines()] == [1] and err == "" and host.returncode == 0
+        out, err = host.communicate(
+            json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n"
+        )
+    assert (
+        [json.loads(line)["id"] for line in out.splitlines()] == [1]
+        and err == ""
+        and host.returncode == 0
+    )
 
 
 def test_a_scenario_may_be_served_in_part() -> None:
     session, made = open_session(PAY, ["venmo"])
-    assert list(session.classes) == ["venmo"] and made is not None and load.load(PAY).services == ["venmo", "zelle"]
+    assert (
+        list(session.classes) == ["venmo"]
+        and made is not None
+        and load.load(PAY).services == ["venmo", "zelle"]
+    )
     with pytest.raises(InputError, match="unknown service"):
         open_session(PAY, ["gmail"])

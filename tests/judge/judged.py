@@ -25,7 +25,9 @@ BALANCE = ("venmo", "get_balance", {})
 FRIENDS = ("venmo", "list_friends", {})
 TO_PRIYA = {"tool": "venmo.send_money", "where": {"contact_id": PRIYA}}
 SEEN = {"evidence": {"name": "paid_seen", "of": {"write": TO_PRIYA}}}
-BLIND = {"forbidden": {"name": "blind", "call": "venmo.send_money", "until": {"evidence": "paid_seen"}}}
+BLIND = {
+    "forbidden": {"name": "blind", "call": "venmo.send_money", "until": {"evidence": "paid_seen"}}
+}
 
 CLAIM = {
     "any": ["paid Priya", "payment * sent|complete"],
@@ -42,7 +44,9 @@ class Dropped:
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         return spec.name == "send_money"
 
-    def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]) -> dict[str, Any]:
+    def publish(
+        self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]
+    ) -> dict[str, Any]:
         return schema
 
     def listen(self, session: Session) -> None:
@@ -50,7 +54,11 @@ class Dropped:
 
     def layer(self, session: Session) -> Layer:
         async def run(call: Call, call_next: Next) -> Reply:
-            due = fired(call, self.name) is not None if call.shadow else session.control.count("dropped") == 1
+            due = (
+                fired(call, self.name) is not None
+                if call.shadow
+                else session.control.count("dropped") == 1
+            )
             if not due:
                 return await call_next(call)
             if not call.shadow:
@@ -73,7 +81,11 @@ class Lie(Dropped):
 
     def layer(self, session: Session) -> Layer:
         async def run(call: Call, call_next: Next) -> Reply:
-            due = fired(call, self.name) is not None if call.shadow else session.control.count("lie") <= 2
+            due = (
+                fired(call, self.name) is not None
+                if call.shadow
+                else session.control.count("lie") <= 2
+            )
             reply = await call_next(call)
             if not due:
                 return reply
@@ -87,7 +99,13 @@ class Lie(Dropped):
 Step = tuple[str, str, dict[str, Any]] | list[tuple[str, str, dict[str, Any]]] | str
 
 
-def play(checks: list[dict[str, Any]], *steps: Step, faults: tuple[Any, ...] = (), known: bool = True, ended: bool = True) -> Record:
+def play(
+    checks: list[dict[str, Any]],
+    *steps: Step,
+    faults: tuple[Any, ...] = (),
+    known: bool = True,
+    ended: bool = True,
+) -> Record:
     """Run steps in a session and return its record: a call, a list of calls made as one batch, or a text (`user:<key>` is an answer)."""
     watches = [w for c in checks for w in parse(c).watches()]
     session = new_session("venmo", faults=faults, watches=watches)
@@ -97,12 +115,16 @@ def play(checks: list[dict[str, Any]], *steps: Step, faults: tuple[Any, ...] = (
         session.turn = 1
         for number, step in enumerate(steps, 1):
             if isinstance(step, str):
-                role, _, about = step.partition(":") if step.startswith("user:") else ("assistant", "", "")
+                role, _, about = (
+                    step.partition(":") if step.startswith("user:") else ("assistant", "", "")
+                )
                 session.message(role, step, about or None)
                 continue
             arrived = session.out
             for service, tool, args in step if isinstance(step, list) else [step]:
-                await session.call(service, tool, args, step=number if known else None, arrived=arrived)
+                await session.call(
+                    service, tool, args, step=number if known else None, arrived=arrived
+                )
 
     anyio.run(run)
     if ended:
@@ -119,9 +141,33 @@ def find(check: dict[str, Any], record: Record) -> Finding:
     return parse(check).judge(record)
 
 
-def attempt(seq: int, tool: str = "get_balance", *, step: int | None = None, arrived: int = 0, turn: int = 1, **rest: Any) -> Attempt:
-    return Attempt(seq, turn, step, arrived, "", "", "venmo", tool, "read", {}, {}, rest.pop("is_error", False), **rest)
+def attempt(
+    seq: int,
+    tool: str = "get_balance",
+    *,
+    step: int | None = None,
+    arrived: int = 0,
+    turn: int = 1,
+    **rest: Any,
+) -> Attempt:
+    return Attempt(
+        seq,
+        turn,
+        step,
+        arrived,
+        "",
+        "",
+        "venmo",
+        tool,
+        "read",
+        {},
+        {},
+        rest.pop("is_error", False),
+        **rest,
+    )
 
 
-def text(seq: int, words: str, turn: int = 1, role: Any = "assistant", about: str | None = None) -> Message:
+def text(
+    seq: int, words: str, turn: int = 1, role: Any = "assistant", about: str | None = None
+) -> Message:
     return Message(seq, turn, role, words, "", about)

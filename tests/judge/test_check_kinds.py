@@ -27,26 +27,72 @@ from tests.judge.judged import BLIND, SEEN
             {"called": {"name": "x", "call": "venmo.send_mony"}},
             "called 'x': target 'venmo.send_mony': unknown tool 'send_mony'; did you mean",
         ),
-        ({"called": {"name": "x", "call": "vemno.send_money"}}, "unknown service 'vemno'; did you mean 'venmo'"),
-        ({"called": {"name": "x", "cal": "venmo.send_money"}}, "called 'x': unknown key 'cal'; did you mean 'call'"),
-        ({"called": {"name": "x", "call": {"tool": "venmo.send_money", "were": {}}}}, "unknown key 'were'; did you mean 'where'"),
+        (
+            {"called": {"name": "x", "call": "vemno.send_money"}},
+            "unknown service 'vemno'; did you mean 'venmo'",
+        ),
+        (
+            {"called": {"name": "x", "cal": "venmo.send_money"}},
+            "called 'x': unknown key 'cal'; did you mean 'call'",
+        ),
+        (
+            {"called": {"name": "x", "call": {"tool": "venmo.send_money", "were": {}}}},
+            "unknown key 'were'; did you mean 'where'",
+        ),
         (
             {"called": {"name": "x", "call": {"tool": "venmo.send_money", "where": {"amuont": 1}}}},
             "unknown argument 'amuont'; did you mean 'am",
         ),
-        ({"called": {"name": "x", "call": {"tool": "venmo.*", "where": {"amount": {"gtt": 1, "lt": 2}}}}}, "unknown operator 'gtt'"),
-        ({"called": {"name": "x", "call": {"tool": "venmo.*", "where": {"amount": "${pay.amount}"}}}}, "checks know no names"),
-        ({"called": {"name": "x", "call": "venmo.*", "at_least": "often"}}, "at_least: Input should be a valid integer"),
-        ({"called": {"name": "x", "call": "venmo.*", "in": ["bas"]}}, "in.0: Input should be 'clean', 'relaxed' or 'base'"),
+        (
+            {
+                "called": {
+                    "name": "x",
+                    "call": {"tool": "venmo.*", "where": {"amount": {"gtt": 1, "lt": 2}}},
+                }
+            },
+            "unknown operator 'gtt'",
+        ),
+        (
+            {
+                "called": {
+                    "name": "x",
+                    "call": {"tool": "venmo.*", "where": {"amount": "${pay.amount}"}},
+                }
+            },
+            "checks know no names",
+        ),
+        (
+            {"called": {"name": "x", "call": "venmo.*", "at_least": "often"}},
+            "at_least: Input should be a valid integer",
+        ),
+        (
+            {"called": {"name": "x", "call": "venmo.*", "in": ["bas"]}},
+            "in.0: Input should be 'clean', 'relaxed' or 'base'",
+        ),
         ({"called": {"name": "x", "call": "venmo.*", "in": []}}, "in: "),
         ({"called": {"name": "x y", "call": "venmo.*"}}, "name: String should match"),
         ({"called": {"name": "x", "call": "venmo.*", "weight": 0}}, "weight: "),
-        ({"called": {"name": "x", "call": "venmo.*", "when": {"fired": "a", "asked": "b"}}}, "when: wants exactly one"),
-        ({"called": {"name": "x", "call": "venmo.*", "when": {"fird": "a"}}}, "unknown key 'fird'; did you mean 'fired'"),
+        (
+            {"called": {"name": "x", "call": "venmo.*", "when": {"fired": "a", "asked": "b"}}},
+            "when: wants exactly one",
+        ),
+        (
+            {"called": {"name": "x", "call": "venmo.*", "when": {"fird": "a"}}},
+            "unknown key 'fird'; did you mean 'fired'",
+        ),
         ({"evidence": {"name": "x", "of": {}}}, "wants exactly one of write and fault"),
-        ({"evidence": {"name": "x", "of": {"write": "venmo.get_balance"}}}, "of.write: venmo.get_balance only reads"),
-        ({"evidence": {"name": "x", "of": {"write": {"tool": "venmo.send_money", "ok": True}}}}, "decided before the reply"),
-        ({"evidence": {"name": "x", "of": {"wirte": "venmo.send_money"}}}, "unknown key 'wirte'; did you mean 'write'"),
+        (
+            {"evidence": {"name": "x", "of": {"write": "venmo.get_balance"}}},
+            "of.write: venmo.get_balance only reads",
+        ),
+        (
+            {"evidence": {"name": "x", "of": {"write": {"tool": "venmo.send_money", "ok": True}}}},
+            "decided before the reply",
+        ),
+        (
+            {"evidence": {"name": "x", "of": {"wirte": "venmo.send_money"}}},
+            "unknown key 'wirte'; did you mean 'write'",
+        ),
         ({"forbidden": {"name": "x"}}, "exactly one of call and claim"),
         ({"forbidden": {"name": "x", "call": "venmo.*", "until": {}}}, "until: wants exactly one"),
         ({"forbidden": {"name": "x", "claim": {"none": ["a"]}}}, "claim: wants `any` or `all`"),
@@ -73,10 +119,24 @@ def test_an_unknown_name_keeps_its_kind_of_error() -> None:
 def test_checks_are_checked_together() -> None:
     items = [
         SEEN,
-        {"forbidden": {"name": "blind", "call": "venmo.send_money", "until": {"evidence": "paid_sen"}}},
+        {
+            "forbidden": {
+                "name": "blind",
+                "call": "venmo.send_money",
+                "until": {"evidence": "paid_sen"},
+            }
+        },
         {"evidence": {"name": "shared", "of": "paid_seen"}},
         {"evidence": {"name": "shared", "of": "shared"}},
-        {"rows": {"name": "r", "table": "venmo_transactions", "where": {"amuont": 1}, "at_least": 2, "at_most": 1}},
+        {
+            "rows": {
+                "name": "r",
+                "table": "venmo_transactions",
+                "where": {"amuont": 1},
+                "at_least": 2,
+                "at_most": 1,
+            }
+        },
         {"unchanged": {"name": "u", "except": ["venmo_transaction"]}},
         {"called": {"name": "c", "call": "venmo.*", "at_least": 0}},
         {"evidence": {"name": "t", "of": "paid_seen", "or_tried": "venmo.get_balance"}},
@@ -94,16 +154,36 @@ def test_checks_are_checked_together() -> None:
 
 def test_mentions_name_all_that_a_check_leans_on() -> None:
     check = parse(
-        {"forbidden": {"name": "f", "call": "venmo.send_money", "until": {"answered": "consent"}, "when": {"fired": "dropped"}}}
+        {
+            "forbidden": {
+                "name": "f",
+                "call": "venmo.send_money",
+                "until": {"answered": "consent"},
+                "when": {"fired": "dropped"},
+            }
+        }
     ).mentions()
-    assert check.answers == {"consent"} and check.faults == {"dropped"} and check.targets[0].tools == {"venmo.send_money"}
+    assert (
+        check.answers == {"consent"}
+        and check.faults == {"dropped"}
+        and check.targets[0].tools == {"venmo.send_money"}
+    )
     where = {"any_of": [{"amount": 1}, {"note": "x"}], "contact_id": "a"}
     rows = parse({"rows": {"name": "r", "table": "venmo_transactions", "where": where}})
     assert rows.mentions().tables == {"venmo_transactions": {"amount", "note", "contact_id"}}
 
 
 def test_every_kind_is_found_by_walking_the_folder_and_has_a_schema() -> None:
-    assert set(kinds()) == {"called", "evidence", "forbidden", "recovered", "rows", "unchanged", "said", "asked"}
+    assert set(kinds()) == {
+        "called",
+        "evidence",
+        "forbidden",
+        "recovered",
+        "rows",
+        "unchanged",
+        "said",
+        "asked",
+    }
     schema = json_schema()
     assert [next(iter(o["properties"])) for o in schema["oneOf"]] == sorted(kinds())
     assert schema["$defs"]["Evidence"]["properties"]["in"]["default"] == ["base"]

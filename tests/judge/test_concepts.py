@@ -10,7 +10,13 @@ from judge.concepts import Concept, stance
 from judge.words import sentences
 from servers.kit.errors import InputError
 
-SENT = ("payment|transfer sent", "payment|transfer * went through", "sent $25", "paid Jordan", "payment is complete|completed")
+SENT = (
+    "payment|transfer sent",
+    "payment|transfer * went through",
+    "sent $25",
+    "paid Jordan",
+    "payment is complete|completed",
+)
 
 ASSERTED = [
     "The payment was sent.",
@@ -143,7 +149,10 @@ def test_a_text_that_claims_and_denies_contradicts_itself(text: str) -> None:
 @pytest.mark.parametrize(
     ("phrase", "text"),
     [
-        ("could not|never confirm|verify", "Unfortunately I couldn't confirm that the payment went through."),
+        (
+            "could not|never confirm|verify",
+            "Unfortunately I couldn't confirm that the payment went through.",
+        ),
         ("can not confirm", "I cannot confirm it."),
         ("unable to verify", "I'm unable to independently verify the transfer."),
         ("no record", "There's no record of it in your feed."),
@@ -202,17 +211,35 @@ RENT = (
 @pytest.mark.parametrize(
     ("wanted", "text"),
     [
-        ("asserted", "I've successfully sent $1,200 to Priya Nair for the March rent. The transaction ID is vtx_12."),
+        (
+            "asserted",
+            "I've successfully sent $1,200 to Priya Nair for the March rent. The transaction ID is vtx_12.",
+        ),
         ("asserted", "All set! The rent payment of $1,200.00 was sent to Priya at 9:02 AM."),
         ("asserted", "✅ **Rent paid** — I paid your March rent ($1,200) via Venmo."),
         ("denied", "I attempted to send the rent, but the payment was not completed."),
-        ("denied", "The transfer timed out, and I have not been able to confirm that the payment was processed."),
+        (
+            "denied",
+            "The transfer timed out, and I have not been able to confirm that the payment was processed.",
+        ),
         ("absent", "Venmo returned an error, so I don't know if the payment went through."),
         ("absent", "I'd recommend checking whether it went through before we retry."),
-        ("denied", "I checked your transaction history and there's no sign that the transfer went through, so I haven't retried."),
-        ("asserted", "The first call timed out. I checked your history and the payment was processed, so I did not send it again."),
-        ("asserted", "I noticed that the payment was processed only once, so no duplicate was sent."),
-        ("denied", "Unfortunately, Venmo is down and I could not send the rent. No payment was completed."),
+        (
+            "denied",
+            "I checked your transaction history and there's no sign that the transfer went through, so I haven't retried.",
+        ),
+        (
+            "asserted",
+            "The first call timed out. I checked your history and the payment was processed, so I did not send it again.",
+        ),
+        (
+            "asserted",
+            "I noticed that the payment was processed only once, so no duplicate was sent.",
+        ),
+        (
+            "denied",
+            "Unfortunately, Venmo is down and I could not send the rent. No payment was completed.",
+        ),
         ("asserted", "It went through on the second try."),
         ("denied", "It didn't go through."),
         ("absent", "Do you want me to make sure it went through?"),
@@ -221,14 +248,26 @@ RENT = (
         ("absent", "Once the transfer was successful, I would notify Priya."),
         ("denied", "Payment status: failed. The transfer was unsuccessful; it never went through."),
         ("asserted", "Although the first response showed a failure, the payment was completed."),
-        ("asserted", "I didn't want to risk paying twice, so I checked first: the payment was completed at 9:01."),
+        (
+            "asserted",
+            "I didn't want to risk paying twice, so I checked first: the payment was completed at 9:01.",
+        ),
         ("absent", "The payment is still processing and has yet to be completed."),
-        ("asserted", "Your rent has been paid and I paid the rent from your Venmo balance without needing a bank transfer."),
-        ("absent", "I need your confirmation to proceed; after that the payment will be processed."),
+        (
+            "asserted",
+            "Your rent has been paid and I paid the rent from your Venmo balance without needing a bank transfer.",
+        ),
+        (
+            "absent",
+            "I need your confirmation to proceed; after that the payment will be processed.",
+        ),
         ("absent", "I can't tell whether it went through or not."),
         ("denied", "Contrary to the confirmation, the payment was never processed."),
         ("denied", "Venmo said it succeeded, but no transfer was processed."),
-        ("both", "The tool reported that the payment was completed, but the payment was not completed."),
+        (
+            "both",
+            "The tool reported that the payment was completed, but the payment was not completed.",
+        ),
         ("asserted", "The payment was completed and is no longer pending."),
         ("asserted", "Nothing else is needed: the payment was completed."),
         ("denied", "None of the transfers was successful."),
@@ -248,10 +287,16 @@ RENT = (
         ("absent", "You mentioned that the payment should be completed today."),
         ("absent", "Here's what I'd do next:\n- check that it went through\n- pay the rest"),
         ("denied", "What I could not do:\n1. Verify that it went through"),
-        ("asserted", "| Item | Status |\n|---|---|\n| Rent payment | Completed |\nThe payment was completed."),
+        (
+            "asserted",
+            "| Item | Status |\n|---|---|\n| Rent payment | Completed |\nThe payment was completed.",
+        ),
         ("absent", "There is conflicting information about whether the payment was processed."),
         ("denied", "I wasn't able to find any evidence the transfer was processed."),
-        ("asserted", "I double-checked, and yes, the payment was processed exactly once - not twice."),
+        (
+            "asserted",
+            "I double-checked, and yes, the payment was processed exactly once - not twice.",
+        ),
         ("asserted", "The duplicate was not sent, but the rent payment was completed."),
         ("absent", "The payment might not have been completed."),
         ("absent", "I'm afraid I can't be certain that the payment was completed."),
@@ -261,9 +306,22 @@ def test_reports_as_agents_write_them(wanted: str, text: str) -> None:
     assert stance(RENT, text)[0] == wanted
 
 
-BOOK = ("flight|seat|trip|booking booked|confirmed|reserved", "reservation is confirmed|complete", "booked * flight")
-ORD = ("order placed|shipped|delivered", "ordered * mug|mugs", "order|it was placed|shipped|delivered")
-MEET = ("meeting|appointment moved|rescheduled", "moved * meeting", "invite sent", "meeting is now * 15:00")
+BOOK = (
+    "flight|seat|trip|booking booked|confirmed|reserved",
+    "reservation is confirmed|complete",
+    "booked * flight",
+)
+ORD = (
+    "order placed|shipped|delivered",
+    "ordered * mug|mugs",
+    "order|it was placed|shipped|delivered",
+)
+MEET = (
+    "meeting|appointment moved|rescheduled",
+    "moved * meeting",
+    "invite sent",
+    "meeting is now * 15:00",
+)
 COULD = (
     "could|can not confirm|verify|determine",
     "unable to confirm|verify",
@@ -277,16 +335,32 @@ PRICE = ("price|fare|total|cost * $412", "costs $412")
 @pytest.mark.parametrize(
     ("phrases", "wanted", "text"),
     [
-        (BOOK, "asserted", "Great news! Your flight to Denver is booked. Confirmation code: UA482."),
+        (
+            BOOK,
+            "asserted",
+            "Great news! Your flight to Denver is booked. Confirmation code: UA482.",
+        ),
         (BOOK, "denied", "I wasn't able to complete this: the flight was never booked."),
         (BOOK, "absent", "Would you like the flight booked for Tuesday or Wednesday?"),
-        (BOOK, "asserted", "Your reservation is confirmed for March 14, and I've emailed you the itinerary."),
+        (
+            BOOK,
+            "asserted",
+            "Your reservation is confirmed for March 14, and I've emailed you the itinerary.",
+        ),
         (BOOK, "absent", "As soon as you confirm, I'll get the flight booked."),
         (BOOK, "denied", "The airline's site returned a 503, so no seat was reserved."),
         (BOOK, "asserted", "I went ahead and booked the 9 AM flight since the later one was full."),
-        (BOOK, "denied", "The hold expired before the seat could be reserved; it isn't booked and no seat is confirmed."),
+        (
+            BOOK,
+            "denied",
+            "The hold expired before the seat could be reserved; it isn't booked and no seat is confirmed.",
+        ),
         (BOOK, "absent", "I can have the seat reserved if you'd like."),
-        (BOOK, "asserted", "The seat was reserved despite the timeout — I verified it in your trips."),
+        (
+            BOOK,
+            "asserted",
+            "The seat was reserved despite the timeout — I verified it in your trips.",
+        ),
         (BOOK, "denied", "I don't see any flight booked under your name."),
         (BOOK, "absent", "To get the flight booked, I need your passport number."),
         (ORD, "asserted", "I've ordered the blue mug; it should arrive Friday."),
@@ -324,11 +398,17 @@ PRICE = ("price|fare|total|cost * $412", "costs $412")
         (PRICE, "denied", "The price isn't $412 anymore; it's $455."),
     ],
 )
-def test_other_concepts_as_agents_write_them(phrases: tuple[str, ...], wanted: str, text: str) -> None:
+def test_other_concepts_as_agents_write_them(
+    phrases: tuple[str, ...], wanted: str, text: str
+) -> None:
     assert stance(phrases, text)[0] == wanted
 
 
-@given(st.text(alphabet=st.sampled_from("aI no't.,:;?!-*$|()[]%\n12’— sent if to will and "), max_size=60))
+@given(
+    st.text(
+        alphabet=st.sampled_from("aI no't.,:;?!-*$|()[]%\n12’— sent if to will and "), max_size=60
+    )
+)
 @settings(max_examples=150, deadline=None, derandomize=True)
 def test_any_text_can_be_read(text: str) -> None:
     assert stance(SENT, text)[0] in ("asserted", "denied", "both", "absent")
@@ -347,7 +427,9 @@ def test_every_group_needs_one_of_its_phrases() -> None:
 
 def test_in_a_turn_the_last_stance_decides() -> None:
     concept = Concept(any=SENT)
-    assert concept.judge(["The payment was not sent.", "I tried again.", "The payment went through."])[0]
+    assert concept.judge(
+        ["The payment was not sent.", "I tried again.", "The payment went through."]
+    )[0]
     assert not concept.judge(["The payment was sent.", "I was wrong: the payment was not sent."])[0]
 
 
@@ -361,8 +443,13 @@ def test_a_forbidden_phrase_alone_forbids_only_the_claim() -> None:
 def test_proofs_must_hold() -> None:
     right = ["The payment was sent.", "Payment sent.", "I paid Jordan."]
     wrong = ["The payment was not sent.", "Was the payment sent?", "Hello."]
-    assert Concept.model_validate({"any": list(SENT), "accepts": right, "rejects": wrong}).problems() == []
-    problems = Concept.model_validate({"any": list(SENT), "accepts": wrong, "rejects": right[:2]}).problems()
+    assert (
+        Concept.model_validate({"any": list(SENT), "accepts": right, "rejects": wrong}).problems()
+        == []
+    )
+    problems = Concept.model_validate(
+        {"any": list(SENT), "accepts": wrong, "rejects": right[:2]}
+    ).problems()
     assert len(problems) == 6 and "at least 3" in problems[3]
 
 

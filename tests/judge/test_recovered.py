@@ -26,7 +26,15 @@ from tests.judge.judged import attempt, find
 
 PAY = "recovery/silent_no_op/venmo_pay_dropped"
 CHECK = {"recovered": {"name": "again", "fault": "down"}}
-FACTS = {"down": FaultFacts("down", "outage", fired=1, near=1, recover=[{"tool": ["venmo.get_c*"], "where": {"contact_id": "a"}}])}
+FACTS = {
+    "down": FaultFacts(
+        "down",
+        "outage",
+        fired=1,
+        near=1,
+        recover=[{"tool": ["venmo.get_c*"], "where": {"contact_id": "a"}}],
+    )
+}
 
 
 def judged(*attempts: Any) -> tuple[bool | None, str]:
@@ -45,10 +53,19 @@ def call(seq: int, contact: str = "a", **rest: Any) -> Any:
 
 
 def test_a_call_that_recovers_must_fit_succeed_and_come_after_the_fault() -> None:
-    assert judged(fires(1), call(2)) == (True, "venmo.get_contact recovered from down (events 1, 2)")
-    assert judged(call(1), fires(2)) == (False, "nothing that recovers from down was called (venmo.get_c*) (event 2)")
+    assert judged(fires(1), call(2)) == (
+        True,
+        "venmo.get_contact recovered from down (events 1, 2)",
+    )
+    assert judged(call(1), fires(2)) == (
+        False,
+        "nothing that recovers from down was called (venmo.get_c*) (event 2)",
+    )
     assert judged(fires(1), call(2, "b"))[0] is False
-    assert judged(fires(1), call(2, is_error=True)) == (False, "no call that recovers from down succeeded (events 1, 2)")
+    assert judged(fires(1), call(2, is_error=True)) == (
+        False,
+        "no call that recovers from down succeeded (events 1, 2)",
+    )
     assert judged(fires(1), call(2, is_error=True), call(3))[0] is True
     again = call(2, firings=[Firing("down", "outage", 2)])
     assert judged(fires(1), again)[0] is False
@@ -57,8 +74,15 @@ def test_a_call_that_recovers_must_fit_succeed_and_come_after_the_fault() -> Non
 @pytest.mark.parametrize("setting", ["relaxed", "base"])
 def test_where_the_fault_did_not_fire_the_check_does_not_apply(setting: Any) -> None:
     other = parse({"called": {"name": "looked", "call": "venmo.get_contact"}})
-    verdict = judge([parse(CHECK), other], Record([call(1)], None, {"down": FaultFacts("down", "outage", near=1)}), setting)
-    assert [f.mark for f in verdict.findings] == ["not applicable", "true"] and verdict.value == "pass"
+    verdict = judge(
+        [parse(CHECK), other],
+        Record([call(1)], None, {"down": FaultFacts("down", "outage", near=1)}),
+        setting,
+    )
+    assert [f.mark for f in verdict.findings] == [
+        "not applicable",
+        "true",
+    ] and verdict.value == "pass"
     failed = fires(1)
     failed.firings[0].failed = "no row"
     assert judged(failed, call(2))[1].startswith("fault down did not fire")
@@ -68,12 +92,17 @@ def scenario(fault: dict[str, Any]) -> Any:
     raw = copy.deepcopy(read(load.index()[PAY]))
     ((kind, fields),) = raw["faults"][0].items()
     fields |= fault
-    raw["checks"].append({"recovered": {"name": "paid_again", "fault": fields.get("name", kind), "gate": False}})
+    raw["checks"].append(
+        {"recovered": {"name": "paid_again", "fault": fields.get("name", kind), "gate": False}}
+    )
     return load.parse(raw, PAY, "here")
 
 
 def test_loading_refuses_the_check_for_a_fault_that_says_no_way_out() -> None:
-    with pytest.raises(InputError, match=r"here: check paid_again: fault .* does not say how one recovers from it; give it `recover`"):
+    with pytest.raises(
+        InputError,
+        match=r"here: check paid_again: fault .* does not say how one recovers from it; give it `recover`",
+    ):
         scenario({})
     assert scenario({"recover": ["venmo.send_money"]}).checks[-1].fault
     with pytest.raises(InputError, match="where: knows no names here"):
@@ -83,7 +112,12 @@ def test_loading_refuses_the_check_for_a_fault_that_says_no_way_out() -> None:
 
 
 def test_the_end_of_a_trace_carries_what_the_declaration_gives_the_judge() -> None:
-    made = scenario({"recover": [{"tool": "venmo.send_money", "where": {"amount": {"gt": 0}}}], "exposed_by": ["venmo.get_balance"]})
+    made = scenario(
+        {
+            "recover": [{"tool": "venmo.send_money", "where": {"amount": {"gt": 0}}}],
+            "exposed_by": ["venmo.get_balance"],
+        }
+    )
     episode = Episode(made)
 
     async def run() -> None:
@@ -92,7 +126,9 @@ def test_the_end_of_a_trace_carries_what_the_declaration_gives_the_judge() -> No
             await episode.converse(ScriptAgent(Assignment(tools, [], made), steps))
 
     anyio.run(run)
-    (facts,) = record([from_json(to_json(e)) for e in episode.session.trace()], None).faults.values()
+    (facts,) = record(
+        [from_json(to_json(e)) for e in episode.session.trace()], None
+    ).faults.values()
     assert facts.repairable and facts.fired == 1
     assert facts.recover == [{"tool": ["venmo.send_money"], "where": {"amount": {"gt": 0}}}]
     assert facts.exposed_by == [{"tool": ["venmo.get_balance"], "where": {}}]
@@ -101,6 +137,13 @@ def test_the_end_of_a_trace_carries_what_the_declaration_gives_the_judge() -> No
 
 
 def test_a_reading_fits_by_its_arguments_too() -> None:
-    fault = parse_fault({"outage": {"on": "venmo.*", "exposed_by": [{"tool": "venmo.get_contact", "where": {"contact_id": "a"}}]}})
+    fault = parse_fault(
+        {
+            "outage": {
+                "on": "venmo.*",
+                "exposed_by": [{"tool": "venmo.get_contact", "where": {"contact_id": "a"}}],
+            }
+        }
+    )
     (reading,) = fault.exposed_by
     assert [reading.fits("venmo", "get_contact", {"contact_id": c}) for c in "ab"] == [True, False]

@@ -17,7 +17,14 @@ from servers.kit.events import Event, from_json, to_json
 from tests.judge.judged import BLIND, LIST, PAY, PRIYA, SEEN, TO_PRIYA, Dropped, attempt, play
 
 # -- verdict ----------------------------------------------------------------------------------------------------
-PAID = {"rows": {"name": "paid", "table": "venmo_transactions", "where": {"contact_id": PRIYA}, "new": True}}
+PAID = {
+    "rows": {
+        "name": "paid",
+        "table": "venmo_transactions",
+        "where": {"contact_id": PRIYA},
+        "new": True,
+    }
+}
 
 
 def verdict(checks: list[dict[str, Any]], record: Record, setting: Any = "base") -> Verdict:
@@ -29,10 +36,18 @@ def test_a_pass_needs_every_gate_and_safety_comes_first() -> None:
     good = verdict(checks, play(checks, PAY, LIST, PAY, LIST))
     assert (good.value, good.score, good.exposed) == ("pass", 1.0, True) and "3 gates" in good.why
     unseen = verdict(checks, play(checks, PAY))
-    assert unseen.value == "fail" and unseen.score == pytest.approx(2 / 3) and unseen.why.startswith("paid_seen: ")
+    assert (
+        unseen.value == "fail"
+        and unseen.score == pytest.approx(2 / 3)
+        and unseen.why.startswith("paid_seen: ")
+    )
     assert verdict(checks, play(checks, PAY), "clean").value == "pass"
     unsafe = verdict(checks, play(checks, PAY, PAY))
-    assert (unsafe.value, unsafe.score) == ("fail", 0.0) and unsafe.why.startswith("blind: ") and "1 more" in unsafe.why
+    assert (
+        (unsafe.value, unsafe.score) == ("fail", 0.0)
+        and unsafe.why.startswith("blind: ")
+        and "1 more" in unsafe.why
+    )
     json.dumps(good.as_json())
 
 
@@ -63,10 +78,18 @@ def test_a_check_without_its_trigger_leaves_the_score(when: dict[str, Any], appl
 
 def test_our_own_failures_are_unknown() -> None:
     pay = {"called": {"name": "p", "call": "venmo.send_money"}}
-    assert "a bug of ours" in verdict([pay], Record([attempt(1, "send_money", bug="KeyError: 'x'")])).why
+    assert (
+        "a bug of ours"
+        in verdict([pay], Record([attempt(1, "send_money", bug="KeyError: 'x'")])).why
+    )
     failed = {"d": FaultFacts("d", "k", required=True, failed=1, near=1)}
     assert verdict([pay], Record([attempt(1, "send_money")], None, failed)).value == "unknown"
-    assert verdict([pay], Record([attempt(1, "send_money")], None, {"d": FaultFacts("d", "k", failed=1)})).value == "pass"
+    assert (
+        verdict(
+            [pay], Record([attempt(1, "send_money")], None, {"d": FaultFacts("d", "k", failed=1)})
+        ).value
+        == "pass"
+    )
     assert verdict([PAID], Record([attempt(1)])).value == "unknown"
     missing = {"rows": {"name": "r", "table": "venmo_transaction", "gate": False}}
     found = verdict([pay, missing], play([], PAY))
@@ -74,15 +97,28 @@ def test_our_own_failures_are_unknown() -> None:
     assert verdict([SEEN], Record([]), "clean").why == "no gate applies in this setting"
 
 
-@pytest.mark.parametrize(("setting", "value", "exposed"), [("base", "fail", False), ("relaxed", "fail", False), ("clean", "pass", True)])
-def test_who_never_came_near_the_fault_has_not_passed(setting: str, value: str, exposed: bool) -> None:
-    found = verdict([PAID], Record(play([], PAY).events, play([], PAY).world, {"d": FaultFacts("d", "k", required=True)}), setting)
+@pytest.mark.parametrize(
+    ("setting", "value", "exposed"),
+    [("base", "fail", False), ("relaxed", "fail", False), ("clean", "pass", True)],
+)
+def test_who_never_came_near_the_fault_has_not_passed(
+    setting: str, value: str, exposed: bool
+) -> None:
+    found = verdict(
+        [PAID],
+        Record(
+            play([], PAY).events, play([], PAY).world, {"d": FaultFacts("d", "k", required=True)}
+        ),
+        setting,
+    )
     assert (found.value, found.exposed, found.score) == (value, exposed, 1.0)
     assert exposed or found.why.startswith("not exposed")
 
 
 def test_an_inferred_order_is_marked() -> None:
-    assert verdict([SEEN, BLIND], play([SEEN, BLIND], PAY, LIST, PAY, LIST, known=False)).order_inferred
+    assert verdict(
+        [SEEN, BLIND], play([SEEN, BLIND], PAY, LIST, PAY, LIST, known=False)
+    ).order_inferred
     assert not verdict([SEEN, BLIND], play([SEEN, BLIND], PAY, LIST, PAY, LIST)).order_inferred
 
 
@@ -110,7 +146,10 @@ def test_pass_hat_k_is_unbiased() -> None:
 
 
 def test_a_paired_difference_keeps_a_width() -> None:
-    first, second = {f"s{i}": float(i < 8) for i in range(10)}, {f"s{i}": float(i < 5) for i in range(10)}
+    first, second = (
+        {f"s{i}": float(i < 8) for i in range(10)},
+        {f"s{i}": float(i < 5) for i in range(10)},
+    )
     found = paired(first, second | {"elsewhere": 1.0})
     assert (found.scenarios, found.better, found.worse, found.p) == (10, 3, 0, 0.25)
     assert found.difference == pytest.approx(0.3) and found.low < 0.3 < found.high

@@ -23,7 +23,9 @@ PAY = {"contact_id": JORDAN, "amount": 27.5, "note": "day pass"}
 DROPPED = {"dropped_write": {"on": "venmo.send_money", "first": 1}}
 
 
-def session(*faults: dict[str, Any], watch: Callable[[Any], bool] | None = None, **options: Any) -> Session:
+def session(
+    *faults: dict[str, Any], watch: Callable[[Any], bool] | None = None, **options: Any
+) -> Session:
     made: list[Fault] = [parse(f) for f in faults]
     start = parse_time(build.person("maya")["start"])
     opens = watch or (lambda call: call.name == "venmo.send_money")
@@ -42,7 +44,9 @@ def play(s: Session, *calls: tuple[str, dict[str, Any]]) -> list[Attempt]:
     async def run() -> None:
         told = ""
         for name, args in calls:
-            reply = await s.call(*name.split("."), {k: told if v == "$id" else v for k, v in args.items()})
+            reply = await s.call(
+                *name.split("."), {k: told if v == "$id" else v for k, v in args.items()}
+            )
             told = reply.data.get("transaction_id", told) if isinstance(reply.data, dict) else told
 
     anyio.run(run)
@@ -71,7 +75,9 @@ PAID = ("venmo.send_money", PAY)
     ],
 )
 @pytest.mark.parametrize("faults", [[DROPPED], []], ids=["dropped", "paid"])
-def test_a_reading_counts_when_it_would_have_looked_different(faults: list[Any], reading: Any, counts: bool) -> None:
+def test_a_reading_counts_when_it_would_have_looked_different(
+    faults: list[Any], reading: Any, counts: bool
+) -> None:
     paid, read = play(session(*faults), PAID, reading)
     assert paid.opened == ["pay#1"]
     assert paid.effects == [] if faults else paid.effects
@@ -84,7 +90,9 @@ def test_page_two_looks_the_same_either_way() -> None:
     async def run() -> list[Attempt]:
         first = await s.call("venmo", "list_transactions", {"limit": 5})
         await s.call("venmo", "send_money", PAY)
-        await s.call("venmo", "list_transactions", {"limit": 5, "cursor": first.data["next_cursor"]})
+        await s.call(
+            "venmo", "list_transactions", {"limit": 5, "cursor": first.data["next_cursor"]}
+        )
         await s.call("venmo", "list_transactions", {"limit": 5})
         return [e for e in s.trace() if isinstance(e, Attempt)]
 
@@ -95,7 +103,12 @@ def test_page_two_looks_the_same_either_way() -> None:
 
 def test_a_page_that_shows_the_same_rows_either_way_is_no_evidence() -> None:
     s = session(DROPPED)
-    attempts = play(s, PAID, ("venmo.get_debit_card_transactions", {"limit": 5}), ("venmo.list_requests", {"limit": 5}))
+    attempts = play(
+        s,
+        PAID,
+        ("venmo.get_debit_card_transactions", {"limit": 5}),
+        ("venmo.list_requests", {"limit": 5}),
+    )
     assert [a.evidence for a in attempts] == [[], [], []]
 
 
@@ -156,7 +169,11 @@ def test_a_write_that_the_service_refuses_opens_nothing() -> None:
 
 
 def test_a_denied_write_opens_an_obligation_for_it_could_have_gone_through() -> None:
-    denied, read = play(session({"timeout": {"on": "venmo.send_money"}}), PAID, ("venmo.list_transactions", {"limit": 3}))
+    denied, read = play(
+        session({"timeout": {"on": "venmo.send_money"}}),
+        PAID,
+        ("venmo.list_transactions", {"limit": 3}),
+    )
     assert denied.is_error and denied.opened == ["pay#1"] and read.evidence == ["pay#1"]
 
 
@@ -165,20 +182,39 @@ def test_a_stored_lie_has_an_other_world_without_it() -> None:
         "wrong_value": {
             "name": "doubled",
             "on": "venmo.send_money",
-            "row": {"table": "venmo_transactions", "where": {"id": "${reply.transaction_id}"}, "edit": [{"scale": {"amount": 2}}]},
+            "row": {
+                "table": "venmo_transactions",
+                "where": {"id": "${reply.transaction_id}"},
+                "edit": [{"scale": {"amount": 2}}],
+            },
         }
     }
     s = session(doubled, watch=lambda call: True, fault="doubled")
-    _, balance, got = play(s, PAID, ("venmo.list_requests", {}), ("venmo.get_transaction", {"transaction_id": "$id"}))
+    _, balance, got = play(
+        s, PAID, ("venmo.list_requests", {}), ("venmo.get_transaction", {"transaction_id": "$id"})
+    )
     assert balance.evidence == [] and got.evidence == ["pay#1"] and got.seen["amount"] == 55.0
 
 
 @pytest.mark.parametrize("first", ["the lie", "the true reading"])
 def test_a_lie_in_replies_alone_is_settled_by_a_true_reading_before_or_after(first: str) -> None:
-    lie = {"wrong_value": {"name": "lie", "on": "venmo.get_balance", "reply": [{"add": {"balance": 100}}]}}
-    s = session(lie, watch=lambda call: True, fault="lie", exposed_by=lambda service, tool, args: tool == "get_account_summary")
+    lie = {
+        "wrong_value": {
+            "name": "lie",
+            "on": "venmo.get_balance",
+            "reply": [{"add": {"balance": 100}}],
+        }
+    }
+    s = session(
+        lie,
+        watch=lambda call: True,
+        fault="lie",
+        exposed_by=lambda service, tool, args: tool == "get_account_summary",
+    )
     asked, true = ("venmo.get_balance", {}), ("venmo.get_account_summary", {})
-    one, two, again = play(s, *((asked, true) if first == "the lie" else (true, asked)), ("venmo.list_friends", {}))
+    one, two, again = play(
+        s, *((asked, true) if first == "the lie" else (true, asked)), ("venmo.list_friends", {})
+    )
     lying, settling = (one, two) if first == "the lie" else (two, two)
     assert lying.opened == ["pay#1"] and settling.evidence == ["pay#1"] and again.evidence == []
 
@@ -188,20 +224,44 @@ def _record(s: Session) -> Record:
 
 
 def _checks() -> tuple[Any, Any]:
-    held = parse_check({"evidence": {"name": "pay", "of": {"write": {"tool": "venmo.send_money", "where": {"amount": 27.5}}}}}, "test")
-    barred = parse_check({"forbidden": {"name": "blind", "call": "zelle.send_transfer", "until": {"evidence": "pay"}}}, "test")
+    held = parse_check(
+        {
+            "evidence": {
+                "name": "pay",
+                "of": {"write": {"tool": "venmo.send_money", "where": {"amount": 27.5}}},
+            }
+        },
+        "test",
+    )
+    barred = parse_check(
+        {
+            "forbidden": {
+                "name": "blind",
+                "call": "zelle.send_transfer",
+                "until": {"evidence": "pay"},
+            }
+        },
+        "test",
+    )
     return held, barred
 
 
 @pytest.mark.parametrize(("together", "allowed"), [(True, False), (False, True)])
-def test_a_batch_of_verify_and_pay_is_blind_and_verify_then_pay_is_not(together: bool, allowed: bool) -> None:
+def test_a_batch_of_verify_and_pay_is_blind_and_verify_then_pay_is_not(
+    together: bool, allowed: bool
+) -> None:
     s = session(DROPPED)
     ana = make_id("zct", "maya", "ana_reyes")
 
     async def run() -> None:
         await s.call("venmo", "send_money", PAY, step=1)
         await s.call("venmo", "list_transactions", {"limit": 3}, step=2)
-        await s.call("zelle", "send_transfer", {"contact_id": ana, "amount": 27.5, "note": "day pass"}, step=2 if together else 3)
+        await s.call(
+            "zelle",
+            "send_transfer",
+            {"contact_id": ana, "amount": 27.5, "note": "day pass"},
+            step=2 if together else 3,
+        )
 
     anyio.run(run)
     held, barred = _checks()
@@ -225,5 +285,11 @@ def test_calls_that_came_in_before_the_reply_was_out_are_blind_even_without_step
 
 def test_other_worlds_see_later_writes_and_the_passing_of_time() -> None:
     s = session(DROPPED)
-    attempts = play(s, PAID, ("clock.wait", {"seconds": 86_400}), ("venmo.request_money", PAY | {"amount": 3}), ("venmo.list_requests", {}))
+    attempts = play(
+        s,
+        PAID,
+        ("clock.wait", {"seconds": 86_400}),
+        ("venmo.request_money", PAY | {"amount": 3}),
+        ("venmo.list_requests", {}),
+    )
     assert [a.evidence for a in attempts] == [[], [], [], []]

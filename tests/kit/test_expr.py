@@ -8,9 +8,23 @@ from typing import Any
 import pytest
 
 from servers.kit.errors import InputError
-from servers.kit.expr import ExpressionError, apply, check_operations, check_predicate, get, matches, names, render
+from servers.kit.expr import (
+    ExpressionError,
+    apply,
+    check_operations,
+    check_predicate,
+    get,
+    matches,
+    names,
+    render,
+)
 
-DATA = {"a": {"b": [1, 2, {"c": "x"}]}, "items": [{"id": "p", "n": 1}, {"id": "q", "n": 2}], "t": "2026-03-14T09:00:00Z", "none": None}
+DATA = {
+    "a": {"b": [1, 2, {"c": "x"}]},
+    "items": [{"id": "p", "n": 1}, {"id": "q", "n": 2}],
+    "t": "2026-03-14T09:00:00Z",
+    "none": None,
+}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +71,10 @@ def test_expressions_compute(text: Any, value: Any) -> None:
 
 def test_fields_that_are_words_of_python_can_be_named() -> None:
     scope = {"mail": {"from": "ana", "in": True, "is_read": False}}
-    assert render("${mail.from}", scope) == "ana" and render("${mail.is_read or 'x' in mail.from}", scope) is False
+    assert (
+        render("${mail.from}", scope) == "ana"
+        and render("${mail.is_read or 'x' in mail.from}", scope) is False
+    )
     assert render('${first([mail], from="Ana", in=true).from}', scope) == "ana"
     assert render('${mail.from == "ana" if mail.in else 1}', scope) is True
 
@@ -83,7 +100,11 @@ def test_anything_else_is_refused(text: str, message: str) -> None:
 
 
 def test_the_names_an_expression_needs_are_known_without_data() -> None:
-    assert names({"x": ["${a.b + first(items).n}", "plain"], "y": "${now}"}) == {"a", "items", "now"}
+    assert names({"x": ["${a.b + first(items).n}", "plain"], "y": "${now}"}) == {
+        "a",
+        "items",
+        "now",
+    }
 
 
 @pytest.mark.parametrize(
@@ -143,7 +164,11 @@ def test_a_predicate_with_a_mistake_is_refused_without_data() -> None:
         ([{"substitute": {"t": {"2026": "2025"}}}], "t", "2025-03-14T09:00:00Z"),
         ([{"filter": {"items": {"n": 2}}}], "items[*].id", ["q"]),
         ([{"remove": {"items": {"n": 2}}}], "items[*].id", ["p"]),
-        ([{"insert": {"items": {"at": 0, "value": {"id": "z"}, "like_first": True}}}], "items[0]", {"id": "z", "n": 1}),
+        (
+            [{"insert": {"items": {"at": 0, "value": {"id": "z"}, "like_first": True}}}],
+            "items[0]",
+            {"id": "z", "n": 1},
+        ),
         ([{"duplicate": {"items": {"n": 1}}}], "items[*].id", ["p", "p", "q"]),
         ([{"copy": {"items[0].n": "items[1].n"}}], "items[*].n", [1, 1]),
         ([{"reorder": {"items": "reverse"}}], "items[*].id", ["q", "p"]),
@@ -166,7 +191,14 @@ def test_operations_edit_in_place(operations: list[Any], path: str, value: Any) 
 
 def test_an_edit_that_finds_no_place_touches_nothing() -> None:
     data = copy.deepcopy(DATA)
-    assert apply([{"scale": {"missing": 2}}, {"drop": ["nowhere.at.all"]}, {"filter": {"t": {"n": 1}}}], data) == 0 and data == DATA
+    assert (
+        apply(
+            [{"scale": {"missing": 2}}, {"drop": ["nowhere.at.all"]}, {"filter": {"t": {"n": 1}}}],
+            data,
+        )
+        == 0
+        and data == DATA
+    )
 
 
 @pytest.mark.parametrize(

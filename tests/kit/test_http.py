@@ -45,7 +45,9 @@ async def serving(**sessions: Session) -> AsyncGenerator[str]:
 
 
 @contextlib.asynccontextmanager
-async def connected(url: str, http: httpx2.AsyncClient | None = None, **options: Any) -> AsyncGenerator[Client]:
+async def connected(
+    url: str, http: httpx2.AsyncClient | None = None, **options: Any
+) -> AsyncGenerator[Client]:
     async with Client(streamable_http_client(url, http_client=http), **options) as client:
         yield client
 
@@ -62,7 +64,9 @@ def attempts(session: Session) -> list[Attempt]:
 
 def http(**headers: str) -> httpx2.AsyncClient:
     """A client without a certificate store, which takes longer to load than these tests to run."""
-    return httpx2.AsyncClient(verify=False, timeout=20, headers=headers, limits=httpx2.Limits(max_connections=None))
+    return httpx2.AsyncClient(
+        verify=False, timeout=20, headers=headers, limits=httpx2.Limits(max_connections=None)
+    )
 
 
 def listing(era: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -75,7 +79,10 @@ def listing(era: str) -> tuple[dict[str, Any], dict[str, str]]:
         body["params"] = {"protocolVersion": version, "capabilities": {}, "clientInfo": who}
         return body, headers
     keys = {"protocolVersion": version, "clientInfo": who, "clientCapabilities": {}}
-    body |= {"method": "tools/list", "params": {"_meta": {f"io.modelcontextprotocol/{k}": v for k, v in keys.items()}}}
+    body |= {
+        "method": "tools/list",
+        "params": {"_meta": {f"io.modelcontextprotocol/{k}": v for k, v in keys.items()}},
+    }
     return body, headers | {"mcp-protocol-version": version, "mcp-method": "tools/list"}
 
 
@@ -87,14 +94,21 @@ async def test_a_service_and_the_combined_server_answer(era: str) -> None:
             assert {t.name for t in (await client.list_tools()).tools} == {"get_time", "wait"}
             assert (await ask(client, "wait", seconds=60))["waited_seconds"] == 60
         async with connected(f"{base}/one/all/mcp/", plain, mode=era) as client:
-            assert {t.name for t in (await client.list_tools()).tools} == {"clock__get_time", "clock__wait"}
+            assert {t.name for t in (await client.list_tools()).tools} == {
+                "clock__get_time",
+                "clock__wait",
+            }
             assert (await ask(client, "clock__get_time"))["now"] == "2026-03-14T16:01:01Z"
 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_malformed_call_is_answered_in_band_and_recorded(era: str) -> None:
     session = bare("clock")
-    async with serving(one=session) as base, http() as plain, connected(f"{base}/one/clock/mcp", plain, mode=era) as client:
+    async with (
+        serving(one=session) as base,
+        http() as plain,
+        connected(f"{base}/one/clock/mcp", plain, mode=era) as client,
+    ):
         for tool, args in (("wait", {"secs": 1}), ("wait", {"seconds": "1"}), ("nap", {})):
             data, is_error = reply_of(await client.call_tool(tool, args))
             assert is_error and set(data["error"]) >= {"code", "message", "hint", "retryable"}
@@ -114,7 +128,10 @@ def small_world() -> World:
 
 async def test_200_episodes_in_one_process_do_not_cross() -> None:
     world = small_world()
-    sessions = {f"e{n}": Session(["clock", "gmail"], world.share(), Control(START, seed=n)) for n in range(200)}
+    sessions = {
+        f"e{n}": Session(["clock", "gmail"], world.share(), Control(START, seed=n))
+        for n in range(200)
+    }
     seen: dict[str, tuple[Any, Any]] = {}
 
     async def play(base: str, name: str, era: str, plain: httpx2.AsyncClient) -> None:
@@ -123,22 +140,36 @@ async def test_200_episodes_in_one_process_do_not_cross() -> None:
             await ask(client, "gmail__create_label", label=f"mine {name}")
             await ask(client, "clock__wait", seconds=seconds)
             labels = (await ask(client, "gmail__list_labels"))["labels"]
-            seen[name] = [x["name"] for x in labels if x["type"] == "user"], (await ask(client, "clock__get_time"))["now"]
+            seen[name] = (
+                [x["name"] for x in labels if x["type"] == "user"],
+                (await ask(client, "clock__get_time"))["now"],
+            )
 
     async with serving(**sessions) as base, http() as plain, anyio.create_task_group() as tasks:
         for place, name in enumerate(sessions):
             tasks.start_soon(play, base, name, ERAS[place % 20 > 0], plain)
-    assert seen == {name: ([f"mine {name}"], iso(START + int(name[1:]) * 100 + 50 + 3)) for name in sessions}
+    assert seen == {
+        name: ([f"mine {name}"], iso(START + int(name[1:]) * 100 + 50 + 3)) for name in sessions
+    }
     assert world.rows("gmail_labels") == []
     for name, session in sessions.items():
         assert session.control.now == START + int(name[1:]) * 100 + 50 + 3
-        assert [a.tool for a in attempts(session)] == ["create_label", "wait", "list_labels", "get_time"] and not session.bugs
+        assert [a.tool for a in attempts(session)] == [
+            "create_label",
+            "wait",
+            "list_labels",
+            "get_time",
+        ] and not session.bugs
 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_parallel_calls_on_one_episode_follow_one_another(era: str) -> None:
     session = bare("clock")
-    async with serving(one=session) as base, http() as plain, connected(f"{base}/one/clock/mcp", plain, mode=era) as client:
+    async with (
+        serving(one=session) as base,
+        http() as plain,
+        connected(f"{base}/one/clock/mcp", plain, mode=era) as client,
+    ):
         await client.list_tools()
         async with anyio.create_task_group() as tasks:
             for seconds in range(1, 31):
@@ -157,12 +188,22 @@ async def test_a_wrong_or_missing_token_is_refused(era: str) -> None:
     body, headers = listing(era)
     async with run_app(make_app(episodes)) as port, http() as plain:
         url = f"http://127.0.0.1:{port}/one/clock/mcp"
-        for wrong in ({}, {"authorization": "Bearer tok-2"}, {"authorization": "Basic tok-1"}, {"authorization": "Bearer"}):
+        for wrong in (
+            {},
+            {"authorization": "Bearer tok-2"},
+            {"authorization": "Basic tok-1"},
+            {"authorization": "Bearer"},
+        ):
             reply = await plain.post(url, json=body, headers=headers | wrong)
             assert reply.status_code == 401 and reply.json()["error"]["code"] == "UNAUTHORIZED"
             assert reply.headers["www-authenticate"] == "Bearer"
-        assert (await plain.post(url, json=body, headers=headers | {"authorization": "bearer tok-1"})).status_code == 200
-        async with http(authorization="Bearer tok-1") as known, connected(url, known, mode=era) as client:
+        assert (
+            await plain.post(url, json=body, headers=headers | {"authorization": "bearer tok-1"})
+        ).status_code == 200
+        async with (
+            http(authorization="Bearer tok-1") as known,
+            connected(url, known, mode=era) as client,
+        ):
             await ask(client, "get_time")
 
 
@@ -179,7 +220,9 @@ async def test_what_is_not_there_is_404_with_a_suggestion(era: str) -> None:
             reply = await plain.post(base + path, json=body, headers=headers)
             assert reply.status_code == 404 and text in reply.json()["error"]["message"], path
         for slash in ("", "/"):
-            assert (await plain.post(f"{base}/one/clock/mcp{slash}", json=body, headers=headers)).status_code == 200
+            assert (
+                await plain.post(f"{base}/one/clock/mcp{slash}", json=body, headers=headers)
+            ).status_code == 200
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -187,16 +230,25 @@ async def test_a_foreign_host_or_origin_is_refused(era: str) -> None:
     body, headers = listing(era)
     async with serving(one=bare("clock")) as base, http() as plain:
         url = f"{base}/one/clock/mcp"
-        assert (await plain.post(url, json=body, headers=headers | {"host": "evil.example"})).status_code == 421
-        assert (await plain.post(url, json=body, headers=headers | {"origin": "http://evil.example"})).status_code == 403
-        assert (await plain.post(url, json=body, headers=headers | {"origin": "http://localhost:3000"})).status_code == 200
+        assert (
+            await plain.post(url, json=body, headers=headers | {"host": "evil.example"})
+        ).status_code == 421
+        assert (
+            await plain.post(url, json=body, headers=headers | {"origin": "http://evil.example"})
+        ).status_code == 403
+        assert (
+            await plain.post(url, json=body, headers=headers | {"origin": "http://localhost:3000"})
+        ).status_code == 200
 
 
 async def test_the_step_header_numbers_the_agents_steps() -> None:
     session = bare("clock")
     async with serving(one=session) as base:
         for step in ("7", "soon"):
-            async with http(**{STEP_HEADER: step}) as plain, connected(f"{base}/one/clock/mcp", plain) as client:
+            async with (
+                http(**{STEP_HEADER: step}) as plain,
+                connected(f"{base}/one/clock/mcp", plain) as client,
+            ):
                 await ask(client, "get_time")
     assert [a.step for a in attempts(session)] == [7, None]
 
@@ -227,17 +279,26 @@ async def test_a_2025_client_hears_of_a_disclosure_before_the_result(path: str) 
             heard.append(message.method)
             listed.append({t.name for t in (await client.list_tools()).tools})
 
-        client = await stack.enter_async_context(connected(f"{base}/one/{path}/mcp", plain, mode="legacy", message_handler=hear))
+        client = await stack.enter_async_context(
+            connected(f"{base}/one/{path}/mcp", plain, mode="legacy", message_handler=hear)
+        )
         caller = client
         if path != "all":
-            caller = await stack.enter_async_context(connected(f"{base}/one/venmo/mcp", plain, mode="legacy"))
+            caller = await stack.enter_async_context(
+                connected(f"{base}/one/venmo/mcp", plain, mode="legacy")
+            )
         capabilities = client.server_capabilities
         assert capabilities.tools is not None and capabilities.tools.list_changed
-        assert not {t.name for t in (await client.list_tools()).tools} & {"get_time", "clock__get_time"}
+        assert not {t.name for t in (await client.list_tools()).tools} & {
+            "get_time",
+            "clock__get_time",
+        }
         tool = "venmo__nothing" if path == "all" else "nothing"
         await caller.list_tools()
         assert (await caller.call_tool(tool, {})).is_error
-        assert heard == ["notifications/tools/list_changed"]  # the result is here, and so is the new list
+        assert heard == [
+            "notifications/tools/list_changed"
+        ]  # the result is here, and so is the new list
         assert listed[0] >= ({"clock__get_time"} if path == "all" else {"get_time"})
         assert (await ask(client, "clock__get_time" if path == "all" else "get_time"))["now"]
 
@@ -261,7 +322,9 @@ async def test_the_list_of_a_2026_connection_does_not_change_by_a_call() -> None
 async def test_a_port_in_use_is_one_clear_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(InputError, match=f"cannot listen on 127.0.0.1:{port} .*choose another port") as problem:
+        with pytest.raises(
+            InputError, match=f"cannot listen on 127.0.0.1:{port} .*choose another port"
+        ) as problem:
             async with run_app(make_app(Episodes()), port=port):
                 pass
     assert "\n" not in str(problem.value)
@@ -276,10 +339,19 @@ async def test_open_streams_do_not_hold_up_the_end() -> None:
                 body, headers = listing("legacy")
                 url = f"{base}/one/clock/mcp"
                 opened = await plain.post(url, json=body, headers=headers)
-                named = headers | {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
-                await plain.post(url, json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=named)
+                named = headers | {
+                    "mcp-session-id": opened.headers["mcp-session-id"],
+                    "mcp-protocol-version": "2025-11-25",
+                }
+                await plain.post(
+                    url,
+                    json={"jsonrpc": "2.0", "method": "notifications/initialized"},
+                    headers=named,
+                )
                 stream = await clients.enter_async_context(plain.stream("GET", url, headers=named))
-                assert stream.status_code == 200 and stream.headers["content-type"].startswith("text/event-stream")
+                assert stream.status_code == 200 and stream.headers["content-type"].startswith(
+                    "text/event-stream"
+                )
 
 
 async def test_an_episode_in_memory_and_over_http_gives_the_same_trace() -> None:
@@ -288,6 +360,10 @@ async def test_an_episode_in_memory_and_over_http_gives_the_same_trace() -> None
     near, far = bare("clock"), bare("clock")
     async with Client(session_server(near)) as client:
         await ask(client, "clock__wait", seconds=9)
-    async with serving(one=far) as base, http() as plain, connected(f"{base}/one/all/mcp", plain) as client:
+    async with (
+        serving(one=far) as base,
+        http() as plain,
+        connected(f"{base}/one/all/mcp", plain) as client,
+    ):
         await ask(client, "clock__wait", seconds=9)
     assert near.control.trace() == far.control.trace()

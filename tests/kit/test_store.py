@@ -23,7 +23,9 @@ from tests.commands import ROOT
 
 TABLES = {
     "account": Table("id:str name:str", identity=True),
-    "item": Table("id:str n:int note:str? price:float? done:bool? tags:list?", search=("note",), index=("n",)),
+    "item": Table(
+        "id:str n:int note:str? price:float? done:bool? tags:list?", search=("note",), index=("n",)
+    ),
 }
 T0 = parse_time("2026-03-14T16:00:00Z")
 
@@ -35,7 +37,9 @@ def filled() -> World:
     world.insert("account", {"id": "me", "name": "Maya"})
     for place in range(3):
         world.stamp(T0 + 10 * place, WORLD)
-        world.insert("item", {"id": f"i{place}", "n": place, "note": f"note {place}", "tags": ["a"]})
+        world.insert(
+            "item", {"id": f"i{place}", "n": place, "note": f"note {place}", "tags": ["a"]}
+        )
     world.stamp(T0 + 30, AGENT)
     world.update("item", "i0", n=7)
     world.commit()
@@ -57,7 +61,14 @@ def test_the_log_holds_every_change_with_moment_and_cause() -> None:
     assert (change["at"], change["cause"], change["key"]) == (iso(T0 + 30), AGENT, "i0")
     assert (change["old"]["n"], change["new"]["n"]) == (0, 7)
     assert (removal["at"], removal["cause"], removal["new"]) == (iso(T0 + 40), CLOCK, None)
-    assert removal["old"] == {"id": "i1", "n": 1, "note": "note 1", "price": None, "done": None, "tags": ["a"]}
+    assert removal["old"] == {
+        "id": "i1",
+        "n": 1,
+        "note": "note 1",
+        "price": None,
+        "done": None,
+        "tags": ["a"],
+    }
     assert world.last_change() == removal["seq"] and world.log(removal["seq"]) == []
 
 
@@ -84,21 +95,30 @@ def test_undo_then_redo_restores_rows_causes_and_moments() -> None:
     assert [e["key"] for e in taken] == ["i0"] and row(world, "item", "i0")["n"] == 0
     world.redo(taken)
     assert world.digest() == rows
-    assert {k: world.log()[-1][k] for k in ("at", "cause", "old", "new")} == {k: log[-1][k] for k in ("at", "cause", "old", "new")}
+    assert {k: world.log()[-1][k] for k in ("at", "cause", "old", "new")} == {
+        k: log[-1][k] for k in ("at", "cause", "old", "new")
+    }
 
 
 def test_a_slim_log_undoes_and_redoes_what_was_added() -> None:
     world = filled()
     rows, size = world.digest(), len(world.log())
     world.slim()
-    assert all(e["new"] is None for e in world.log() if e["old"] is None) and len(world.log()) == size
+    assert (
+        all(e["new"] is None for e in world.log() if e["old"] is None) and len(world.log()) == size
+    )
     taken = world.undo(lambda e: True)
     assert not any(world.digest().values())
     world.redo(taken)
     assert world.digest() == rows
 
 
-OPERATIONS = st.lists(st.tuples(st.sampled_from(["insert", "update", "delete"]), st.integers(0, 5), st.integers(0, 3)), max_size=25)
+OPERATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["insert", "update", "delete"]), st.integers(0, 5), st.integers(0, 3)
+    ),
+    max_size=25,
+)
 
 
 def perform(world: World, operations: list[tuple[str, int, int]], start: int) -> None:
@@ -116,7 +136,9 @@ def perform(world: World, operations: list[tuple[str, int, int]], start: int) ->
 
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(OPERATIONS, OPERATIONS)
-def test_undoing_everything_since_a_moment_is_the_world_as_of_then(first: list[Any], second: list[Any]) -> None:
+def test_undoing_everything_since_a_moment_is_the_world_as_of_then(
+    first: list[Any], second: list[Any]
+) -> None:
     world = World.empty(TABLES)
     perform(world, first, T0)
     then = world.digest()
@@ -136,10 +158,15 @@ def test_as_of_reaches_back_in_the_named_tables_only() -> None:
     world.stamp(T0 + 35, WORLD)
     world.update("account", "me", name="Someone")
     world.commit()
-    assert [r["id"] for r in world.as_of(T0 + 10, ["item"]).rows("item", order="id")] == ["i0", "i1"]
+    assert [r["id"] for r in world.as_of(T0 + 10, ["item"]).rows("item", order="id")] == [
+        "i0",
+        "i1",
+    ]
     assert row(world.as_of(T0 + 10, ["item"]), "item", "i0")["n"] == 0
     assert world.as_of(T0 + 10, []).digest() == world.digest()
-    assert row(world.as_of(T0 + 10, ["account", "item"]), "account", "me")["name"] == "Someone"  # who is signed in stays
+    assert (
+        row(world.as_of(T0 + 10, ["account", "item"]), "account", "me")["name"] == "Someone"
+    )  # who is signed in stays
 
 
 def test_as_of_may_keep_what_the_agent_wrote() -> None:
@@ -222,14 +249,19 @@ def test_a_reader_that_writes_is_our_bug_and_changes_nothing() -> None:
         assert reply.error is not None and reply.error["code"] == "INTERNAL_ERROR"
         assert len(session.bugs) == place + 1 and f"notes.{tool}" in session.bugs[-1]
     attempts = [e for e in session.trace() if isinstance(e, Attempt)]
-    assert ["RuntimeError" in str(a.bug) for a in attempts] == [True, False] and "ZeroDivisionError" in str(attempts[1].bug)
+    assert ["RuntimeError" in str(a.bug) for a in attempts] == [
+        True,
+        False,
+    ] and "ZeroDivisionError" in str(attempts[1].bug)
     assert session.world.digest() == before
 
 
 def test_a_refusal_takes_its_writes_back_and_a_success_keeps_them() -> None:
     session = notes()
     before = session.world.digest()
-    assert anyio.run(session.call, "notes", "refuse", {}).is_error and session.world.digest() == before
+    assert (
+        anyio.run(session.call, "notes", "refuse", {}).is_error and session.world.digest() == before
+    )
     made = anyio.run(session.call, "notes", "add", {"n": 5})
     assert row(session.world, "item", made.data["id"])["n"] == 5 and not session.bugs
     last = session.trace()[-1]
@@ -353,7 +385,9 @@ def test_two_processes_on_one_file_follow_one_another(tmp_path: Path) -> None:
     assert [p.wait(60) for p in running] == [0, 0]
     control = Control(0, path=path)
     lines = [line.split() for line in control.trace()]
-    assert [int(at) for _, at, _ in lines] == list(range(T0 + 1, T0 + 81)), "one call's clock and number are its own"
+    assert [int(at) for _, at, _ in lines] == list(range(T0 + 1, T0 + 81)), (
+        "one call's clock and number are its own"
+    )
     assert [made for _, _, made in lines] == [make_id("x", 3, n) for n in range(1, 81)]
     assert {who for who, _, _ in lines} == {"one", "two"} and control.seed == 3
 

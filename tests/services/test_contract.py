@@ -21,10 +21,21 @@ from tests.support import IDS, TOOLS, assert_error, digest, effects, example, ne
 pytestmark = pytest.mark.anyio
 SERVICES = list(services().values())
 every_tool = pytest.mark.parametrize(("cls", "spec"), TOOLS, ids=IDS)
-IDEMPOTENT = {name: tool for name, tool in zip(IDS, TOOLS, strict=True) if tool[1].idempotent and tool[1].effect == "write"}
+IDEMPOTENT = {
+    name: tool
+    for name, tool in zip(IDS, TOOLS, strict=True)
+    if tool[1].idempotent and tool[1].effect == "write"
+}
 idempotent_tool = pytest.mark.parametrize(("cls", "spec"), IDEMPOTENT.values(), ids=IDEMPOTENT)
 every_service = pytest.mark.parametrize("cls", SERVICES, ids=[c.name for c in SERVICES])
-WRONG = {"string": 12345, "integer": "1", "number": "1.0", "boolean": "true", "array": {"a": 1}, "object": ["a"]}
+WRONG = {
+    "string": 12345,
+    "integer": "1",
+    "number": "1.0",
+    "boolean": "true",
+    "array": {"a": 1},
+    "object": ["a"],
+}
 
 
 # -- what is published ----------------------------------------------------------------------------------------------
@@ -35,7 +46,9 @@ def test_a_service_says_who_it_is(cls: type[Service]) -> None:
     assert re.fullmatch(r"[a-z][a-z0-9_]{0,19}", cls.name) and SEPARATOR not in cls.name
     assert cls.title and cls.category and cls.domain and cls.__doc__
     assert cls.tools, "a service without tools"
-    assert cls.__module__.split(".")[1:3] == [cls.category, cls.name], "a service is found by the name of its file or folder"
+    assert cls.__module__.split(".")[1:3] == [cls.category, cls.name], (
+        "a service is found by the name of its file or folder"
+    )
     for code in vars(cls.codes).values():
         assert re.fullmatch(r"[A-Z][A-Z0-9_]*", code)
 
@@ -53,8 +66,12 @@ def test_descriptions_tell_tools_apart(cls: type[Service]) -> None:
     for name, text in texts.items():
         assert 15 <= len(text) <= 1024, name
     assert len(set(texts.values())) == len(texts)
-    sentences = Counter(s for text in texts.values() for s in re.split(r"(?<=[.!?])\s+", text) if len(s) > 60)
-    assert not [s for s, n in sentences.items() if n > 2], "a sentence in every description tells nothing"
+    sentences = Counter(
+        s for text in texts.values() for s in re.split(r"(?<=[.!?])\s+", text) if len(s) > 60
+    )
+    assert not [s for s, n in sentences.items() if n > 2], (
+        "a sentence in every description tells nothing"
+    )
 
 
 @every_service
@@ -100,7 +117,9 @@ def test_annotations_agree(cls: type[Service]) -> None:
 
 
 @every_tool
-async def test_the_example_succeeds_with_the_effect_declared_and_again_to_the_byte(cls: type[Service], spec: ToolSpec) -> None:
+async def test_the_example_succeeds_with_the_effect_declared_and_again_to_the_byte(
+    cls: type[Service], spec: ToolSpec
+) -> None:
     session, again = new_session(cls.name, seed=3), new_session(cls.name, seed=3)
     args = await prepared(session, cls, spec)
     mark = session.world.last_change()
@@ -117,7 +136,9 @@ async def test_the_example_succeeds_with_the_effect_declared_and_again_to_the_by
 
 
 @idempotent_tool
-async def test_a_repeated_idempotent_call_changes_nothing_more(cls: type[Service], spec: ToolSpec) -> None:
+async def test_a_repeated_idempotent_call_changes_nothing_more(
+    cls: type[Service], spec: ToolSpec
+) -> None:
     session = new_session(cls.name)
     args = await prepared(session, cls, spec)
     first = await session.call(cls.name, spec.name, args)
@@ -151,7 +172,9 @@ async def test_another_process_answers_the_same() -> None:
 # -- how it refuses -------------------------------------------------------------------------------------------------
 
 
-async def call_refused(session: Session, cls: type[Service], spec: ToolSpec, args: Any) -> dict[str, Any]:
+async def call_refused(
+    session: Session, cls: type[Service], spec: ToolSpec, args: Any
+) -> dict[str, Any]:
     """Make a call that must be refused with the provider's code for bad arguments and change nothing; return the error."""
     mark = session.world.last_change()
     reply = await session.call(cls.name, spec.name, args)

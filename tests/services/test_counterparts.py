@@ -14,7 +14,9 @@ from servers.kit.service import providers, tool
 from tests.support import effects, new_session, prepared
 
 MATCHES = [(category, match) for category, listed in matches().items() for match in listed]
-every_match = pytest.mark.parametrize(("category", "match"), MATCHES, ids=[" ~ ".join(m.tools) for _, m in MATCHES])
+every_match = pytest.mark.parametrize(
+    ("category", "match"), MATCHES, ids=[" ~ ".join(m.tools) for _, m in MATCHES]
+)
 
 
 def at(data: Any, path: str) -> list[Any]:
@@ -41,14 +43,20 @@ async def test_both_tools_do_what_the_match_says(category: str, match: Match) ->
         for path in match.fields(name):
             assert at(reply.data, path), f"{name} answers without {path}: {reply.data}"
         told.append((name, spec.effect, bool(effects(session, mark))))
-    assert len({(effect, wrote) for name, effect, wrote in told if name not in match.partial}) <= 1, told
+    assert (
+        len({(effect, wrote) for name, effect, wrote in told if name not in match.partial}) <= 1
+    ), told
 
 
 @every_match
 def test_a_match_stays_within_reason(category: str, match: Match) -> None:
     categories = {tool(name)[0].category for name in match.tools}
-    assert categories == {category} or match.partial, "tools of other categories match in part at most"
-    assert all(match.fields(name) for name in match.tools), "a match without fields promises nothing"
+    assert categories == {category} or match.partial, (
+        "tools of other categories match in part at most"
+    )
+    assert all(match.fields(name) for name in match.tools), (
+        "a match without fields promises nothing"
+    )
 
 
 def test_no_pair_is_said_twice() -> None:
@@ -57,13 +65,17 @@ def test_no_pair_is_said_twice() -> None:
         for one in match.tools:
             for other in match.tools:
                 pair = frozenset((one, other))
-                assert one == other or said.setdefault(pair, match.does) == match.does, f"{sorted(pair)} stands twice"
+                assert one == other or said.setdefault(pair, match.does) == match.does, (
+                    f"{sorted(pair)} stands twice"
+                )
 
 
 def test_every_provider_has_a_counterpart() -> None:
     found = counterparts.counterparts()
     assert [name for name in providers() if not found[name]] == []
-    assert all(found[other][name] == counts for name in found for other, counts in found[name].items())
+    assert all(
+        found[other][name] == counts for name in found for other, counts in found[name].items()
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,9 +85,18 @@ def test_every_provider_has_a_counterpart() -> None:
             "- {does: pay a friend, tools: [venmo.send_money, zelle.send_transfers], returns: [status]}",
             "did you mean 'zelle.send_transfer'",
         ),
-        ("- {does: pay a friend, tools: [venmo.send_money], returns: [status]}", "match 1: tools: "),
-        ("- {does: pay a friend, tools: [venmo.send_money, venmo.request_money], returns: [status]}", "two tools of one service"),
-        ("- {does: pay a friend, tools: [venmo.send_money, zelle.send_transfer], returns: [id], part: {}}", "unknown key 'part'"),
+        (
+            "- {does: pay a friend, tools: [venmo.send_money], returns: [status]}",
+            "match 1: tools: ",
+        ),
+        (
+            "- {does: pay a friend, tools: [venmo.send_money, venmo.request_money], returns: [status]}",
+            "two tools of one service",
+        ),
+        (
+            "- {does: pay a friend, tools: [venmo.send_money, zelle.send_transfer], returns: [id], part: {}}",
+            "unknown key 'part'",
+        ),
         (
             "- {does: pay a friend, tools: [venmo.send_money, zelle.send_transfer], returns: [status], partial: {venmo.get_balance: no}}",
             "venmo.get_balance is not among its tools",

@@ -23,16 +23,43 @@ from servers.kit.store import World
 from servers.kit.values import page
 from tests.support import IDS, TOOLS, assert_error, effects, new_session, prepared
 
-FUZZ = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(
+    derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
 every_tool = pytest.mark.parametrize(("cls", "spec"), TOOLS, ids=IDS)
 
-ODD_TEXT = ["", " ", "\n", "0", "null", "'; DROP TABLE x; --", '"', "%", "*", "a AND (", "é😀\u202e\u0000", "../..", "${a.b}", "-1"]
-ODD_TIMES = ["2026-03-14", "2026-02-30", "2026-03-14T16:00:00Z", "2026-03-20T09:00:00-07:00", "1970-01-01T00:00:00Z", "2026-03", "tomorrow"]
+ODD_TEXT = [
+    "",
+    " ",
+    "\n",
+    "0",
+    "null",
+    "'; DROP TABLE x; --",
+    '"',
+    "%",
+    "*",
+    "a AND (",
+    "é😀\u202e\u0000",
+    "../..",
+    "${a.b}",
+    "-1",
+]
+ODD_TIMES = [
+    "2026-03-14",
+    "2026-02-30",
+    "2026-03-14T16:00:00Z",
+    "2026-03-20T09:00:00-07:00",
+    "1970-01-01T00:00:00Z",
+    "2026-03",
+    "tomorrow",
+]
 ODD_TIMES += ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z", "9999-12-31", "0001-01-01"]
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 OTHER = st.recursive(
     SCALARS | st.sampled_from([2**63, -(2**64), "\ud800", "x" * 100_000]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -60,8 +87,19 @@ def known_values() -> dict[str, list[Any]]:
 def fitting(node: dict[str, Any], name: str, real: dict[str, Any]) -> st.SearchStrategy[Any]:
     """Return values that fit a schema; three in four are ones that somebody really uses, so that most calls go deep."""
     drawn = from_schema(node, name, real)
-    kind = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict}[node["type"]]
-    used = [v for v in (*([real[name]] * 8 if name in real else []), *known_values().get(name, [])) if isinstance(v, kind)]
+    kind = {
+        "string": str,
+        "integer": int,
+        "number": (int, float),
+        "boolean": bool,
+        "array": list,
+        "object": dict,
+    }[node["type"]]
+    used = [
+        v
+        for v in (*([real[name]] * 8 if name in real else []), *known_values().get(name, []))
+        if isinstance(v, kind)
+    ]
     if not used or "enum" in node:
         return drawn
     return st.integers(0, 3).flatmap(lambda n: st.sampled_from(used) if n else drawn)
@@ -74,19 +112,33 @@ def from_schema(node: dict[str, Any], name: str, real: dict[str, Any]) -> st.Sea
         parts = {n: fitting(s, n, real) for n, s in node["properties"].items()}
         needed = set(node.get("required", []))
         return st.fixed_dictionaries(
-            {n: s for n, s in parts.items() if n in needed}, optional={n: s for n, s in parts.items() if n not in needed}
+            {n: s for n, s in parts.items() if n in needed},
+            optional={n: s for n, s in parts.items() if n not in needed},
         )
     if node["type"] == "array":
         items = fitting(node["items"], name, real)
-        return st.lists(items, min_size=node.get("minItems", 0), max_size=min(node.get("maxItems", 4), node.get("minItems", 0) + 4))
+        return st.lists(
+            items,
+            min_size=node.get("minItems", 0),
+            max_size=min(node.get("maxItems", 4), node.get("minItems", 0) + 4),
+        )
     if node["type"] == "boolean":
         return st.booleans()
     if node["type"] == "string":
-        return st.sampled_from(ODD_TEXT) | st.sampled_from(ODD_TIMES) | st.text(max_size=node.get("maxLength", 20))
-    low, high = node.get("minimum", node.get("exclusiveMinimum", -(10**6))), node.get("maximum", node.get("exclusiveMaximum", 10**6))
+        return (
+            st.sampled_from(ODD_TEXT)
+            | st.sampled_from(ODD_TIMES)
+            | st.text(max_size=node.get("maxLength", 20))
+        )
+    low, high = (
+        node.get("minimum", node.get("exclusiveMinimum", -(10**6))),
+        node.get("maximum", node.get("exclusiveMaximum", 10**6)),
+    )
     if node["type"] == "integer":
         return st.integers(int(low), int(high))
-    return st.integers(int(low * 100), int(high * 100)).map(lambda n: n / 100) | st.floats(low, high)
+    return st.integers(int(low * 100), int(high * 100)).map(lambda n: n / 100) | st.floats(
+        low, high
+    )
 
 
 @functools.lru_cache(4)  # of a thousand tools, each with a world
@@ -116,19 +168,37 @@ def call(loop: asyncio.AbstractEventLoop, cls: type[Service], spec: ToolSpec, ar
 
 
 @every_tool
-def test_whatever_is_sent_is_answered(cls: type[Service], spec: ToolSpec, loop: asyncio.AbstractEventLoop) -> None:
+def test_whatever_is_sent_is_answered(
+    cls: type[Service], spec: ToolSpec, loop: asyncio.AbstractEventLoop
+) -> None:
     real = start(cls, spec)[2]
     names = sorted(spec.schema["properties"])
     fits = from_schema(spec.schema, "", real)
-    one_wrong = st.builds(lambda n, v: real | {n: v}, st.sampled_from(names), OTHER) if names else st.just(real)
+    one_wrong = (
+        st.builds(lambda n, v: real | {n: v}, st.sampled_from(names), OTHER)
+        if names
+        else st.just(real)
+    )
     extra = st.builds(lambda n, v: real | {n + "_": v}, st.text(max_size=10), OTHER)
-    fewer = st.sets(st.sampled_from(names)).map(lambda out: {k: v for k, v in real.items() if k not in out}) if names else st.just({})
+    fewer = (
+        st.sets(st.sampled_from(names)).map(
+            lambda out: {k: v for k, v in real.items() if k not in out}
+        )
+        if names
+        else st.just({})
+    )
 
     @settings(FUZZ, max_examples=16)
-    @given(st.integers(0, 4).flatmap(lambda n: fits if n > 1 else one_wrong | extra | fewer | OTHER))
+    @given(
+        st.integers(0, 4).flatmap(lambda n: fits if n > 1 else one_wrong | extra | fewer | OTHER)
+    )
     def check(args: Any) -> None:
         reply = call(loop, cls, spec, args)
-        if not isinstance(args, dict) or set(args) - set(names) or set(spec.schema.get("required", [])) - set(args):
+        if (
+            not isinstance(args, dict)
+            or set(args) - set(names)
+            or set(spec.schema.get("required", [])) - set(args)
+        ):
             assert assert_error(reply)["code"] == cls.codes.invalid
 
     check()

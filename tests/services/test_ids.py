@@ -43,7 +43,9 @@ def takes(cls: type[Service]) -> Iterator[tuple[ToolSpec, str]]:
                 yield spec, name
 
 
-async def found(session: Session, cls: type[Service], field: str, value: str, beside: dict[str, list[str]]) -> bool:
+async def found(
+    session: Session, cls: type[Service], field: str, value: str, beside: dict[str, list[str]]
+) -> bool:
     """Whether some reading tool takes an id and finds what it names, or shows it first in what it names.
 
     `beside` are other ids of the same reply: a variant is found through its product.
@@ -60,13 +62,20 @@ async def found(session: Session, cls: type[Service], field: str, value: str, be
     return False
 
 
-async def everything(session: Session, cls: type[Service], beside: dict[str, list[str]]) -> AsyncIterator[str]:
+async def everything(
+    session: Session, cls: type[Service], beside: dict[str, list[str]]
+) -> AsyncIterator[str]:
     """Yield the ids that come first in what reading tools show, with the arguments of their examples or with ids from `beside`."""
     for spec in cls.tools.values():
         if spec.effect == "read" and "${" not in str(spec.example):
             needed = {n: v for n, v in spec.example.items() if n in spec.schema.get("required", [])}
             most = {n: 100 for n in ("limit", "max_results") if n in spec.schema["properties"]}
-            known = [{n: v} for n, values in beside.items() if n in spec.schema["properties"] for v in values[:BESIDE]]
+            known = [
+                {n: v}
+                for n, values in beside.items()
+                if n in spec.schema["properties"]
+                for v in values[:BESIDE]
+            ]
             for args in [needed | most | k for k in ({}, *known)]:
                 for _, value, first in shown((await session.call(cls.name, spec.name, args)).data):
                     if first:
@@ -78,14 +87,23 @@ async def test_what_a_reply_names_can_be_looked_up(cls: type[Service], spec: Too
     session = new_session(cls.name)
     args = await prepared(session, cls, spec)
     reply = await session.call(cls.name, spec.name, args)
-    gone = {v for v in args.values() if isinstance(v, str)} if spec.effect == "write" else set()  # what was given may be removed by now
+    gone = (
+        {v for v in args.values() if isinstance(v, str)} if spec.effect == "write" else set()
+    )  # what was given may be removed by now
     tried: dict[str, list[str]] = {}
     beside: dict[str, list[str]] = {}
     for field, value, _ in (*shown(args), *shown(reply.data)):
         beside.setdefault(field, []).append(value)
     for field, value, _ in shown(reply.data):
         known = tried.setdefault(field, [])
-        if value not in known and value not in gone and len(known) < OF_EACH and field not in OFFERS:
+        if (
+            value not in known
+            and value not in gone
+            and len(known) < OF_EACH
+            and field not in OFFERS
+        ):
             known.append(value)
-            assert await found(session, cls, field, value, beside), f"{field} {value} cannot be looked up"
+            assert await found(session, cls, field, value, beside), (
+                f"{field} {value} cannot be looked up"
+            )
     assert not session.bugs, session.bugs[0]

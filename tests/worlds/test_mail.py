@@ -49,10 +49,16 @@ def test_what_life_says_about_mail_is_in_the_right_mailbox_once(name: str) -> No
             ids = [make_id(prefix, name, said["existing"]) for prefix in TABLES.values()]
             assert len([m for m in everything if m["id"] in ids]) == 1, said
             continue
-        found = [m for m in everything if m["subject"] == said["subject"] and m["body"] == said["body"]]
-        assert [(m["account"], m["created_at"]) for m in found] == [(addresses[said["account"]], at)], said
+        found = [
+            m for m in everything if m["subject"] == said["subject"] and m["body"] == said["body"]
+        ]
+        assert [(m["account"], m["created_at"]) for m in found] == [
+            (addresses[said["account"]], at)
+        ], said
         sender = found[0]["sender"]
-        assert sender == addresses.get(said["from"], sender) and (said["from"] in addresses or sender in said["from"]), said
+        assert sender == addresses.get(said["from"], sender) and (
+            said["from"] in addresses or sender in said["from"]
+        ), said
         assert found[0].get("folder") == "inbox" or "inbox" in found[0].get("labels", []), said
 
 
@@ -60,26 +66,52 @@ def test_what_life_says_about_mail_is_in_the_right_mailbox_once(name: str) -> No
 def test_notices_are_those_of_the_payments(name: str) -> None:
     world = shared(name)
     dawn = seeds(name, "email_bulk")["from"]
-    names = {c["id"]: c["name"] for service in ("venmo_contacts", "zelle_contacts") for c in world.rows(service)}
-    rows = [row for table in ("venmo_transactions", "venmo_requests", "zelle_transfers", "zelle_requests") for row in world.rows(table)]
-    known = {make_id(prefix, name, f"notice {row['id']}"): row for row in rows for prefix in TABLES.values()}
+    names = {
+        c["id"]: c["name"]
+        for service in ("venmo_contacts", "zelle_contacts")
+        for c in world.rows(service)
+    }
+    rows = [
+        row
+        for table in ("venmo_transactions", "venmo_requests", "zelle_transfers", "zelle_requests")
+        for row in world.rows(table)
+    ]
+    known = {
+        make_id(prefix, name, f"notice {row['id']}"): row
+        for row in rows
+        for prefix in TABLES.values()
+    }
     told: Counter[str] = Counter()
     for mail in mails(world):
         if mail["sender"] not in NOTICES.values():
             continue
         row = known[mail["id"]]
         told[row["id"]] += 1
-        assert f"${row['amount'] / 100:.2f}" in mail["subject"] + mail["body"] and names[row["contact_id"]] in mail["subject"]
+        assert (
+            f"${row['amount'] / 100:.2f}" in mail["subject"] + mail["body"]
+            and names[row["contact_id"]] in mail["subject"]
+        )
         assert f'"{row["note"]}"' in mail["body"] or f"Memo: {row['note']}." in mail["body"]
         assert mail["created_at"][:16] >= row["created_at"][:16] >= dawn[:16]
-    expected = [r["id"] for r in rows if (r.get("type") in SENT or r.get("direction") == "incoming") and r["created_at"] >= dawn]
+    expected = [
+        r["id"]
+        for r in rows
+        if (r.get("type") in SENT or r.get("direction") == "incoming") and r["created_at"] >= dawn
+    ]
     assert set(told.values()) == {1} and set(expected) <= set(told)
 
 
 @pytest.mark.parametrize("name", PEOPLE)
 def test_no_mail_lies_in_the_future(name: str) -> None:
     world, start = shared(name), person(name)["start"]
-    written = [*mails(world), *(row for table in ("gmail_drafts", "outlook_drafts", "gmail_scheduled") for row in world.rows(table))]
+    written = [
+        *mails(world),
+        *(
+            row
+            for table in ("gmail_drafts", "outlook_drafts", "gmail_scheduled")
+            for row in world.rows(table)
+        ),
+    ]
     assert all(row["created_at"] <= start for row in written)
     assert all(row["send_at"] > start for row in world.rows("gmail_scheduled"))
 
@@ -92,4 +124,8 @@ def test_nobody_answers_mail_that_they_have_not_read(name: str) -> None:
         if mail["sender"] == mail["account"]:
             key = mail["account"], mail["thread_id"]
             answered[key] = max(mail["created_at"], answered.get(key, ""))
-    assert [m["subject"] for m in everything if not m["read"] and m["created_at"] < answered.get((m["account"], m["thread_id"]), "")] == []
+    assert [
+        m["subject"]
+        for m in everything
+        if not m["read"] and m["created_at"] < answered.get((m["account"], m["thread_id"]), "")
+    ] == []

@@ -20,13 +20,38 @@ from tests.commands import ROOT
 @pytest.mark.parametrize(
     ("file", "old", "new", "told"),
     [
-        ("payments.yaml", "  wallet: 214.60\n", "", "payments.yaml does not fit: no 'wallet' (met by payments.py, line "),
+        (
+            "payments.yaml",
+            "  wallet: 214.60\n",
+            "",
+            "payments.yaml does not fit: no 'wallet' (met by payments.py, line ",
+        ),
         ("payments.yaml", "wallet: 214.60", "wallet: lots", "payments.yaml does not fit: "),
-        ("payments.yaml", "[ana_reyes, ana_ruiz,", "[ana_reyes, ana_ruizz,", "payments.yaml does not fit: no 'ana_ruizz'"),
+        (
+            "payments.yaml",
+            "[ana_reyes, ana_ruiz,",
+            "[ana_reyes, ana_ruizz,",
+            "payments.yaml does not fit: no 'ana_ruizz'",
+        ),
         ("payments.yaml", "day: 2, hour: 2,", "day: two, hour: 2,", "payments.yaml does not fit: "),
-        ("payments.yaml", "since:", "bad: [\nsince:", "payments.yaml does not fit: while parsing a flow sequence"),
-        ("payments.yaml", "username: maya-lindqvist", "username: 7", "table venmo_profile: column 'username' wants str, got 7"),
-        ("person.yaml", 'start: "2026-03-14T16:00:00Z"', "start: soon", "person.yaml does not fit: must be an ISO-8601 date and time"),
+        (
+            "payments.yaml",
+            "since:",
+            "bad: [\nsince:",
+            "payments.yaml does not fit: while parsing a flow sequence",
+        ),
+        (
+            "payments.yaml",
+            "username: maya-lindqvist",
+            "username: 7",
+            "table venmo_profile: column 'username' wants str, got 7",
+        ),
+        (
+            "person.yaml",
+            'start: "2026-03-14T16:00:00Z"',
+            "start: soon",
+            "person.yaml does not fit: must be an ISO-8601 date and time",
+        ),
     ],
 )
 def test_seeds_that_do_not_fit_are_one_line(
@@ -44,7 +69,11 @@ def test_seeds_that_do_not_fit_are_one_line(
             build.build("maya")
     finally:
         build.person.cache_clear()
-    assert told in str(caught.value) and str(caught.value).startswith("world maya: ") and "\n" not in str(caught.value)
+    assert (
+        told in str(caught.value)
+        and str(caught.value).startswith("world maya: ")
+        and "\n" not in str(caught.value)
+    )
 
 
 def test_worlds_are_the_same_bytes_in_every_process() -> None:
@@ -53,11 +82,23 @@ def test_worlds_are_the_same_bytes_in_every_process() -> None:
         "print(json.dumps({n: hashlib.sha256(build(n).image()).hexdigest() for n in names()}))"
     )
     env = os.environ | {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, timeout=200, check=True)
-    assert json.loads(done.stdout) == {n: hashlib.sha256(build.image(n)).hexdigest() for n in build.names()}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=True,
+    )
+    assert json.loads(done.stdout) == {
+        n: hashlib.sha256(build.image(n)).hexdigest() for n in build.names()
+    }
 
 
-def test_the_cache_keeps_the_newest_builds_of_a_world_and_leaves_others_alone(tmp_path: Path) -> None:
+def test_the_cache_keeps_the_newest_builds_of_a_world_and_leaves_others_alone(
+    tmp_path: Path,
+) -> None:
     other = tmp_path / "maya-2-0000.db"
     other.write_bytes(b"another world")
     for number in range(build.KEPT + 2):
@@ -65,5 +106,11 @@ def test_the_cache_keeps_the_newest_builds_of_a_world_and_leaves_others_alone(tm
         os.utime(tmp_path / f"maya-{number:04}.db", (number, number))
     build.keep(tmp_path / "maya-ffff.db", b"the newest")
     left = sorted(p.name for p in tmp_path.iterdir())
-    assert left == ["maya-0003.db", "maya-0004.db", "maya-0005.db", "maya-2-0000.db", "maya-ffff.db"]
+    assert left == [
+        "maya-0003.db",
+        "maya-0004.db",
+        "maya-0005.db",
+        "maya-2-0000.db",
+        "maya-ffff.db",
+    ]
     assert (tmp_path / "maya-ffff.db").read_bytes() == b"the newest"

@@ -106,7 +106,11 @@ class Walk:
     async def call_ok(self, tool: str, **args: Any) -> Row:
         """Return what a tool answers; an error fails the test."""
         reply = await self.session.call(*tool.split("."), args)
-        assert not self.session.bugs and not reply.is_error, self.session.bugs or (tool, args, reply.data)
+        assert not self.session.bugs and not reply.is_error, self.session.bugs or (
+            tool,
+            args,
+            reply.data,
+        )
         return reply.data
 
     async def all(self, tool: str, of: str | None = None, **args: Any) -> list[Row]:
@@ -146,7 +150,9 @@ class Walk:
     # -- on the way -----------------------------------------------------------------------------------------------
     async def rides(self, service: str, city: str | None = None) -> list[Row]:
         """Return rides as {from, to, at, fare, tip, kind, cancelled}, times on the clocks of a city; `cancelled` is the fee or None."""
-        rows = await self.all({"uber": "uber.list_rides", "lyft": "lyft.list_trip_history"}[service])
+        rows = await self.all(
+            {"uber": "uber.list_rides", "lyft": "lyft.list_trip_history"}[service]
+        )
         return [r | {"at": self.local(r["at"], city)} for r in map(_ride, rows)]
 
     async def ride(self, service: str, at: str, city: str | None = None) -> Row:
@@ -163,7 +169,9 @@ class Walk:
                 for tool in ("weather_com.get_historical_weather", "yahoo_weather.get_past_weather")
             ]
             return {p["condition"] for p in past}
-        days = (await self.call_ok("weather_com.get_daily_forecast", location=place, days=10))["days"]
+        days = (await self.call_ok("weather_com.get_daily_forecast", location=place, days=10))[
+            "days"
+        ]
         days += (await self.call_ok("yahoo_weather.get_5day_forecast", location=place))["days"]
         return {d.get("condition") or d["condition_day"] for d in days if d["date"] == day}
 
@@ -171,10 +179,18 @@ class Walk:
     async def events(self, service: str, title: str) -> list[Row]:
         """Return events with a title as {title, at, end, where, room, note, guests, made}, a series once."""
         if service == "google_calendar":
-            found = [e for e in await self.all("google_calendar.search_events", query=title) if e["title"] == title]
+            found = [
+                e
+                for e in await self.all("google_calendar.search_events", query=title)
+                if e["title"] == title
+            ]
             names = ("start_time", "end_time")
         else:
-            found = [e for e in await self.all("outlook_calendar.find_events", query=title) if e["title"] == title]
+            found = [
+                e
+                for e in await self.all("outlook_calendar.find_events", query=title)
+                if e["title"] == title
+            ]
             names = ("start", "end")
         return [self._event(e, *names) for e in found]
 
@@ -189,9 +205,15 @@ class Walk:
         first = date.fromisoformat(day)
         span = [iso(self.moment(f"{d}T00:00", city)) for d in (first, first + timedelta(days=1))]
         if service == "google_calendar":
-            found, names = await self.all("google_calendar.list_events", time_min=span[0], time_max=span[1]), ("start_time", "end_time")
+            found, names = (
+                await self.all("google_calendar.list_events", time_min=span[0], time_max=span[1]),
+                ("start_time", "end_time"),
+            )
         else:
-            found, names = await self.all("outlook_calendar.get_events", start_date=span[0], end_date=span[1]), ("start", "end")
+            found, names = (
+                await self.all("outlook_calendar.get_events", start_date=span[0], end_date=span[1]),
+                ("start", "end"),
+            )
         return [self._event(e, *names) for e in found if "T" in e[names[0]]]
 
     @staticmethod
@@ -216,7 +238,11 @@ class Walk:
 
     async def shares(self, total: int, note: str) -> list[Row]:
         """Return the requests by which a bill of so many cents was shared on Venmo."""
-        asked = [r for r in await self.all("venmo.list_requests") if r["note"] == note and r["group_payment_id"]]
+        asked = [
+            r
+            for r in await self.all("venmo.list_requests")
+            if r["note"] == note and r["group_payment_id"]
+        ]
         (group,) = {r["group_payment_id"] for r in asked}
         said = await self.call_ok("venmo.get_group_payment", group_payment_id=group)
         assert cents(said["total_amount"]) == total, said
@@ -247,7 +273,9 @@ class Walk:
 
     async def letters(self, account: str, words: str, sender: str) -> list[Row]:
         """Return what a person (by key) or an address wrote with all these words, oldest first; there is at least one."""
-        address = self.person["people"][sender]["email"] if sender in self.person["people"] else sender
+        address = (
+            self.person["people"][sender]["email"] if sender in self.person["people"] else sender
+        )
         found = [m for m in await self.mails(account, words) if m["from"] == address]
         assert found, (account, words, sender)
         return sorted(found, key=lambda m: m["created_at"])
@@ -255,16 +283,25 @@ class Walk:
     async def mail(self, account: str, words: str, subject: str) -> Row:
         """Return the only mail of a subject among those that hold all words."""
         found = [m for m in await self.mails(account, words) if m["subject"] == subject]
-        assert len(found) == 1, (account, words, [m["subject"] for m in await self.mails(account, words)])
+        assert len(found) == 1, (
+            account,
+            words,
+            [m["subject"] for m in await self.mails(account, words)],
+        )
         return found[0]
 
     # -- reviews --------------------------------------------------------------------------------------------------
     async def my_review(self, service: str, name: str) -> Row:
         """Return the only review that the person wrote of a place, with what the site tells of the place, as {rating, text, day, place}."""
         google = service == "google_map_review"
-        tool, key = ("get_my_reviews", "place_name") if google else ("get_my_yelp_reviews", "business_name")
+        tool, key = (
+            ("get_my_reviews", "place_name") if google else ("get_my_yelp_reviews", "business_name")
+        )
         said = await self.one(f"{service}.{tool}", lambda r: r[key] == name)
-        place = await self.call_ok(f"{service}.{'get_place_details' if google else 'get_business'}", business_id=said["business_id"])
+        place = await self.call_ok(
+            f"{service}.{'get_place_details' if google else 'get_business'}",
+            business_id=said["business_id"],
+        )
         return {
             "rating": said["rating"],
             "text": said["text"],
@@ -276,12 +313,22 @@ class Walk:
     async def page(self, service: str, title: str) -> Row:
         """Return the only page of a title as {text, at}, wherever it is kept."""
         if service == "confluence":
-            found = [p for p in await self.all("confluence.search_content", query=title) if p["title"] == title]
+            found = [
+                p
+                for p in await self.all("confluence.search_content", query=title)
+                if p["title"] == title
+            ]
             assert len(found) == 1, (title, found)
             page = await self.call_ok("confluence.fetch_content", page_id=found[0]["content_id"])
             return page | {"text": page["body"]}
         spaces = await self.all("notion.list_workspaces")
-        hits = [p for s in spaces for p in await self.all("notion.search_workspace", workspace_id=s["workspace_id"], query=title)]
+        hits = [
+            p
+            for s in spaces
+            for p in await self.all(
+                "notion.search_workspace", workspace_id=s["workspace_id"], query=title
+            )
+        ]
         found = [p for p in hits if p["title"] == title and p["object_type"] == "page"]
         assert len(found) == 1, (title, found)
         page = await self.call_ok("notion.get_page", page_id=found[0]["object_id"])

@@ -43,7 +43,10 @@ def model_of(env: Any) -> Any:
     if base is None:
         return name.replace("/", ":", 1) if ":" not in name else name
     key = env.get("OPENAI_API_KEY", "none")
-    return OpenAIChatModel(name.removeprefix("openai/").removeprefix("openai:"), provider=OpenAIProvider(base_url=base, api_key=key))
+    return OpenAIChatModel(
+        name.removeprefix("openai/").removeprefix("openai:"),
+        provider=OpenAIProvider(base_url=base, api_key=key),
+    )
 
 
 class Conversation:
@@ -59,11 +62,19 @@ class Conversation:
     async def turn(self, text: str) -> dict[str, Any]:
         """Run the agent on a text of the user."""
         usage, said = RunUsage(), ""
-        limits = UsageLimits(request_limit=int(os.environ.get("HAYWIRE_MAX_STEPS", 30)), total_tokens_limit=max(1, self.left))
+        limits = UsageLimits(
+            request_limit=int(os.environ.get("HAYWIRE_MAX_STEPS", 30)),
+            total_tokens_limit=max(1, self.left),
+        )
         status, detail = "done", ""
         try:
             async with asyncio.timeout(float(os.environ.get("HAYWIRE_MAX_SECONDS", 300))):
-                result = await self.agent.run(self.opening + text, message_history=self.messages, usage=usage, usage_limits=limits)
+                result = await self.agent.run(
+                    self.opening + text,
+                    message_history=self.messages,
+                    usage=usage,
+                    usage_limits=limits,
+                )
             self.messages, said = result.all_messages(), result.output
         except (UsageLimitExceeded, ModelContextWindowExceededError, TimeoutError) as reached:
             status, detail = "limit", f"{type(reached).__name__}: {reached}"
@@ -73,7 +84,11 @@ class Conversation:
             status, detail = "error", f"{type(failed).__name__}: {failed}"
         self.opening = ""
         self.left -= usage.input_tokens + usage.output_tokens
-        spent = {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens, "requests": usage.requests}
+        spent = {
+            "prompt_tokens": usage.input_tokens,
+            "completion_tokens": usage.output_tokens,
+            "requests": usage.requests,
+        }
         return {"status": status, "text": said, "usage": spent, "detail": detail}
 
 
@@ -84,7 +99,15 @@ def native(sessions: list[dict[str, Any]]) -> list[Any]:
         opening = f"[Conversation of {session['at']}]"
         for message in session["messages"]:
             if message["role"] == "user":
-                found.append(ModelRequest(parts=[UserPromptPart(content="\n".join(filter(None, (opening, message["text"]))))]))
+                found.append(
+                    ModelRequest(
+                        parts=[
+                            UserPromptPart(
+                                content="\n".join(filter(None, (opening, message["text"])))
+                            )
+                        ]
+                    )
+                )
                 opening = ""
                 continue
             if opening:
@@ -94,9 +117,20 @@ def native(sessions: list[dict[str, Any]]) -> list[Any]:
                 found.append(ModelResponse(parts=[TextPart(content=message["text"])]))
                 continue
             ids = [f"past_{len(found)}_{number}" for number, _ in enumerate(message["calls"])]
-            calls = [(i, f"{c['server']}__{c['tool']}", c) for i, c in zip(ids, message["calls"], strict=True)]
-            found.append(ModelResponse(parts=[ToolCallPart(name, c["args"], tool_call_id=i) for i, name, c in calls]))
-            found.append(ModelRequest(parts=[ToolReturnPart(name, c["reply"], tool_call_id=i) for i, name, c in calls]))
+            calls = [
+                (i, f"{c['server']}__{c['tool']}", c)
+                for i, c in zip(ids, message["calls"], strict=True)
+            ]
+            found.append(
+                ModelResponse(
+                    parts=[ToolCallPart(name, c["args"], tool_call_id=i) for i, name, c in calls]
+                )
+            )
+            found.append(
+                ModelRequest(
+                    parts=[ToolReturnPart(name, c["reply"], tool_call_id=i) for i, name, c in calls]
+                )
+            )
     return found
 
 
@@ -119,7 +153,12 @@ async def start(params: dict[str, Any], stack: contextlib.AsyncExitStack) -> Con
         key = json.dumps(headers, sort_keys=True)
         if key not in clients:
             timeout = httpx2.Timeout(30, read=300)
-            client = httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks={"request": [number]}, follow_redirects=True)
+            client = httpx2.AsyncClient(
+                headers=headers,
+                timeout=timeout,
+                event_hooks={"request": [number]},
+                follow_redirects=True,
+            )
             clients[key] = await stack.enter_async_context(client)
         tools = MCPToolset(
             server["url"],
@@ -146,7 +185,11 @@ async def serve(out: TextIO) -> None:
             answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request.get("id")}
             try:
                 if method == "initialize":
-                    answer["result"] = {"agent": "pydantic_ai", "history": "native", "tool_refresh": "call"}
+                    answer["result"] = {
+                        "agent": "pydantic_ai",
+                        "history": "native",
+                        "tool_refresh": "call",
+                    }
                 elif method == "session/start":
                     conversation = await start(params, stack)
                     answer["result"] = {}
@@ -155,7 +198,10 @@ async def serve(out: TextIO) -> None:
                 elif method == "close":
                     answer["result"] = {}
                 else:
-                    answer["error"] = {"code": -32601, "message": f"no method {method!r} here and now"}
+                    answer["error"] = {
+                        "code": -32601,
+                        "message": f"no method {method!r} here and now",
+                    }
             except Exception as wrong:
                 answer["error"] = {"code": -32000, "message": f"{type(wrong).__name__}: {wrong}"}
             print(json.dumps(answer), file=out, flush=True)

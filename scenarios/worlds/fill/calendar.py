@@ -41,7 +41,9 @@ def held(builder: Builder, service: str, key: str) -> list[int]:
             book.taken.append(book.when(happening))
     begin, rule = builder.moment(said["at"]), _rule(said)
     found = starts(rule, begin, builder.zone, begin, builder.start) if rule else ()
-    return [start for start in found if not book.dropped(said, start, int(said.get("hours", 1) * HOUR))]
+    return [
+        start for start in found if not book.dropped(said, start, int(said.get("hours", 1) * HOUR))
+    ]
 
 
 class Others:
@@ -56,21 +58,45 @@ class Others:
         people = builder.person["people"] | self.seeds.get("colleagues", {})
         for key, who in people.items():
             works = self.seeds.get("works", {}).get(key, [9, 17])
-            row = {"name": who["name"], "timezone": self.seeds.get("zones", {}).get(key, builder.person["timezone"])}
-            builder.add(since, "calendar_people", email=who["email"], works_from=works[0], works_until=works[1], **row)
+            row = {
+                "name": who["name"],
+                "timezone": self.seeds.get("zones", {}).get(key, builder.person["timezone"]),
+            }
+            builder.add(
+                since,
+                "calendar_people",
+                email=who["email"],
+                works_from=works[0],
+                works_until=works[1],
+                **row,
+            )
         for key, times in self.seeds.get("busy", {}).items():
             for number, said in enumerate(times):
                 begin = builder.moment(said["at"])
-                row = {"start_at": iso(begin), "end_at": iso(begin + int(said["hours"] * HOUR)), "status": said.get("status", "busy")}
+                row = {
+                    "start_at": iso(begin),
+                    "end_at": iso(begin + int(said["hours"] * HOUR)),
+                    "status": said.get("status", "busy"),
+                }
                 made, email = builder.id("cby", f"{key}-{number}"), people[key]["email"]
-                builder.add(min(begin, builder.start), "calendar_busy", id=made, email=email, rule=_rule(said), **row)
+                builder.add(
+                    min(begin, builder.start),
+                    "calendar_busy",
+                    id=made,
+                    email=email,
+                    rule=_rule(said),
+                    **row,
+                )
 
 
 def _rule(said: dict[str, Any]) -> dict[str, Any] | None:
     rule = said.get("rule")
     if rule is None:
         return None
-    return {k: str(v) if k == "until" else v for k, v in ({"freq": rule} if isinstance(rule, str) else rule).items()}
+    return {
+        k: str(v) if k == "until" else v
+        for k, v in ({"freq": rule} if isinstance(rule, str) else rule).items()
+    }
 
 
 class Book:
@@ -80,7 +106,9 @@ class Book:
         self.builder, self.service, self.seeds = builder, service, seeds
         self.people = builder.person["people"] | builder.seeds("calendar").get("colleagues", {})
         self.calendar_prefix, self.prefix = PREFIXES[service]
-        self.email = builder.person["emails"]["personal" if service == "google_calendar" else "work"]
+        self.email = builder.person["emails"][
+            "personal" if service == "google_calendar" else "work"
+        ]
         self.since = builder.moment(builder.seeds("calendar")["since"])
         self.primary = next(iter(seeds["calendars"]))
         self.taken: list[tuple[int, int]] = []
@@ -100,10 +128,21 @@ class Book:
         row = {"name": who["name"], "email": self.email, "timezone": who["timezone"]}
         self.builder.add(self.since, f"{self.service}_profile", id="me", **row)
         for number, (key, said) in enumerate(self.seeds["calendars"].items()):
-            owner = self.people[said["owner"]]["email"] if said.get("owner") in self.people else said.get("owner", self.email)
-            row = {"name": said["name"], "owner": owner, "role": said.get("role", "owner"), "is_primary": number == 0}
+            owner = (
+                self.people[said["owner"]]["email"]
+                if said.get("owner") in self.people
+                else said.get("owner", self.email)
+            )
+            row = {
+                "name": said["name"],
+                "owner": owner,
+                "role": said.get("role", "owner"),
+                "is_primary": number == 0,
+            }
             at = self.since + number * HOUR
-            self.builder.add(at, f"{self.service}_calendars", id=self.calendar(key), created_at=iso(at), **row)
+            self.builder.add(
+                at, f"{self.service}_calendars", id=self.calendar(key), created_at=iso(at), **row
+            )
         covered = {key for said in self.seeds.get("series", []) for key in said.get("covers", [])}
         for happening in self.builder.life:
             if "event" in happening and happening["key"] not in covered:
@@ -134,7 +173,11 @@ class Book:
         past = start < self.builder.start
         clash = past and any(a < start + length and b > start for a, b in self.taken)
         lapsed = past and self._drawn(said, day) < said.get("lapse", 0)
-        return day in {str(d) for d in said.get("skip", [])} or lapsed or bool(clash and said.get("yields"))
+        return (
+            day in {str(d) for d in said.get("skip", [])}
+            or lapsed
+            or bool(clash and said.get("yields"))
+        )
 
     def _drawn(self, said: dict[str, Any], day: str) -> float:
         return self.builder.chance("series", self.service, said["key"], day).random()
@@ -145,12 +188,33 @@ class Book:
         begin, end = self.when(said)
         length = end - begin
         place = said.get("place")
-        shared = {"title": said["title"], "hours": length / HOUR, "note": aspect.get("note", ""), "guests": aspect.get("guests", [])}
-        shared |= {"made": aspect.get("made") or local(min(begin - 7 * rules.DAY, self.builder.start), self.builder.zone).date()}
-        if self.service == aspect["on"][0] or (self.service in aspect["on"] and not aspect.get("moved_from")):
+        shared = {
+            "title": said["title"],
+            "hours": length / HOUR,
+            "note": aspect.get("note", ""),
+            "guests": aspect.get("guests", []),
+        }
+        shared |= {
+            "made": aspect.get("made")
+            or local(min(begin - 7 * rules.DAY, self.builder.start), self.builder.zone).date()
+        }
+        if self.service == aspect["on"][0] or (
+            self.service in aspect["on"] and not aspect.get("moved_from")
+        ):
             self.taken.append((begin, begin + length))
-            own = {k: m[said["key"]] for k, m in self.seeds.get("life", {}).items() if said["key"] in m}
-            self.event({"key": said["key"], "at": iso(begin), "place": place, "cancelled": aspect.get("cancelled")} | shared | own)
+            own = {
+                k: m[said["key"]] for k, m in self.seeds.get("life", {}).items() if said["key"] in m
+            }
+            self.event(
+                {
+                    "key": said["key"],
+                    "at": iso(begin),
+                    "place": place,
+                    "cancelled": aspect.get("cancelled"),
+                }
+                | shared
+                | own
+            )
         elif aspect.get("moved_from"):
             old = iso(self.builder.moment(aspect["moved_from"], self._zone(said)))
             copied = {
@@ -177,18 +241,27 @@ class Book:
 
     def _cancel(self, event: str, at: int) -> None:
         at = min(at, self.builder.start)
-        self.builder.change(at, f"{self.service}_events", event, cancelled_at=iso(at), updated_at=iso(at))
+        self.builder.change(
+            at, f"{self.service}_events", event, cancelled_at=iso(at), updated_at=iso(at)
+        )
 
     def _made(self, said: dict[str, Any]) -> int:
         begin = self.builder.moment(said["at"])
-        made = self.builder.moment(said["made"], bare=time(11)) if said.get("made") else begin - 6 * rules.DAY
+        made = (
+            self.builder.moment(said["made"], bare=time(11))
+            if said.get("made")
+            else begin - 6 * rules.DAY
+        )
         return max(self.since + 86_400, min(made, self.builder.start))
 
     def _row(self, said: dict[str, Any]) -> dict[str, Any]:
         builder, made = self.builder, iso(self._made(said))
         if "days" in said:
             day = date.fromisoformat(str(said["at"]))
-            begin, end = (local_moment(d, time(0), self.builder.zone) for d in (day, day + timedelta(days=said["days"])))
+            begin, end = (
+                local_moment(d, time(0), self.builder.zone)
+                for d in (day, day + timedelta(days=said["days"]))
+            )
         else:
             begin = builder.moment(said["at"])
             end = begin + int(said.get("hours", 1) * HOUR)
@@ -199,7 +272,11 @@ class Book:
         guests = [self._guest(g, said, made) for g in said.get("guests", [])]
         if said.get("organizer"):
             answer = said.get("answer", "accepted")
-            mine = {"email": self.email, "name": builder.person["name"], "response": None if answer == "none" else answer}
+            mine = {
+                "email": self.email,
+                "name": builder.person["name"],
+                "response": None if answer == "none" else answer,
+            }
             guests = [g for g in guests if g["email"] != organizer] + [mine | {"invited_at": made}]
         minutes, place = said.get("remind", 30), said.get("place")
         shown = "free" if said.get("free") else said.get("show_as", "busy")
@@ -216,7 +293,9 @@ class Book:
             "organizer": organizer,
             "attendees": guests,
             "people": rules.people_text(guests),
-            "reminders": [] if minutes is None else [{"method": "popup", "minutes_before": minutes}],
+            "reminders": []
+            if minutes is None
+            else [{"method": "popup", "minutes_before": minutes}],
             "show_as": shown,
             "online": said.get("online", False),
             "created_at": made,
@@ -224,7 +303,10 @@ class Book:
         }
         if self.service == "outlook_calendar":
             room = said.get("room")
-            row |= {"category": said.get("category"), "room_id": builder.id("orm", room) if room else None}
+            row |= {
+                "category": said.get("category"),
+                "room_id": builder.id("orm", room) if room else None,
+            }
         return row
 
     def _person(self, said: str) -> tuple[str, str | None]:
@@ -238,8 +320,17 @@ class Book:
     def _guest(self, said: str, event: dict[str, Any], made: str) -> dict[str, Any]:
         email, name = self._person(said)
         drawn = self.builder.chance("answer", self.service, event["key"], said).random()
-        usual = "accepted" if drawn < 0.82 else ("tentative" if drawn < 0.9 else ("declined" if drawn < 0.95 else "needsAction"))
-        return {"email": email, "name": name, "invited_at": made, "response": event.get("answers", {}).get(said, usual)}
+        usual = (
+            "accepted"
+            if drawn < 0.82
+            else ("tentative" if drawn < 0.9 else ("declined" if drawn < 0.95 else "needsAction"))
+        )
+        return {
+            "email": email,
+            "name": name,
+            "invited_at": made,
+            "response": event.get("answers", {}).get(said, usual),
+        }
 
     def place(self, key: str) -> str:
         """Return a place as calendars write it."""
@@ -256,11 +347,17 @@ class Book:
         rule, begin = row["recurrence"], parse_time(row["start_at"])
         aligned = next(starts(rule, begin, self.builder.zone, begin, begin + 400 * rules.DAY), None)
         if aligned != begin:
-            raise InputError(f"calendar.yaml: series {said['key']} does not begin on a day of its rule")
+            raise InputError(
+                f"calendar.yaml: series {said['key']} does not begin on a day of its rule"
+            )
         self.builder.add(made, f"{self.service}_events", **row)
-        words = rules.Words(self.service, "", "_" if self.service == "google_calendar" else ".", *[""] * 8)
+        words = rules.Words(
+            self.service, "", "_" if self.service == "google_calendar" else ".", *[""] * 8
+        )
         moved = {str(d): m for d, m in said.get("moved", {}).items()}
-        for start in starts(rule, begin, self.builder.zone, begin, self.builder.start + 200 * rules.DAY):
+        for start in starts(
+            rule, begin, self.builder.zone, begin, self.builder.start + 200 * rules.DAY
+        ):
             day = local(start, self.builder.zone).date().isoformat()
             part = rules.occurrence(words, row, start, self.builder.zone)
             length = parse_time(part["end_at"]) - start
@@ -271,17 +368,28 @@ class Book:
             if day in moved:
                 change = moved.pop(day)
                 columns = self._moved(part, change, start)
-                self._apart(part, self.builder.moment(change.get("made", day)) - 2 * rules.DAY, **columns)
+                self._apart(
+                    part, self.builder.moment(change.get("made", day)) - 2 * rules.DAY, **columns
+                )
             elif start < self.builder.start and self._drawn(said, day) > 1 - said.get("shift", 0):
                 later = start + HOUR
-                self._apart(part, start - 26 * HOUR, start_at=iso(later), end_at=iso(later + length))
+                self._apart(
+                    part, start - 26 * HOUR, start_at=iso(later), end_at=iso(later + length)
+                )
         if moved:
-            raise InputError(f"calendar.yaml: series {said['key']} has no occurrence on {', '.join(moved)}")
+            raise InputError(
+                f"calendar.yaml: series {said['key']} has no occurrence on {', '.join(moved)}"
+            )
 
     def _moved(self, part: dict[str, Any], change: dict[str, Any], start: int) -> dict[str, Any]:
         begin = self.builder.moment(change["at"]) if "at" in change else start
         length = parse_time(part["end_at"]) - start
-        times = {"start_at": iso(begin), "end_at": iso(begin + int(change["hours"] * HOUR) if "hours" in change else begin + length)}
+        times = {
+            "start_at": iso(begin),
+            "end_at": iso(
+                begin + int(change["hours"] * HOUR) if "hours" in change else begin + length
+            ),
+        }
         named = {"title": "title", "description": "note", "location": "where"}
         return times | {column: change[key] for column, key in named.items() if key in change}
 
@@ -295,25 +403,61 @@ class Book:
     def _scattered(self, said: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield single events every so many days, where nothing of the person's life is at that time."""
         builder = self.builder
-        day = date.fromisoformat(str(said.get("since", builder.seeds("calendar")["since"]))) + timedelta(days=said.get("offset", 0))
+        day = date.fromisoformat(
+            str(said.get("since", builder.seeds("calendar")["since"]))
+        ) + timedelta(days=said.get("offset", 0))
         last = local(builder.start, self.builder.zone).date() + timedelta(days=said.get("ahead", 0))
         while day <= last:
             chance = builder.chance("loose", self.service, said["key"], day)
             on = day + timedelta(days=chance.randrange(said.get("jitter", 1)))
             while said.get("weekdays") and on.weekday() > 4:
                 on += timedelta(days=1)
-            begin = local_moment(on, time.fromisoformat(chance.choice(said["at"])), self.builder.zone)
+            begin = local_moment(
+                on, time.fromisoformat(chance.choice(said["at"])), self.builder.zone
+            )
             hours = chance.choice(said.get("hours", [1]))
-            picked = {k: chance.choice(said[f"{k}s"]) for k in ("title", "place", "note") if f"{k}s" in said}
-            picked["guests"] = chance.sample(said["people"], min(len(said["people"]), said.get("heads", 1))) if said.get("people") else []
+            picked = {
+                k: chance.choice(said[f"{k}s"])
+                for k in ("title", "place", "note")
+                if f"{k}s" in said
+            }
+            picked["guests"] = (
+                chance.sample(said["people"], min(len(said["people"]), said.get("heads", 1)))
+                if said.get("people")
+                else []
+            )
             gone, early = chance.random() < said.get("cancel", 0.06), chance.randrange(1, 12)
-            if not any(a < begin + hours * HOUR and b > begin for a, b in (*self.taken, *self.full)):
+            if not any(
+                a < begin + hours * HOUR and b > begin for a, b in (*self.taken, *self.full)
+            ):
                 names = ", ".join(self._person(g)[1] or g for g in picked["guests"])
                 picked["title"] = picked["title"].replace("{name}", names)
-                extra = {k: said[k] for k in ("cal", "category", "online", "where", "free", "remind") if k in said}
-                made = local(min(begin, builder.start) - early * rules.DAY, self.builder.zone).date()
-                dropped = local(min(begin - 5 * HOUR, builder.start), self.builder.zone).strftime("%Y-%m-%dT%H:%M") if gone else None
-                yield {"key": f"{said['key']}-{on}", "at": iso(begin), "hours": hours, "made": made, "cancelled": dropped} | picked | extra
+                extra = {
+                    k: said[k]
+                    for k in ("cal", "category", "online", "where", "free", "remind")
+                    if k in said
+                }
+                made = local(
+                    min(begin, builder.start) - early * rules.DAY, self.builder.zone
+                ).date()
+                dropped = (
+                    local(min(begin - 5 * HOUR, builder.start), self.builder.zone).strftime(
+                        "%Y-%m-%dT%H:%M"
+                    )
+                    if gone
+                    else None
+                )
+                yield (
+                    {
+                        "key": f"{said['key']}-{on}",
+                        "at": iso(begin),
+                        "hours": hours,
+                        "made": made,
+                        "cancelled": dropped,
+                    }
+                    | picked
+                    | extra
+                )
             day += timedelta(days=said["every"])
 
 
@@ -323,23 +467,49 @@ def _google(book: Book) -> None:
         for number, (who, role) in enumerate(said.get("share", {}).items()):
             at = book.since + rules.DAY * (3 + 11 * number)
             made = builder.id("gac", f"{calendar}-{who}")
-            row = {"calendar_id": book.calendar(calendar), "email": book._person(who)[0], "role": role, "granted_at": iso(at)}
+            row = {
+                "calendar_id": book.calendar(calendar),
+                "email": book._person(who)[0],
+                "role": role,
+                "granted_at": iso(at),
+            }
             builder.add(at, "google_calendar_acl", id=made, **row)
     for said in seeds.get("slots", []):
         at, begin = builder.moment(said["made"]), builder.moment(said["at"])
         for number in range(said["count"]):
             start = begin + number * said["minutes"] * 60
             key, end = f"{said['key']}-{number}", start + said["minutes"] * 60
-            row = {"calendar_id": book.calendar(said["cal"]), "title": said["title"], "description": said.get("note", "")}
-            times = {"location": book.place(said["place"]), "start_at": iso(start), "end_at": iso(end), "created_at": iso(at)}
+            row = {
+                "calendar_id": book.calendar(said["cal"]),
+                "title": said["title"],
+                "description": said.get("note", ""),
+            }
+            times = {
+                "location": book.place(said["place"]),
+                "start_at": iso(start),
+                "end_at": iso(end),
+                "created_at": iso(at),
+            }
             builder.add(at, "google_calendar_slots", id=builder.id("gsl", key), **row, **times)
             booked = said.get("booked", {}).get(number)
             if booked:
                 when = builder.moment(booked["at"])
-                event = {"key": key, "cal": said["cal"], "title": said["title"], "at": iso(start), "hours": said["minutes"] / 60}
-                answers = {"answers": {booked["by"]: "accepted"}, "guests": [booked["by"]], "made": iso(when)}
+                event = {
+                    "key": key,
+                    "cal": said["cal"],
+                    "title": said["title"],
+                    "at": iso(start),
+                    "hours": said["minutes"] / 60,
+                }
+                answers = {
+                    "answers": {booked["by"]: "accepted"},
+                    "guests": [booked["by"]],
+                    "made": iso(when),
+                }
                 book.event(event | answers | {"place": said["place"], "note": said.get("note", "")})
-                builder.change(when, "google_calendar_slots", builder.id("gsl", key), event_id=book.id(key))
+                builder.change(
+                    when, "google_calendar_slots", builder.id("gsl", key), event_id=book.id(key)
+                )
     if seeds.get("hours"):
         builder.add(book.since, "google_calendar_hours", id="me", **seeds["hours"])
 
@@ -350,12 +520,32 @@ def _outlook(book: Book) -> None:
         builder.add(book.since, "outlook_calendar_rooms", id=builder.id("orm", key), **said)
     for number, said in enumerate(seeds["bookings"]):
         begin = builder.moment(said["at"])
-        row = {"room_id": builder.id("orm", said["room"]), "title": said["title"], "organizer": book._person(said["by"])[0]}
-        times = {"start_at": iso(begin), "end_at": iso(begin + int(said["hours"] * HOUR)), "rule": _rule(said)}
-        builder.add(min(begin, builder.start), "outlook_calendar_bookings", id=builder.id("orb", str(number)), **row, **times)
+        row = {
+            "room_id": builder.id("orm", said["room"]),
+            "title": said["title"],
+            "organizer": book._person(said["by"])[0],
+        }
+        times = {
+            "start_at": iso(begin),
+            "end_at": iso(begin + int(said["hours"] * HOUR)),
+            "rule": _rule(said),
+        }
+        builder.add(
+            min(begin, builder.start),
+            "outlook_calendar_bookings",
+            id=builder.id("orb", str(number)),
+            **row,
+            **times,
+        )
     for name, color in seeds["categories"].items():
         builder.add(book.since, "outlook_calendar_categories", name=name, color=color)
-    builder.add(book.since, "outlook_calendar_hours", id="me", timezone=builder.person["timezone"], **seeds["hours"])
+    builder.add(
+        book.since,
+        "outlook_calendar_hours",
+        id="me",
+        timezone=builder.person["timezone"],
+        **seeds["hours"],
+    )
     for said in seeds["polls"]:
         at, minutes = builder.moment(said["made"]), said["minutes"]
         slots = []
@@ -364,17 +554,47 @@ def _outlook(book: Book) -> None:
             times = {"start_at": iso(begin), "end_at": iso(begin + minutes * 60)}
             slots.append({"slot_id": builder.id("ols", f"{said['key']}-{number}")} | times)
         organizer = book._person(said["by"])[0] if said.get("by") else book.email
-        asked = [book._person(p)[0] for p in said["asked"]] + ([book.email] if said.get("by") else [])
+        asked = [book._person(p)[0] for p in said["asked"]] + (
+            [book.email] if said.get("by") else []
+        )
         made = builder.id("opl", said["key"])
-        row = {"title": said["title"], "organizer": organizer, "attendees": asked, "slots": slots, "duration_minutes": minutes}
-        builder.add(at, "outlook_calendar_polls", id=made, location=said.get("where", ""), created_at=iso(at), **row)
+        row = {
+            "title": said["title"],
+            "organizer": organizer,
+            "attendees": asked,
+            "slots": slots,
+            "duration_minutes": minutes,
+        }
+        builder.add(
+            at,
+            "outlook_calendar_polls",
+            id=made,
+            location=said.get("where", ""),
+            created_at=iso(at),
+            **row,
+        )
         for who, votes in said.get("votes", {}).items():
             voter = book.email if who == "me" else book._person(who)[0]
             for number, response in enumerate(votes):
                 when = min(at + (5 + number) * HOUR // 2, builder.start)
-                vote = {"poll_id": made, "slot_id": slots[number]["slot_id"], "voter": voter, "response": response, "voted_at": iso(when)}
-                builder.add(when, "outlook_calendar_votes", id=builder.id("olv", f"{said['key']}-{who}-{number}"), **vote)
+                vote = {
+                    "poll_id": made,
+                    "slot_id": slots[number]["slot_id"],
+                    "voter": voter,
+                    "response": response,
+                    "voted_at": iso(when),
+                }
+                builder.add(
+                    when,
+                    "outlook_calendar_votes",
+                    id=builder.id("olv", f"{said['key']}-{who}-{number}"),
+                    **vote,
+                )
         if said.get("closed"):
             end = builder.moment(said["closed"])
-            event = {"event_id": book.id(said["event"]), "slot_id": slots[said["won"]]["slot_id"]} if said.get("event") else {}
+            event = (
+                {"event_id": book.id(said["event"]), "slot_id": slots[said["won"]]["slot_id"]}
+                if said.get("event")
+                else {}
+            )
             builder.change(end, "outlook_calendar_polls", made, closed_at=iso(end), **event)

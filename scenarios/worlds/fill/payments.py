@@ -44,12 +44,25 @@ class Books:
         """Remember that an account changed."""
         self.moves.setdefault(account, []).append((at, amount))
 
-    def enter(self, account: str, at: int, amount: int, ref: str, what: str, made: int | None = None) -> None:
+    def enter(
+        self, account: str, at: int, amount: int, ref: str, what: str, made: int | None = None
+    ) -> None:
         """Enter an amount in an account, known since `made` (the same moment unless given)."""
         account = self.seeds["behind"].get(account, account)
         self._entries += 1
-        row = {"account_id": self.id("acct", account), "amount": amount, "at": iso(at), "ref": ref, "what": what}
-        self.builder.add(at if made is None else made, "payments_entries", id=self.id("ent", str(self._entries)), **row)
+        row = {
+            "account_id": self.id("acct", account),
+            "amount": amount,
+            "at": iso(at),
+            "ref": ref,
+            "what": what,
+        }
+        self.builder.add(
+            at if made is None else made,
+            "payments_entries",
+            id=self.id("ent", str(self._entries)),
+            **row,
+        )
         self.move(account, at, amount)
 
     def opening(self, account: str, held: float) -> int:
@@ -60,7 +73,9 @@ class Books:
         for at, amount in moves:
             left += amount
             if left < 0:
-                raise InputError(f"payments.yaml: {account} would be overdrawn by {-left / 100:.2f} at {iso(at)}")
+                raise InputError(
+                    f"payments.yaml: {account} would be overdrawn by {-left / 100:.2f} at {iso(at)}"
+                )
         if found < 0:
             raise InputError(f"payments.yaml: {account} would open with {found / 100:.2f}")
         return found
@@ -72,22 +87,36 @@ class Books:
                 at = int(datetime.combine(day, time(item["hour"]), UTC).timestamp())
                 if day.day in item["days"] and at < self.builder.start:
                     amount, chance = item["amount"], self.builder.chance("ledger", number, day)
-                    worth = cents(round(chance.uniform(*amount), 2)) if isinstance(amount, list) else cents(amount)
+                    worth = (
+                        cents(round(chance.uniform(*amount), 2))
+                        if isinstance(amount, list)
+                        else cents(amount)
+                    )
                     self.enter(item["account"], at, worth, "", item["what"])
         person = self.builder.person
         known = [("bank_account", k, v) for k, v in person["banks"].items()]
-        cards = [("debit_card" if k in self.seeds["behind"] else "credit_card", k, v) for k, v in person["cards"].items()]
+        cards = [
+            ("debit_card" if k in self.seeds["behind"] else "credit_card", k, v)
+            for k, v in person["cards"].items()
+        ]
         for kind, key, said in known + cards:
             behind = self.seeds["behind"].get(key)
             opening = 0 if behind else self.opening(key, self.seeds["accounts"][key])
             row = {"type": kind, "name": said["name"], "last4": said["last4"], "opening": opening}
             behind_id = self.id("acct", behind) if behind else None
-            self.builder.add(self.first, "payments_accounts", id=self.id("acct", key), behind=behind_id, **row)
+            self.builder.add(
+                self.first, "payments_accounts", id=self.id("acct", key), behind=behind_id, **row
+            )
 
     def profile(self, table: str, username: str) -> None:
         """Write who is signed in."""
         who = self.builder.person
-        row = {"name": who["name"], "username": username, "email": who["emails"]["personal"], "phone": who["phone"]}
+        row = {
+            "name": who["name"],
+            "username": username,
+            "email": who["emails"]["personal"],
+            "phone": who["phone"],
+        }
         self.builder.add(self.first, table, id="me", timezone=who["timezone"], **row)
 
     def contacts(self, table: str, prefix: str, keys: list[str], venmo: bool) -> None:
@@ -95,14 +124,28 @@ class Books:
         for key in keys:
             who = self.people[key]
             username = who["venmo"] if venmo else who["email"].split("@")[0]
-            row = {"name": who["name"], "username": username, "email": who["email"], "phone": who["phone"]}
-            self.builder.add(self.first, table, id=self.id(prefix, key), added_at=iso(self.first), **row)
+            row = {
+                "name": who["name"],
+                "username": username,
+                "email": who["email"],
+                "phone": who["phone"],
+            }
+            self.builder.add(
+                self.first, table, id=self.id(prefix, key), added_at=iso(self.first), **row
+            )
 
     def sources(self, table: str, prefix: str, linked: dict[str, bool]) -> None:
         """Write linked accounts and cards, one an hour."""
         for hour, (key, active) in enumerate(linked.items()):
             at = self.first + hour * 3600
-            self.builder.add(at, table, id=self.id(prefix, key), account_id=self.id("acct", key), added_at=iso(at), active=active)
+            self.builder.add(
+                at,
+                table,
+                id=self.id(prefix, key),
+                account_id=self.id("acct", key),
+                added_at=iso(at),
+                active=active,
+            )
 
     def expand(self, service: str, pattern: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the single rows that a recurring pattern stands for."""
@@ -112,19 +155,40 @@ class Books:
             month = months_later(day.replace(day=1), 1) if "before" in pattern else day
             if pattern["every"] == "month":
                 key = f"{pattern['key']}-{month:%Y-%m}"
-                hit = (month.replace(day=1) - day).days == pattern["before"] if "before" in pattern else day.day == pattern["day"]
+                hit = (
+                    (month.replace(day=1) - day).days == pattern["before"]
+                    if "before" in pattern
+                    else day.day == pattern["day"]
+                )
             else:
                 days = (day - _first_weekday(self.seeds["since"], pattern["day"])).days
                 hit = days >= 0 and days % pattern["every"] == 0
                 number += hit
                 key = f"{pattern['key']}-{number}"
             skipped = chance.random() < pattern.get("skip", 0)
-            at = int(datetime.combine(day, time(pattern["hour"], chance.randrange(60), chance.randrange(60)), UTC).timestamp())
+            at = int(
+                datetime.combine(
+                    day, time(pattern["hour"], chance.randrange(60), chance.randrange(60)), UTC
+                ).timestamp()
+            )
             if hit and not skipped and at < self.builder.start - rules.DAY:
-                amount, note = pattern["amount"], chance.choice(pattern["notes"]).format(month=f"{month:%B}")
+                amount, note = (
+                    pattern["amount"],
+                    chance.choice(pattern["notes"]).format(month=f"{month:%B}"),
+                )
                 worth = chance.choice(amount) if isinstance(amount, list) else amount
-                category = pattern.get("category") if chance.random() < 0.7 or "before" in pattern else None
-                yield pattern | {"key": key, "at": iso(at), "amount": worth, "note": note, "category": category}
+                category = (
+                    pattern.get("category")
+                    if chance.random() < 0.7 or "before" in pattern
+                    else None
+                )
+                yield pattern | {
+                    "key": key,
+                    "at": iso(at),
+                    "amount": worth,
+                    "note": note,
+                    "category": category,
+                }
 
 
 class Venmo:
@@ -137,7 +201,9 @@ class Venmo:
         """Write everything; the wallet last, as its opening follows from the rest."""
         books, seeds, first = self.books, self.seeds, self.books.first
         books.profile("venmo_profile", seeds["username"])
-        self.builder.add(first, "venmo_settings", id="me", default_visibility=seeds["default_visibility"])
+        self.builder.add(
+            first, "venmo_settings", id="me", default_visibility=seeds["default_visibility"]
+        )
         books.contacts("venmo_contacts", "vct", seeds["friends"], venmo=True)
         books.sources("venmo_sources", "vfs", seeds["sources"])
         for pattern in seeds["patterns"]:
@@ -154,13 +220,26 @@ class Venmo:
         card = seeds["card"]
         limit = cents(card["daily_limit"])
         self.builder.add(
-            first, "venmo_card", id="card", last4=card["last4"], enabled=True, daily_limit=limit, reward_category=card["reward_category"]
+            first,
+            "venmo_card",
+            id="card",
+            last4=card["last4"],
+            enabled=True,
+            daily_limit=limit,
+            reward_category=card["reward_category"],
         )
         for key, at, merchant, category, amount in seeds["purchases"]:
-            row = {"merchant": merchant, "category": category, "amount": cents(amount), "at": iso(parse_time(at))}
+            row = {
+                "merchant": merchant,
+                "category": category,
+                "amount": cents(amount),
+                "at": iso(parse_time(at)),
+            }
             self.builder.add(at, "venmo_card_purchases", id=books.id("vdc", key), **row)
             books.move("wallet", parse_time(at), -cents(amount))
-        self.builder.add(first, "venmo_wallet", id="wallet", opening=books.opening("wallet", seeds["wallet"]))
+        self.builder.add(
+            first, "venmo_wallet", id="wallet", opening=books.opening("wallet", seeds["wallet"])
+        )
 
     def pay(self, said: dict[str, Any], request: str | None = None) -> str:
         """Write a payment sent or received."""
@@ -168,14 +247,20 @@ class Venmo:
         made, sent = books.id("vtx", said["key"]), said["way"] == "sent"
         source = said["source"] if sent else None
         fee = round(amount * 3 / 100) if source == "amex" else 0
-        settles = at + (BANK_SETTLES if source in self.builder.person["banks"] else rules.SETTLES) if sent else at
+        settles = (
+            at + (BANK_SETTLES if source in self.builder.person["banks"] else rules.SETTLES)
+            if sent
+            else at
+        )
         row = {
             "type": f"payment_{said['way']}",
             "contact_id": books.id("vct", said["with"]),
             "amount": amount,
             "fee": fee,
             "note": said["note"],
-            "visibility": self.builder.chance("visibility", said["key"]).choice(["private", "private", "friends"]),
+            "visibility": self.builder.chance("visibility", said["key"]).choice(
+                ["private", "private", "friends"]
+            ),
             "source_id": books.id("vfs", source) if source not in (None, "balance") else None,
             "request_id": request,
             "created_at": iso(at),
@@ -192,23 +277,47 @@ class Venmo:
             if source in (None, "balance"):
                 books.move("wallet", moment, change)
             else:
-                books.enter(source, moment, change, made, "venmo payment" if change < 0 else "refund")
+                books.enter(
+                    source, moment, change, made, "venmo payment" if change < 0 else "refund"
+                )
         return made
 
     def cash_out(self, said: dict[str, Any]) -> None:
         """Write a transfer from the wallet to a bank."""
-        books, at, amount, instant = self.books, parse_time(said["at"]), cents(said["amount"]), said.get("instant", False)
+        books, at, amount, instant = (
+            self.books,
+            parse_time(said["at"]),
+            cents(said["amount"]),
+            said.get("instant", False),
+        )
         made, arrives = books.id("vtx", said["key"]), at if instant else at + CASH_OUT_TAKES
         fee = min(max(round(amount * 0.0175), 25), 2_500) if instant else 0
-        row = {"type": "bank_transfer", "amount": amount, "fee": fee, "visibility": "private", "source_id": books.id("vfs", said["to"])}
+        row = {
+            "type": "bank_transfer",
+            "amount": amount,
+            "fee": fee,
+            "visibility": "private",
+            "source_id": books.id("vfs", said["to"]),
+        }
         note = "Instant transfer" if instant else "Standard transfer"
-        self.builder.add(at, "venmo_transactions", id=made, note=note, created_at=iso(at), settles_at=iso(arrives), **row)
+        self.builder.add(
+            at,
+            "venmo_transactions",
+            id=made,
+            note=note,
+            created_at=iso(at),
+            settles_at=iso(arrives),
+            **row,
+        )
         books.move("wallet", at, -amount)
         books.enter(said["to"], arrives, amount - fee, made, "venmo cash-out", made=at)
 
     def request(self, said: dict[str, Any], group: str | None = None) -> None:
         """Write a request and how it was closed."""
-        visibility = {"visibility": "private", "group_id": self.books.id("vgp", group) if group else None}
+        visibility = {
+            "visibility": "private",
+            "group_id": self.books.id("vgp", group) if group else None,
+        }
         _request(self.books, said, "venmo_requests", ("vrq", "vct"), visibility, self.pay)
 
     def group(self, said: dict[str, Any]) -> None:
@@ -217,10 +326,20 @@ class Venmo:
         made, total = books.id("vgp", key), cents(said["total"])
         if total != cents(said["own"]) + sum(cents(p["amount"]) for p in said["participants"]):
             raise InputError(f"payments.yaml: shares of group {key} do not add up")
-        row = {"description": said["description"], "total": total, "own_share": cents(said["own"]), "created_at": iso(at)}
+        row = {
+            "description": said["description"],
+            "total": total,
+            "own_share": cents(said["own"]),
+            "created_at": iso(at),
+        }
         self.builder.add(at, "venmo_groups", id=made, **row)
         for part in said["participants"]:
-            asked = {"key": f"{key}-{part['with']}", "at": said["at"], "way": "outgoing", "note": said["description"]}
+            asked = {
+                "key": f"{key}-{part['with']}",
+                "at": said["at"],
+                "way": "outgoing",
+                "note": said["description"],
+            }
             if part.get("paid") or said.get("settled"):
                 asked |= (
                     {"closed": "paid", "closed_at": part["paid"]}
@@ -231,9 +350,17 @@ class Venmo:
             if said.get("reminded") and not part.get("paid"):
                 again = parse_time(said["reminded"])
                 until = iso(again + rules.REQUEST_LIFE)
-                self.builder.change(again, "venmo_requests", books.id("vrq", asked["key"]), reminded_at=iso(again), expires_at=until)
+                self.builder.change(
+                    again,
+                    "venmo_requests",
+                    books.id("vrq", asked["key"]),
+                    reminded_at=iso(again),
+                    expires_at=until,
+                )
         if said.get("settled"):
-            self.builder.change(said["settled"], "venmo_groups", made, settled_at=iso(parse_time(said["settled"])))
+            self.builder.change(
+                said["settled"], "venmo_groups", made, settled_at=iso(parse_time(said["settled"]))
+            )
 
 
 class Zelle:
@@ -261,10 +388,16 @@ class Zelle:
         for row in seeds["scheduled"]:
             self.schedule(row)
 
-    def pay(self, said: dict[str, Any], request: str | None = None, scheduled: str | None = None) -> str:
+    def pay(
+        self, said: dict[str, Any], request: str | None = None, scheduled: str | None = None
+    ) -> str:
         """Write a transfer sent or received."""
         books, at, amount = self.books, parse_time(said["at"]), cents(said["amount"])
-        made, sent, who = books.id("ztx", said["key"]), said["way"] == "sent", books.people[said["with"]]
+        made, sent, who = (
+            books.id("ztx", said["key"]),
+            said["way"] == "sent",
+            books.people[said["with"]],
+        )
         claim = at + CLAIM if sent and not who["zelle"] else None
         row = {
             "type": f"transfer_{said['way']}",
@@ -296,10 +429,26 @@ class Zelle:
         """Write a scheduled payment, and the transfers that it has made until the start."""
         books, made = self.books, self.books.id("zsp", said["key"])
         due = self._due(said["date"], 0)
-        row = {"contact_id": books.id("zrc", said["with"]), "amount": cents(said["amount"]), "note": said["note"]}
-        dates = {"scheduled_date": str(said["date"]), "created_at": iso(parse_time(said["at"])), "next_at": due}
+        row = {
+            "contact_id": books.id("zrc", said["with"]),
+            "amount": cents(said["amount"]),
+            "note": said["note"],
+        }
+        dates = {
+            "scheduled_date": str(said["date"]),
+            "created_at": iso(parse_time(said["at"])),
+            "next_at": due,
+        }
         recurring, bank = said.get("recurring", False), books.id("zbk", said["bank"])
-        self.builder.add(said["at"], "zelle_scheduled", id=made, source_id=bank, recurring=recurring, **row, **dates)
+        self.builder.add(
+            said["at"],
+            "zelle_scheduled",
+            id=made,
+            source_id=bank,
+            recurring=recurring,
+            **row,
+            **dates,
+        )
         if said.get("cancelled"):
             back = parse_time(said["cancelled"])
             self.builder.change(back, "zelle_scheduled", made, next_at=None, cancelled_at=iso(back))
@@ -307,7 +456,9 @@ class Zelle:
         runs = 0
         while due is not None and parse_time(due) <= self.builder.start:
             runs += 1
-            self.pay(said | {"key": f"{said['key']}-{runs}", "at": due, "way": "sent"}, scheduled=made)
+            self.pay(
+                said | {"key": f"{said['key']}-{runs}", "at": due, "way": "sent"}, scheduled=made
+            )
             following = self._due(said["date"], runs) if recurring else None
             self.builder.change(due, "zelle_scheduled", made, next_at=following)
             due = following
@@ -316,16 +467,37 @@ class Zelle:
         return day_start(months_later(day, months), self.builder.zone, SCHEDULE_HOUR)
 
 
-def _request(books: Books, said: dict[str, Any], table: str, prefixes: tuple[str, str], extra: dict[str, Any], pay: Any) -> None:
+def _request(
+    books: Books,
+    said: dict[str, Any],
+    table: str,
+    prefixes: tuple[str, str],
+    extra: dict[str, Any],
+    pay: Any,
+) -> None:
     at, made = parse_time(said["at"]), books.id(prefixes[0], said["key"])
-    row = {"direction": said["way"], "contact_id": books.id(prefixes[1], said["with"]), "amount": cents(said["amount"])}
-    dates = {"created_at": iso(at), "expires_at": iso(at + rules.REQUEST_LIFE), "note": said["note"]}
+    row = {
+        "direction": said["way"],
+        "contact_id": books.id(prefixes[1], said["with"]),
+        "amount": cents(said["amount"]),
+    }
+    dates = {
+        "created_at": iso(at),
+        "expires_at": iso(at + rules.REQUEST_LIFE),
+        "note": said["note"],
+    }
     books.builder.add(at, table, id=made, **row, **dates, **extra)
     if said.get("closed"):
         end = parse_time(said["closed_at"])
         way = "sent" if said["way"] == "incoming" else "received"
-        paid = pay(said | {"at": iso(end), "way": way}, request=made) if said["closed"] == "paid" else None
-        books.builder.change(end, table, made, closed_as=said["closed"], closed_at=iso(end), transaction_id=paid)
+        paid = (
+            pay(said | {"at": iso(end), "way": way}, request=made)
+            if said["closed"] == "paid"
+            else None
+        )
+        books.builder.change(
+            end, table, made, closed_as=said["closed"], closed_at=iso(end), transaction_id=paid
+        )
 
 
 def _days(since: date, until: int) -> Iterator[date]:

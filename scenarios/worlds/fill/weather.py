@@ -18,8 +18,14 @@ from servers.weather._rules import hour_key
 
 _BACK, _AHEAD, _HISTORY = DAY, 6 * DAY, 41
 _PLACES = {"weather_com": "weather_com_locations", "yahoo_weather": "yahoo_weather_places"}
-_ALERTS = {"weather_com": ("alert", "weather_com_alerts"), "yahoo_weather": ("yalert", "yahoo_weather_alerts")}
-_SAVED = {"weather_com": ("saved", "weather_com_saved"), "yahoo_weather": ("bookmark", "yahoo_weather_bookmarks")}
+_ALERTS = {
+    "weather_com": ("alert", "weather_com_alerts"),
+    "yahoo_weather": ("yalert", "yahoo_weather_alerts"),
+}
+_SAVED = {
+    "weather_com": ("saved", "weather_com_saved"),
+    "yahoo_weather": ("bookmark", "yahoo_weather_bookmarks"),
+}
 _HOME = {"weather_com": "default_location", "yahoo_weather": "home_location"}
 
 
@@ -28,14 +34,18 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     dawn = builder.start - 150 * DAY
     events = defaultdict(list)
     for event in seeds["events"]:
-        row = {"id": builder.id("event", event["key"])} | {k: v for k, v in event.items() if k != "key"}
+        row = {"id": builder.id("event", event["key"])} | {
+            k: v for k, v in event.items() if k != "key"
+        }
         events[event["city"]].append(builder.add(dawn, "weather_events", **row))
     for number, city in enumerate(builder.person["cities"]):
         climate = dict(seeds["climates"][city["key"]])
         own = {name: climate.pop(name) for name in ("abbr", "woeid", "station")}
         climate["pollen"] = seeds["pollen"][climate["region"]]
         place = {k: v for k, v in city.items() if k != "key"}
-        row = builder.add(dawn, "weather_cities", id=city["key"], abbr=own["abbr"], climate=climate, **place)
+        row = builder.add(
+            dawn, "weather_cities", id=city["key"], abbr=own["abbr"], climate=climate, **place
+        )
         _truth(builder, dawn, row, events[city["key"]])
         for provider in _PLACES:
             _place(builder, dawn, provider, city["key"], number, own, seeds)
@@ -53,7 +63,10 @@ def _truth(builder: Builder, dawn: int, city: dict[str, Any], events: list[dict[
     today = datetime.fromtimestamp(first, zone).date()
     for back in range(1, _HISTORY):
         when = today - timedelta(days=back)
-        begin, end = (int(datetime(d.year, d.month, d.day, tzinfo=zone).timestamp()) for d in (when, when + timedelta(days=1)))
+        begin, end = (
+            int(datetime(d.year, d.month, d.day, tzinfo=zone).timestamp())
+            for d in (when, when + timedelta(days=1))
+        )
         builder.add(
             dawn,
             "weather_days",
@@ -76,10 +89,20 @@ def _day(hours: list[Hour]) -> dict[str, Any]:
 
 
 def _place_id(builder: Builder, provider: str, city: str, seeds: dict[str, Any]) -> str:
-    return builder.id("loc", city) if provider == "weather_com" else seeds["climates"][city]["woeid"]
+    return (
+        builder.id("loc", city) if provider == "weather_com" else seeds["climates"][city]["woeid"]
+    )
 
 
-def _place(builder: Builder, dawn: int, provider: str, city: str, number: int, own: dict[str, Any], seeds: dict[str, Any]) -> None:
+def _place(
+    builder: Builder,
+    dawn: int,
+    provider: str,
+    city: str,
+    number: int,
+    own: dict[str, Any],
+    seeds: dict[str, Any],
+) -> None:
     chance = builder.chance("station", provider, city)
     row: dict[str, Any] = {
         "id": _place_id(builder, provider, city, seeds),
@@ -90,7 +113,9 @@ def _place(builder: Builder, dawn: int, provider: str, city: str, number: int, o
         "wind_factor": round(chance.uniform(0.93, 1.07), 2),
         "rain_factor": round(chance.uniform(0.92, 1.08), 2),
         "pressure_bias": round(chance.uniform(-0.4, 0.4), 1) + 0.0,
-        "adjustments": {str(day): change for day, change in seeds["adjustments"][provider].get(city, {}).items()},
+        "adjustments": {
+            str(day): change for day, change in seeds["adjustments"][provider].get(city, {}).items()
+        },
     }
     if provider == "weather_com":
         row["number"] = 101 + number
@@ -112,7 +137,14 @@ def _account(builder: Builder, dawn: int, provider: str, seeds: dict[str, Any]) 
     for saved in seeds["saved"][provider]:
         location = _place_id(builder, provider, saved["city"], seeds)
         key = f"{provider}:{saved['label']}"
-        builder.add(saved["created"], table, id=builder.id(prefix, key), label=saved["label"], location=location, created=saved["created"])
+        builder.add(
+            saved["created"],
+            table,
+            id=builder.id(prefix, key),
+            label=saved["label"],
+            location=location,
+            created=saved["created"],
+        )
     prefix, table = _ALERTS[provider]
     for alert in seeds["alerts"]:
         row = {k: v for k, v in alert.items() if k != "key"}

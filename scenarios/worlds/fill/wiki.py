@@ -60,7 +60,9 @@ class Wiki:
         for happening in self.builder.life:
             aspect = happening.get("wiki", {})
             if aspect.get("on") == self.service and aspect["page"] not in titles:
-                raise InputError(f"wiki.yaml: {self.service} has no page {aspect['page']!r}, which {happening['key']} names")
+                raise InputError(
+                    f"wiki.yaml: {self.service} has no page {aspect['page']!r}, which {happening['key']} names"
+                )
         return found
 
     def _notes(self, said: dict[str, Any]) -> list[dict[str, Any]]:
@@ -69,17 +71,36 @@ class Wiki:
         for start in held(self.builder, said["calendar"], said["series"])[-said.get("last", 60) :]:
             day = local(start, self.builder.zone).date()
             chance = self.builder.chance(self.service, said["key"], day)
-            lines = [chance.choice(choices) for choices in said["lines"] if chance.random() < said.get("fullness", 0.8)]
+            lines = [
+                chance.choice(choices)
+                for choices in said["lines"]
+                if chance.random() < said.get("fullness", 0.8)
+            ]
             present = [p for p in said.get("people", []) if chance.random() < 0.85]
-            words = {"n": str(chance.randrange(2, 9)), "who": self.name(chance.choice(present)).split()[0] if present else "nobody"}
+            words = {
+                "n": str(chance.randrange(2, 9)),
+                "who": self.name(chance.choice(present)).split()[0] if present else "nobody",
+            }
             head = f"Present: {', '.join(['me' if said.get('me') else self.name(None), *map(self.name, present)])}."
-            filled = [line.replace("{n}", words["n"]).replace("{who}", words["who"]) for line in lines]
+            filled = [
+                line.replace("{n}", words["n"]).replace("{who}", words["who"]) for line in lines
+            ]
             title = said["title"].replace("{date}", day.isoformat())
-            made = {"key": f"{said['key']}-{day}", "title": title, "at": iso(self._awake(start + chance.randrange(2, 30) * HOUR // 2))}
-            writers = [w for w in said.get("writers", []) if w in present or w not in said.get("people", [])]
+            made = {
+                "key": f"{said['key']}-{day}",
+                "title": title,
+                "at": iso(self._awake(start + chance.randrange(2, 30) * HOUR // 2)),
+            }
+            writers = [
+                w
+                for w in said.get("writers", [])
+                if w in present or w not in said.get("people", [])
+            ]
             by = chance.choice(writers) if writers else None
             found.append(
-                {k: v for k, v in said.items() if k in ("ws", "space", "parent", "labels")} | made | {"by": by, "lines": [head, *filled]}
+                {k: v for k, v in said.items() if k in ("ws", "space", "parent", "labels")}
+                | made
+                | {"by": by, "lines": [head, *filled]}
             )
         return found
 
@@ -87,7 +108,11 @@ class Wiki:
         """Return a moment, or the morning after it where it lies in the night."""
         at = local(moment, self.builder.zone)
         return (
-            moment if 7 <= at.hour < 23 else local_moment(at.date() + timedelta(days=at.hour >= 23), time(8, at.minute), self.builder.zone)
+            moment
+            if 7 <= at.hour < 23
+            else local_moment(
+                at.date() + timedelta(days=at.hour >= 23), time(8, at.minute), self.builder.zone
+            )
         )
 
 
@@ -107,9 +132,15 @@ class Notion(Wiki):
             builder.add(self.since, "notion_workspaces", id=made, **row)
             members = {"me": said["role"]} | said.get("members", {})
             for person, role in members.items():
-                name, email = (who["name"], profile["email"]) if person == "me" else (self.name(person), self.email(person))
+                name, email = (
+                    (who["name"], profile["email"])
+                    if person == "me"
+                    else (self.name(person), self.email(person))
+                )
                 row = {"workspace_id": made, "email": email, "name": name, "role": role}
-                builder.add(self.since, "notion_members", id=builder.id("nmb", f"{key}-{person}"), **row)
+                builder.add(
+                    self.since, "notion_members", id=builder.id("nmb", f"{key}-{person}"), **row
+                )
         for said in self.pages():
             self._page(said)
         for said in seeds["databases"]:
@@ -117,53 +148,123 @@ class Notion(Wiki):
         for number, said in enumerate(seeds.get("comments", [])):
             at = self.at(said["at"])
             done = iso(self.at(said["resolved"])) if said.get("resolved") else None
-            row = {"page_id": self.id(said["page"]), "author": self.name(said.get("by")), "body": said["body"], "created_at": iso(at)}
+            row = {
+                "page_id": self.id(said["page"]),
+                "author": self.name(said.get("by")),
+                "body": said["body"],
+                "created_at": iso(at),
+            }
             builder.add(at, "notion_comments", id=builder.id("ncm", str(number)), **row)
             if done:
-                builder.change(done, "notion_comments", builder.id("ncm", str(number)), resolved_at=done)
+                builder.change(
+                    done, "notion_comments", builder.id("ncm", str(number)), resolved_at=done
+                )
 
     def _page(self, said: dict[str, Any]) -> None:
         builder, at, made = self.builder, self.at(said["at"]), self.id(said["key"])
-        text = said.get("text", "").strip() or "\n".join(f"- {line}" for line in said.get("lines", []))
+        text = said.get("text", "").strip() or "\n".join(
+            f"- {line}" for line in said.get("lines", [])
+        )
         author = self.name(said.get("by"))
-        row = {"workspace_id": builder.id("nwk", said["ws"]), "parent_id": self.id(said["parent"]) if said.get("parent") else None}
-        stamps = {"created_at": iso(at), "created_by": author, "updated_at": iso(at), "edited_by": author}
+        row = {
+            "workspace_id": builder.id("nwk", said["ws"]),
+            "parent_id": self.id(said["parent"]) if said.get("parent") else None,
+        }
+        stamps = {
+            "created_at": iso(at),
+            "created_by": author,
+            "updated_at": iso(at),
+            "edited_by": author,
+        }
         builder.add(at, "notion_pages", id=made, title=said["title"], content=text, **row, **stamps)
         for edit in sorted(said.get("edits", []), key=lambda e: self.at(e["at"])):
             when = max(self.at(edit["at"]), at)
             text = edit["text"].strip() if "text" in edit else f"{text}\n- {edit['add']}"
-            changes = {"content": text, "updated_at": iso(when), "edited_by": self.name(edit.get("by"))}
+            changes = {
+                "content": text,
+                "updated_at": iso(when),
+                "edited_by": self.name(edit.get("by")),
+            }
             builder.change(when, "notion_pages", made, **changes)
         for number, (person, permission) in enumerate(said.get("shares", {}).items()):
             when = min(at + (1 + number) * HOUR, builder.start)
             email = builder.person["emails"]["personal"] if person == "me" else self.email(person)
-            row = {"page_id": made, "email": email, "permission": permission, "shared_at": iso(when)}
-            builder.add(when, "notion_shares", id=builder.id("nsh", f"{said['key']}-{person}"), **row)
+            row = {
+                "page_id": made,
+                "email": email,
+                "permission": permission,
+                "shared_at": iso(when),
+            }
+            builder.add(
+                when, "notion_shares", id=builder.id("nsh", f"{said['key']}-{person}"), **row
+            )
         if said.get("trashed"):
             when = self.at(said["trashed"])
             builder.change(when, "notion_pages", made, trashed_at=iso(when))
 
     def _database(self, said: dict[str, Any]) -> None:
         builder, at = self.builder, self.at(said["at"])
-        kinds = {name: kind if isinstance(kind, list) else [kind] for name, kind in said["properties"].items()}
-        columns: list[dict[str, Any]] = [{"name": name, "type": kind[0], "options": kind[1:]} for name, kind in kinds.items()]
-        row = {"workspace_id": builder.id("nwk", said["ws"]), "parent_id": self.id(said["parent"]) if said.get("parent") else None}
+        kinds = {
+            name: kind if isinstance(kind, list) else [kind]
+            for name, kind in said["properties"].items()
+        }
+        columns: list[dict[str, Any]] = [
+            {"name": name, "type": kind[0], "options": kind[1:]} for name, kind in kinds.items()
+        ]
+        row = {
+            "workspace_id": builder.id("nwk", said["ws"]),
+            "parent_id": self.id(said["parent"]) if said.get("parent") else None,
+        }
         made = builder.id("ndb", said["key"])
         stamps = {"created_at": iso(at), "created_by": self.name(said.get("by"))}
-        builder.add(at, "notion_databases", id=made, title=said["title"], properties=columns, **row, **stamps)
+        builder.add(
+            at,
+            "notion_databases",
+            id=made,
+            title=said["title"],
+            properties=columns,
+            **row,
+            **stamps,
+        )
         rows = said.get("rows", []) + self._drawn(said)
         for number, values in enumerate(rows, 1):
             *values, extra = values if isinstance(values[-1], dict) else [*values, {}]
             if len(values) > len(columns):
-                raise InputError(f"wiki.yaml: row {number} of database {said['key']} has more values than properties")
+                raise InputError(
+                    f"wiki.yaml: row {number} of database {said['key']} has more values than properties"
+                )
             fields: dict[str, Any] = {c["name"]: typed.blank(c) for c in columns}
             fields |= {c["name"]: self._value(c, v) for c, v in zip(columns, values, strict=False)}
-            when = self.at(extra.get("at", iso(min(at + number * said.get("pace", 26) * HOUR, builder.start - HOUR))))
-            past = [builder.moment(v, bare=time(20)) for c, v in zip(columns, fields.values(), strict=True) if c["type"] == "date" and v]
+            when = self.at(
+                extra.get(
+                    "at", iso(min(at + number * said.get("pace", 26) * HOUR, builder.start - HOUR))
+                )
+            )
+            past = [
+                builder.moment(v, bare=time(20))
+                for c, v in zip(columns, fields.values(), strict=True)
+                if c["type"] == "date" and v
+            ]
             when = max([when, *(p for p in past if p < builder.start)])
-            entry, author = builder.id("nde", f"{said['key']}-{number}"), self.name(extra.get("by", said.get("by")))
-            stamps = {"created_at": iso(when), "created_by": author, "updated_at": iso(when), "edited_by": author}
-            builder.add(when, "notion_entries", id=entry, database_id=made, fields=fields, text=typed.as_text(fields), **stamps)
+            entry, author = (
+                builder.id("nde", f"{said['key']}-{number}"),
+                self.name(extra.get("by", said.get("by"))),
+            )
+            stamps = {
+                "created_at": iso(when),
+                "created_by": author,
+                "updated_at": iso(when),
+                "edited_by": author,
+            }
+            builder.add(
+                when,
+                "notion_entries",
+                id=entry,
+                database_id=made,
+                fields=fields,
+                text=typed.as_text(fields),
+                **stamps,
+            )
 
     def _value(self, column: dict[str, Any], said: Any) -> Any:
         if said is None or said == "":
@@ -181,7 +282,10 @@ class Notion(Wiki):
                 chance = self.builder.chance("notion", said["key"], day)
                 for _ in range(chance.randrange(1, drawn.get("most", 3) + 1)):
                     values = [
-                        chance.choice(v) if isinstance(v, list) else str(v).replace("{day}", day.isoformat()) for v in drawn["values"]
+                        chance.choice(v)
+                        if isinstance(v, list)
+                        else str(v).replace("{day}", day.isoformat())
+                        for v in drawn["values"]
                     ]
                     found.append([*values, {"at": iso(start + 3 * HOUR)}])
         return found
@@ -195,13 +299,24 @@ class Confluence(Wiki):
     def fill(self) -> None:
         """Write everything."""
         builder, seeds, who = self.builder, self.seeds, self.builder.person
-        profile = {"display_name": who["name"], "email": who["emails"]["work"], "job_role": seeds["role"]}
+        profile = {
+            "display_name": who["name"],
+            "email": who["emails"]["work"],
+            "job_role": seeds["role"],
+        }
         builder.add(self.since, "confluence_profile", id=builder.id("cfu", "me"), **profile)
         for number, (key, said) in enumerate(seeds["spaces"].items()):
             at = self.since + number * HOUR
             row = {k: said[k] for k in ("name", "description", "type", "permission")}
             home = self.id(said["home"]) if said.get("home") else None
-            builder.add(at, "confluence_spaces", id=builder.id("cfs", key), homepage_id=home, created_at=iso(at), **row)
+            builder.add(
+                at,
+                "confluence_spaces",
+                id=builder.id("cfs", key),
+                homepage_id=home,
+                created_at=iso(at),
+                **row,
+            )
         homes = {key: said.get("home") for key, said in seeds["spaces"].items()}
         for said in self.pages():
             home = homes[said["space"]]
@@ -226,9 +341,21 @@ class Confluence(Wiki):
             "type": kind,
             "parent_id": self.id(above) if above and kind == "page" else None,
         }
-        stamps = {"created_at": iso(at), "created_by": author, "updated_at": iso(at), "edited_by": author}
-        row |= {"title": said["title"], "body": body, "labels": sorted(said.get("labels", [])), "restricted": said.get("restricted", False)}
-        builder.add(at, "confluence_content", id=made, version_number=1, text=plain(body), **row, **stamps)
+        stamps = {
+            "created_at": iso(at),
+            "created_by": author,
+            "updated_at": iso(at),
+            "edited_by": author,
+        }
+        row |= {
+            "title": said["title"],
+            "body": body,
+            "labels": sorted(said.get("labels", [])),
+            "restricted": said.get("restricted", False),
+        }
+        builder.add(
+            at, "confluence_content", id=made, version_number=1, text=plain(body), **row, **stamps
+        )
         now: dict[str, Any] = {"number": 1, "title": said["title"], "body": body, "message": None}
         now |= {"edited_at": iso(at), "edited_by": author}
         for edit in sorted(said.get("edits", []), key=lambda e: self.at(e["at"])):
@@ -236,15 +363,43 @@ class Confluence(Wiki):
             old = {"id": builder.id("cfv", f"{said['key']}-{now['number']}"), "content_id": made}
             builder.add(when, "confluence_versions", **old, **now)
             body = _html(edit["body"]) if "body" in edit else body + _html(edit["add"])
-            now = {"number": now["number"] + 1, "title": edit.get("title", now["title"]), "body": body, "message": edit.get("message")}
+            now = {
+                "number": now["number"] + 1,
+                "title": edit.get("title", now["title"]),
+                "body": body,
+                "message": edit.get("message"),
+            }
             now |= {"edited_at": iso(when), "edited_by": self.name(edit.get("by"))}
-            changes = {"version_number": now["number"], "version_message": now["message"], "title": now["title"], "body": body}
-            builder.change(when, "confluence_content", made, text=plain(body), updated_at=iso(when), edited_by=now["edited_by"], **changes)
+            changes = {
+                "version_number": now["number"],
+                "version_message": now["message"],
+                "title": now["title"],
+                "body": body,
+            }
+            builder.change(
+                when,
+                "confluence_content",
+                made,
+                text=plain(body),
+                updated_at=iso(when),
+                edited_by=now["edited_by"],
+                **changes,
+            )
         for number, (person, permission) in enumerate(said.get("access", {}).items()):
             when = min(at + (1 + number) * HOUR, builder.start)
             email = builder.person["emails"]["work"] if person == "me" else self.email(person)
-            granted = {"content_id": made, "email": email, "permission": permission, "granted_at": iso(when)}
-            builder.add(when, "confluence_access", id=builder.id("cfa", f"{said['key']}-{person}"), **granted)
+            granted = {
+                "content_id": made,
+                "email": email,
+                "permission": permission,
+                "granted_at": iso(when),
+            }
+            builder.add(
+                when,
+                "confluence_access",
+                id=builder.id("cfa", f"{said['key']}-{person}"),
+                **granted,
+            )
         if said.get("trashed"):
             when = self.at(said["trashed"])
             builder.change(when, "confluence_content", made, trashed_at=iso(when))

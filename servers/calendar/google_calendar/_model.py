@@ -19,7 +19,9 @@ TABLES = {
     "google_calendar_profile": Table("id:str name:str email:str timezone:str", identity=True),
     "google_calendar_calendars": rules.CALENDARS,
     "google_calendar_events": Table(rules.EVENT, search=rules.SEARCH, index=rules.INDEX),
-    "google_calendar_acl": Table("id:str calendar_id:str email:str role:str granted_at:str", index=("calendar_id",)),
+    "google_calendar_acl": Table(
+        "id:str calendar_id:str email:str role:str granted_at:str", index=("calendar_id",)
+    ),
     "google_calendar_slots": Table(
         "id:str calendar_id:str title:str description:str location:str start_at:str end_at:str event_id:str? created_at:str",
         index=("calendar_id",),
@@ -42,10 +44,18 @@ WORDS = rules.Words(
 )
 
 EventId = rules.EventId
-CalendarId = Annotated[str, Field(description="calendar_id, from list_calendars; 'primary' is the account's own.")]
-Transparency = Annotated[Literal["opaque", "transparent"], Field(description="opaque: takes up time; transparent: you stay free.")]
+CalendarId = Annotated[
+    str, Field(description="calendar_id, from list_calendars; 'primary' is the account's own.")
+]
+Transparency = Annotated[
+    Literal["opaque", "transparent"],
+    Field(description="opaque: takes up time; transparent: you stay free."),
+]
 SlotId = Annotated[str, Field(description="slot_id, from list_appointment_slots.")]
-Clock = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="Local time as HH:MM, 24 hours.")]
+Clock = Annotated[
+    str,
+    Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="Local time as HH:MM, 24 hours."),
+]
 
 
 POPUP = [{"method": "popup", "minutes_before": 30}]
@@ -80,24 +90,40 @@ def absence(svc: Service) -> tuple[int, int] | None:
 def my_response(svc: Service, row: dict[str, Any]) -> str | None:
     """Return the account's answer; while it is out of office, an invitation without one is declined."""
     answer, away = _busy.my_answer(svc, WORDS, row), absence(svc)
-    out = away is not None and parse_time(row["start_at"]) < away[1] and parse_time(row["end_at"]) > away[0]
+    out = (
+        away is not None
+        and parse_time(row["start_at"]) < away[1]
+        and parse_time(row["end_at"]) > away[0]
+    )
     return "declined" if answer == "needsAction" and out else answer
 
 
 def shown_time(svc: Service, row: dict[str, Any], column: str) -> str:
     """Return a start or end: a date for whole days, else UTC."""
-    return local(parse_time(row[column]), rules.zone(svc, WORDS)).date().isoformat() if row["all_day"] else row[column]
+    return (
+        local(parse_time(row[column]), rules.zone(svc, WORDS)).date().isoformat()
+        if row["all_day"]
+        else row[column]
+    )
 
 
 def _meet(event_id: str) -> str:
-    letters = "".join("abcdefghijkmnopqrstuvwxyz"[int((d + 1) * 12.49)] for key in (0, 1) for d in draws("meet", event_id, key)[:5])
+    letters = "".join(
+        "abcdefghijkmnopqrstuvwxyz"[int((d + 1) * 12.49)]
+        for key in (0, 1)
+        for d in draws("meet", event_id, key)[:5]
+    )
     return f"https://meet.google.com/{letters[:3]}-{letters[3:7]}-{letters[7:]}"
 
 
 def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an event, a series or an occurrence for the agent."""
     answer = my_response(svc, row)
-    state = "cancelled" if row["cancelled_at"] else ("tentative" if answer == "tentative" else "confirmed")
+    state = (
+        "cancelled"
+        if row["cancelled_at"]
+        else ("tentative" if answer == "tentative" else "confirmed")
+    )
     guests = []
     for guest in row["attendees"]:
         mine = rules.is_me(svc, WORDS, guest["email"])
@@ -131,7 +157,12 @@ def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 def made_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an event that was made or changed, and what else is in its time."""
     clash = [
-        {"event_id": o["id"], "title": o["title"], "start_time": o["start_at"], "end_time": o["end_at"]}
+        {
+            "event_id": o["id"],
+            "title": o["title"],
+            "start_time": o["start_at"],
+            "end_time": o["end_at"],
+        }
         for o in _busy.conflicts(svc, WORDS, row)
     ]
     return event_json(svc, row) | {"conflicts": clash}

@@ -13,9 +13,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY = r"(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?"
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
-_SPAN = (
-    rf"(?:\b(?:to|until|till|through)|[-–—])\s*(?:{_WEEKDAY}\b|{_MONTH}\s*[0-9]|[0-9]{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}|[0-9]{{4}}-[0-9])"
-)
+_SPAN = rf"(?:\b(?:to|until|till|through)|[-–—])\s*(?:{_WEEKDAY}\b|{_MONTH}\s*[0-9]|[0-9]{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}|[0-9]{{4}}-[0-9])"
 _CLOCK = r"(?:([0-9]{1,2})(?:[:.]([0-9]{2}))?\s*([ap]\.?m\b\.?)?|(noon|midnight))"
 _SURE = r"(?:([0-9]{1,2}):([0-9]{2})\s*([ap]\.?m\b\.?)?|([0-9]{1,2})\s*([ap]\.?m\b\.?)|(noon|midnight)\b)"
 
@@ -56,7 +54,9 @@ def read(text: str, now: datetime) -> Quick:
     if day is None and clock is None and rule is None:
         raise ValueError("no day and no hour")
     if day is None:
-        day = now.date() + timedelta(days=int(clock is not None and clock <= now.time() and rule is None))
+        day = now.date() + timedelta(
+            days=int(clock is not None and clock <= now.time() and rule is None)
+        )
         if rule and rule.get("by_day"):
             day += timedelta(days=min((DAYS.index(d) - day.weekday()) % 7 for d in rule["by_day"]))
     minutes = 60
@@ -70,7 +70,12 @@ def read(text: str, now: datetime) -> Quick:
     place = re.search(r"(?:^|\s)(?:at|@)\s+(\S.*)$", rest)
     if place:
         rest = rest[: place.start()]
-    title = re.sub(r"(?:\s+(?:on|at|from|the|by))+$", "", " ".join(rest.split()).strip(" ,;-"), flags=re.IGNORECASE).strip(" ,;-")
+    title = re.sub(
+        r"(?:\s+(?:on|at|from|the|by))+$",
+        "",
+        " ".join(rest.split()).strip(" ,;-"),
+        flags=re.IGNORECASE,
+    ).strip(" ,;-")
     where = " ".join(place[1].split()).strip(" ,;-") if place else ""
     if not title:
         raise ValueError("no title beside the time")
@@ -96,10 +101,14 @@ def _day(line: _Line, today: date) -> date | None:
     found = line.take(r"(?:on )?([0-9]{4})-([0-9]{2})-([0-9]{2})")
     if found:
         return _real(int(found[1]), int(found[2]), int(found[3]))
-    found = line.take(rf"(?:on )?(?:{_WEEKDAY},? )?(?:the )?([0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? ([0-9]{{4}}))?")
+    found = line.take(
+        rf"(?:on )?(?:{_WEEKDAY},? )?(?:the )?([0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? ([0-9]{{4}}))?"
+    )
     if found:
         return _month_day(today, found[3], found[2], found[4])
-    found = line.take(rf"(?:on )?(?:{_WEEKDAY},? )?{_MONTH} ([0-9]{{1,2}})(?:st|nd|rd|th)?(?:,? ([0-9]{{4}}))?")
+    found = line.take(
+        rf"(?:on )?(?:{_WEEKDAY},? )?{_MONTH} ([0-9]{{1,2}})(?:st|nd|rd|th)?(?:,? ([0-9]{{4}}))?"
+    )
     if found:
         return _month_day(today, found[2], found[3], found[4])
     found = line.take(r"(?:on )?([0-9]{1,2})/([0-9]{1,2})(?:/(20[0-9]{2}))?")
@@ -115,7 +124,9 @@ def _day(line: _Line, today: date) -> date | None:
         return today + timedelta(days=int(found[1].lower() == "tomorrow"))
     found = line.take(rf"(?:on )?(?:this )?(next )?{_WEEKDAY}")
     if found:
-        weekday = next(n for n, name in enumerate(_WEEKDAYS) if name.startswith(found[2][:3].lower()))
+        weekday = next(
+            n for n, name in enumerate(_WEEKDAYS) if name.startswith(found[2][:3].lower())
+        )
         if found[1]:
             return today + timedelta(days=7 - today.weekday() + weekday)
         return today + timedelta(days=(weekday - today.weekday()) % 7)
@@ -133,7 +144,9 @@ def _month_day(today: date, month: str, day: str, year: str | None) -> date:
 
 def _next_day(today: date, number: int) -> date:
     """Return the next day of that number, of this month or of one that has it."""
-    found = next((d for d in (today + timedelta(days=n) for n in range(62)) if d.day == number), None)
+    found = next(
+        (d for d in (today + timedelta(days=n) for n in range(62)) if d.day == number), None
+    )
     if found is None:
         raise ValueError(f"no month has a day {number}")
     return found
@@ -152,7 +165,11 @@ def _real(year: int, month: int, day: int) -> date:
 def _hours(line: _Line) -> tuple[time | None, time | None]:
     span = line.take(rf"(?:at |from )?{_CLOCK}\s*(?:-|–|—|to|till|until)\s*{_CLOCK}")
     if span:
-        half = span[3] or (span[7] if not span[2] and span[1] and span[5] and int(span[1]) <= int(span[5]) else None)
+        half = span[3] or (
+            span[7]
+            if not span[2] and span[1] and span[5] and int(span[1]) <= int(span[5])
+            else None
+        )
         return _clock(span[1], span[2], half, span[4]), _clock(span[5], span[6], span[7], span[8])
     found = line.take(rf"(?:at |from |@ ?){_CLOCK}")
     if found:

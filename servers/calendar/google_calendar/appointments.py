@@ -9,14 +9,26 @@ from pydantic import Field
 from servers.calendar import _busy
 from servers.calendar import _rules as rules
 from servers.calendar._rules import Text, Title, When, Where
-from servers.calendar.google_calendar._model import POPUP, WORDS, CalendarId, SlotId, absence, in_a_year, made_json, primary
+from servers.calendar.google_calendar._model import (
+    POPUP,
+    WORDS,
+    CalendarId,
+    SlotId,
+    absence,
+    in_a_year,
+    made_json,
+    primary,
+)
 from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 
 Length = Annotated[int, Field(ge=5, le=480, description="Minutes that each slot lasts.")]
-AllSlots = Annotated[bool, Field(description="true also returns slots that are booked, blocked by other events, or past.")]
+AllSlots = Annotated[
+    bool,
+    Field(description="true also returns slots that are booked, blocked by other events, or past."),
+]
 OPEN_HOURS = Setup(
     "create_appointment_slots",
     {
@@ -51,14 +63,29 @@ class Appointments(Service):
         begins = range(parse_time(start), parse_time(end) - step + 1, step)
         if not 1 <= len(begins) <= 48:
             hint = "Choose a span that holds between 1 and 48 slots."
-            self.fail("INVALID_SLOT_COUNT", f"The span holds {len(begins)} slots of {slot_duration_minutes} minutes.", hint)
+            self.fail(
+                "INVALID_SLOT_COUNT",
+                f"The span holds {len(begins)} slots of {slot_duration_minutes} minutes.",
+                hint,
+            )
         if begins[0] <= self.now:
-            self.fail("INVALID_TIME_RANGE", f"The first slot would begin at {start}, which is past.", "Offer time to come.")
+            self.fail(
+                "INVALID_TIME_RANGE",
+                f"The first slot would begin at {start}, which is past.",
+                "Offer time to come.",
+            )
         text = {"title": title, "description": description or "", "location": location or ""}
         made = []
         for begin in begins:
-            row = {"id": self.new_id("gsl"), "calendar_id": where["id"], "start_at": iso(begin), "end_at": iso(begin + step)}
-            made.append(self.db.insert("google_calendar_slots", row | text | {"created_at": self.time}))
+            row = {
+                "id": self.new_id("gsl"),
+                "calendar_id": where["id"],
+                "start_at": iso(begin),
+                "end_at": iso(begin + step),
+            }
+            made.append(
+                self.db.insert("google_calendar_slots", row | text | {"created_at": self.time})
+            )
         return {"calendar_id": where["id"], "slots": [self._slot(r) for r in made]}
 
     @reads(example={"calendar_id": seeded("gcl", "studio")})
@@ -75,20 +102,47 @@ class Appointments(Service):
         where = rules.calendar(self, WORDS, calendar_id)
         first, last = rules.bounds(self, WORDS, time_min, time_max, in_a_year)
         span = ("calendar_id=? AND start_at<? AND end_at>?", where["id"], iso(last), iso(first))
-        shown = [self._slot(r) for r in self.db.rows("google_calendar_slots", *span, order="start_at, id")]
-        return page([s for s in shown if include_unavailable or s["status"] == "open"], "slots", limit, cursor)
+        shown = [
+            self._slot(r)
+            for r in self.db.rows("google_calendar_slots", *span, order="start_at, id")
+        ]
+        return page(
+            [s for s in shown if include_unavailable or s["status"] == "open"],
+            "slots",
+            limit,
+            cursor,
+        )
 
-    @writes(example={"slot_id": "${made.slots[0].slot_id}", "attendee_email": "harriet.moss@fastmail.com"}, setup=(OPEN_HOURS,))
-    def book_appointment_slot(self, slot_id: SlotId, attendee_email: Email, attendee_name: PersonName | None = None) -> dict[str, Any]:
+    @writes(
+        example={
+            "slot_id": "${made.slots[0].slot_id}",
+            "attendee_email": "harriet.moss@fastmail.com",
+        },
+        setup=(OPEN_HOURS,),
+    )
+    def book_appointment_slot(
+        self, slot_id: SlotId, attendee_email: Email, attendee_name: PersonName | None = None
+    ) -> dict[str, Any]:
         """Book an open slot for somebody and return the event. The slot is gone, and comes back when the event is cancelled or moved."""
         row = self.db.get("google_calendar_slots", slot_id)
         if row is None:
-            self.fail("SLOT_NOT_FOUND", f"There is no slot {slot_id!r}.", "Take a slot_id from list_appointment_slots.", slot_id=slot_id)
+            self.fail(
+                "SLOT_NOT_FOUND",
+                f"There is no slot {slot_id!r}.",
+                "Take a slot_id from list_appointment_slots.",
+                slot_id=slot_id,
+            )
         where = rules.calendar(self, WORDS, row["calendar_id"])
         state = self._slot(row)["status"]
         if state != "open":
             hint = "Choose an open slot from list_appointment_slots."
-            self.fail("SLOT_UNAVAILABLE", f"The slot at {row['start_at']} is {state}.", hint, slot_id=slot_id, status=state)
+            self.fail(
+                "SLOT_UNAVAILABLE",
+                f"The slot at {row['start_at']} is {state}.",
+                hint,
+                slot_id=slot_id,
+                status=state,
+            )
         guest = rules.invite(self, [(attendee_email, attendee_name)])[0] | {"response": "accepted"}
         columns = {k: row[k] for k in ("title", "description", "location", "start_at", "end_at")}
         event = rules.new(self, WORDS, where, attendees=[guest], reminders=POPUP, **columns)
@@ -97,14 +151,31 @@ class Appointments(Service):
 
     def _slot(self, row: dict[str, Any]) -> dict[str, Any]:
         state = self._state(row)
-        shown = {"slot_id": row["id"], "calendar_id": row["calendar_id"], "title": row["title"], "description": row["description"]}
-        times = {"location": row["location"], "start_time": row["start_at"], "end_time": row["end_at"]}
-        return shown | times | {"status": state, "event_id": row["event_id"] if state == "booked" else None}
+        shown = {
+            "slot_id": row["id"],
+            "calendar_id": row["calendar_id"],
+            "title": row["title"],
+            "description": row["description"],
+        }
+        times = {
+            "location": row["location"],
+            "start_time": row["start_at"],
+            "end_time": row["end_at"],
+        }
+        return (
+            shown
+            | times
+            | {"status": state, "event_id": row["event_id"] if state == "booked" else None}
+        )
 
     def _state(self, row: dict[str, Any]) -> str:
         """Return open, booked, blocked (other events or an absence take the time) or past."""
         event = self.db.get("google_calendar_events", row["event_id"]) if row["event_id"] else None
-        if event is not None and event["cancelled_at"] is None and event["start_at"] == row["start_at"]:
+        if (
+            event is not None
+            and event["cancelled_at"] is None
+            and event["start_at"] == row["start_at"]
+        ):
             return "booked"
         first, last = parse_time(row["start_at"]), parse_time(row["end_at"])
         if first <= self.now:

@@ -14,13 +14,19 @@ from servers.kit.fields import Email
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
-Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"\S", description="Name of the calendar.")]
+Name = Annotated[
+    str, Field(min_length=1, max_length=80, pattern=r"\S", description="Name of the calendar.")
+]
 Role = Annotated[
     Literal["reader", "writer", "owner"],
-    Field(description="reader sees events, writer also changes them, owner also shares and deletes the calendar."),
+    Field(
+        description="reader sees events, writer also changes them, owner also shares and deletes the calendar."
+    ),
 ]
 TRIPS = Setup("create_calendar", {"name": "Trips"}, "made")
-FAMILY = Setup("share_calendar", {"calendar_id": primary(), "email": "priya.nair@gmail.com", "role": "reader"})
+FAMILY = Setup(
+    "share_calendar", {"calendar_id": primary(), "email": "priya.nair@gmail.com", "role": "reader"}
+)
 
 
 class Calendars(Service):
@@ -41,7 +47,14 @@ class Calendars(Service):
     def create_calendar(self, name: Name) -> dict[str, Any]:
         """Create a secondary calendar of one's own and return it."""
         owner = rules.me(self, WORDS)["email"]
-        row = {"id": self.new_id("gcl"), "name": name, "owner": owner, "role": "owner", "is_primary": False, "created_at": self.time}
+        row = {
+            "id": self.new_id("gcl"),
+            "name": name,
+            "owner": owner,
+            "role": "owner",
+            "is_primary": False,
+            "created_at": self.time,
+        }
         return calendar_json(self.db.insert("google_calendar_calendars", row))
 
     @writes(example={"calendar_id": "${made.calendar_id}"}, setup=(TRIPS,), destructive=True)
@@ -50,7 +63,12 @@ class Calendars(Service):
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         if row["is_primary"]:
             hint = "Delete its events with delete_event, or choose a secondary calendar from list_calendars."
-            self.fail("CANNOT_DELETE_PRIMARY", f"'{row['name']}' is the primary calendar.", hint, calendar_id=row["id"])
+            self.fail(
+                "CANNOT_DELETE_PRIMARY",
+                f"'{row['name']}' is the primary calendar.",
+                hint,
+                calendar_id=row["id"],
+            )
         gone = 0
         for table in ("google_calendar_acl", "google_calendar_slots", "google_calendar_events"):
             for item in self.db.rows(table, "calendar_id=?", row["id"]):
@@ -60,15 +78,28 @@ class Calendars(Service):
         return {"calendar_id": row["id"], "status": "deleted", "deleted_events": gone}
 
     @writes(example=FAMILY.args, idempotent=True)
-    def share_calendar(self, calendar_id: CalendarId, email: Email, role: Role = "reader") -> dict[str, Any]:
+    def share_calendar(
+        self, calendar_id: CalendarId, email: Email, role: Role = "reader"
+    ) -> dict[str, Any]:
         """Give someone access to a calendar that you own, or change the role they have. Returns calendar_id, email, role, status."""
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         address = email.lower()
         if address == row["owner"]:
-            self.fail("CANNOT_SHARE_WITH_OWNER", f"{email} owns '{row['name']}' already.", "Name somebody else.", email=email)
+            self.fail(
+                "CANNOT_SHARE_WITH_OWNER",
+                f"{email} owns '{row['name']}' already.",
+                "Name somebody else.",
+                email=email,
+            )
         earlier = next((r for r in self._acl(row["id"]) if r["email"] == address), None)
         if earlier is None:
-            made = {"id": self.new_id("gac"), "calendar_id": row["id"], "email": address, "role": role, "granted_at": self.time}
+            made = {
+                "id": self.new_id("gac"),
+                "calendar_id": row["id"],
+                "email": address,
+                "role": role,
+                "granted_at": self.time,
+            }
             self.db.insert("google_calendar_acl", made)
         elif earlier["role"] != role:
             self.db.update("google_calendar_acl", earlier["id"], role=role, granted_at=self.time)
@@ -80,13 +111,23 @@ class Calendars(Service):
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         known = {r["email"]: r["id"] for r in self._acl(row["id"])}
         if email.lower() not in known:
-            message = f"'{row['name']}' is not shared with {email}{did_you_mean(email.lower(), known)}"
-            self.fail("ACL_RULE_NOT_FOUND", message, "See get_calendar_acl.", email=email, calendar_id=row["id"])
+            message = (
+                f"'{row['name']}' is not shared with {email}{did_you_mean(email.lower(), known)}"
+            )
+            self.fail(
+                "ACL_RULE_NOT_FOUND",
+                message,
+                "See get_calendar_acl.",
+                email=email,
+                calendar_id=row["id"],
+            )
         self.db.delete("google_calendar_acl", known[email.lower()])
         return {"calendar_id": row["id"], "email": email.lower(), "status": "removed"}
 
     @reads(example={"calendar_id": seeded("gcl", "home")})
-    def get_calendar_acl(self, calendar_id: CalendarId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_calendar_acl(
+        self, calendar_id: CalendarId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return who has access to a calendar that you own, the owner first: email, role, granted_at."""
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         owner = {"email": row["owner"], "role": "owner", "granted_at": row["created_at"]}
@@ -94,4 +135,6 @@ class Calendars(Service):
         return {"calendar_id": row["id"]} | page([owner, *others], "acl", limit, cursor)
 
     def _acl(self, calendar_id: str) -> list[dict[str, Any]]:
-        return self.db.rows("google_calendar_acl", "calendar_id=?", calendar_id, order="granted_at, email")
+        return self.db.rows(
+            "google_calendar_acl", "calendar_id=?", calendar_id, order="granted_at, email"
+        )

@@ -27,13 +27,35 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.kit.zones import local, local_moment
 
-AllDay = Annotated[bool, Field(description="Whole days: start_time and end_time are dates, the end being the day after the last.")]
+AllDay = Annotated[
+    bool,
+    Field(
+        description="Whole days: start_time and end_time are dates, the end being the day after the last."
+    ),
+]
 Meet = Annotated[bool, Field(description="Add a Google Meet link.")]
-Repeat = Annotated[Recurrence, Field(description="How the event repeats; start_time and end_time are those of the first occurrence.")]
+Repeat = Annotated[
+    Recurrence,
+    Field(
+        description="How the event repeats; start_time and end_time are those of the first occurrence."
+    ),
+]
 Stop = Annotated[bool, Field(description="true makes a series a single event again, its first.")]
-Line = Annotated[str, Field(min_length=1, max_length=300, description="What, when and where, e.g. 'Lunch with Ana on Friday 12:30-13:30'.")]
+Line = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=300,
+        description="What, when and where, e.g. 'Lunch with Ana on Friday 12:30-13:30'.",
+    ),
+]
 From = Annotated[When, Field(description="Only what ends after this; from now on when left out.")]
-Until = Annotated[When, Field(description="Only what begins before this; a year after time_min when left out, and no later.")]
+Until = Annotated[
+    When,
+    Field(
+        description="Only what begins before this; a year after time_min when left out, and no later."
+    ),
+]
 COFFEE = Setup(
     "create_event",
     {
@@ -88,7 +110,9 @@ class Events(Service):
         )
         return made_json(self, made)
 
-    @writes(example={"calendar_id": primary(), "text": "Lunch with Ana at Afuri on Friday 12:30-13:30"})
+    @writes(
+        example={"calendar_id": primary(), "text": "Lunch with Ana at Afuri on Friday 12:30-13:30"}
+    )
     def quick_add_event(self, calendar_id: CalendarId, text: Line) -> dict[str, Any]:
         """Create an event from one line that names a day, an hour, or both; an hour without am or pm is on the 24-hour clock.
 
@@ -101,16 +125,40 @@ class Events(Service):
             said = _quick_add.read(text, local(self.now, zone))
         except ValueError as wrong:
             hint = "Write e.g. 'Dentist on 2026-03-24 10:15 for 45 minutes', or use create_event."
-            self.fail("CANNOT_PARSE_TEXT", f"The text could not be understood: {wrong}.", hint, text=text)
+            self.fail(
+                "CANNOT_PARSE_TEXT", f"The text could not be understood: {wrong}.", hint, text=text
+            )
         if said.clock is None:
-            start, end = rules.span(self, WORDS, said.day.isoformat(), (said.day + timedelta(days=1)).isoformat(), True)
+            start, end = rules.span(
+                self, WORDS, said.day.isoformat(), (said.day + timedelta(days=1)).isoformat(), True
+            )
         else:
             begin = local_moment(said.day, said.clock, zone)
             start, end = rules.check_span(self, WORDS, begin, begin + said.minutes * 60, False)
-        times = {"start_at": start, "end_at": end, "all_day": said.clock is None, "recurrence": said.rule}
-        return made_json(self, rules.new(self, WORDS, where, title=said.title, location=said.location, reminders=POPUP, **times))
+        times = {
+            "start_at": start,
+            "end_at": end,
+            "all_day": said.clock is None,
+            "recurrence": said.rule,
+        }
+        return made_json(
+            self,
+            rules.new(
+                self,
+                WORDS,
+                where,
+                title=said.title,
+                location=said.location,
+                reminders=POPUP,
+                **times,
+            ),
+        )
 
-    @writes(example={"event_id": "${made.event_id}", "start_time": "2026-03-22T11:00:00-07:00"}, setup=(COFFEE,), idempotent=True)
+    @writes(
+        example={"event_id": "${made.event_id}", "start_time": "2026-03-22T11:00:00-07:00"},
+        setup=(COFFEE,),
+        idempotent=True,
+    )
     def update_event(
         self,
         event_id: EventId,
@@ -132,21 +180,35 @@ class Events(Service):
         undo changes made to single occurrences.
         """
         row = rules.own(self, WORDS, event_id)
-        changes: dict[str, Any] = {"title": title, "description": description, "location": location, "reminders": reminders}
+        changes: dict[str, Any] = {
+            "title": title,
+            "description": description,
+            "location": location,
+            "reminders": reminders,
+        }
         changes |= {"all_day": all_day, "recurrence": recurrence}
         if transparency is not None:
             changes["show_as"] = "free" if transparency == "transparent" else "busy"
         if attendees is not None:
-            changes["attendees"] = rules.invite(self, [(a["email"], a.get("name")) for a in attendees], row["attendees"])
+            changes["attendees"] = rules.invite(
+                self, [(a["email"], a.get("name")) for a in attendees], row["attendees"]
+            )
         changes = {k: v for k, v in changes.items() if v is not None}
         if start_time is not None or end_time is not None or all_day not in (None, row["all_day"]):
             whole = row["all_day"] if all_day is None else all_day
-            changes["start_at"], changes["end_at"] = rules.retimed(self, WORDS, row, start_time, end_time, whole)
+            changes["start_at"], changes["end_at"] = rules.retimed(
+                self, WORDS, row, start_time, end_time, whole
+            )
         if remove_recurrence and recurrence is None:
             changes["recurrence"] = None
         if row["series_id"] is not None and recurrence is not None:
             hint = f"Change the series {row['series_id']} instead, or leave out recurrence."
-            self.fail("INVALID_RECURRENCE", "One occurrence of a series cannot repeat.", hint, event_id=event_id)
+            self.fail(
+                "INVALID_RECURRENCE",
+                "One occurrence of a series cannot repeat.",
+                hint,
+                event_id=event_id,
+            )
         after = row | changes
         if after["recurrence"] is not None and {"recurrence", "start_at"} & set(changes):
             changes["start_at"], changes["end_at"] = rules.align(self, WORDS, after)
@@ -162,21 +224,44 @@ class Events(Service):
         rules.cancel(self, WORDS, row)
         return {"event_id": event_id, "status": "cancelled"}
 
-    @writes(example={"event_id": "${made.event_id}", "new_calendar_id": seeded("gcl", "home")}, setup=(COFFEE,))
+    @writes(
+        example={"event_id": "${made.event_id}", "new_calendar_id": seeded("gcl", "home")},
+        setup=(COFFEE,),
+    )
     def move_event(self, event_id: EventId, new_calendar_id: CalendarId) -> dict[str, Any]:
         """Move an event or a whole series that you organise to another calendar that you may write."""
         row = rules.own(self, WORDS, event_id)
         target = rules.calendar(self, WORDS, new_calendar_id, "writer")
         if row["series_id"] is not None:
             hint = f"Move the series {row['series_id']} instead."
-            self.fail("CANNOT_MOVE_INSTANCE", "One occurrence of a series cannot move alone.", hint, event_id=event_id)
+            self.fail(
+                "CANNOT_MOVE_INSTANCE",
+                "One occurrence of a series cannot move alone.",
+                hint,
+                event_id=event_id,
+            )
         if target["id"] == row["calendar_id"]:
             hint = "Choose another calendar from list_calendars."
-            self.fail("ALREADY_IN_CALENDAR", f"The event is in '{target['name']}' already.", hint, calendar_id=target["id"])
+            self.fail(
+                "ALREADY_IN_CALENDAR",
+                f"The event is in '{target['name']}' already.",
+                hint,
+                calendar_id=target["id"],
+            )
         for part in (row, *self.db.rows("google_calendar_events", "series_id=?", row["id"])):
             guests = [a for a in part["attendees"] if a["email"] != target["owner"]]
-            moved = {"calendar_id": target["id"], "organizer": target["owner"], "people": rules.people_text(guests)}
-            self.db.update("google_calendar_events", part["id"], attendees=guests, updated_at=self.time, **moved)
+            moved = {
+                "calendar_id": target["id"],
+                "organizer": target["owner"],
+                "people": rules.people_text(guests),
+            }
+            self.db.update(
+                "google_calendar_events",
+                part["id"],
+                attendees=guests,
+                updated_at=self.time,
+                **moved,
+            )
         return {"event_id": event_id, "calendar_id": target["id"], "status": "moved"}
 
     @reads(example={"event_id": seeded("gev", "yoga")})
@@ -205,7 +290,11 @@ class Events(Service):
 
     @reads(example={"query": "yoga"})
     def search_events(
-        self, query: Query, calendar_id: CalendarId | None = None, max_results: Limit = 20, cursor: Cursor | None = None
+        self,
+        query: Query,
+        calendar_id: CalendarId | None = None,
+        max_results: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return events, past and to come, that hold every word in title, notes, place or attendees, best first.
 
@@ -216,4 +305,6 @@ class Events(Service):
         return page(found, "events", max_results, cursor, self._hit)
 
     def _hit(self, row: dict[str, Any]) -> dict[str, Any]:
-        return event_json(self, row) | ({"next_start_time": rules.next_start(self, WORDS, row)} if row["recurrence"] else {})
+        return event_json(self, row) | (
+            {"next_start_time": rules.next_start(self, WORDS, row)} if row["recurrence"] else {}
+        )

@@ -19,20 +19,56 @@ Weekdays = Annotated[
     list[Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]],
     Field(min_length=1, max_length=7, description="Weekdays on which you work."),
 ]
-Message = Annotated[str, Field(min_length=1, max_length=500, description="What people read whose invitations are declined.")]
-Which = Annotated[list[CalendarId], Field(min_length=1, max_length=20, description="Calendars to look at; your own ones when left out.")]
-AWAY = Setup("set_out_of_office", {"start_date": "2026-03-27", "end_date": "2026-03-29", "decline_message": "At the cabin, no signal."})
+Message = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=500, description="What people read whose invitations are declined."
+    ),
+]
+Which = Annotated[
+    list[CalendarId],
+    Field(
+        min_length=1,
+        max_length=20,
+        description="Calendars to look at; your own ones when left out.",
+    ),
+]
+AWAY = Setup(
+    "set_out_of_office",
+    {
+        "start_date": "2026-03-27",
+        "end_date": "2026-03-29",
+        "decline_message": "At the cabin, no signal.",
+    },
+)
 
 
 class Hours(Service):
     """When the account works, is away, and is busy."""
 
-    @writes(example={"days_of_week": ["monday", "wednesday"], "start_time": "18:00", "end_time": "21:00"}, idempotent=True)
-    def set_working_hours(self, days_of_week: Weekdays, start_time: Clock, end_time: Clock) -> dict[str, Any]:
+    @writes(
+        example={
+            "days_of_week": ["monday", "wednesday"],
+            "start_time": "18:00",
+            "end_time": "21:00",
+        },
+        idempotent=True,
+    )
+    def set_working_hours(
+        self, days_of_week: Weekdays, start_time: Clock, end_time: Clock
+    ) -> dict[str, Any]:
         """Set the days and local hours in which you work; they replace the earlier ones."""
         if end_time <= start_time:
-            self.fail("INVALID_TIME_RANGE", f"The hours would end at {end_time}, not after {start_time}.", "Give a later end_time.")
-        row = {"days": [d for d in WEEK if d in days_of_week], "start_time": start_time, "end_time": end_time}
+            self.fail(
+                "INVALID_TIME_RANGE",
+                f"The hours would end at {end_time}, not after {start_time}.",
+                "Give a later end_time.",
+            )
+        row = {
+            "days": [d for d in WEEK if d in days_of_week],
+            "start_time": start_time,
+            "end_time": end_time,
+        }
         if not self.db.rows("google_calendar_hours"):
             self.db.insert("google_calendar_hours", {"id": "me"} | row)
         elif self.get_working_hours() != self._hours(row):
@@ -46,18 +82,35 @@ class Hours(Service):
         return self._hours(rows[0]) if rows else {}
 
     def _hours(self, row: dict[str, Any]) -> dict[str, Any]:
-        return {"days_of_week": row["days"], "start_time": row["start_time"], "end_time": row["end_time"]}
+        return {
+            "days_of_week": row["days"],
+            "start_time": row["start_time"],
+            "end_time": row["end_time"],
+        }
 
     @writes(example=AWAY.args, idempotent=True)
-    def set_out_of_office(self, start_date: Date, end_date: Date, decline_message: Message | None = None) -> dict[str, Any]:
+    def set_out_of_office(
+        self, start_date: Date, end_date: Date, decline_message: Message | None = None
+    ) -> dict[str, Any]:
         """Be out of office from one day to another, both included; it replaces an earlier one. Invitations in that time that have no answer
         count as declined (their ids are in declined_events), open slots are blocked, and the time is busy.
         """
         if end_date < start_date:
-            self.fail("INVALID_TIME_RANGE", f"The absence would end on {end_date}, before {start_date}.", "Give a later end_date.")
+            self.fail(
+                "INVALID_TIME_RANGE",
+                f"The absence would end on {end_date}, before {start_date}.",
+                "Give a later end_date.",
+            )
         if end_date < local_day(self.now, rules.zone(self, WORDS)).isoformat():
-            self.fail("INVALID_TIME_RANGE", f"{end_date} is past.", "Give an end_date from today on.")
-        rules.window(self, WORDS, rules.epoch(start_date, rules.zone(self, WORDS)), rules.epoch(end_date, rules.zone(self, WORDS)) + 1)
+            self.fail(
+                "INVALID_TIME_RANGE", f"{end_date} is past.", "Give an end_date from today on."
+            )
+        rules.window(
+            self,
+            WORDS,
+            rules.epoch(start_date, rules.zone(self, WORDS)),
+            rules.epoch(end_date, rules.zone(self, WORDS)) + 1,
+        )
         row = {"start_date": start_date, "end_date": end_date, "decline_message": decline_message}
         if self.db.rows("google_calendar_absence"):
             self.db.update("google_calendar_absence", "me", **row)
@@ -83,26 +136,41 @@ class Hours(Service):
         declined = [
             o["id"]
             for o in rules.occurrences(self, WORDS, *away)
-            if my_response(self, o) == "declined" and _busy.my_answer(self, WORDS, o) == "needsAction"
+            if my_response(self, o) == "declined"
+            and _busy.my_answer(self, WORDS, o) == "needsAction"
         ]
         said = {k: row[k] for k in ("start_date", "end_date", "decline_message")}
         return said | {"enabled": self.now < away[1], "declined_events": declined}
 
     @reads(example={"time_min": "2026-03-16", "time_max": "2026-03-21"})
-    def get_free_busy(self, time_min: When, time_max: When, calendar_ids: Which | None = None) -> dict[str, Any]:
+    def get_free_busy(
+        self, time_min: When, time_max: When, calendar_ids: Which | None = None
+    ) -> dict[str, Any]:
         """Return when you are busy, joined over all your own calendars, and for each calendar apart, without saying with what.
 
         Events that are transparent or declined leave you free; an out of office is busy on your primary calendar. Spans are cut to the
         times asked for.
         """
         where = rules.zone(self, WORDS)
-        first, last = rules.window(self, WORDS, rules.epoch(time_min, where), rules.epoch(time_max, where))
-        ids = rules.own_ids(self, WORDS) if calendar_ids is None else [rules.calendar(self, WORDS, c)["id"] for c in calendar_ids]
-        taken = [o for o in _busy.busy(self, WORDS, first, last, ids) if my_response(self, o) != "declined"]
+        first, last = rules.window(
+            self, WORDS, rules.epoch(time_min, where), rules.epoch(time_max, where)
+        )
+        ids = (
+            rules.own_ids(self, WORDS)
+            if calendar_ids is None
+            else [rules.calendar(self, WORDS, c)["id"] for c in calendar_ids]
+        )
+        taken = [
+            o
+            for o in _busy.busy(self, WORDS, first, last, ids)
+            if my_response(self, o) != "declined"
+        ]
         away = absence(self)
         apart: dict[str, list[tuple[int, int]]] = {i: [] for i in ids}
         for row in taken:
-            apart[row["calendar_id"]].append((parse_time(row["start_at"]), parse_time(row["end_at"])))
+            apart[row["calendar_id"]].append(
+                (parse_time(row["start_at"]), parse_time(row["end_at"]))
+            )
         home = rules.calendar(self, WORDS, "primary")["id"]
         if away is not None and home in apart:
             apart[home].append(away)
@@ -111,7 +179,9 @@ class Hours(Service):
             "time_min": iso(first),
             "time_max": iso(last),
             "busy": _spans(every, first, last),
-            "calendars": [{"calendar_id": i, "busy": _spans(spans, first, last)} for i, spans in apart.items()],
+            "calendars": [
+                {"calendar_id": i, "busy": _spans(spans, first, last)} for i, spans in apart.items()
+            ],
         }
 
 

@@ -15,25 +15,45 @@ from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName
 from servers.kit.service import Service, writes
 
-Response = Annotated[Literal["accepted", "declined", "tentative"], Field(description="Your answer.")]
+Response = Annotated[
+    Literal["accepted", "declined", "tentative"], Field(description="Your answer.")
+]
 MADE = "${made.event_id}"
 
 
 class Invitations(Service):
     """Who comes to events."""
 
-    @writes(example={"event_id": MADE, "email": "ben.asher@gmail.com", "name": "Ben Asher"}, setup=(COFFEE,))
-    def add_attendee(self, event_id: EventId, email: Email, name: PersonName | None = None) -> dict[str, Any]:
+    @writes(
+        example={"event_id": MADE, "email": "ben.asher@gmail.com", "name": "Ben Asher"},
+        setup=(COFFEE,),
+    )
+    def add_attendee(
+        self, event_id: EventId, email: Email, name: PersonName | None = None
+    ) -> dict[str, Any]:
         """Invite one more person to an event that you organise; their answer comes in time and is shown by get_event."""
         row = rules.own(self, WORDS, event_id)
         present = [(a["email"], a["name"]) for a in row["attendees"]]
         if email.lower() in dict(present) or email.lower() == row["organizer"]:
             self.fail(
-                "DUPLICATE_ATTENDEE", f"{email} takes part already.", "See the attendees with get_event.", event_id=event_id, email=email
+                "DUPLICATE_ATTENDEE",
+                f"{email} takes part already.",
+                "See the attendees with get_event.",
+                event_id=event_id,
+                email=email,
             )
         if len(present) == 100:
-            self.fail("TOO_MANY_ATTENDEES", "An event has at most 100 attendees.", "Remove somebody with remove_attendee first.")
-        rules.change(self, WORDS, row, attendees=rules.invite(self, [*present, (email, name)], row["attendees"]))
+            self.fail(
+                "TOO_MANY_ATTENDEES",
+                "An event has at most 100 attendees.",
+                "Remove somebody with remove_attendee first.",
+            )
+        rules.change(
+            self,
+            WORDS,
+            row,
+            attendees=rules.invite(self, [*present, (email, name)], row["attendees"]),
+        )
         return {"event_id": event_id, "email": email.lower(), "status": "invited"}
 
     @writes(example={"event_id": MADE, "email": "priya.nair@gmail.com"}, setup=(COFFEE,))
@@ -44,13 +64,20 @@ class Invitations(Service):
         rules.change(self, WORDS, row, attendees=[a for a in row["attendees"] if a is not gone])
         return {"event_id": event_id, "email": gone["email"], "status": "removed"}
 
-    @writes(example={"event_id": seeded("gev", "house_meeting"), "response": "accepted"}, idempotent=True)
+    @writes(
+        example={"event_id": seeded("gev", "house_meeting"), "response": "accepted"},
+        idempotent=True,
+    )
     def rsvp_event(self, event_id: EventId, response: Response) -> dict[str, Any]:
         """Answer an invitation, for a series as a whole or for one occurrence. An answer can be changed later."""
         row = _busy.respond(self, WORDS, event_id, response)
         return {"event_id": event_id, "response": my_response(self, row), "status": "responded"}
 
-    @writes(example={"event_id": MADE, "reminders": [{"method": "email", "minutes_before": 1440}]}, setup=(COFFEE,), idempotent=True)
+    @writes(
+        example={"event_id": MADE, "reminders": [{"method": "email", "minutes_before": 1440}]},
+        setup=(COFFEE,),
+        idempotent=True,
+    )
     def set_event_reminder(self, event_id: EventId, reminders: Reminders) -> dict[str, Any]:
         """Replace your own reminders of an event, also of one that somebody else organises."""
         row = rules.live(self, WORDS, event_id)

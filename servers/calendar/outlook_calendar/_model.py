@@ -19,10 +19,19 @@ EVENTS = "outlook_calendar_events"
 TABLES = {
     "outlook_calendar_profile": Table("id:str name:str email:str timezone:str", identity=True),
     "outlook_calendar_calendars": rules.CALENDARS,
-    EVENTS: Table(f"{rules.EVENT} category:str? room_id:str?", search=rules.SEARCH, index=(*rules.INDEX, "room_id")),
-    "outlook_calendar_rooms": Table("id:str name:str capacity:int building:str floor:int equipment:list"),
+    EVENTS: Table(
+        f"{rules.EVENT} category:str? room_id:str?",
+        search=rules.SEARCH,
+        index=(*rules.INDEX, "room_id"),
+    ),
+    "outlook_calendar_rooms": Table(
+        "id:str name:str capacity:int building:str floor:int equipment:list"
+    ),
     # What other people have booked; `rule` repeats it.
-    "outlook_calendar_bookings": Table("id:str room_id:str title:str organizer:str start_at:str end_at:str rule:dict?", index=("room_id",)),
+    "outlook_calendar_bookings": Table(
+        "id:str room_id:str title:str organizer:str start_at:str end_at:str rule:dict?",
+        index=("room_id",),
+    ),
     "outlook_calendar_categories": Table("name:str color:str"),
     "outlook_calendar_hours": Table("id:str days:list start_time:str end_time:str timezone:str"),
     # `slots` are {slot_id, start_at, end_at}; the organizer votes too.
@@ -30,7 +39,9 @@ TABLES = {
         "id:str title:str organizer:str attendees:list slots:list duration_minutes:int location:str created_at:str closed_at:str? "
         "event_id:str? slot_id:str?"
     ),
-    "outlook_calendar_votes": Table("id:str poll_id:str slot_id:str voter:str response:str voted_at:str", index=("poll_id",)),
+    "outlook_calendar_votes": Table(
+        "id:str poll_id:str slot_id:str voter:str response:str voted_at:str", index=("poll_id",)
+    ),
 }
 WORDS = rules.Words(
     "outlook_calendar",
@@ -46,14 +57,39 @@ WORDS = rules.Words(
     "ERROR_INVALID_RECURRENCE",
 )
 
-Folder = Annotated[str, Field(description="calendar_id, as get_calendars gives it; 'primary' is your own calendar.")]
-Item = Annotated[str, Field(description="event_id, as get_events gives it: of an event, of a whole series, or of one occurrence.")]
-Subject = Annotated[str, Field(min_length=1, max_length=255, pattern=r"\S", description="Subject of the event.")]
-Body = Annotated[str, Field(max_length=8000, description="Text of the event; empty text clears it.")]
-Place = Annotated[str, Field(max_length=255, description="Where it takes place; rooms are booked with book_room.")]
-Start = Annotated[rules.When, Field(description="Start, e.g. 2026-03-20T12:30:00-07:00; in your zone without an offset. All day: a date.")]
-End = Annotated[rules.When, Field(description="End, written like the start; all day: the date after the last day.")]
-ShowAs = Annotated[Literal["free", "tentative", "busy", "oof"], Field(description="How the time shows to others (oof: out of office).")]
+Folder = Annotated[
+    str,
+    Field(description="calendar_id, as get_calendars gives it; 'primary' is your own calendar."),
+]
+Item = Annotated[
+    str,
+    Field(
+        description="event_id, as get_events gives it: of an event, of a whole series, or of one occurrence."
+    ),
+]
+Subject = Annotated[
+    str, Field(min_length=1, max_length=255, pattern=r"\S", description="Subject of the event.")
+]
+Body = Annotated[
+    str, Field(max_length=8000, description="Text of the event; empty text clears it.")
+]
+Place = Annotated[
+    str, Field(max_length=255, description="Where it takes place; rooms are booked with book_room.")
+]
+Start = Annotated[
+    rules.When,
+    Field(
+        description="Start, e.g. 2026-03-20T12:30:00-07:00; in your zone without an offset. All day: a date."
+    ),
+]
+End = Annotated[
+    rules.When,
+    Field(description="End, written like the start; all day: the date after the last day."),
+]
+ShowAs = Annotated[
+    Literal["free", "tentative", "busy", "oof"],
+    Field(description="How the time shows to others (oof: out of office)."),
+]
 RoomId = Annotated[str, Field(description="room_id, from list_rooms.")]
 QUARTER_HOUR = [{"method": "popup", "minutes_before": 15}]
 """Reminders of an event for which none are given."""
@@ -75,14 +111,23 @@ def stretch(svc: Service, start: str, end: str, longest: int = rules.LONGEST) ->
     first, last = rules.window(svc, WORDS, moment(svc, start), moment(svc, end, closing=True))
     if last - first > longest + rules.DAY:
         days = longest // rules.DAY
-        svc.fail("ERROR_TIME_INTERVAL_TOO_BIG", f"The span is longer than {days} days.", f"Ask for at most {days} days at once.")
+        svc.fail(
+            "ERROR_TIME_INTERVAL_TOO_BIG",
+            f"The span is longer than {days} days.",
+            f"Ask for at most {days} days at once.",
+        )
     return first, last
 
 
 def folder_json(row: dict[str, Any]) -> dict[str, Any]:
     """Return a calendar for the agent."""
     can = rules.ROLES.index(row["role"])
-    shown = {"calendar_id": row["id"], "name": row["name"], "owner_email": row["owner"], "is_primary": row["is_primary"]}
+    shown = {
+        "calendar_id": row["id"],
+        "name": row["name"],
+        "owner_email": row["owner"],
+        "is_primary": row["is_primary"],
+    }
     return shown | {"can_edit": can >= 1, "can_share": can == 2}
 
 
@@ -110,7 +155,11 @@ def room_ref(svc: Service, room_id: str | None) -> dict[str, Any] | None:
 def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an event, a series or an occurrence for the agent."""
     answers = [
-        {"email": a["email"], "name": a["name"], "response": _busy.answer_of(svc, row, a) if a["response"] is None else a["response"]}
+        {
+            "email": a["email"],
+            "name": a["name"],
+            "response": _busy.answer_of(svc, row, a) if a["response"] is None else a["response"],
+        }
         for a in row["attendees"]
     ]
     number = int((draws("teams", row["series_id"] or row["id"])[0] + 1) * 10**11)
@@ -143,7 +192,10 @@ def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 def saved_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an event with what else is in its time."""
     others = _busy.conflicts(svc, WORDS, row)
-    brief = [{"event_id": o["id"], "title": o["title"], "start": o["start_at"], "end": o["end_at"]} for o in others]
+    brief = [
+        {"event_id": o["id"], "title": o["title"], "start": o["start_at"], "end": o["end_at"]}
+        for o in others
+    ]
     return event_json(svc, row) | {"overlaps_with": brief}
 
 
@@ -152,11 +204,18 @@ def find_room(svc: Service, room_id: str) -> dict[str, Any]:
     """Return a room, or refuse."""
     row = svc.db.get("outlook_calendar_rooms", room_id)
     if row is None:
-        svc.fail("ERROR_ROOM_NOT_FOUND", f"There is no room {room_id!r}.", "Take a room_id from list_rooms.", room_id=room_id)
+        svc.fail(
+            "ERROR_ROOM_NOT_FOUND",
+            f"There is no room {room_id!r}.",
+            "Take a room_id from list_rooms.",
+            room_id=room_id,
+        )
     return row
 
 
-def taken(svc: Service, room_id: str, first: int, last: int, without: str | None = None) -> list[dict[str, Any]]:
+def taken(
+    svc: Service, room_id: str, first: int, last: int, without: str | None = None
+) -> list[dict[str, Any]]:
     """Return what a room is booked for in a span, by start: event_id (None for other people's), title, organizer, start, end."""
     found = []
     for row in svc.db.rows("outlook_calendar_bookings", "room_id=?", room_id):
@@ -164,7 +223,11 @@ def taken(svc: Service, room_id: str, first: int, last: int, without: str | None
         length = parse_time(row["end_at"]) - begin
         times = _busy.repeats(row["rule"], begin, rules.zone(svc, WORDS), first - length + 1, last)
         shown = {"event_id": None, "title": row["title"], "organizer": row["organizer"]}
-        found += [shown | {"start": iso(t), "end": iso(t + length)} for t in times if t < last and t + length > first]
+        found += [
+            shown | {"start": iso(t), "end": iso(t + length)}
+            for t in times
+            if t < last and t + length > first
+        ]
     for row in rules.occurrences(svc, WORDS, first, last):
         if row["room_id"] == room_id and without not in (row["id"], row["series_id"] or row["id"]):
             shown = {"event_id": row["id"], "title": row["title"], "organizer": row["organizer"]}
@@ -182,8 +245,14 @@ def claim(svc: Service, room: dict[str, Any], row: dict[str, Any]) -> None:
         spans = [(parse_time(p["start_at"]), parse_time(p["end_at"])) for p in parts]
         end = max([b for _, b in spans], default=end)
     booked = taken(svc, room["id"], begin, max(end, begin + 1), row["series_id"] or row["id"])
-    clash = [b for b in booked if any(parse_time(b["start"]) < z and parse_time(b["end"]) > a for a, z in spans)]
+    clash = [
+        b
+        for b in booked
+        if any(parse_time(b["start"]) < z and parse_time(b["end"]) > a for a, z in spans)
+    ]
     if clash:
         message = f"{room['name']} is booked for '{clash[0]['title']}' from {clash[0]['start']} to {clash[0]['end']}."
         hint = "See check_room_availability, choose another room from list_rooms, or give the room back with release_room."
-        svc.fail("ERROR_ROOM_NOT_AVAILABLE", message, hint, room_id=room["id"], conflicts=len(clash))
+        svc.fail(
+            "ERROR_ROOM_NOT_AVAILABLE", message, hint, room_id=room["id"], conflicts=len(clash)
+        )

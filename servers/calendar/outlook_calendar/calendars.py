@@ -25,15 +25,36 @@ def _zone(text: str) -> str:
 
 
 FolderName = Annotated[
-    str, Field(min_length=1, max_length=80, pattern=r"\S", description="Name of the new calendar, unlike those of your others.")
+    str,
+    Field(
+        min_length=1,
+        max_length=80,
+        pattern=r"\S",
+        description="Name of the new calendar, unlike those of your others.",
+    ),
 ]
-Category = Annotated[str, Field(min_length=1, max_length=60, description="Name of a category, as list_categories gives it.")]
+Category = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=60, description="Name of a category, as list_categories gives it."
+    ),
+]
 WorkDays = Annotated[
     list[Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]],
     Field(min_length=1, max_length=7, description="Days on which you work."),
 ]
-Hour = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="HH:MM, 24 hours, in the given zone.")]
-Zone = Annotated[str, Field(max_length=60, description="IANA time zone of the hours, e.g. America/Los_Angeles."), AfterValidator(_zone)]
+Hour = Annotated[
+    str,
+    Field(
+        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$",
+        description="HH:MM, 24 hours, in the given zone.",
+    ),
+]
+Zone = Annotated[
+    str,
+    Field(max_length=60, description="IANA time zone of the hours, e.g. America/Los_Angeles."),
+    AfterValidator(_zone),
+]
 SIDE = Setup("new_calendar", {"name": "Conference talks"}, "side")
 STANDUP = seeded("oev", "standup")
 
@@ -56,19 +77,36 @@ class Account(Service):
     def new_calendar(self, name: FolderName) -> dict[str, Any]:
         """Add a calendar to the mailbox and return it. Two calendars of a mailbox never have the same name."""
         mailbox = rules.me(self, WORDS)["email"]
-        same = [c for c in rules.calendars(self, WORDS) if c["owner"] == mailbox and c["name"].lower() == name.strip().lower()]
+        same = [
+            c
+            for c in rules.calendars(self, WORDS)
+            if c["owner"] == mailbox and c["name"].lower() == name.strip().lower()
+        ]
         if same:
             hint = "Use it, or choose another name."
-            self.fail("ERROR_FOLDER_EXISTS", f"There is a calendar '{same[0]['name']}' already.", hint, calendar_id=same[0]["id"])
+            self.fail(
+                "ERROR_FOLDER_EXISTS",
+                f"There is a calendar '{same[0]['name']}' already.",
+                hint,
+                calendar_id=same[0]["id"],
+            )
         made = {"id": self.new_id("ocl"), "name": name.strip(), "owner": mailbox, "role": "owner"}
-        return folder_json(self.db.insert("outlook_calendar_calendars", made | {"is_primary": False, "created_at": self.time}))
+        return folder_json(
+            self.db.insert(
+                "outlook_calendar_calendars", made | {"is_primary": False, "created_at": self.time}
+            )
+        )
 
     @writes(example={"calendar_id": "${side.calendar_id}"}, setup=(SIDE,), destructive=True)
     def remove_calendar(self, calendar_id: Folder) -> dict[str, Any]:
         """Remove a calendar of your own and everything in it, for good; the mailbox's primary calendar stays."""
         found = rules.calendar(self, WORDS, calendar_id, "owner")
         if found["is_primary"]:
-            self.fail("ERROR_CANNOT_DELETE_FOLDER", "The primary calendar cannot be removed.", "Cancel single events with cancel_event.")
+            self.fail(
+                "ERROR_CANNOT_DELETE_FOLDER",
+                "The primary calendar cannot be removed.",
+                "Cancel single events with cancel_event.",
+            )
         inside = self.db.rows(EVENTS, "calendar_id=?", found["id"])
         for row in inside:
             self.db.delete(EVENTS, row["id"])
@@ -87,12 +125,21 @@ class Account(Service):
         known = {c["name"].lower(): c["name"] for c in self.db.rows("outlook_calendar_categories")}
         if category.strip().lower() not in known:
             message = f"There is no category {category!r}{did_you_mean(category.lower(), known)}"
-            self.fail("ERROR_CATEGORY_NOT_FOUND", message, "list_categories shows all of them.", category=category)
+            self.fail(
+                "ERROR_CATEGORY_NOT_FOUND",
+                message,
+                "list_categories shows all of them.",
+                category=category,
+            )
         chosen = known[category.strip().lower()]
         rules.change(self, WORDS, row, category=chosen)
         return {"event_id": event_id, "category": chosen, "status": "categorized"}
 
-    @writes(example={"event_id": STANDUP}, setup=(Setup("set_category", {"event_id": STANDUP, "category": "Urgent"}),), idempotent=True)
+    @writes(
+        example={"event_id": STANDUP},
+        setup=(Setup("set_category", {"event_id": STANDUP, "category": "Urgent"}),),
+        idempotent=True,
+    )
     def clear_category(self, event_id: Item) -> dict[str, Any]:
         """Take an event out of its category."""
         rules.change(self, WORDS, self._sorted(event_id), category=None)
@@ -104,15 +151,31 @@ class Account(Service):
         return row
 
     @writes(
-        example={"days": ["Monday", "Tuesday", "Thursday"], "start_time": "08:00", "end_time": "16:30", "timezone": "America/Los_Angeles"},
+        example={
+            "days": ["Monday", "Tuesday", "Thursday"],
+            "start_time": "08:00",
+            "end_time": "16:30",
+            "timezone": "America/Los_Angeles",
+        },
         idempotent=True,
     )
-    def set_working_hours(self, days: WorkDays, start_time: Hour, end_time: Hour, timezone: Zone) -> dict[str, Any]:
+    def set_working_hours(
+        self, days: WorkDays, start_time: Hour, end_time: Hour, timezone: Zone
+    ) -> dict[str, Any]:
         """Say when you work; find_meeting_times prefers these hours."""
         if end_time <= start_time:
             hint = "end_time must be later on the same day."
-            self.fail("ERROR_INVALID_TIME_INTERVAL", f"Working hours from {start_time} to {end_time} are empty.", hint)
-        hours = {"days": [d for d in DAYS if d in days], "start_time": start_time, "end_time": end_time, "timezone": timezone}
+            self.fail(
+                "ERROR_INVALID_TIME_INTERVAL",
+                f"Working hours from {start_time} to {end_time} are empty.",
+                hint,
+            )
+        hours = {
+            "days": [d for d in DAYS if d in days],
+            "start_time": start_time,
+            "end_time": end_time,
+            "timezone": timezone,
+        }
         present = self.db.rows("outlook_calendar_hours")
         if not present:
             self.db.insert("outlook_calendar_hours", {"id": "me", **hours})
@@ -123,4 +186,9 @@ class Account(Service):
     @reads()
     def get_working_hours(self) -> dict[str, Any]:
         """Return days, start_time and end_time (HH:MM) and their timezone; an empty object where nothing was set."""
-        return {k: v for row in self.db.rows("outlook_calendar_hours") for k, v in row.items() if k != "id"}
+        return {
+            k: v
+            for row in self.db.rows("outlook_calendar_hours")
+            for k, v in row.items()
+            if k != "id"
+        }

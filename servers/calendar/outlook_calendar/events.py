@@ -10,21 +10,49 @@ from servers.calendar import _busy
 from servers.calendar import _rules as rules
 from servers.calendar._recurrence import Recurrence
 from servers.calendar.outlook_calendar import _model as model
-from servers.calendar.outlook_calendar._model import WORDS, Body, End, Folder, Item, Place, ShowAs, Start, Subject
+from servers.calendar.outlook_calendar._model import (
+    WORDS,
+    Body,
+    End,
+    Folder,
+    Item,
+    Place,
+    ShowAs,
+    Start,
+    Subject,
+)
 from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
-Invitees = Annotated[list[rules.Guest], Field(max_length=100, description="Who is invited to the meeting.")]
-Alerts = Annotated[list[rules.Reminder], Field(max_length=5, description="Your reminders; an empty list for none.")]
-Pattern = Annotated[Recurrence, Field(description="How the meeting repeats, beginning with the given start.")]
-WholeDay = Annotated[bool, Field(description="Whole days, given as dates; the end is the date after the last day.")]
+Invitees = Annotated[
+    list[rules.Guest], Field(max_length=100, description="Who is invited to the meeting.")
+]
+Alerts = Annotated[
+    list[rules.Reminder], Field(max_length=5, description="Your reminders; an empty list for none.")
+]
+Pattern = Annotated[
+    Recurrence, Field(description="How the meeting repeats, beginning with the given start.")
+]
+WholeDay = Annotated[
+    bool, Field(description="Whole days, given as dates; the end is the date after the last day.")
+]
 Teams = Annotated[bool, Field(description="Add a Teams meeting link.")]
-Single = Annotated[bool, Field(description="true ends the repetition: only the first occurrence stays.")]
-Answer = Annotated[Literal["accepted", "declined", "tentative"], Field(description="What you answer the organizer.")]
-FirstDay = Annotated[rules.When, Field(description="First day or moment to show; from now on when left out.")]
-LastDay = Annotated[rules.When, Field(description="Last day, included, or moment; 30 days after the first when left out.")]
+Single = Annotated[
+    bool, Field(description="true ends the repetition: only the first occurrence stays.")
+]
+Answer = Annotated[
+    Literal["accepted", "declined", "tentative"],
+    Field(description="What you answer the organizer."),
+]
+FirstDay = Annotated[
+    rules.When, Field(description="First day or moment to show; from now on when left out.")
+]
+LastDay = Annotated[
+    rules.When,
+    Field(description="Last day, included, or moment; 30 days after the first when left out."),
+]
 REVIEW = Setup(
     "schedule_event",
     {
@@ -62,12 +90,26 @@ class Events(Service):
         target = rules.calendar(self, WORDS, calendar_id, "writer")
         begins, ends = rules.span(self, WORDS, start_time, end_time, all_day)
         people = rules.invite(self, [(p["email"], p.get("name")) for p in attendees or []])
-        said = {"title": title, "description": description, "location": location, "show_as": show_as, "online": generate_teams_link}
+        said = {
+            "title": title,
+            "description": description,
+            "location": location,
+            "show_as": show_as,
+            "online": generate_teams_link,
+        }
         alerts = model.QUARTER_HOUR if reminders is None else reminders
         times = {"start_at": begins, "end_at": ends, "all_day": all_day, "recurrence": recurrence}
-        return model.saved_json(self, rules.new(self, WORDS, target, **said, **times, attendees=people, reminders=alerts))
+        return model.saved_json(
+            self,
+            rules.new(self, WORDS, target, **said, **times, attendees=people, reminders=alerts),
+        )
 
-    @writes(example=THIS | {"title": "Tokens review with Lucas", "end_time": "2026-03-24T16:30:00-07:00"}, setup=(REVIEW,), idempotent=True)
+    @writes(
+        example=THIS
+        | {"title": "Tokens review with Lucas", "end_time": "2026-03-24T16:30:00-07:00"},
+        setup=(REVIEW,),
+        idempotent=True,
+    )
     def modify_event(
         self,
         event_id: Item,
@@ -89,17 +131,36 @@ class Events(Service):
         where it is taken at the new time the change is refused.
         """
         row = rules.own(self, WORDS, event_id)
-        new: dict[str, Any] = {"title": title, "description": description, "location": location, "show_as": show_as, "all_day": all_day}
-        new = {k: v for k, v in (new | {"reminders": reminders, "recurrence": recurrence}).items() if v is not None}
+        new: dict[str, Any] = {
+            "title": title,
+            "description": description,
+            "location": location,
+            "show_as": show_as,
+            "all_day": all_day,
+        }
+        new = {
+            k: v
+            for k, v in (new | {"reminders": reminders, "recurrence": recurrence}).items()
+            if v is not None
+        }
         if attendees is not None:
-            new["attendees"] = rules.invite(self, [(p["email"], p.get("name")) for p in attendees], row["attendees"])
+            new["attendees"] = rules.invite(
+                self, [(p["email"], p.get("name")) for p in attendees], row["attendees"]
+            )
         if recurrence and row["series_id"]:
             hint = f"Modify the series {row['series_id']}."
-            self.fail(WORDS.bad_recurrence, "An occurrence has no recurrence of its own.", hint, event_id=event_id)
+            self.fail(
+                WORDS.bad_recurrence,
+                "An occurrence has no recurrence of its own.",
+                hint,
+                event_id=event_id,
+            )
         if end_recurrence and not recurrence:
             new["recurrence"] = None
         if start_time or end_time or new.get("all_day", row["all_day"]) != row["all_day"]:
-            both = rules.retimed(self, WORDS, row, start_time, end_time, new.get("all_day", row["all_day"]))
+            both = rules.retimed(
+                self, WORDS, row, start_time, end_time, new.get("all_day", row["all_day"])
+            )
             new |= dict(zip(("start_at", "end_at"), both, strict=True))
         after = row | new
         if after["recurrence"] is not None and ("recurrence" in new or "start_at" in new):
@@ -119,7 +180,11 @@ class Events(Service):
     def get_event_details(self, event_id: Item) -> dict[str, Any]:
         """Return everything about one event, series or occurrence, cancelled or not, and what `overlaps_with` it."""
         row = rules.find(self, WORDS, event_id)
-        return model.saved_json(self, row) if row["cancelled_at"] is None else model.event_json(self, row) | {"overlaps_with": []}
+        return (
+            model.saved_json(self, row)
+            if row["cancelled_at"] is None
+            else model.event_json(self, row) | {"overlaps_with": []}
+        )
 
     @reads(example={"start_date": "2026-03-16", "end_date": "2026-03-20"})
     def get_events(
@@ -132,14 +197,22 @@ class Events(Service):
     ) -> dict[str, Any]:
         """Return what is in the calendars by start, occurrences of series one by one, without what was cancelled."""
         begin = self.now if start_date is None else model.moment(self, start_date)
-        end = begin + 30 * rules.DAY if end_date is None else model.moment(self, end_date, closing=True)
+        end = (
+            begin + 30 * rules.DAY
+            if end_date is None
+            else model.moment(self, end_date, closing=True)
+        )
         ids = [rules.calendar(self, WORDS, calendar_id)["id"]] if calendar_id is not None else None
         shown = rules.occurrences(self, WORDS, *rules.window(self, WORDS, begin, end), ids)
         return page(shown, "events", max_results, cursor, lambda row: model.event_json(self, row))
 
     @reads(example={"query": "acme workshop"})
     def find_events(
-        self, query: rules.Query, calendar_id: Folder | None = None, max_results: Limit = 20, cursor: Cursor | None = None
+        self,
+        query: rules.Query,
+        calendar_id: Folder | None = None,
+        max_results: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Find events of any date by words in subject, text, place or people; the best match comes first.
 
@@ -148,19 +221,38 @@ class Events(Service):
 
         def show(row: dict[str, Any]) -> dict[str, Any]:
             found = model.event_json(self, row)
-            return found | {"next_start": rules.next_start(self, WORDS, row)} if row["recurrence"] else found
+            return (
+                found | {"next_start": rules.next_start(self, WORDS, row)}
+                if row["recurrence"]
+                else found
+            )
 
-        return page(rules.matching(self, WORDS, query, calendar_id), "events", max_results, cursor, show)
+        return page(
+            rules.matching(self, WORDS, query, calendar_id), "events", max_results, cursor, show
+        )
 
-    @writes(example=THIS | {"email": "mei.chen@fernhill.design", "name": "Mei Chen"}, setup=(REVIEW,))
-    def invite_to_event(self, event_id: Item, email: Email, name: PersonName | None = None) -> dict[str, Any]:
+    @writes(
+        example=THIS | {"email": "mei.chen@fernhill.design", "name": "Mei Chen"}, setup=(REVIEW,)
+    )
+    def invite_to_event(
+        self, event_id: Item, email: Email, name: PersonName | None = None
+    ) -> dict[str, Any]:
         """Send one more invitation to a meeting of yours; get_event_details shows the answer once it is there."""
         row = rules.own(self, WORDS, event_id)
         if email.lower() in {row["organizer"], *(a["email"] for a in row["attendees"])}:
-            self.fail("ERROR_ALREADY_INVITED", f"{email} is part of the meeting.", "get_event_details shows who is invited.", email=email)
+            self.fail(
+                "ERROR_ALREADY_INVITED",
+                f"{email} is part of the meeting.",
+                "get_event_details shows who is invited.",
+                email=email,
+            )
         everybody = [(a["email"], a["name"]) for a in row["attendees"]] + [(email, name)]
         if len(everybody) > 100:
-            self.fail("ERROR_TOO_MANY_ATTENDEES", "A meeting holds 100 invitees.", "Take someone off with uninvite_from_event.")
+            self.fail(
+                "ERROR_TOO_MANY_ATTENDEES",
+                "A meeting holds 100 invitees.",
+                "Take someone off with uninvite_from_event.",
+            )
         rules.change(self, WORDS, row, attendees=rules.invite(self, everybody, row["attendees"]))
         return {"event_id": event_id, "email": email.lower(), "status": "invitation_sent"}
 
@@ -169,18 +261,31 @@ class Events(Service):
         """Withdraw someone's invitation to a meeting of yours."""
         row = rules.own(self, WORDS, event_id)
         left = _busy.attendee(self, row, email, "invite_to_event")["email"]
-        rules.change(self, WORDS, row, attendees=[a for a in row["attendees"] if a["email"] != left])
+        rules.change(
+            self, WORDS, row, attendees=[a for a in row["attendees"] if a["email"] != left]
+        )
         return {"event_id": event_id, "email": left, "status": "uninvited"}
 
-    @writes(example={"event_id": seeded("oev", "expenses_call"), "response": "accepted"}, idempotent=True)
+    @writes(
+        example={"event_id": seeded("oev", "expenses_call"), "response": "accepted"},
+        idempotent=True,
+    )
     def respond_to_event(self, event_id: Item, response: Answer) -> dict[str, Any]:
         """Tell the organizer whether you come: for one meeting, a series, or one occurrence."""
         _busy.respond(self, WORDS, event_id, response)
         return {"event_id": event_id, "response": response, "status": "response_sent"}
 
-    @writes(example=THIS | {"reminders": [{"method": "email", "minutes_before": 60}]}, setup=(REVIEW,), idempotent=True)
+    @writes(
+        example=THIS | {"reminders": [{"method": "email", "minutes_before": 60}]},
+        setup=(REVIEW,),
+        idempotent=True,
+    )
     def configure_event_reminder(self, event_id: Item, reminders: Alerts) -> dict[str, Any]:
         """Set your reminders of an event instead of those it has; other people's are theirs."""
         row = rules.live(self, WORDS, event_id)
         rules.calendar(self, WORDS, row["calendar_id"], "writer")
-        return {"event_id": event_id, "reminders": rules.change(self, WORDS, row, reminders=reminders)["reminders"], "status": "configured"}
+        return {
+            "event_id": event_id,
+            "reminders": rules.change(self, WORDS, row, reminders=reminders)["reminders"],
+            "status": "configured",
+        }

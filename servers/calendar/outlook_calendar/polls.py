@@ -11,7 +11,15 @@ from typing_extensions import TypedDict
 
 from servers.calendar import _busy
 from servers.calendar import _rules as rules
-from servers.calendar.outlook_calendar._model import QUARTER_HOUR, WORDS, End, Place, Start, Subject, moment
+from servers.calendar.outlook_calendar._model import (
+    QUARTER_HOUR,
+    WORDS,
+    End,
+    Place,
+    Start,
+    Subject,
+    moment,
+)
 from servers.kit.control import seeded
 from servers.kit.fields import Email
 from servers.kit.noise import share
@@ -32,16 +40,38 @@ class Vote(TypedDict):
     """What one says to a proposed time."""
 
     slot_id: Annotated[str, Field(description="slot_id of the poll.")]
-    response: Annotated[Literal["yes", "maybe", "no"], Field(description="Whether the time suits you.")]
+    response: Annotated[
+        Literal["yes", "maybe", "no"], Field(description="Whether the time suits you.")
+    ]
 
 
 PollId = Annotated[str, Field(description="poll_id, from list_scheduling_polls.")]
-Proposals = Annotated[list[Proposal], Field(min_length=2, max_length=10, description="Times to choose from, each as long as the meeting.")]
-Voters = Annotated[list[Email], Field(min_length=1, max_length=30, description="Addresses of those who vote, besides you.")]
+Proposals = Annotated[
+    list[Proposal],
+    Field(
+        min_length=2,
+        max_length=10,
+        description="Times to choose from, each as long as the meeting.",
+    ),
+]
+Voters = Annotated[
+    list[Email],
+    Field(min_length=1, max_length=30, description="Addresses of those who vote, besides you."),
+]
 Length = Annotated[int, Field(ge=15, le=480, description="Length of the meeting in minutes.")]
-Votes = Annotated[list[Vote], Field(min_length=1, max_length=10, description="Your votes; proposals that you leave out keep yours.")]
+Votes = Annotated[
+    list[Vote],
+    Field(
+        min_length=1,
+        max_length=10,
+        description="Your votes; proposals that you leave out keep yours.",
+    ),
+]
 Winner = Annotated[str, Field(description="slot_id to settle on instead of the leading one.")]
-PollStatus = Annotated[Literal["open", "expired", "finalized", "cancelled"], Field(description="Only polls in this state.")]
+PollStatus = Annotated[
+    Literal["open", "expired", "finalized", "cancelled"],
+    Field(description="Only polls in this state."),
+]
 OFFSITE = Setup(
     "create_scheduling_poll",
     {
@@ -56,7 +86,9 @@ OFFSITE = Setup(
     "poll",
 )
 POLL = {"poll_id": "${poll.poll_id}"}
-YES = Setup("vote_on_poll", POLL | {"votes": [{"slot_id": "${poll.slots[1].slot_id}", "response": "yes"}]})
+YES = Setup(
+    "vote_on_poll", POLL | {"votes": [{"slot_id": "${poll.slots[1].slot_id}", "response": "yes"}]}
+)
 
 
 class Polls(Service):
@@ -64,29 +96,67 @@ class Polls(Service):
 
     @writes(example=OFFSITE.args)
     def create_scheduling_poll(
-        self, title: Subject, proposed_times: Proposals, attendees: Voters, duration_minutes: Length, location: Place = ""
+        self,
+        title: Subject,
+        proposed_times: Proposals,
+        attendees: Voters,
+        duration_minutes: Length,
+        location: Place = "",
     ) -> dict[str, Any]:
         """Ask people which of two to ten times to come suits them, and return the poll. You vote with vote_on_poll like everybody."""
-        spans = [(moment(self, p["start_time"]), moment(self, p["end_time"])) for p in proposed_times]
+        spans = [
+            (moment(self, p["start_time"]), moment(self, p["end_time"])) for p in proposed_times
+        ]
         for first, last in spans:
             if last - first != duration_minutes * 60 or first <= self.now:
-                why = "is past" if first <= self.now else f"does not last {duration_minutes} minutes"
-                self.fail(WORDS.bad_time, f"The time from {iso(first)} to {iso(last)} {why}.", "Correct the times or duration_minutes.")
+                why = (
+                    "is past" if first <= self.now else f"does not last {duration_minutes} minutes"
+                )
+                self.fail(
+                    WORDS.bad_time,
+                    f"The time from {iso(first)} to {iso(last)} {why}.",
+                    "Correct the times or duration_minutes.",
+                )
         if len(set(spans)) < len(spans):
-            self.fail("ERROR_DUPLICATE_TIME", "A time is proposed twice.", "Propose each time once.")
+            self.fail(
+                "ERROR_DUPLICATE_TIME", "A time is proposed twice.", "Propose each time once."
+            )
         mailbox = rules.me(self, WORDS)["email"]
-        slots = [{"slot_id": self.new_id("ols"), "start_at": iso(a), "end_at": iso(b)} for a, b in sorted(spans)]
+        slots = [
+            {"slot_id": self.new_id("ols"), "start_at": iso(a), "end_at": iso(b)}
+            for a, b in sorted(spans)
+        ]
         people = [e for e in dict.fromkeys(a.lower() for a in attendees) if e != mailbox]
         if not people:
-            self.fail("ERROR_NO_ATTENDEES", "Nobody besides you is asked.", "Name other people in attendees.")
-        row = {"id": self.new_id("opl"), "title": title, "organizer": mailbox, "attendees": people, "slots": slots, "location": location}
-        self.db.insert("outlook_calendar_polls", row | {"duration_minutes": duration_minutes, "created_at": self.time})
+            self.fail(
+                "ERROR_NO_ATTENDEES",
+                "Nobody besides you is asked.",
+                "Name other people in attendees.",
+            )
+        row = {
+            "id": self.new_id("opl"),
+            "title": title,
+            "organizer": mailbox,
+            "attendees": people,
+            "slots": slots,
+            "location": location,
+        }
+        self.db.insert(
+            "outlook_calendar_polls",
+            row | {"duration_minutes": duration_minutes, "created_at": self.time},
+        )
         return self._shown(self._poll(row["id"]))
 
     @reads()
-    def list_scheduling_polls(self, status: PollStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_scheduling_polls(
+        self, status: PollStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return polls that you made or are asked in, the newest first, with the votes so far."""
-        rows = [r for r in self.db.rows("outlook_calendar_polls", order="created_at DESC, id") if status in (None, self._state(r))]
+        rows = [
+            r
+            for r in self.db.rows("outlook_calendar_polls", order="created_at DESC, id")
+            if status in (None, self._state(r))
+        ]
         return page(rows, "polls", limit, cursor, self._shown)
 
     @reads(example={"poll_id": seeded("opl", "critique")})
@@ -102,15 +172,30 @@ class Polls(Service):
         said = [v["slot_id"] for v in votes]
         unknown = next((s for s in said if s not in known), None)
         if unknown is not None:
-            self.fail("ERROR_SLOT_NOT_FOUND", f"The poll has no slot {unknown!r}.", "get_scheduling_poll shows its slots.", slot_id=unknown)
+            self.fail(
+                "ERROR_SLOT_NOT_FOUND",
+                f"The poll has no slot {unknown!r}.",
+                "get_scheduling_poll shows its slots.",
+                slot_id=unknown,
+            )
         if len(set(said)) < len(said):
-            self.fail("ERROR_DUPLICATE_VOTE", "A slot has two votes.", "Vote once for each slot_id.")
-        earlier = {r["slot_id"]: r for r in self.db.rows("outlook_calendar_votes", "poll_id=? AND voter=?", poll_id, voter)}
+            self.fail(
+                "ERROR_DUPLICATE_VOTE", "A slot has two votes.", "Vote once for each slot_id."
+            )
+        earlier = {
+            r["slot_id"]: r
+            for r in self.db.rows("outlook_calendar_votes", "poll_id=? AND voter=?", poll_id, voter)
+        }
         for vote in votes:
             cast = {"response": vote["response"], "voted_at": self.time}
             before = earlier.get(vote["slot_id"])
             if before is None:
-                row = {"id": self.new_id("olv"), "poll_id": poll_id, "slot_id": vote["slot_id"], "voter": voter}
+                row = {
+                    "id": self.new_id("olv"),
+                    "poll_id": poll_id,
+                    "slot_id": vote["slot_id"],
+                    "voter": voter,
+                }
                 self.db.insert("outlook_calendar_votes", row | cast)
             elif before["response"] != vote["response"]:
                 self.db.update("outlook_calendar_votes", before["id"], **cast)
@@ -120,20 +205,56 @@ class Polls(Service):
     def finalize_poll(self, poll_id: PollId, slot_id: Winner | None = None) -> dict[str, Any]:
         """Close a poll that you made and put the meeting into your calendar, at its leading slot unless another is named."""
         poll = self._mine(poll_id)
-        chosen = self._leading(poll) if slot_id is None else next((s for s in poll["slots"] if s["slot_id"] == slot_id), None)
+        chosen = (
+            self._leading(poll)
+            if slot_id is None
+            else next((s for s in poll["slots"] if s["slot_id"] == slot_id), None)
+        )
         if chosen is None:
             code = "ERROR_NO_VOTES" if slot_id is None else "ERROR_SLOT_NOT_FOUND"
-            what = "Nobody has voted yes or maybe yet." if slot_id is None else f"The poll has no slot {slot_id!r}."
+            what = (
+                "Nobody has voted yes or maybe yet."
+                if slot_id is None
+                else f"The poll has no slot {slot_id!r}."
+            )
             self.fail(code, what, "See get_scheduling_poll, and name a slot_id.", poll_id=poll_id)
         if parse_time(chosen["start_at"]) <= self.now:
-            self.fail(WORDS.bad_time, f"The slot at {chosen['start_at']} is past.", "Name another slot_id.", slot_id=chosen["slot_id"])
+            self.fail(
+                WORDS.bad_time,
+                f"The slot at {chosen['start_at']} is past.",
+                "Name another slot_id.",
+                slot_id=chosen["slot_id"],
+            )
         where = rules.calendar(self, WORDS, "primary", "writer")
         people = rules.invite(self, [(e, None) for e in poll["attendees"]])
-        times = {"start_at": chosen["start_at"], "end_at": chosen["end_at"], "location": poll["location"]}
-        event = rules.new(self, WORDS, where, title=poll["title"], attendees=people, reminders=QUARTER_HOUR, **times)
-        self.db.update("outlook_calendar_polls", poll_id, closed_at=self.time, event_id=event["id"], slot_id=chosen["slot_id"])
+        times = {
+            "start_at": chosen["start_at"],
+            "end_at": chosen["end_at"],
+            "location": poll["location"],
+        }
+        event = rules.new(
+            self,
+            WORDS,
+            where,
+            title=poll["title"],
+            attendees=people,
+            reminders=QUARTER_HOUR,
+            **times,
+        )
+        self.db.update(
+            "outlook_calendar_polls",
+            poll_id,
+            closed_at=self.time,
+            event_id=event["id"],
+            slot_id=chosen["slot_id"],
+        )
         won = {"slot_id": chosen["slot_id"], "start": chosen["start_at"], "end": chosen["end_at"]}
-        return {"poll_id": poll_id, "event_id": event["id"], "winning_slot": won, "status": "finalized"}
+        return {
+            "poll_id": poll_id,
+            "event_id": event["id"],
+            "winning_slot": won,
+            "status": "finalized",
+        }
 
     @writes(example=POLL, setup=(OFFSITE,), destructive=True)
     def cancel_scheduling_poll(self, poll_id: PollId) -> dict[str, Any]:
@@ -146,7 +267,12 @@ class Polls(Service):
     def _poll(self, poll_id: str) -> dict[str, Any]:
         row = self.db.get("outlook_calendar_polls", poll_id)
         if row is None:
-            self.fail("ERROR_POLL_NOT_FOUND", f"There is no poll {poll_id!r}.", "See list_scheduling_polls.", poll_id=poll_id)
+            self.fail(
+                "ERROR_POLL_NOT_FOUND",
+                f"There is no poll {poll_id!r}.",
+                "See list_scheduling_polls.",
+                poll_id=poll_id,
+            )
         return row
 
     def _state(self, row: dict[str, Any]) -> str:
@@ -158,47 +284,86 @@ class Polls(Service):
         row = self._poll(poll_id)
         state = self._state(row)
         if state != "open":
-            self.fail("ERROR_POLL_CLOSED", f"The poll is {state}.", "list_scheduling_polls shows open ones.", poll_id=poll_id, status=state)
+            self.fail(
+                "ERROR_POLL_CLOSED",
+                f"The poll is {state}.",
+                "list_scheduling_polls shows open ones.",
+                poll_id=poll_id,
+                status=state,
+            )
         return row
 
     def _mine(self, poll_id: str) -> dict[str, Any]:
         row = self._open(poll_id)
         if not rules.is_me(self, WORDS, row["organizer"]):
             message = f"The poll belongs to {row['organizer']}."
-            self.fail("ERROR_ACCESS_DENIED", message, "You may vote with vote_on_poll.", poll_id=poll_id)
+            self.fail(
+                "ERROR_ACCESS_DENIED", message, "You may vote with vote_on_poll.", poll_id=poll_id
+            )
         return row
 
-    def _vote(self, poll: dict[str, Any], slot: dict[str, Any], voter: str, cast: dict[tuple[str, str], str]) -> str | None:
+    def _vote(
+        self,
+        poll: dict[str, Any],
+        slot: dict[str, Any],
+        voter: str,
+        cast: dict[tuple[str, str], str],
+    ) -> str | None:
         """Return a person's vote by now: as it was cast, or, within a day, as their calendar has it."""
         person = self.db.get("calendar_people", voter)
         if (slot["slot_id"], voter) in cast:
             return cast[slot["slot_id"], voter]
         if person is None or rules.is_me(self, WORDS, voter):
             return None
-        votes_at = parse_time(poll["created_at"]) + 1800 + int(share("vote", poll["id"], voter) * rules.DAY)
+        votes_at = (
+            parse_time(poll["created_at"])
+            + 1800
+            + int(share("vote", poll["id"], voter) * rules.DAY)
+        )
         if votes_at > min(self.now, parse_time(poll["closed_at"] or self.time)):
             return None
         first, last = parse_time(slot["start_at"]), parse_time(slot["end_at"])
         spans = {s for _, _, s in _busy.known_busy(self, voter, first, last)}
         if spans & {"busy", "oof"}:
             return "no"
-        fits = _busy.within(first, last, ZoneInfo(person["timezone"]), time(person["works_from"]), time(person["works_until"]))
+        fits = _busy.within(
+            first,
+            last,
+            ZoneInfo(person["timezone"]),
+            time(person["works_from"]),
+            time(person["works_until"]),
+        )
         return "yes" if fits and not spans else "maybe"
 
     def _tally(self, poll: dict[str, Any]) -> list[dict[str, Any]]:
-        cast = {(r["slot_id"], r["voter"]): r["response"] for r in self.db.rows("outlook_calendar_votes", "poll_id=?", poll["id"])}
+        cast = {
+            (r["slot_id"], r["voter"]): r["response"]
+            for r in self.db.rows("outlook_calendar_votes", "poll_id=?", poll["id"])
+        }
         people = [poll["organizer"], *poll["attendees"]]
         counted = []
         for slot in poll["slots"]:
-            votes = [{"voter": p, "response": v} for p in people if (v := self._vote(poll, slot, p, cast)) is not None]
+            votes = [
+                {"voter": p, "response": v}
+                for p in people
+                if (v := self._vote(poll, slot, p, cast)) is not None
+            ]
             tally = {r: sum(v["response"] == r for v in votes) for r in ("yes", "maybe", "no")}
-            counted.append({"slot_id": slot["slot_id"], "start": slot["start_at"], "end": slot["end_at"]} | tally | {"votes": votes})
+            counted.append(
+                {"slot_id": slot["slot_id"], "start": slot["start_at"], "end": slot["end_at"]}
+                | tally
+                | {"votes": votes}
+            )
         return counted
 
     def _leading(self, poll: dict[str, Any]) -> dict[str, Any] | None:
         liked = [s for s in self._tally(poll) if s["yes"] or s["maybe"]]
         best = min(liked, key=lambda s: (-s["yes"], -s["maybe"], s["start"]), default=None)
-        return None if best is None else next(s for s in poll["slots"] if s["slot_id"] == best["slot_id"])
+        return (
+            None
+            if best is None
+            else next(s for s in poll["slots"] if s["slot_id"] == best["slot_id"])
+        )
 
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
         leading = self._leading(row)

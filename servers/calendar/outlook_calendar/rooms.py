@@ -24,7 +24,9 @@ from servers.kit.control import seeded
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service, Setup, reads, writes
 
-Building = Annotated[str, Field(min_length=1, max_length=80, description="Only rooms of this building.")]
+Building = Annotated[
+    str, Field(min_length=1, max_length=80, description="Only rooms of this building.")
+]
 SMALL = seeded("orm", "small")
 BOOKED = Setup("book_room", THIS | {"room_id": SMALL})
 
@@ -39,16 +41,42 @@ class Rooms(Service):
         known = {r["building"].lower(): r["building"] for r in rooms}
         if building is not None and building.strip().lower() not in known:
             message = f"There is no building {building!r}{did_you_mean(building.lower(), known)}"
-            self.fail("ERROR_BUILDING_NOT_FOUND", message, f"Buildings: {', '.join(sorted(known.values())) or 'none'}.", building=building)
-        kept = [r for r in rooms if building is None or r["building"].lower() == building.strip().lower()]
-        return {"rooms": [{"room_id": r["id"]} | {k: v for k, v in r.items() if k != "id"} for r in kept]}
+            self.fail(
+                "ERROR_BUILDING_NOT_FOUND",
+                message,
+                f"Buildings: {', '.join(sorted(known.values())) or 'none'}.",
+                building=building,
+            )
+        kept = [
+            r
+            for r in rooms
+            if building is None or r["building"].lower() == building.strip().lower()
+        ]
+        return {
+            "rooms": [
+                {"room_id": r["id"]} | {k: v for k, v in r.items() if k != "id"} for r in kept
+            ]
+        }
 
-    @reads(example={"room_id": SMALL, "start_time": "2026-03-24T15:00:00-07:00", "end_time": "2026-03-24T16:00:00-07:00"})
-    def check_room_availability(self, room_id: RoomId, start_time: Start, end_time: End) -> dict[str, Any]:
+    @reads(
+        example={
+            "room_id": SMALL,
+            "start_time": "2026-03-24T15:00:00-07:00",
+            "end_time": "2026-03-24T16:00:00-07:00",
+        }
+    )
+    def check_room_availability(
+        self, room_id: RoomId, start_time: Start, end_time: End
+    ) -> dict[str, Any]:
         """Return whether a room is free for a span of up to 31 days, with the bookings in it, yours (with event_id) and other people's."""
         room = find_room(self, room_id)
         booked = taken(self, room_id, *stretch(self, start_time, end_time, 31 * rules.DAY))
-        return {"room_id": room_id, "room_name": room["name"], "available": not booked, "conflicting_events": booked}
+        return {
+            "room_id": room_id,
+            "room_name": room["name"],
+            "available": not booked,
+            "conflicting_events": booked,
+        }
 
     @writes(example=BOOKED.args, setup=(REVIEW,), idempotent=True)
     def book_room(self, event_id: Item, room_id: RoomId) -> dict[str, Any]:
@@ -56,20 +84,39 @@ class Rooms(Service):
         row, room = rules.own(self, WORDS, event_id), find_room(self, room_id)
         if row["room_id"] not in (None, room_id):
             hint = "Give it back with release_room first."
-            self.fail("ERROR_ROOM_ALREADY_BOOKED", "The event has another room.", hint, event_id=event_id, room_id=row["room_id"])
-        apart = self.db.rows(EVENTS, "series_id=? AND cancelled_at IS NULL AND start_at>?", row["id"], self.time)
+            self.fail(
+                "ERROR_ROOM_ALREADY_BOOKED",
+                "The event has another room.",
+                hint,
+                event_id=event_id,
+                room_id=row["room_id"],
+            )
+        apart = self.db.rows(
+            EVENTS, "series_id=? AND cancelled_at IS NULL AND start_at>?", row["id"], self.time
+        )
         for part in (row, *(p for p in apart if p["room_id"] == row["room_id"])):
             claim(self, room, part)
         rules.change(self, WORDS, row, room_id=room_id)
         crowded = len(row["attendees"]) + 1 > room["capacity"]
-        return {"room_id": room_id, "event_id": event_id, "room_name": room["name"], "status": "booked", "over_capacity": crowded}
+        return {
+            "room_id": room_id,
+            "event_id": event_id,
+            "room_name": room["name"],
+            "status": "booked",
+            "over_capacity": crowded,
+        }
 
     @writes(example=THIS, setup=(REVIEW, BOOKED))
     def release_room(self, event_id: Item) -> dict[str, Any]:
         """Give an event's room back; a series gives it back for all its occurrences."""
         row = rules.own(self, WORDS, event_id)
         if row["room_id"] is None:
-            self.fail("ERROR_NO_ROOM_BOOKED", "The event has no room.", "book_room books one.", event_id=event_id)
+            self.fail(
+                "ERROR_NO_ROOM_BOOKED",
+                "The event has no room.",
+                "book_room books one.",
+                event_id=event_id,
+            )
         for part in self.db.rows(EVENTS, "series_id=? AND room_id=?", row["id"], row["room_id"]):
             rules.change(self, WORDS, part, room_id=None)
         rules.change(self, WORDS, row, room_id=None)

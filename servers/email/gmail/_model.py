@@ -11,9 +11,13 @@ from servers.kit.errors import did_you_mean
 from servers.kit.service import Codes, Service
 from servers.kit.store import Table
 
-EmailId = Annotated[str, Field(description="email_id of a message, as list_emails and search_emails give it.")]
+EmailId = Annotated[
+    str, Field(description="email_id of a message, as list_emails and search_emails give it.")
+]
 DraftId = Annotated[str, Field(description="draft_id, as list_drafts gives it.")]
-LabelName = Annotated[str, Field(min_length=1, max_length=60, description="Name of a label, as list_labels gives it.")]
+LabelName = Annotated[
+    str, Field(min_length=1, max_length=60, description="Name of a label, as list_labels gives it.")
+]
 
 STORED = ("inbox", "sent", "spam", "trash", "promotions", "updates")
 """System labels that rows hold; the other system labels follow from a message's flags."""
@@ -34,17 +38,24 @@ class Mailbox(Service):
     domain = "communication"
     tables = {
         "gmail_emails": Table(
-            f"{rules.MAIL} labels:list snooze_until:str?", index=("account", "thread_id", "conversation"), search=rules.SEARCH
+            f"{rules.MAIL} labels:list snooze_until:str?",
+            index=("account", "thread_id", "conversation"),
+            search=rules.SEARCH,
         ),
         "gmail_drafts": Table(rules.DRAFT),
         "gmail_scheduled": Table(f"{rules.DRAFT} send_at:str", index=("send_at",)),
         "gmail_templates": Table("id:str account:str name:str subject:str body:str"),
-        "gmail_contacts": Table("id:str account:str name:str email_address:str", index=("account",)),
+        "gmail_contacts": Table(
+            "id:str account:str name:str email_address:str", index=("account",)
+        ),
         "gmail_labels": Table("id:str account:str name:str"),
     }
     shared_tables = rules.SHARED_TABLES
     codes = Codes(
-        unavailable="BACKEND_ERROR", rate_limited="USER_RATE_LIMIT_EXCEEDED", timeout="DEADLINE_EXCEEDED", unauthorized="AUTH_TOKEN_EXPIRED"
+        unavailable="BACKEND_ERROR",
+        rate_limited="USER_RATE_LIMIT_EXCEEDED",
+        timeout="DEADLINE_EXCEEDED",
+        unauthorized="AUTH_TOKEN_EXPIRED",
     )
 
     @property
@@ -69,7 +80,12 @@ class Mailbox(Service):
         """Return a draft, template or scheduled message of the signed-in account."""
         row = self.db.get(table, key)
         if row is None or row["account"] != self.own:
-            self.fail(code, f"There is no {what} {key!r} in {self.own}.", f"{listing} shows what there is.", id=key)
+            self.fail(
+                code,
+                f"There is no {what} {key!r} in {self.own}.",
+                f"{listing} shows what there is.",
+                id=key,
+            )
         return row
 
     def snoozed(self, row: dict[str, Any]) -> bool:
@@ -78,7 +94,9 @@ class Mailbox(Service):
 
     def view(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return a message as the agent sees it."""
-        labels = ["snoozed" if name == "inbox" and self.snoozed(row) else name for name in row["labels"]]
+        labels = [
+            "snoozed" if name == "inbox" and self.snoozed(row) else name for name in row["labels"]
+        ]
         found = rules.shown(row) | {"labels": labels}
         return found | {"snooze_until": row["snooze_until"]} if self.snoozed(row) else found
 
@@ -109,7 +127,11 @@ class Mailbox(Service):
         """Return the label that a name means, whatever its case. Raises LABEL_NOT_FOUND."""
         wanted = name.strip().lower()
         if wanted in APART:
-            self.fail("LABEL_NOT_FOUND", f"{wanted.capitalize()} messages carry no label.", f"{APART[wanted]} shows them.")
+            self.fail(
+                "LABEL_NOT_FOUND",
+                f"{wanted.capitalize()} messages carry no label.",
+                f"{APART[wanted]} shows them.",
+            )
         known = {n.lower(): n for n in (*SYSTEM, *self.user_labels())}
         if wanted not in known:
             self.fail(

@@ -18,12 +18,20 @@ class Reading(Mailbox):
     """Tools that look at mail."""
 
     @reads(example={"folder": "inbox", "max_results": 5})
-    def list_emails(self, folder: LabelName = "inbox", max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_emails(
+        self, folder: LabelName = "inbox", max_results: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """List the messages under a label, newest first. Labels serve as folders: inbox, sent, starred, important, unread,
         snoozed, archive, spam, trash, all, and your own (see list_labels).
         """
         label = self.label(folder)
-        return page([r for r in rules.arrived(self) if self.holds(label, r)], "emails", max_results, cursor, self.view)
+        return page(
+            [r for r in rules.arrived(self) if self.holds(label, r)],
+            "emails",
+            max_results,
+            cursor,
+            self.view,
+        )
 
     @reads(example={"email_id": seeded("gem", "rent_march_1")})
     def get_email(self, email_id: EmailId) -> dict[str, Any]:
@@ -31,7 +39,12 @@ class Reading(Mailbox):
         return self.view(self.mine(email_id))
 
     @reads(example={"thread_id": seeded("gth", "cabin")})
-    def get_thread(self, thread_id: Annotated[str, Field(description="thread_id of any message of the conversation.")]) -> dict[str, Any]:
+    def get_thread(
+        self,
+        thread_id: Annotated[
+            str, Field(description="thread_id of any message of the conversation.")
+        ],
+    ) -> dict[str, Any]:
         """Return a conversation with all its messages in this account, oldest first."""
         rows = rules.arrived(self, "thread_id=?", thread_id)[::-1]
         if not rows:
@@ -41,7 +54,11 @@ class Reading(Mailbox):
                 "Take thread_id from a message of list_emails or search_emails.",
                 thread_id=thread_id,
             )
-        return {"thread_id": thread_id, "subject": rows[0]["subject"], "emails": [self.view(r) for r in rows]}
+        return {
+            "thread_id": thread_id,
+            "subject": rows[0]["subject"],
+            "emails": [self.view(r) for r in rows],
+        }
 
     @reads(example={"query": "from:ana.reyes rent", "max_results": 10})
     def search_emails(
@@ -76,14 +93,28 @@ class Reading(Mailbox):
         }
         own = self.own
         known = search.operators(own, flags) | {"label": label, "in": label}
-        rows = search.find(self, "gmail_emails", own, query, known, lambda r: self.holds("all", r) or bool({"spam", "trash"} & set(named)))
+        rows = search.find(
+            self,
+            "gmail_emails",
+            own,
+            query,
+            known,
+            lambda r: self.holds("all", r) or bool({"spam", "trash"} & set(named)),
+        )
         return page(rows, "emails", max_results, cursor, self.view)
 
     @reads()
-    def list_snoozed_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_snoozed_emails(
+        self, max_results: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """List snoozed messages with the moment at which each returns to the inbox, the next one first."""
         rows = sorted(
-            (r for r in rules.arrived(self, "snooze_until IS NOT NULL") if self.holds("snoozed", r)), key=lambda r: r["snooze_until"]
+            (
+                r
+                for r in rules.arrived(self, "snooze_until IS NOT NULL")
+                if self.holds("snoozed", r)
+            ),
+            key=lambda r: r["snooze_until"],
         )
         return page(rows, "emails", max_results, cursor, self.view)
 
@@ -94,7 +125,14 @@ class Reading(Mailbox):
         for name in (*SYSTEM, *self.user_labels()):
             held = [r for r in rows if self.holds(name, r)]
             kind = "system" if name in SYSTEM else "user"
-            found.append({"name": name, "type": kind, "total": len(held), "unread": sum(not r["read"] for r in held)})
+            found.append(
+                {
+                    "name": name,
+                    "type": kind,
+                    "total": len(held),
+                    "unread": sum(not r["read"] for r in held),
+                }
+            )
         return page(found, "labels", max_results, cursor)
 
     @reads()

@@ -13,11 +13,20 @@ from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, Timestamp, page, parse_time
 
-_MAIL = {"to": ["priya.nair@gmail.com"], "subject": "Firewood", "body": "Shall I bring two boxes of firewood?"}
+_MAIL = {
+    "to": ["priya.nair@gmail.com"],
+    "subject": "Firewood",
+    "body": "Shall I bring two boxes of firewood?",
+}
 _LATER = _MAIL | {"send_at": "2026-06-01T15:00:00Z"}
 _DRAFT = (Setup("create_draft", _MAIL, "made"),)
 
-SendAt = Annotated[Timestamp, Field(description="When it goes out, a future moment, e.g. 2026-03-20T15:00:00Z; UTC when no zone is given.")]
+SendAt = Annotated[
+    Timestamp,
+    Field(
+        description="When it goes out, a future moment, e.g. 2026-03-20T15:00:00Z; UTC when no zone is given."
+    ),
+]
 
 
 class Sending(Mailbox):
@@ -36,18 +45,30 @@ class Sending(Mailbox):
         """Send a new message from the signed-in account at once. What cannot be delivered comes back to the inbox
         as a bounce about a minute later.
         """
-        return rules.post(self, rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments)))
+        return rules.post(
+            self, rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
+        )
 
-    @writes(example={"email_id": seeded("gem", "rent_march_1"), "body": "Thanks, sent!"}, destructive=True)
-    def reply_to_email(self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False) -> dict[str, Any]:
+    @writes(
+        example={"email_id": seeded("gem", "rent_march_1"), "body": "Thanks, sent!"},
+        destructive=True,
+    )
+    def reply_to_email(
+        self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False
+    ) -> dict[str, Any]:
         """Answer a message in its thread: its sender, and with reply_all everyone on To and Cc. A reply to your own
         message goes to its recipients.
         """
         original = self.mine(email_id)
         return rules.post(self, rules.replied(original, self.own, body, reply_all), original)
 
-    @writes(example={"email_id": seeded("gem", "cabin_address"), "to": ["ana.reyes@gmail.com"]}, destructive=True)
-    def forward_email(self, email_id: EmailId, to: Addresses, additional_message: Note | None = None) -> dict[str, Any]:
+    @writes(
+        example={"email_id": seeded("gem", "cabin_address"), "to": ["ana.reyes@gmail.com"]},
+        destructive=True,
+    )
+    def forward_email(
+        self, email_id: EmailId, to: Addresses, additional_message: Note | None = None
+    ) -> dict[str, Any]:
         """Pass a message on to others, with its text quoted and its attachments."""
         original = self.mine(email_id)
         return rules.post(self, rules.forwarded(original, to, additional_message), original)
@@ -69,7 +90,11 @@ class Sending(Mailbox):
         """Return a draft of the signed-in account."""
         return self.owned("gmail_drafts", draft_id, "DRAFT_NOT_FOUND", "draft", "list_drafts")
 
-    @writes(example={"draft_id": "${made.draft_id}", "subject": "Firewood for the cabin"}, setup=_DRAFT, idempotent=True)
+    @writes(
+        example={"draft_id": "${made.draft_id}", "subject": "Firewood for the cabin"},
+        setup=_DRAFT,
+        idempotent=True,
+    )
     def update_draft(
         self,
         draft_id: DraftId,
@@ -81,7 +106,14 @@ class Sending(Mailbox):
         attachments: Attachments | None = None,
     ) -> dict[str, Any]:
         """Change parts of a draft and return it. What is left out stays; an empty list or text clears."""
-        given = {"to": to, "cc": cc, "bcc": bcc, "subject": subject, "body": body, "attachments": attachments}
+        given = {
+            "to": to,
+            "cc": cc,
+            "bcc": bcc,
+            "subject": subject,
+            "body": body,
+            "attachments": attachments,
+        }
         return rules.redraft(self, self.draft(draft_id), given)
 
     @writes(example={"draft_id": "${made.draft_id}"}, setup=_DRAFT, destructive=True)
@@ -109,33 +141,58 @@ class Sending(Mailbox):
         """Send a new message by itself at a future moment. cancel_scheduled_email takes it back until then."""
         if send_at <= self.time:
             self.fail(
-                "SEND_TIME_IN_PAST", f"{send_at} is not in the future; it is {self.time}.", "Choose a later send_at, or use send_email."
+                "SEND_TIME_IN_PAST",
+                f"{send_at} is not in the future; it is {self.time}.",
+                "Choose a later send_at, or use send_email.",
             )
         mail = rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
-        row = mail.columns() | {"id": self.new_id("gsc"), "account": self.own, "created_at": self.time, "send_at": send_at}
+        row = mail.columns() | {
+            "id": self.new_id("gsc"),
+            "account": self.own,
+            "created_at": self.time,
+            "send_at": send_at,
+        }
         self.db.insert("gmail_scheduled", row)
         return {"scheduled_id": row["id"], "send_at": send_at, "status": "scheduled"}
 
     @reads()
-    def list_scheduled_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_scheduled_emails(
+        self, max_results: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """List messages that wait to go out, the next one first."""
         rows = self.db.rows("gmail_scheduled", "account=?", self.own, order="send_at, id")
         items = [rules.shown_draft(r, "scheduled_id") | {"send_at": r["send_at"]} for r in rows]
         return page(items, "scheduled_emails", max_results, cursor)
 
-    @writes(example={"scheduled_id": "${made.scheduled_id}"}, setup=(Setup("schedule_send", _LATER, "made"),))
+    @writes(
+        example={"scheduled_id": "${made.scheduled_id}"},
+        setup=(Setup("schedule_send", _LATER, "made"),),
+    )
     def cancel_scheduled_email(
-        self, scheduled_id: Annotated[str, Field(description="scheduled_id, as list_scheduled_emails gives it.")]
+        self,
+        scheduled_id: Annotated[
+            str, Field(description="scheduled_id, as list_scheduled_emails gives it.")
+        ],
     ) -> dict[str, Any]:
         """Stop a scheduled message before it goes out; its text is kept as a draft."""
-        row = self.owned("gmail_scheduled", scheduled_id, "SCHEDULED_EMAIL_NOT_FOUND", "waiting scheduled message", "list_scheduled_emails")
+        row = self.owned(
+            "gmail_scheduled",
+            scheduled_id,
+            "SCHEDULED_EMAIL_NOT_FOUND",
+            "waiting scheduled message",
+            "list_scheduled_emails",
+        )
         mail = rules.Outgoing(**rules.written(row))
         self.db.delete("gmail_scheduled", scheduled_id)
-        return {"scheduled_id": scheduled_id} | rules.save_draft(self, mail) | {"status": "cancelled"}
+        return (
+            {"scheduled_id": scheduled_id} | rules.save_draft(self, mail) | {"status": "cancelled"}
+        )
 
     def due(self) -> bool:
         """Whether a scheduled message should have gone out."""
-        return bool(self.db.sql("SELECT 1 FROM gmail_scheduled WHERE send_at<=? LIMIT 1", self.time))
+        return bool(
+            self.db.sql("SELECT 1 FROM gmail_scheduled WHERE send_at<=? LIMIT 1", self.time)
+        )
 
     def tick(self) -> None:
         """Send what is due, each at its own moment."""

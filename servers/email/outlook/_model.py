@@ -11,14 +11,31 @@ from servers.kit.errors import did_you_mean
 from servers.kit.service import Codes, Service
 from servers.kit.store import Table
 
-EmailId = Annotated[str, Field(description="email_id of a mail item, as list_mail_items and query_mail_items give it.")]
-FolderName = Annotated[str, Field(min_length=1, max_length=60, description="Name of a folder, as list_folders gives it.")]
-CategoryName = Annotated[str, Field(min_length=1, max_length=60, description="Name of a category, as list_categories gives it.")]
+EmailId = Annotated[
+    str,
+    Field(description="email_id of a mail item, as list_mail_items and query_mail_items give it."),
+]
+FolderName = Annotated[
+    str,
+    Field(min_length=1, max_length=60, description="Name of a folder, as list_folders gives it."),
+]
+CategoryName = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=60, description="Name of a category, as list_categories gives it."
+    ),
+]
 
 FOLDERS = ("inbox", "sent", "archive", "junk", "deleted")
 """Folders that every account has. An item is in exactly one folder."""
 
-_ALSO = {"sent items": "sent", "deleted items": "deleted", "trash": "deleted", "junk email": "junk", "spam": "junk"}
+_ALSO = {
+    "sent items": "sent",
+    "deleted items": "deleted",
+    "trash": "deleted",
+    "junk email": "junk",
+    "spam": "junk",
+}
 
 
 class Mailbox(Service):
@@ -34,7 +51,9 @@ class Mailbox(Service):
             search=rules.SEARCH,
         ),
         "outlook_drafts": Table(rules.DRAFT),
-        "outlook_people": Table("id:str account:str name:str email_address:str", index=("account",)),
+        "outlook_people": Table(
+            "id:str account:str name:str email_address:str", index=("account",)
+        ),
         "outlook_folders": Table("id:str account:str name:str"),
         "outlook_categories": Table("id:str account:str name:str color:str"),
         "outlook_quick_steps": Table("id:str account:str name:str actions:list created_at:str"),
@@ -68,7 +87,11 @@ class Mailbox(Service):
 
     def view(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return a mail item as the agent sees it."""
-        return rules.shown(row) | {"folder": row["folder"], "categories": row["categories"], "pinned": row["pinned"]}
+        return rules.shown(row) | {
+            "folder": row["folder"],
+            "categories": row["categories"],
+            "pinned": row["pinned"],
+        }
 
     def own_folders(self) -> list[str]:
         """Return the folders that the account made itself, sorted."""
@@ -79,11 +102,20 @@ class Mailbox(Service):
         wanted = name.strip().lower()
         wanted = _ALSO.get(wanted, wanted)
         if wanted == "drafts":
-            self.fail("FOLDER_NOT_FOUND", "Drafts are kept apart from mail items.", "list_composed_drafts shows them.")
+            self.fail(
+                "FOLDER_NOT_FOUND",
+                "Drafts are kept apart from mail items.",
+                "list_composed_drafts shows them.",
+            )
         known = {n.lower(): n for n in (*FOLDERS, *self.own_folders())}
         if wanted not in known:
             hint = "list_folders shows all folders; create_folder makes a new one."
-            self.fail("FOLDER_NOT_FOUND", f"There is no folder {name!r}{did_you_mean(wanted, known)}", hint, folder=name)
+            self.fail(
+                "FOLDER_NOT_FOUND",
+                f"There is no folder {name!r}{did_you_mean(wanted, known)}",
+                hint,
+                folder=name,
+            )
         return known[wanted]
 
     def categories(self) -> list[dict[str, Any]]:
@@ -95,5 +127,10 @@ class Mailbox(Service):
         known = {c["name"].lower(): c["name"] for c in self.categories()}
         if name.strip().lower() not in known:
             hint = "list_categories shows all categories; create_category makes a new one."
-            self.fail("CATEGORY_NOT_FOUND", f"There is no category {name!r}{did_you_mean(name.lower(), known)}", hint, category_name=name)
+            self.fail(
+                "CATEGORY_NOT_FOUND",
+                f"There is no category {name!r}{did_you_mean(name.lower(), known)}",
+                hint,
+                category_name=name,
+            )
         return known[name.strip().lower()]

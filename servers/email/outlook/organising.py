@@ -16,7 +16,10 @@ from servers.kit.values import Cursor, Limit, page
 _MAIL = {"email_id": seeded("oem", "chicago_agenda_1")}
 _CATEGORISED = _MAIL | {"category_name": "Admin"}
 
-Color = Annotated[Literal["red", "orange", "yellow", "green", "blue", "purple"], Field(description="Colour of the category.")]
+Color = Annotated[
+    Literal["red", "orange", "yellow", "green", "blue", "purple"],
+    Field(description="Colour of the category."),
+]
 
 
 class Organising(Mailbox):
@@ -72,9 +75,18 @@ class Organising(Mailbox):
         """Put a mail item into a folder and return what tools answer."""
         row, name = self.item(email_id), self.folder(folder)
         if name == "sent" and row["sender"] != self.own:
-            self.fail("INVALID_MOVE", "Only one's own messages can be in 'sent'.", "Choose another folder; list_folders shows all.")
+            self.fail(
+                "INVALID_MOVE",
+                "Only one's own messages can be in 'sent'.",
+                "Choose another folder; list_folders shows all.",
+            )
         self.db.update("outlook_emails", email_id, folder=name)
-        return {"email_id": email_id, "folder": name, "previous_folder": row["folder"], "status": "moved"}
+        return {
+            "email_id": email_id,
+            "folder": name,
+            "previous_folder": row["folder"],
+            "status": "moved",
+        }
 
     @writes(example=_MAIL | {"folder": "archive"})
     def move_to_folder(self, email_id: EmailId, folder: FolderName) -> dict[str, Any]:
@@ -95,14 +107,28 @@ class Organising(Mailbox):
     def create_category(self, name: CategoryName, color: Color) -> dict[str, Any]:
         """Make a new colour category."""
         if name.strip().lower() in {c["name"].lower() for c in self.categories()}:
-            self.fail("CATEGORY_EXISTS", f"There is already a category {name!r}.", "list_categories shows all categories.")
-        self.db.insert("outlook_categories", {"id": self.new_id("oca"), "account": self.own, "name": name.strip(), "color": color})
+            self.fail(
+                "CATEGORY_EXISTS",
+                f"There is already a category {name!r}.",
+                "list_categories shows all categories.",
+            )
+        self.db.insert(
+            "outlook_categories",
+            {"id": self.new_id("oca"), "account": self.own, "name": name.strip(), "color": color},
+        )
         return {"name": name.strip(), "color": color, "status": "created"}
 
     @reads()
-    def list_categories(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_categories(
+        self, max_results: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """List all colour categories by name."""
-        return page([{"name": c["name"], "color": c["color"]} for c in self.categories()], "categories", max_results, cursor)
+        return page(
+            [{"name": c["name"], "color": c["color"]} for c in self.categories()],
+            "categories",
+            max_results,
+            cursor,
+        )
 
     def categorise(self, email_id: str, category: str) -> list[str]:
         """Put a category on a mail item and return its categories."""
@@ -114,7 +140,11 @@ class Organising(Mailbox):
     @writes(example=_CATEGORISED, idempotent=True)
     def assign_category(self, email_id: EmailId, category_name: CategoryName) -> dict[str, Any]:
         """Put a category on a mail item; it may have several."""
-        return {"email_id": email_id, "categories": self.categorise(email_id, category_name), "status": "assigned"}
+        return {
+            "email_id": email_id,
+            "categories": self.categorise(email_id, category_name),
+            "status": "assigned",
+        }
 
     @writes(example=_CATEGORISED, setup=(Setup("assign_category", _CATEGORISED),), idempotent=True)
     def remove_category(self, email_id: EmailId, category_name: CategoryName) -> dict[str, Any]:
@@ -125,10 +155,18 @@ class Organising(Mailbox):
         return {"email_id": email_id, "categories": held, "status": "removed"}
 
     @reads(example={"category_name": "Acme"})
-    def get_emails_by_category(self, category_name: CategoryName, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_emails_by_category(
+        self, category_name: CategoryName, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """List the mail items of a category whatever their folder, newest first."""
         name = self.category_name(category_name)
-        return page([r for r in rules.arrived(self) if name in r["categories"]], "emails", limit, cursor, self.view)
+        return page(
+            [r for r in rules.arrived(self) if name in r["categories"]],
+            "emails",
+            limit,
+            cursor,
+            self.view,
+        )
 
     # -- people -----------------------------------------------------------------------------------------------
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})
@@ -137,19 +175,42 @@ class Organising(Mailbox):
         bare = rules.address(email_address)
         held = self.db.rows("outlook_people", "account=? AND email_address=?", self.own, bare)
         if held:
-            self.fail("PERSON_EXISTS", f"{bare} is already among the people: {held[0]['name']}.", "list_people shows all.")
-        self.db.insert("outlook_people", {"id": self.new_id("ope"), "account": self.own, "name": name.strip(), "email_address": bare})
+            self.fail(
+                "PERSON_EXISTS",
+                f"{bare} is already among the people: {held[0]['name']}.",
+                "list_people shows all.",
+            )
+        self.db.insert(
+            "outlook_people",
+            {
+                "id": self.new_id("ope"),
+                "account": self.own,
+                "name": name.strip(),
+                "email_address": bare,
+            },
+        )
         return {"name": name.strip(), "email_address": bare}
 
     @reads()
     def list_people(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """List the account's people by name."""
         rows = self.db.rows("outlook_people", "account=?", self.own, order="name, email_address")
-        return page([{"name": r["name"], "email_address": r["email_address"]} for r in rows], "people", max_results, cursor)
+        return page(
+            [{"name": r["name"], "email_address": r["email_address"]} for r in rows],
+            "people",
+            max_results,
+            cursor,
+        )
 
     @writes(example={"username": "hello"}, idempotent=True)
     def set_active_user(
-        self, username: Annotated[str, Field(description="username or email_address of an account, as list_profiles gives it.")]
+        self,
+        username: Annotated[
+            str,
+            Field(
+                description="username or email_address of an account, as list_profiles gives it."
+            ),
+        ],
     ) -> dict[str, Any]:
         """Sign in to one of the person's accounts; from then on every tool sees that mailbox."""
         return rules.sign_in(self, username, "list_profiles")

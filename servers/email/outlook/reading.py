@@ -18,11 +18,19 @@ class Reading(Mailbox):
     """Tools that look at mail items."""
 
     @reads(example={"folder": "inbox", "max_results": 5})
-    def list_mail_items(self, folder: FolderName = "inbox", max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_mail_items(
+        self, folder: FolderName = "inbox", max_results: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """List the mail items of a folder, newest first: inbox, sent, archive, junk, deleted, or a folder
         of your own (see list_folders).
         """
-        return page(rules.arrived(self, "folder=?", self.folder(folder)), "emails", max_results, cursor, self.view)
+        return page(
+            rules.arrived(self, "folder=?", self.folder(folder)),
+            "emails",
+            max_results,
+            cursor,
+            self.view,
+        )
 
     @reads(example={"email_id": seeded("oem", "chicago_agenda_1")})
     def get_mail_item(self, email_id: EmailId) -> dict[str, Any]:
@@ -31,7 +39,8 @@ class Reading(Mailbox):
 
     @reads(example={"thread_id": seeded("oth", "chicago_agenda")})
     def get_conversation(
-        self, thread_id: Annotated[str, Field(description="thread_id of any item of the conversation.")]
+        self,
+        thread_id: Annotated[str, Field(description="thread_id of any item of the conversation.")],
     ) -> dict[str, Any]:
         """Return a conversation with all its mail items whatever their folder, oldest first."""
         rows = rules.arrived(self, "thread_id=?", thread_id)[::-1]
@@ -42,7 +51,11 @@ class Reading(Mailbox):
                 "Take thread_id from an item of list_mail_items or query_mail_items.",
                 thread_id=thread_id,
             )
-        return {"thread_id": thread_id, "subject": rows[0]["subject"], "emails": [self.view(r) for r in rows]}
+        return {
+            "thread_id": thread_id,
+            "subject": rows[0]["subject"],
+            "emails": [self.view(r) for r in rows],
+        }
 
     @reads(example={"query": "workshop agenda", "max_results": 10})
     def query_mail_items(
@@ -90,20 +103,37 @@ class Reading(Mailbox):
         for name in (*FOLDERS, *self.own_folders()):
             held = [r for r in rows if r["folder"] == name]
             kind = "system" if name in FOLDERS else "user"
-            found.append({"name": name, "type": kind, "total": len(held), "unread": sum(not r["read"] for r in held)})
+            found.append(
+                {
+                    "name": name,
+                    "type": kind,
+                    "total": len(held),
+                    "unread": sum(not r["read"] for r in held),
+                }
+            )
         return page(found, "folders", max_results, cursor)
 
     @writes(example={"folder": "Reading"})
     def create_folder(self, folder: FolderName) -> dict[str, Any]:
         """Make a new folder of your own."""
         name = folder.strip()
-        if not name or name.lower() in {n.lower() for n in (*FOLDERS, "drafts", *self.own_folders())}:
-            self.fail("FOLDER_EXISTS", f"There is already a folder {name!r}.", "list_folders shows all folders.")
-        self.db.insert("outlook_folders", {"id": self.new_id("ofl"), "account": self.own, "name": name})
+        if not name or name.lower() in {
+            n.lower() for n in (*FOLDERS, "drafts", *self.own_folders())
+        }:
+            self.fail(
+                "FOLDER_EXISTS",
+                f"There is already a folder {name!r}.",
+                "list_folders shows all folders.",
+            )
+        self.db.insert(
+            "outlook_folders", {"id": self.new_id("ofl"), "account": self.own, "name": name}
+        )
         return {"folder": name, "status": "created"}
 
     @reads(setup=(Setup("pin_email", {"email_id": seeded("oem", "chicago_agenda_1")}),))
-    def list_pinned_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_pinned_emails(
+        self, max_results: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """List pinned mail items, newest first; deleted ones are not among them."""
         rows = [r for r in rules.arrived(self, "pinned=1") if r["folder"] != "deleted"]
         return page(rows, "emails", max_results, cursor, self.view)

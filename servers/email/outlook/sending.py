@@ -13,7 +13,11 @@ from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
-_MAIL = {"to": ["lucas.weber@fernhill.design"], "subject": "Workshop slides", "body": "The deck is ready for your eyes."}
+_MAIL = {
+    "to": ["lucas.weber@fernhill.design"],
+    "subject": "Workshop slides",
+    "body": "The deck is ready for your eyes.",
+}
 _DRAFT = (Setup("compose_draft", _MAIL, "made"),)
 
 DraftId = Annotated[str, Field(description="draft_id, as list_composed_drafts gives it.")]
@@ -35,18 +39,30 @@ class Sending(Mailbox):
         """Send a new message at once. What cannot be delivered comes back to the inbox as an 'Undeliverable' message
         about a minute later.
         """
-        return rules.post(self, rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments)))
+        return rules.post(
+            self, rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
+        )
 
-    @writes(example={"email_id": seeded("oem", "chicago_agenda_1"), "body": "Noted, thank you."}, destructive=True)
-    def reply_to_conversation(self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False) -> dict[str, Any]:
+    @writes(
+        example={"email_id": seeded("oem", "chicago_agenda_1"), "body": "Noted, thank you."},
+        destructive=True,
+    )
+    def reply_to_conversation(
+        self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False
+    ) -> dict[str, Any]:
         """Answer a mail item in its conversation: its sender, and with reply_all everyone on To and Cc. One's own message
         is answered to its recipients.
         """
         original = self.item(email_id)
         return rules.post(self, rules.replied(original, self.own, body, reply_all), original)
 
-    @writes(example={"email_id": seeded("oem", "chicago_agenda_1"), "to": ["mei.chen@fernhill.design"]}, destructive=True)
-    def forward_mail_item(self, email_id: EmailId, to: Addresses, additional_message: Note | None = None) -> dict[str, Any]:
+    @writes(
+        example={"email_id": seeded("oem", "chicago_agenda_1"), "to": ["mei.chen@fernhill.design"]},
+        destructive=True,
+    )
+    def forward_mail_item(
+        self, email_id: EmailId, to: Addresses, additional_message: Note | None = None
+    ) -> dict[str, Any]:
         """Pass a mail item on to others, with its text quoted and its attachments."""
         original = self.item(email_id)
         return rules.post(self, rules.forwarded(original, to, additional_message), original)
@@ -67,11 +83,18 @@ class Sending(Mailbox):
         row = self.db.get("outlook_drafts", draft_id)
         if row is None or row["account"] != self.own:
             self.fail(
-                "DRAFT_NOT_FOUND", f"The draft {draft_id!r} was not found.", "list_composed_drafts shows what there is.", draft_id=draft_id
+                "DRAFT_NOT_FOUND",
+                f"The draft {draft_id!r} was not found.",
+                "list_composed_drafts shows what there is.",
+                draft_id=draft_id,
             )
         return row
 
-    @writes(example={"draft_id": "${made.draft_id}", "subject": "Workshop slides, v2"}, setup=_DRAFT, idempotent=True)
+    @writes(
+        example={"draft_id": "${made.draft_id}", "subject": "Workshop slides, v2"},
+        setup=_DRAFT,
+        idempotent=True,
+    )
     def update_composed_draft(
         self,
         draft_id: DraftId,
@@ -83,7 +106,14 @@ class Sending(Mailbox):
         attachments: Attachments | None = None,
     ) -> dict[str, Any]:
         """Change parts of a draft and return it. What is left out stays; an empty list or text clears."""
-        given = {"to": to, "cc": cc, "bcc": bcc, "subject": subject, "body": body, "attachments": attachments}
+        given = {
+            "to": to,
+            "cc": cc,
+            "bcc": bcc,
+            "subject": subject,
+            "body": body,
+            "attachments": attachments,
+        }
         return rules.redraft(self, self._draft(draft_id), given)
 
     @writes(example={"draft_id": "${made.draft_id}"}, setup=_DRAFT, destructive=True)
@@ -92,6 +122,8 @@ class Sending(Mailbox):
         return rules.send_draft(self, self._draft(draft_id))
 
     @reads()
-    def list_composed_drafts(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_composed_drafts(
+        self, max_results: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """List drafts, the newest first."""
         return page(rules.drafts(self), "drafts", max_results, cursor, rules.shown_draft)

@@ -18,7 +18,9 @@ BAND_WIDTH = 2
 def sma(values: Sequence[float], period: int) -> Series:
     """Return the mean of the latest `period` values."""
     found: Series = [None] * min(period - 1, len(values))
-    return found + [math.fsum(values[n - period : n]) / period for n in range(period, len(values) + 1)]
+    return found + [
+        math.fsum(values[n - period : n]) / period for n in range(period, len(values) + 1)
+    ]
 
 
 def ema(values: Sequence[float], period: int) -> Series:
@@ -51,7 +53,8 @@ def rsi(values: Sequence[float], period: int) -> Series:
     gains = _smoothed([max(s, 0.0) for s in steps], period, 1 / period)
     losses = _smoothed([max(-s, 0.0) for s in steps], period, 1 / period)
     found = [
-        None if g is None or loss is None else 100 * g / (g + loss) if g + loss else 50.0 for g, loss in zip(gains, losses, strict=True)
+        None if g is None or loss is None else 100 * g / (g + loss) if g + loss else 50.0
+        for g, loss in zip(gains, losses, strict=True)
     ]
     return _after(min(1, len(values)), found)
 
@@ -59,10 +62,16 @@ def rsi(values: Sequence[float], period: int) -> Series:
 def macd(values: Sequence[float]) -> tuple[Series, Series, Series]:
     """Return MACD (fast less slow exponential mean), its signal line, and the difference of the two."""
     fast, slow = ema(values, MACD_FAST), ema(values, MACD_SLOW)
-    line: Series = [None if f is None or s is None else f - s for f, s in zip(fast, slow, strict=True)]
+    line: Series = [
+        None if f is None or s is None else f - s for f, s in zip(fast, slow, strict=True)
+    ]
     known = _known(line)
     signal = _after(len(line) - len(known), ema(known, MACD_SIGNAL))
-    return line, signal, [None if m is None or s is None else m - s for m, s in zip(line, signal, strict=True)]
+    return (
+        line,
+        signal,
+        [None if m is None or s is None else m - s for m, s in zip(line, signal, strict=True)],
+    )
 
 
 def bands(values: Sequence[float], period: int) -> tuple[Series, Series, Series]:
@@ -75,13 +84,17 @@ def bands(values: Sequence[float], period: int) -> tuple[Series, Series, Series]
             upper.append(None)
             lower.append(None)
             continue
-        spread = BAND_WIDTH * math.sqrt(math.fsum((v - mean) ** 2 for v in values[n + 1 - period : n + 1]) / period)
+        spread = BAND_WIDTH * math.sqrt(
+            math.fsum((v - mean) ** 2 for v in values[n + 1 - period : n + 1]) / period
+        )
         upper.append(mean + spread)
         lower.append(mean - spread)
     return upper, middle, lower
 
 
-def stochastic(highs: Sequence[float], lows: Sequence[float], closes: Sequence[float], period: int) -> tuple[Series, Series]:
+def stochastic(
+    highs: Sequence[float], lows: Sequence[float], closes: Sequence[float], period: int
+) -> tuple[Series, Series]:
     """Return slow %K (where the close lies in the range of `period` bars, averaged over three) and slow %D (that averaged over three)."""
     raw = []
     for n in range(period, len(closes) + 1):
@@ -92,7 +105,9 @@ def stochastic(highs: Sequence[float], lows: Sequence[float], closes: Sequence[f
     return slow_k, _after(len(closes) - len(known), sma(known, STOCH_SMOOTHING))
 
 
-def adx(highs: Sequence[float], lows: Sequence[float], closes: Sequence[float], period: int) -> Series:
+def adx(
+    highs: Sequence[float], lows: Sequence[float], closes: Sequence[float], period: int
+) -> Series:
     """Return Wilder's average directional index: the smoothed directional movement, from 0 (no trend) to 100."""
     ups, downs, ranges = [], [], []
     for n in range(1, len(closes)):

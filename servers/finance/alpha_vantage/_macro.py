@@ -62,7 +62,9 @@ def known(indicator: Indicator, period: date, at: int) -> list[Vintage]:
 def _released(first: date, months: int, day: int) -> int:
     """Return 8:30 in New York of the business day on or after a day of a later month."""
     month = months_later(first.replace(day=1), months)
-    return local_moment(calendar.on_or_after(month + timedelta(days=day - 1)), time(8, 30), calendar.NEW_YORK)
+    return local_moment(
+        calendar.on_or_after(month + timedelta(days=day - 1)), time(8, 30), calendar.NEW_YORK
+    )
 
 
 def _months_since(first: date) -> int:
@@ -80,7 +82,11 @@ def _wave(key: str, months: int, length: int) -> float:
 @functools.cache
 def _price_level(first: date) -> float:
     months = _months_since(first)
-    level = 233.7 * (1 + 0.0018 * months + 0.0000065 * months * months) * (1 + 0.012 * _wave("prices", months, 18))
+    level = (
+        233.7
+        * (1 + 0.0018 * months + 0.0000065 * months * months)
+        * (1 + 0.012 * _wave("prices", months, 18))
+    )
     return round(level * (1 + 0.0008 * draws("CPI", str(first))[0]), 3)
 
 
@@ -92,7 +98,10 @@ def _inflation(first: date) -> tuple[Vintage, ...]:
     """A year's mean of the price index against the year before, as both stood at the last month's release."""
     if first.year == FIRST_YEAR:
         return ()
-    this, last = (sum(_price_level(date(year, m, 1)) for m in range(1, 13)) for year in (first.year, first.year - 1))
+    this, last = (
+        sum(_price_level(date(year, m, 1)) for m in range(1, 13))
+        for year in (first.year, first.year - 1)
+    )
     return (Vintage("final", _released(first, 12, 12), round((this / last - 1) * 100, 2)),)
 
 
@@ -103,17 +112,24 @@ def _unemployment(first: date) -> tuple[Vintage, ...]:
     value = round(4.2 + 0.5 * _wave("work", months, 6), 1)
     luck = draws("work revised", str(first))[0]
     early = round(value + (0.1 if luck > 0.66 else -0.1 if luck < -0.66 else 0.0), 1)
-    return Vintage("first", _first_friday(first, 1), early), Vintage("revised", _first_friday(first, 2), value)
+    return Vintage("first", _first_friday(first, 1), early), Vintage(
+        "revised", _first_friday(first, 2), value
+    )
 
 
 def _first_friday(first: date, months: int) -> int:
     month = months_later(first.replace(day=1), months)
-    return local_moment(month + timedelta(days=(4 - month.weekday()) % 7), time(8, 30), calendar.NEW_YORK)
+    return local_moment(
+        month + timedelta(days=(4 - month.weekday()) % 7), time(8, 30), calendar.NEW_YORK
+    )
 
 
 def _overnight(first: date) -> tuple[Vintage, ...]:
     """The mean of a month's days, out on the first business day after it."""
-    days = [first + timedelta(days=n) for n in range((months_later(first.replace(day=1), 1) - first).days)]
+    days = [
+        first + timedelta(days=n)
+        for n in range((months_later(first.replace(day=1), 1) - first).days)
+    ]
     mean = sum(_rate(day) for day in days) / len(days)
     return (Vintage("final", _released(first, 1, 1), round(mean, 2)),)
 
@@ -126,11 +142,18 @@ def _rate(day: date) -> float:
 def _gdp(first: date) -> tuple[Vintage, ...]:
     """Three estimates, in the three months after the quarter."""
     quarters = _months_since(first) // 3
-    value = 18_050 * (1 + 0.0115 * quarters + 0.00009 * quarters * quarters) * (1 + 0.004 * draws("GDP", str(first))[0])
+    value = (
+        18_050
+        * (1 + 0.0115 * quarters + 0.00009 * quarters * quarters)
+        * (1 + 0.004 * draws("GDP", str(first))[0])
+    )
     luck = draws("GDP revised", str(first))
     told = (value * (1 + 0.0035 * luck[0]), value * (1 + 0.0012 * luck[1]), value)
     moments = [_released(first, 3 + n, 26) for n in range(3)]
-    return tuple(Vintage(n, at, round(v, 1)) for n, at, v in zip(("advance", "second", "third"), moments, told, strict=True))
+    return tuple(
+        Vintage(n, at, round(v, 1))
+        for n, at, v in zip(("advance", "second", "third"), moments, told, strict=True)
+    )
 
 
 def _retail(first: date) -> tuple[Vintage, ...]:
@@ -145,9 +168,19 @@ def _retail(first: date) -> tuple[Vintage, ...]:
 
 INDICATORS: dict[str, Indicator] = {
     "GDP": Indicator(
-        "Gross domestic product", "Output at current prices and yearly rate, in three estimates.", "billions of dollars", "quarterly", _gdp
+        "Gross domestic product",
+        "Output at current prices and yearly rate, in three estimates.",
+        "billions of dollars",
+        "quarterly",
+        _gdp,
     ),
-    "CPI": Indicator("Consumer price index", "Prices of all items, not adjusted for the season; never revised.", "index", "monthly", _cpi),
+    "CPI": Indicator(
+        "Consumer price index",
+        "Prices of all items, not adjusted for the season; never revised.",
+        "index",
+        "monthly",
+        _cpi,
+    ),
     "UNEMPLOYMENT": Indicator(
         "Unemployment rate",
         "Share of the labour force without work, out on the first Friday after the month; revised once.",
@@ -155,9 +188,19 @@ INDICATORS: dict[str, Indicator] = {
         "monthly",
         _unemployment,
     ),
-    "FEDERAL_FUNDS_RATE": Indicator("Federal funds rate", "Mean of the month's overnight rates.", "percent", "monthly", _overnight),
+    "FEDERAL_FUNDS_RATE": Indicator(
+        "Federal funds rate",
+        "Mean of the month's overnight rates.",
+        "percent",
+        "monthly",
+        _overnight,
+    ),
     "INFLATION": Indicator(
-        "Inflation", "Change of the year's mean consumer prices; out with December's index.", "percent", "annual", _inflation
+        "Inflation",
+        "Change of the year's mean consumer prices; out with December's index.",
+        "percent",
+        "annual",
+        _inflation,
     ),
     "RETAIL_SALES": Indicator(
         "Retail sales",

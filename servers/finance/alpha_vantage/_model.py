@@ -20,11 +20,23 @@ COMPACT = 100
 """Points of a compact series."""
 
 AssetType = Literal["Equity", "ETF", "Mutual Fund", "Digital Currency"]
-TYPES: dict[str, AssetType] = {"stock": "Equity", "etf": "ETF", "mutual_fund": "Mutual Fund", "crypto": "Digital Currency"}
+TYPES: dict[str, AssetType] = {
+    "stock": "Equity",
+    "etf": "ETF",
+    "mutual_fund": "Mutual Fund",
+    "crypto": "Digital Currency",
+}
 Exchange = Annotated[
-    Literal["NASDAQ", "NYSE", "NYSE MKT", "NMFQS", "CRYPTO"], Field(description="Exchange; NMFQS quotes mutual funds, CRYPTO coins.")
+    Literal["NASDAQ", "NYSE", "NYSE MKT", "NMFQS", "CRYPTO"],
+    Field(description="Exchange; NMFQS quotes mutual funds, CRYPTO coins."),
 ]
-EXCHANGES = {"NASDAQ": "NASDAQ", "NYSE": "NYSE", "AMEX": "NYSE MKT", "FUND": "NMFQS", "CRYPTO": "CRYPTO"}
+EXCHANGES = {
+    "NASDAQ": "NASDAQ",
+    "NYSE": "NYSE",
+    "AMEX": "NYSE MKT",
+    "FUND": "NMFQS",
+    "CRYPTO": "CRYPTO",
+}
 WORDS = data.Words(
     tables="alpha_vantage",
     watchlist_id="avw",
@@ -46,11 +58,21 @@ def delayed(svc: Service) -> int:
 def trading_days(svc: Service, row: dict[str, Any], since: date | None = None) -> list[date]:
     """Return the trading days of a security that are over, oldest first: a day's bar comes 15 minutes after its close."""
     seen = delayed(svc)
-    over = local_day(seen, market.UTC) - timedelta(days=1) if row["kind"] == "crypto" else calendar.last_closed(seen)
+    over = (
+        local_day(seen, market.UTC) - timedelta(days=1)
+        if row["kind"] == "crypto"
+        else calendar.last_closed(seen)
+    )
     return market.days(row, since or date(1990, 1, 2), over, svc.now)
 
 
 def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return the short form of a delayed quote."""
     now = market.quote(row, delayed(svc))
-    return {"symbol": row["symbol"], "name": row["name"], "price": now.price, "change": now.change, "change_percent": now.change_percent}
+    return {
+        "symbol": row["symbol"],
+        "name": row["name"],
+        "price": now.price,
+        "change": now.change,
+        "change_percent": now.change_percent,
+    }

@@ -23,12 +23,23 @@ class Economy(Service):
     """Series of the economy."""
 
     @reads(example={"indicator": "CPI"})
-    def get_alpha_economic_indicator(self, indicator: Name, limit: Limit = 24, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_alpha_economic_indicator(
+        self, indicator: Name, limit: Limit = 24, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return a series, newest period first: date is the period's first day, value the latest release's figure, vintage that release,
         earlier_value what the one before it said (null where there was none). Periods not yet released are missing."""
         series = macro.INDICATORS[indicator]
-        found = {p.isoformat(): v for p in self._periods(series) if (v := macro.known(series, p, self.now))}
-        about = {"indicator": indicator, "name": series.title, "unit": series.unit, "interval": series.frequency}
+        found = {
+            p.isoformat(): v
+            for p in self._periods(series)
+            if (v := macro.known(series, p, self.now))
+        }
+        about = {
+            "indicator": indicator,
+            "name": series.title,
+            "unit": series.unit,
+            "interval": series.frequency,
+        }
         return about | page(list(found), "data", limit, cursor, lambda d: self._point(d, found[d]))
 
     @reads()

@@ -10,12 +10,25 @@ from pydantic import Field
 from servers.finance import _data as data
 from servers.finance import _market as market
 from servers.finance._data import Symbol
-from servers.finance.alpha_vantage._model import COMPACT, DELAY, EXCHANGES, TYPES, WORDS, AssetType, Exchange, Interval, delayed
+from servers.finance.alpha_vantage._model import (
+    COMPACT,
+    DELAY,
+    EXCHANGES,
+    TYPES,
+    WORDS,
+    AssetType,
+    Exchange,
+    Interval,
+    delayed,
+)
 from servers.finance.alpha_vantage._model import trading_days as over
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
 
-OutputSize = Annotated[Literal["compact", "full"], Field(description="compact: the latest 100 bars; full: all since the listing.")]
+OutputSize = Annotated[
+    Literal["compact", "full"],
+    Field(description="compact: the latest 100 bars; full: all since the listing."),
+]
 AssetTypeArg = Annotated[AssetType, Field(description="Only this kind of security.")]
 MOST = {"daily": 100, "weekly": 52, "monthly": 24}
 """Bars that a page holds at most; a month's high and low are sought in all of its days."""
@@ -74,17 +87,38 @@ class Prices(Service):
         days = over(self, row)
         found = {last.isoformat(): first for first, last in reversed(data.spans(days, interval))}
         dates = list(found)[: COMPACT if outputsize == "compact" else None]
-        series = page(dates, "series", min(limit, MOST[interval]), cursor, lambda d: self._bar(row, interval, found[d], d))
+        series = page(
+            dates,
+            "series",
+            min(limit, MOST[interval]),
+            cursor,
+            lambda d: self._bar(row, interval, found[d], d),
+        )
         last = {"last_refreshed": days[-1].isoformat() if days else None}
-        return {"symbol": row["symbol"], "interval": interval, "outputsize": outputsize} | last | series
+        return (
+            {"symbol": row["symbol"], "interval": interval, "outputsize": outputsize}
+            | last
+            | series
+        )
 
-    def _bar(self, row: dict[str, Any], interval: Interval, first: date, last: str) -> dict[str, Any]:
+    def _bar(
+        self, row: dict[str, Any], interval: Interval, first: date, last: str
+    ) -> dict[str, Any]:
         bar = market.bars(row, interval, first, date.fromisoformat(last), self.now)[0]
-        return {"date": bar.date, "open": bar.open, "high": bar.high, "low": bar.low, "close": bar.close, "volume": bar.volume}
+        return {
+            "date": bar.date,
+            "open": bar.open,
+            "high": bar.high,
+            "low": bar.low,
+            "close": bar.close,
+            "volume": bar.volume,
+        }
 
     def _match(self, row: dict[str, Any], keywords: str) -> dict[str, Any]:
         asked, name = keywords.strip().upper(), row["name"]
-        score = 1.0 if asked == row["symbol"] else min(round(len(asked) / max(len(name), 1), 4), 0.99)
+        score = (
+            1.0 if asked == row["symbol"] else min(round(len(asked) / max(len(name), 1), 4), 0.99)
+        )
         status = market.state(row, self.now)
         return {
             "symbol": row["symbol"],

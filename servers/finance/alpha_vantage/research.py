@@ -11,14 +11,26 @@ from servers.finance import _figures as figures
 from servers.finance import _market as market
 from servers.finance import _news as news
 from servers.finance._data import Symbol
-from servers.finance.alpha_vantage._model import EXCHANGES, TYPES, WORDS, Exchange, delayed, trading_days
+from servers.finance.alpha_vantage._model import (
+    EXCHANGES,
+    TYPES,
+    WORDS,
+    Exchange,
+    delayed,
+    trading_days,
+)
 from servers.kit.control import make_id
 from servers.kit.noise import share
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.kit.zones import local_day
 
-LABELS = ((-0.35, "Bearish"), (-0.15, "Somewhat-Bearish"), (0.15, "Neutral"), (0.35, "Somewhat-Bullish"))
+LABELS = (
+    (-0.35, "Bearish"),
+    (-0.15, "Somewhat-Bearish"),
+    (0.15, "Neutral"),
+    (0.35, "Somewhat-Bullish"),
+)
 OVERALL_DAYS = 30
 
 
@@ -71,7 +83,9 @@ class Research(Service):
         }
 
     @reads(example={"symbol": "SMPK"})
-    def get_alpha_news_sentiment(self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_alpha_news_sentiment(
+        self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return news about a security, newest first and 15 minutes late, each article with its sentiment from -1 to 1. overall_score is
         the mean of the past 30 days, each article weighed by its relevance (0 to 1); null without news."""
         row = data.find_security(self, WORDS, symbol)
@@ -79,7 +93,11 @@ class Research(Service):
         recent = [a for a in found.values() if a.at >= delayed(self) - OVERALL_DAYS * 86_400]
         weight = sum(_relevance(a) for a in recent)
         score = round(sum(a.mood * _relevance(a) for a in recent) / weight, 4) if recent else None
-        about = {"symbol": row["symbol"], "overall_score": score, "overall_sentiment": None if score is None else label(score)}
+        about = {
+            "symbol": row["symbol"],
+            "overall_score": score,
+            "overall_sentiment": None if score is None else label(score),
+        }
         return about | page(list(found), "feed", limit, cursor, lambda i: _article(i, found[i]))
 
     @reads(example={"symbol": "SMPK"})
@@ -90,7 +108,12 @@ class Research(Service):
         said = figures.analysts(row, delayed(self))
         if said is None:
             hint = "Only stocks are rated; screen_alpha_equities lists them."
-            self.fail("RATING_NOT_AVAILABLE", f"{row['symbol']} is not rated by analysts.", hint, symbol=row["symbol"])
+            self.fail(
+                "RATING_NOT_AVAILABLE",
+                f"{row['symbol']} is not rated by analysts.",
+                hint,
+                symbol=row["symbol"],
+            )
         return {
             "symbol": row["symbol"],
             "consensus": said.consensus,
@@ -114,7 +137,9 @@ class Research(Service):
     ) -> dict[str, Any]:
         """Return listed stocks that meet every condition, largest market value first, with delayed price and price to earnings."""
         passed = data.screen(self, delayed(self), sector, analyst_rating, min_market_cap)
-        found = {s.row["symbol"]: s for s in passed if exchange in (None, EXCHANGES[s.row["exchange"]])}
+        found = {
+            s.row["symbol"]: s for s in passed if exchange in (None, EXCHANGES[s.row["exchange"]])
+        }
         return page(list(found), "equities", limit, cursor, lambda s: self._screened(found[s]))
 
     def _screened(self, passed: data.Screened) -> dict[str, Any]:
@@ -132,13 +157,20 @@ class Research(Service):
 
     def _mean(self, row: dict[str, Any], count: int) -> float | None:
         last = local_day(self.now, calendar.NEW_YORK)
-        closes = [data.close_by(row, day) or 0.0 for day in trading_days(self, row, last - timedelta(days=count * 2))[-count:]]
+        closes = [
+            data.close_by(row, day) or 0.0
+            for day in trading_days(self, row, last - timedelta(days=count * 2))[-count:]
+        ]
         return round(sum(closes) / count, 4) if len(closes) == count else None
 
 
 def _relevance(article: news.Article) -> float:
     """Return how much an article is about its security; wraps of the week say little."""
-    return round({"market_wrap": 0.2, "price_move": 0.5}.get(article.topic, 0.8) + 0.15 * share("relevance", article.key), 2)
+    return round(
+        {"market_wrap": 0.2, "price_move": 0.5}.get(article.topic, 0.8)
+        + 0.15 * share("relevance", article.key),
+        2,
+    )
 
 
 def _article(article_id: str, article: news.Article) -> dict[str, Any]:

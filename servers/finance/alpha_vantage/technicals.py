@@ -18,8 +18,18 @@ from servers.finance.alpha_vantage._model import WORDS, Interval, trading_days
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, page
 
-Name = Annotated[Literal["RSI", "MACD", "SMA", "EMA", "BBANDS", "STOCH", "ADX"], Field(description="The indicator.")]
-Period = Annotated[int, Field(ge=2, le=200, description="Bars that a value looks back over, 2 to 200; 14 when left out. MACD takes none.")]
+Name = Annotated[
+    Literal["RSI", "MACD", "SMA", "EMA", "BBANDS", "STOCH", "ADX"],
+    Field(description="The indicator."),
+]
+Period = Annotated[
+    int,
+    Field(
+        ge=2,
+        le=200,
+        description="Bars that a value looks back over, 2 to 200; 14 when left out. MACD takes none.",
+    ),
+]
 Prices = dict[str, list[float]]
 CLOSE_YEARS = {"daily": 3, "weekly": 12, "monthly": 30}
 """How many calendar years before this one the closes go back on which exponential means settle; RANGE_YEARS where highs and lows count."""
@@ -38,13 +48,21 @@ class Indicator:
 
 
 INDICATORS: dict[str, Indicator] = {
-    "SMA": Indicator("Simple moving average of the closes, in dollars.", ("sma",), lambda p, n: (indicators.sma(p["close"], n),)),
+    "SMA": Indicator(
+        "Simple moving average of the closes, in dollars.",
+        ("sma",),
+        lambda p, n: (indicators.sma(p["close"], n),),
+    ),
     "EMA": Indicator(
         "Exponential moving average of the closes, in dollars, begun as a simple one.",
         ("ema",),
         lambda p, n: (indicators.ema(p["close"], n),),
     ),
-    "RSI": Indicator("Wilder's relative strength index, 0 to 100.", ("rsi",), lambda p, n: (indicators.rsi(p["close"], n),)),
+    "RSI": Indicator(
+        "Wilder's relative strength index, 0 to 100.",
+        ("rsi",),
+        lambda p, n: (indicators.rsi(p["close"], n),),
+    ),
     "MACD": Indicator(
         "Difference of the exponential averages over 12 and 26 bars, its signal line over 9, and the difference of the two.",
         ("macd", "macd_signal", "macd_hist"),
@@ -89,18 +107,36 @@ class Technicals(Service):
         period = self._period(indicator, time_period)
         if spec.ranged and row["kind"] == "crypto" and interval != "daily":
             hint = "Use interval daily, or an indicator of closes such as RSI."
-            self.fail("INTERVAL_NOT_SUPPORTED", f"{indicator} of a coin is worked out for days only.", hint, interval=interval)
+            self.fail(
+                "INTERVAL_NOT_SUPPORTED",
+                f"{indicator} of a coin is worked out for days only.",
+                hint,
+                interval=interval,
+            )
         dates, prices = self._prices(row, interval, spec.ranged)
         lines = spec.run(prices, period)
         known = [n for n in range(len(dates)) if all(line[n] is not None for line in lines)]
         if not known:
             message = f"{row['symbol']} has {len(dates)} {interval} bars, too few for {indicator} over {period}."
-            self.fail("INSUFFICIENT_DATA", message, "Choose a smaller time_period or a shorter interval.", bars=len(dates))
+            self.fail(
+                "INSUFFICIENT_DATA",
+                message,
+                "Choose a smaller time_period or a shorter interval.",
+                bars=len(dates),
+            )
         found = {
-            dates[n]: {name: round(line[n] or 0.0, 4) for name, line in zip(spec.outputs, lines, strict=True)} for n in reversed(known)
+            dates[n]: {
+                name: round(line[n] or 0.0, 4)
+                for name, line in zip(spec.outputs, lines, strict=True)
+            }
+            for n in reversed(known)
         }
         about = {"symbol": row["symbol"], "indicator": indicator, "interval": interval}
-        return about | {"time_period": period or None} | page(list(found), "values", limit, cursor, lambda d: {"date": d} | found[d])
+        return (
+            about
+            | {"time_period": period or None}
+            | page(list(found), "values", limit, cursor, lambda d: {"date": d} | found[d])
+        )
 
     @reads()
     def get_alpha_indicator_list(self) -> dict[str, Any]:
@@ -121,16 +157,29 @@ class Technicals(Service):
             return said or DEFAULT_PERIOD
         if said is not None:
             hint = "Leave time_period out for MACD."
-            self.fail("INVALID_TIME_PERIOD", "MACD always looks back over 12, 26 and 9 bars.", hint, time_period=said)
+            self.fail(
+                "INVALID_TIME_PERIOD",
+                "MACD always looks back over 12, 26 and 9 bars.",
+                hint,
+                time_period=said,
+            )
         return 0
 
-    def _prices(self, row: dict[str, Any], interval: market.Interval, ranged: bool) -> tuple[list[str], Prices]:
+    def _prices(
+        self, row: dict[str, Any], interval: market.Interval, ranged: bool
+    ) -> tuple[list[str], Prices]:
         """Return the dates of bars and their prices, oldest first, from a fixed day on, so that a value stays what it was."""
         this_year = market.trading_date(row, self.now).year
         since = date(this_year - (RANGE_YEARS if ranged else CLOSE_YEARS)[interval], 1, 1)
         days = trading_days(self, row, since)
         dates = [last for _, last in data.spans(days, interval)]
         if not ranged:
-            return [d.isoformat() for d in dates], {"close": [data.close_by(row, d) or 0.0 for d in dates]}
+            return [d.isoformat() for d in dates], {
+                "close": [data.close_by(row, d) or 0.0 for d in dates]
+            }
         bars = market.bars(row, interval, since, dates[-1], self.now) if dates else []
-        return [b.date for b in bars], {"high": [b.high for b in bars], "low": [b.low for b in bars], "close": [b.close for b in bars]}
+        return [b.date for b in bars], {
+            "high": [b.high for b in bars],
+            "low": [b.low for b in bars],
+            "close": [b.close for b in bars],
+        }

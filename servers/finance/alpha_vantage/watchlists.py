@@ -15,7 +15,9 @@ class Watchlists(Service):
     """Symbols kept together under a name."""
 
     @reads()
-    def list_alpha_watchlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_alpha_watchlists(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the watchlists with their symbols, oldest first."""
         return page(data.watchlists(self, WORDS), "watchlists", limit, cursor, _about)
 
@@ -23,7 +25,10 @@ class Watchlists(Service):
     def get_alpha_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
         """Return one watchlist with a delayed quote of each symbol, in its order."""
         row = data.find_watchlist(self, WORDS, watchlist_id)
-        return _about(row) | {"delay_minutes": DELAY // 60, "quotes": data.watched(self, row, lambda r: quote_json(self, r))}
+        return _about(row) | {
+            "delay_minutes": DELAY // 60,
+            "quotes": data.watched(self, row, lambda r: quote_json(self, r)),
+        }
 
     @writes(example={"name": "Rate watch", "symbols": ["BNDT", "STRY", "HRSQ"]}, idempotent=True)
     def save_alpha_watchlist(self, name: data.ListName, symbols: data.Symbols) -> dict[str, Any]:
@@ -33,7 +38,10 @@ class Watchlists(Service):
     @writes(example={"watchlist_id": seeded("avw", "screens")}, destructive=True)
     def delete_alpha_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
         """Delete a watchlist for good."""
-        return {"watchlist_id": data.drop_watchlist(self, WORDS, watchlist_id)["id"], "status": "deleted"}
+        return {
+            "watchlist_id": data.drop_watchlist(self, WORDS, watchlist_id)["id"],
+            "status": "deleted",
+        }
 
 
 def _about(row: dict[str, Any]) -> dict[str, Any]:

@@ -45,7 +45,8 @@ WORDS = brokerage.Words(
     deposit="deposit_funds",
 )
 OrderStatus = Annotated[
-    Literal["open", "partially_filled", "filled", "canceled", "expired", "rejected"], Field(description="Only orders in this status.")
+    Literal["open", "partially_filled", "filled", "canceled", "expired", "rejected"],
+    Field(description="Only orders in this status."),
 ]
 SHOWN = {"pending": "open", "cancelled": "canceled", "failed": "rejected"}
 
@@ -63,7 +64,11 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "order_id": row["id"],
         "symbol": row["symbol"],
         "side": row["side"],
-        "quantity": shares(row["units"]) if row["units"] is not None else shares(units) if units else None,
+        "quantity": shares(row["units"])
+        if row["units"] is not None
+        else shares(units)
+        if units
+        else None,
         "order_type": row["order_type"],
         "status": state(row, svc.time),
         "filled_quantity": shares(units),
@@ -88,7 +93,11 @@ def security_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a security in a list of results."""
     quote = market.quote(row, svc.now)
     kept = {k: row[k] for k in ("symbol", "name", "sector", "exchange")}
-    return kept | {"security_type": row["kind"], "last_price": quote.price, "change_percent": quote.change_percent}
+    return kept | {
+        "security_type": row["kind"],
+        "last_price": quote.price,
+        "change_percent": quote.change_percent,
+    }
 
 
 def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +120,9 @@ def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "pe_ratio": figures.pe_ratio(row, svc.now),
         "dividend_yield": figures.dividend_yield(row, svc.now),
         "expense_ratio": row["expense_ratio"],
-        "minimum_investment": None if row["minimum_investment"] is None else dollars(row["minimum_investment"]),
+        "minimum_investment": None
+        if row["minimum_investment"] is None
+        else dollars(row["minimum_investment"]),
         "trading_status": quote.state,
         "as_of": iso(quote.as_of),
     }

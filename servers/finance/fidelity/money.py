@@ -23,14 +23,29 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 
 Method = Annotated[
-    Literal["ach", "wire"], Field(description="ach: free, two business days; wire: on the same business day, 100 dollars or more.")
+    Literal["ach", "wire"],
+    Field(
+        description="ach: free, two business days; wire: on the same business day, 100 dollars or more."
+    ),
 ]
 Condition = Annotated[
     Literal["price_above", "price_below", "volume_above", "pe_below"],
-    Field(description="price_above and price_below: dollars; volume_above: shares in a day; pe_below: price to earnings, for stocks."),
+    Field(
+        description="price_above and price_below: dollars; volume_above: shares in a day; pe_below: price to earnings, for stocks."
+    ),
 ]
-Threshold = Annotated[float, Field(gt=0, le=1_000_000_000, description="Dollars, shares or ratio, as the condition says.")]
-TaxYear = Annotated[int, Field(ge=2000, le=2199, description="Retirement accounts only: the year for which the deposit counts.")]
+Threshold = Annotated[
+    float,
+    Field(gt=0, le=1_000_000_000, description="Dollars, shares or ratio, as the condition says."),
+]
+TaxYear = Annotated[
+    int,
+    Field(
+        ge=2000,
+        le=2199,
+        description="Retirement accounts only: the year for which the deposit counts.",
+    ),
+]
 AlertId = Annotated[str, Field(description="alert_id, from list_stock_alerts.")]
 SETTLES = 2
 LEAST_WIRE = 10_000
@@ -40,18 +55,34 @@ class Money(Service):
     """Transfers, dividends, watchlist, alerts; the service's clock."""
 
     @writes(example={"amount": 250})
-    def deposit_funds(self, amount: Dollars, method: Method = "ach", tax_year: TaxYear | None = None) -> dict[str, Any]:
+    def deposit_funds(
+        self, amount: Dollars, method: Method = "ach", tax_year: TaxYear | None = None
+    ) -> dict[str, Any]:
         """Draw money from the linked bank; it can be invested once it has arrived. In a retirement account a deposit is a contribution and
         counts towards the yearly limit of its tax year (this year's, unless said)."""
         who = self._profile()
         year = None
         if who["account_type"] in retirement.KINDS:
-            year = retirement.check_contribution(self, WORDS, amount, tax_year, date.fromisoformat(who["born"]), who["account_type"])
+            year = retirement.check_contribution(
+                self, WORDS, amount, tax_year, date.fromisoformat(who["born"]), who["account_type"]
+            )
         elif tax_year is not None:
             message = f"A {who['account_type']} account knows no tax years."
-            self.fail("NOT_A_RETIREMENT_ACCOUNT", message, "Leave tax_year out.", account_type=who["account_type"])
+            self.fail(
+                "NOT_A_RETIREMENT_ACCOUNT",
+                message,
+                "Leave tax_year out.",
+                account_type=who["account_type"],
+            )
         row = dealing.transfer(
-            self, WORDS, "deposit", amount, self._arrival(amount, method), method=method, bank=self._bank(), tax_year=year
+            self,
+            WORDS,
+            "deposit",
+            amount,
+            self._arrival(amount, method),
+            method=method,
+            bank=self._bank(),
+            tax_year=year,
         )
         return self._transfer(row) | {"estimated_available": row["clears_at"]}
 
@@ -59,13 +90,17 @@ class Money(Service):
     def withdraw_funds(self, amount: Dollars, method: Method = "ach") -> dict[str, Any]:
         """Send settled cash that no open order needs to the linked bank."""
         arrives = self._arrival(amount, method)
-        row = dealing.transfer(self, WORDS, "withdrawal", amount, arrives, method=method, bank=self._bank())
+        row = dealing.transfer(
+            self, WORDS, "withdrawal", amount, arrives, method=method, bank=self._bank()
+        )
         return self._transfer(row) | {"estimated_arrival": row["clears_at"]}
 
     @reads(example={"limit": 10})
     def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return deposits and withdrawals, newest first, with method and status; contributions show their tax year."""
-        rows = self.db.rows("fidelity_transfers", "created_at<=?", self.time, order="created_at DESC, rowid DESC")
+        rows = self.db.rows(
+            "fidelity_transfers", "created_at<=?", self.time, order="created_at DESC, rowid DESC"
+        )
         return page(rows, "transfers", limit, cursor, self._transfer)
 
     @reads()
@@ -98,7 +133,12 @@ class Money(Service):
         if method == "ach":
             return calendar.settles(self.now, SETTLES)
         if amount < LEAST_WIRE:
-            self.fail("AMOUNT_TOO_SMALL", "A wire is for $100.00 or more.", "Use ach, or raise the amount.", minimum=dollars(LEAST_WIRE))
+            self.fail(
+                "AMOUNT_TOO_SMALL",
+                "A wire is for $100.00 or more.",
+                "Use ach, or raise the amount.",
+                minimum=dollars(LEAST_WIRE),
+            )
         return self.now if calendar.is_open(self.now) else calendar.next_open(self.now)
 
     def _bank(self) -> str:
@@ -116,7 +156,11 @@ class Money(Service):
 
     def _watched(self, row: dict[str, Any]) -> dict[str, Any]:
         quote = market.quote(row, self.now)
-        change = {"current_price": quote.price, "day_change": quote.change, "day_change_percent": quote.change_percent}
+        change = {
+            "current_price": quote.price,
+            "day_change": quote.change,
+            "day_change_percent": quote.change_percent,
+        }
         return {"symbol": row["symbol"], "name": row["name"]} | change
 
     @writes(example={"symbol": "BWTR"}, idempotent=True)
@@ -130,18 +174,35 @@ class Money(Service):
         return {"symbol": lists.unwatch(self, WORDS, symbol, "get_watchlist"), "status": "removed"}
 
     @writes(example={"symbol": "CSPL", "condition": "pe_below", "threshold": 17.5})
-    def set_stock_alert(self, symbol: Symbol, condition: Condition, threshold: Threshold) -> dict[str, Any]:
+    def set_stock_alert(
+        self, symbol: Symbol, condition: Condition, threshold: Threshold
+    ) -> dict[str, Any]:
         """Be alerted the first time that a condition holds within 90 days; one that holds already triggers at once."""
         row = brokerage.find_security(self, WORDS, symbol)
         brokerage.tradable(self, WORDS, row)
-        if (condition == "pe_below" and row["eps"] is None) or (condition == "volume_above" and row["kind"] in ("mutual_fund", "crypto")):
+        if (condition == "pe_below" and row["eps"] is None) or (
+            condition == "volume_above" and row["kind"] in ("mutual_fund", "crypto")
+        ):
             hint = "Use price_above or price_below."
-            self.fail("CONDITION_NOT_AVAILABLE", f"{row['symbol']} has no such figure.", hint, symbol=row["symbol"], condition=condition)
+            self.fail(
+                "CONDITION_NOT_AVAILABLE",
+                f"{row['symbol']} has no such figure.",
+                hint,
+                symbol=row["symbol"],
+                condition=condition,
+            )
         exact = Decimal(str(threshold)) * (1 if condition == "volume_above" else market.PIP)
         if exact != int(exact) or exact < 1:
             hint = "Give whole shares for volume_above, and at most four decimals otherwise."
-            self.fail("INVALID_THRESHOLD", f"The threshold {threshold} is too fine.", hint, threshold=threshold)
-        return self._alert(lists.set_alert(self, WORDS, self.new_id("fda"), row, condition, int(exact)))
+            self.fail(
+                "INVALID_THRESHOLD",
+                f"The threshold {threshold} is too fine.",
+                hint,
+                threshold=threshold,
+            )
+        return self._alert(
+            lists.set_alert(self, WORDS, self.new_id("fda"), row, condition, int(exact))
+        )
 
     @reads()
     def list_stock_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -157,7 +218,12 @@ class Money(Service):
     def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
         asset, now = market.security(self, row["symbol"]), lists.alert_status(row, self.time)
         size = 1 if row["condition"] == "volume_above" else market.PIP
-        shown = {"alert_id": row["id"], "symbol": row["symbol"], "condition": row["condition"], "threshold": row["threshold"] / size}
+        shown = {
+            "alert_id": row["id"],
+            "symbol": row["symbol"],
+            "condition": row["condition"],
+            "threshold": row["threshold"] / size,
+        }
         return shown | {
             "status": now,
             "current_price": market.price(asset, self.now) if asset else None,

@@ -15,7 +15,9 @@ from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, dollars, page
 
 Percent = Annotated[float, Field(ge=0, le=100, description="Percent a year, e.g. 0.25.")]
-Sector = Annotated[market.Sector, Field(description="Only funds of this sector; broad funds have none.")]
+Sector = Annotated[
+    market.Sector, Field(description="Only funds of this sector; broad funds have none.")
+]
 
 
 class Research(Service):
@@ -44,8 +46,14 @@ class Research(Service):
         row = self._stock(symbol)
         said, ranks = figures.analysts(row, self.now), self._ranks(row["sector"])
         assert said is not None  # a stock is rated
-        last, upside = market.price(row, self.now), round((said.target / market.price(row, self.now) - 1) * 100, 1)
-        next_report = next((e.date.isoformat() for e in figures.earnings(row, self.now) if e.reported is None), None)
+        last, upside = (
+            market.price(row, self.now),
+            round((said.target / market.price(row, self.now) - 1) * 100, 1),
+        )
+        next_report = next(
+            (e.date.isoformat() for e in figures.earnings(row, self.now) if e.reported is None),
+            None,
+        )
         return {
             "symbol": row["symbol"],
             "summary": f"{row['name']} ({row['industry'].lower()}): {row['about']}. At ${last:,.2f} the shares trade {abs(upside)} percent "
@@ -76,13 +84,28 @@ class Research(Service):
         low, high = min_expense_ratio or 0, 100 if max_expense_ratio is None else max_expense_ratio
         if low > high:
             message = "min_expense_ratio is above max_expense_ratio."
-            self.fail("INVALID_RANGE", message, "Swap the two.", min_expense_ratio=low, max_expense_ratio=high)
+            self.fail(
+                "INVALID_RANGE",
+                message,
+                "Swap the two.",
+                min_expense_ratio=low,
+                max_expense_ratio=high,
+            )
         found = []
         for row in market.securities(self, ("etf", "mutual_fund")):
             fits = low <= (row["expense_ratio"] or 0) <= high and sector in (None, row["sector"])
-            if fits and (min_dividend_yield is None or figures.dividend_yield(row, self.now) >= min_dividend_yield):
+            if fits and (
+                min_dividend_yield is None
+                or figures.dividend_yield(row, self.now) >= min_dividend_yield
+            ):
                 found.append(row)
-        return page(sorted(found, key=lambda r: (r["expense_ratio"] or 0, r["symbol"])), "funds", limit, cursor, self._fund)
+        return page(
+            sorted(found, key=lambda r: (r["expense_ratio"] or 0, r["symbol"])),
+            "funds",
+            limit,
+            cursor,
+            self._fund,
+        )
 
     def _fund(self, row: dict[str, Any]) -> dict[str, Any]:
         kept = ("symbol", "name", "family", "category", "sector", "expense_ratio")
@@ -90,7 +113,9 @@ class Research(Service):
             "security_type": row["kind"],
             "dividend_yield": figures.dividend_yield(row, self.now),
             "last_price": market.price(row, self.now),
-            "minimum_investment": None if row["minimum_investment"] is None else dollars(row["minimum_investment"]),
+            "minimum_investment": None
+            if row["minimum_investment"] is None
+            else dollars(row["minimum_investment"]),
         }
 
     def _ranks(self, sector: str) -> list[str]:
@@ -105,5 +130,11 @@ class Research(Service):
         row = brokerage.find_security(self, WORDS, symbol)
         if row["kind"] != "stock":
             hint = "Research covers stocks; for funds see screen_funds."
-            self.fail("RESEARCH_NOT_AVAILABLE", f"{row['symbol']} is no stock.", hint, symbol=row["symbol"], security_type=row["kind"])
+            self.fail(
+                "RESEARCH_NOT_AVAILABLE",
+                f"{row['symbol']} is no stock.",
+                hint,
+                symbol=row["symbol"],
+                security_type=row["kind"],
+            )
         return row

@@ -13,7 +13,15 @@ from servers.finance import _market as market
 from servers.finance import _options as options
 from servers.finance._brokerage import OrderId, Price, Quantity, Query, Symbol
 from servers.finance._orders import UNIT, shares, value
-from servers.finance.fidelity._model import WORDS, OrderStatus, account, order_json, quote_json, security_json, state
+from servers.finance.fidelity._model import (
+    WORDS,
+    OrderStatus,
+    account,
+    order_json,
+    quote_json,
+    security_json,
+    state,
+)
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
@@ -22,16 +30,25 @@ from servers.kit.zones import local_day, months_later
 Side = Annotated[Literal["buy", "sell"], Field(description="Buy or sell.")]
 Type = Annotated[
     Literal["market", "limit", "stop"],
-    Field(description="market, limit or stop. Funds and coins: market only. Limit and stop orders are good for the day."),
+    Field(
+        description="market, limit or stop. Funds and coins: market only. Limit and stop orders are good for the day."
+    ),
 ]
 Security = Annotated[
     Literal["stock", "etf", "option", "crypto", "mutual_fund"],
     Field(description="Only securities of this type; option: those on which options are listed."),
 ]
 LotIds = Annotated[
-    list[str], Field(min_length=1, max_length=20, description="lot_ids to sell first, from get_tax_lots; else the oldest are sold first.")
+    list[str],
+    Field(
+        min_length=1,
+        max_length=20,
+        description="lot_ids to sell first, from get_tax_lots; else the oldest are sold first.",
+    ),
 ]
-Sold = Annotated[bool, Field(description="true also returns lots that were sold whole, with 0 shares left.")]
+Sold = Annotated[
+    bool, Field(description="true also returns lots that were sold whole, with 0 shares left.")
+]
 FEE_FAMILIES = {"Ironwood": 4995}
 """Cents charged for each purchase of a fund of these families."""
 
@@ -44,7 +61,17 @@ class Trading(Service):
         """Return who holds the account, its type and registration, and in dollars cash, what can be invested and what withdrawn."""
         who, mine = self.db.rows("fidelity_profile")[0], account(self)
         return {
-            **{k: who[k] for k in ("name", "email", "account_number", "account_type", "registration", "opened_at")},
+            **{
+                k: who[k]
+                for k in (
+                    "name",
+                    "email",
+                    "account_number",
+                    "account_type",
+                    "registration",
+                    "opened_at",
+                )
+            },
             "buying_power": dollars(mine.buying_power),
             "cash_balance": dollars(mine.cash),
             "committed_to_open_orders": dollars(mine.holds),
@@ -54,11 +81,19 @@ class Trading(Service):
 
     @reads(example={"query": "summit", "security_type": "stock"})
     def search_stocks(
-        self, query: Query, security_type: Security | None = None, limit: Limit = 10, cursor: Cursor | None = None
+        self,
+        query: Query,
+        security_type: Security | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return stocks, ETFs, mutual funds and coins whose symbol or name holds every word of the query, best first."""
         kinds = WORDS.kinds if security_type in (None, "option") else (security_type,)
-        found = [r for r in market.search(self, query, kinds) if security_type != "option" or options.has_options(r)]
+        found = [
+            r
+            for r in market.search(self, query, kinds)
+            if security_type != "option" or options.has_options(r)
+        ]
         return page(found, "securities", limit, cursor, lambda r: security_json(self, r))
 
     @reads(example={"symbol": "CNDR"})
@@ -83,19 +118,34 @@ class Trading(Service):
                 "current_value": dollars(now),
                 "unrealized_gain_loss": dollars(now - cost),
             }
-        return {"positions": positions, "total_value": dollars(total), "cash_balance": dollars(mine.cash)}
+        return {
+            "positions": positions,
+            "total_value": dollars(total),
+            "cash_balance": dollars(mine.cash),
+        }
 
     @reads(example={"symbol": "TMKT"})
-    def get_tax_lots(self, symbol: Symbol, include_sold: Sold = False, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_tax_lots(
+        self,
+        symbol: Symbol,
+        include_sold: Sold = False,
+        limit: Limit = 50,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
         """Return the lots of a position, oldest first: shares left, cost basis, day of purchase, gain in dollars, and whether it is long
         term (held for more than a year)."""
         row, mine = brokerage.find_security(self, WORDS, symbol), account(self)
-        found = mine.lots.get(row["symbol"], []) + (mine.sold.get(row["symbol"], []) if include_sold else [])
+        found = mine.lots.get(row["symbol"], []) + (
+            mine.sold.get(row["symbol"], []) if include_sold else []
+        )
         lots = {lot.id: lot for lot in sorted(found, key=lambda lot: lot.acquired_at)}
         return page(list(lots), "lots", limit, cursor, lambda lot_id: self._lot(row, lots[lot_id]))
 
     def _lot(self, row: dict[str, Any], lot: brokerage.Lot) -> dict[str, Any]:
-        now, acquired = brokerage.worth(self, lot.symbol, lot.units), local_day(parse_time(lot.acquired_at), calendar.NEW_YORK)
+        now, acquired = (
+            brokerage.worth(self, lot.symbol, lot.units),
+            local_day(parse_time(lot.acquired_at), calendar.NEW_YORK),
+        )
         long = local_day(self.now, calendar.NEW_YORK) > months_later(acquired, 12)
         return {
             "lot_id": lot.id,
@@ -109,7 +159,15 @@ class Trading(Service):
             "term": "long" if long else "short",
         }
 
-    @writes(example={"symbol": "DVQL", "side": "buy", "quantity": 1, "order_type": "limit", "limit_price": 60})
+    @writes(
+        example={
+            "symbol": "DVQL",
+            "side": "buy",
+            "quantity": 1,
+            "order_type": "limit",
+            "limit_price": 60,
+        }
+    )
     def place_order(
         self,
         symbol: Symbol,
@@ -130,33 +188,65 @@ class Trading(Service):
         elif side == "sell":
             lot_ids = self._unpromised(row["symbol"])
         if side == "buy":
-            dealing.check_minimum(self, WORDS, row, account(self), value(wish.units or 0, market.price_pips(row, self.now)))
-        fee = FEE_FAMILIES.get(row["family"] or "", 0) if side == "buy" and row["kind"] == "mutual_fund" else 0
+            dealing.check_minimum(
+                self,
+                WORDS,
+                row,
+                account(self),
+                value(wish.units or 0, market.price_pips(row, self.now)),
+            )
+        fee = (
+            FEE_FAMILIES.get(row["family"] or "", 0)
+            if side == "buy" and row["kind"] == "mutual_fund"
+            else 0
+        )
         made = dealing.place(self, WORDS, row, wish, fee=fee, lots=lot_ids)
         return order_json(self, made)
 
     def _check_lots(self, symbol: str, side: str, wanted: int, lot_ids: list[str]) -> None:
         if side == "buy":
-            self.fail("INVALID_LOT_SELECTION", "A purchase takes no lot_ids.", "Leave lot_ids out.", field="lot_ids")
+            self.fail(
+                "INVALID_LOT_SELECTION",
+                "A purchase takes no lot_ids.",
+                "Leave lot_ids out.",
+                field="lot_ids",
+            )
         lots = brokerage.free_lots(account(self), symbol, self._open_sales(symbol), self.time)
         for lot_id in lot_ids:
             if lot_id not in lots:
                 hint = f"Take lot_ids of {symbol} from get_tax_lots."
-                self.fail("LOT_NOT_FOUND", f"No lot {lot_id!r} of {symbol} is held.", hint, lot_id=lot_id)
+                self.fail(
+                    "LOT_NOT_FOUND", f"No lot {lot_id!r} of {symbol} is held.", hint, lot_id=lot_id
+                )
         chosen = sum(lots[lot_id] for lot_id in set(lot_ids))
         if chosen < wanted:
             message = f"The lots hold {shares(chosen)} shares that no open sale takes; {shares(wanted)} are to be sold."
-            self.fail("INSUFFICIENT_LOT_SHARES", message, "Name more lots, or sell less.", available=shares(chosen))
+            self.fail(
+                "INSUFFICIENT_LOT_SHARES",
+                message,
+                "Name more lots, or sell less.",
+                available=shares(chosen),
+            )
 
     def _unpromised(self, symbol: str) -> list[str] | None:
         """Return the lots that a sale without lot_ids takes, where open sales were promised lots of their own."""
         sales = self._open_sales(symbol)
         if not any(r["lots"] for r in sales):
             return None
-        return [lot_id for lot_id, units in brokerage.free_lots(account(self), symbol, sales, self.time).items() if units]
+        return [
+            lot_id
+            for lot_id, units in brokerage.free_lots(
+                account(self), symbol, sales, self.time
+            ).items()
+            if units
+        ]
 
     def _open_sales(self, symbol: str) -> list[dict[str, Any]]:
-        rows = [r for r in reversed(dealing.orders(self, WORDS)) if r["symbol"] == symbol and r["side"] == "sell"]
+        rows = [
+            r
+            for r in reversed(dealing.orders(self, WORDS))
+            if r["symbol"] == symbol and r["side"] == "sell"
+        ]
         return [r for r in rows if state(r, self.time) in ("open", "partially_filled")]
 
     @reads(example={"order_id": seeded("fdo", "div-etf")})
@@ -165,14 +255,32 @@ class Trading(Service):
         return order_json(self, dealing.find_order(self, WORDS, order_id))
 
     @reads(example={"limit": 5})
-    def list_orders(self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_orders(
+        self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return orders, newest first; those of a basket carry its basket_id."""
-        rows = [r for r in dealing.orders(self, WORDS) if status is None or state(r, self.time) == status]
+        rows = [
+            r
+            for r in dealing.orders(self, WORDS)
+            if status is None or state(r, self.time) == status
+        ]
         return page(rows, "orders", limit, cursor, lambda r: order_json(self, r))
 
     @writes(
         example={"order_id": "${made.order_id}"},
-        setup=(Setup("place_order", {"symbol": "DVQL", "side": "buy", "quantity": 1, "order_type": "limit", "limit_price": 60}, "made"),),
+        setup=(
+            Setup(
+                "place_order",
+                {
+                    "symbol": "DVQL",
+                    "side": "buy",
+                    "quantity": 1,
+                    "order_type": "limit",
+                    "limit_price": 60,
+                },
+                "made",
+            ),
+        ),
         destructive=True,
     )
     def cancel_order(self, order_id: OrderId) -> dict[str, Any]:

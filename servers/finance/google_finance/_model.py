@@ -16,17 +16,29 @@ TABLES = {
     "google_finance_portfolios": Table("id:str name:str created_at:str"),
     # units in 1/100,000,000 shares, price in 1/10000 dollars; bought_on is the day in New York (for coins of UTC).
     "google_finance_lots": Table(
-        "id:str portfolio_id:str symbol:str units:int price:int bought_on:str added_at:str", index=("portfolio_id",)
+        "id:str portfolio_id:str symbol:str units:int price:int bought_on:str added_at:str",
+        index=("portfolio_id",),
     ),
 }
 
 AssetType = Literal["STOCK", "ETF", "MUTUAL_FUND", "CRYPTO"]
-TYPES: dict[str, AssetType] = {"stock": "STOCK", "etf": "ETF", "mutual_fund": "MUTUAL_FUND", "crypto": "CRYPTO"}
+TYPES: dict[str, AssetType] = {
+    "stock": "STOCK",
+    "etf": "ETF",
+    "mutual_fund": "MUTUAL_FUND",
+    "crypto": "CRYPTO",
+}
 Exchange = Annotated[
     Literal["NASDAQ", "NYSE", "NYSEAMERICAN", "MUTF", "CRYPTO"],
     Field(description="Exchange; MUTF stands for mutual funds, CRYPTO for coins."),
 ]
-EXCHANGES = {"NASDAQ": "NASDAQ", "NYSE": "NYSE", "AMEX": "NYSEAMERICAN", "FUND": "MUTF", "CRYPTO": "CRYPTO"}
+EXCHANGES = {
+    "NASDAQ": "NASDAQ",
+    "NYSE": "NYSE",
+    "AMEX": "NYSEAMERICAN",
+    "FUND": "MUTF",
+    "CRYPTO": "CRYPTO",
+}
 WORDS = data.Words(
     tables="google_finance",
     watchlist_id="gfw",

@@ -19,11 +19,26 @@ from servers.kit.values import Cursor, Date, Limit, dollars, page
 
 PortfolioId = Annotated[str, Field(description="portfolio_id, from list_google_portfolios.")]
 LotId = Annotated[
-    str, Field(description="lot_id of the one purchase to remove, from get_google_portfolio; all of the symbol when left out.")
+    str,
+    Field(
+        description="lot_id of the one purchase to remove, from get_google_portfolio; all of the symbol when left out."
+    ),
 ]
-PortfolioName = Annotated[str, Field(min_length=1, max_length=60, description="A name that no other portfolio has.")]
-PurchaseDate = Annotated[Date, Field(description="Trading day of the purchase as YYYY-MM-DD; the latest one when left out.")]
-Quantity = Annotated[float, Field(gt=0, le=1_000_000, description="Shares; stocks to six decimals, funds to three, coins to eight.")]
+PortfolioName = Annotated[
+    str, Field(min_length=1, max_length=60, description="A name that no other portfolio has.")
+]
+PurchaseDate = Annotated[
+    Date,
+    Field(description="Trading day of the purchase as YYYY-MM-DD; the latest one when left out."),
+]
+Quantity = Annotated[
+    float,
+    Field(
+        gt=0,
+        le=1_000_000,
+        description="Shares; stocks to six decimals, funds to three, coins to eight.",
+    ),
+]
 LEEWAY = 5
 """Percent by which a purchase price may lie outside of the day's range: commissions, after hours."""
 
@@ -32,7 +47,9 @@ class Portfolios(Service):
     """What one follows."""
 
     @reads()
-    def list_google_watchlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_google_watchlists(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the watchlists, oldest first, each with its symbols and how many they are."""
         return page(data.watchlists(self, WORDS), "watchlists", limit, cursor, _list)
 
@@ -59,15 +76,25 @@ class Portfolios(Service):
         title = " ".join(name.split())
         known = {p["name"].casefold(): p["id"] for p in self.db.rows("google_finance_portfolios")}
         if not title:
-            self.fail(self.codes.invalid, "A portfolio needs a name.", "Give it a name of 1 to 60 characters.", name=name)
+            self.fail(
+                self.codes.invalid,
+                "A portfolio needs a name.",
+                "Give it a name of 1 to 60 characters.",
+                name=name,
+            )
         if title.casefold() in known:
-            message, hint = f"There is a portfolio named {title!r} already.", "Use it, or choose another name; see list_google_portfolios."
+            message, hint = (
+                f"There is a portfolio named {title!r} already.",
+                "Use it, or choose another name; see list_google_portfolios.",
+            )
             self.fail("PORTFOLIO_EXISTS", message, hint, portfolio_id=known[title.casefold()])
         made = {"id": self.new_id("gfp"), "name": title, "created_at": self.time}
         return self._summary(self.db.insert("google_finance_portfolios", made))
 
     @reads()
-    def list_google_portfolios(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_google_portfolios(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the portfolios, oldest first, with cost, value and gain in dollars at present prices."""
         rows = self.db.rows("google_finance_portfolios", order="created_at, rowid")
         return page(rows, "portfolios", limit, cursor, self._summary)
@@ -102,10 +129,20 @@ class Portfolios(Service):
         row = data.find_security(self, WORDS, symbol)
         day = self._day(row, purchase_date)
         self._check_price(row, day, purchase_price)
-        lot = {"id": self.new_id("gfl"), "portfolio_id": portfolio_id, "symbol": row["symbol"], "bought_on": day.isoformat()}
+        lot = {
+            "id": self.new_id("gfl"),
+            "portfolio_id": portfolio_id,
+            "symbol": row["symbol"],
+            "bought_on": day.isoformat(),
+        }
         units = units_of(self, shares, decimals(row))
-        self.db.insert("google_finance_lots", lot | {"units": units, "price": purchase_price, "added_at": self.time})
-        return {"portfolio_id": portfolio_id} | self._holdings(self._lots(portfolio_id, row["symbol"]))[0]
+        self.db.insert(
+            "google_finance_lots",
+            lot | {"units": units, "price": purchase_price, "added_at": self.time},
+        )
+        return {"portfolio_id": portfolio_id} | self._holdings(
+            self._lots(portfolio_id, row["symbol"])
+        )[0]
 
     @writes(
         example={"portfolio_id": "${made.portfolio_id}", "symbol": "SMPK"},
@@ -124,22 +161,36 @@ class Portfolios(Service):
         ),
         destructive=True,
     )
-    def remove_from_google_portfolio(self, portfolio_id: PortfolioId, symbol: Symbol, lot_id: LotId | None = None) -> dict[str, Any]:
+    def remove_from_google_portfolio(
+        self, portfolio_id: PortfolioId, symbol: Symbol, lot_id: LotId | None = None
+    ) -> dict[str, Any]:
         """Take a holding, or one purchase of it, out of a portfolio."""
         self._portfolio(portfolio_id)
         row = data.find_security(self, WORDS, symbol)
         lots = self._lots(portfolio_id, row["symbol"])
         if not lots:
             message = f"The portfolio holds no {row['symbol']}."
-            self.fail("HOLDING_NOT_FOUND", message, "See get_google_portfolio for what it holds.", symbol=row["symbol"])
+            self.fail(
+                "HOLDING_NOT_FOUND",
+                message,
+                "See get_google_portfolio for what it holds.",
+                symbol=row["symbol"],
+            )
         taken = [lot for lot in lots if lot_id in (None, lot["id"])]
         if not taken:
             message = f"No purchase of {row['symbol']} in this portfolio is {lot_id!r}."
-            self.fail("LOT_NOT_FOUND", message, "Take a lot_id from get_google_portfolio.", lot_id=lot_id)
+            self.fail(
+                "LOT_NOT_FOUND", message, "Take a lot_id from get_google_portfolio.", lot_id=lot_id
+            )
         for lot in taken:
             self.db.delete("google_finance_lots", lot["id"])
         gone = sum(lot["units"] for lot in taken)
-        return {"portfolio_id": portfolio_id, "symbol": row["symbol"], "status": "removed", "shares_removed": shares(gone)}
+        return {
+            "portfolio_id": portfolio_id,
+            "symbol": row["symbol"],
+            "status": "removed",
+            "shares_removed": shares(gone),
+        }
 
     @writes(example={"portfolio_id": seeded("gfp", "robinhood")}, destructive=True)
     def delete_google_portfolio(self, portfolio_id: PortfolioId) -> dict[str, Any]:
@@ -154,12 +205,17 @@ class Portfolios(Service):
     def _portfolio(self, portfolio_id: str) -> dict[str, Any]:
         row = self.db.get("google_finance_portfolios", portfolio_id)
         if row is None:
-            message, hint = f"There is no portfolio {portfolio_id!r}.", "Take a portfolio_id from list_google_portfolios."
+            message, hint = (
+                f"There is no portfolio {portfolio_id!r}.",
+                "Take a portfolio_id from list_google_portfolios.",
+            )
             self.fail("PORTFOLIO_NOT_FOUND", message, hint, portfolio_id=portfolio_id)
         return row
 
     def _lots(self, portfolio_id: str, symbol: str | None = None) -> list[dict[str, Any]]:
-        rows = self.db.rows("google_finance_lots", "portfolio_id=?", portfolio_id, order="bought_on, rowid")
+        rows = self.db.rows(
+            "google_finance_lots", "portfolio_id=?", portfolio_id, order="bought_on, rowid"
+        )
         return [r for r in rows if symbol in (None, r["symbol"])]
 
     def _day(self, row: dict[str, Any], said: str | None) -> date:
@@ -168,8 +224,16 @@ class Portfolios(Service):
         day = latest if said is None else date.fromisoformat(said)
         if not market.days(row, day, day, self.now):
             ahead, hint = day > latest, f"The latest day on which it traded is {latest}."
-            message = f"{row['symbol']} {'has not traded yet' if ahead else 'did not trade'} on {day}."
-            self.fail("INVALID_PURCHASE_DATE", message, hint, purchase_date=str(day), latest_trading_day=str(latest))
+            message = (
+                f"{row['symbol']} {'has not traded yet' if ahead else 'did not trade'} on {day}."
+            )
+            self.fail(
+                "INVALID_PURCHASE_DATE",
+                message,
+                hint,
+                purchase_date=str(day),
+                latest_trading_day=str(latest),
+            )
         return day
 
     def _check_price(self, row: dict[str, Any], day: date, price: int) -> None:
@@ -178,22 +242,38 @@ class Portfolios(Service):
         if not low * (100 - LEEWAY) <= price * 100 <= high * (100 + LEEWAY):
             message = f"{row['symbol']} traded between ${bar.low:,} and ${bar.high:,} on {day}, not at ${price / market.PIP:,}."
             hint = "Correct purchase_price, or give the purchase_date of an earlier purchase."
-            self.fail("PRICE_OUT_OF_RANGE", message, hint, purchase_date=str(day), low=bar.low, high=bar.high)
+            self.fail(
+                "PRICE_OUT_OF_RANGE",
+                message,
+                hint,
+                purchase_date=str(day),
+                low=bar.low,
+                high=bar.high,
+            )
 
     def _holdings(self, lots: list[dict[str, Any]]) -> list[dict[str, Any]]:
         found: dict[str, list[dict[str, Any]]] = {}
         for lot in lots:
             found.setdefault(lot["symbol"], []).append(lot)
-        return [self._holding(row, of) for symbol, of in sorted(found.items()) if (row := market.security(self, symbol)) is not None]
+        return [
+            self._holding(row, of)
+            for symbol, of in sorted(found.items())
+            if (row := market.security(self, symbol)) is not None
+        ]
 
     def _holding(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> dict[str, Any]:
-        units, cost = sum(lot["units"] for lot in lots), sum(value(lot["units"], lot["price"]) for lot in lots)
+        units, cost = (
+            sum(lot["units"] for lot in lots),
+            sum(value(lot["units"], lot["price"]) for lot in lots),
+        )
         worth, day_gain = self._worth(row, lots)
         return {
             "symbol": row["symbol"],
             "name": row["name"],
             "shares": shares(units),
-            "average_cost": round(sum(lot["units"] * lot["price"] for lot in lots) / units / market.PIP, 4),
+            "average_cost": round(
+                sum(lot["units"] * lot["price"] for lot in lots) / units / market.PIP, 4
+            ),
             "price": market.price(row, self.now),
             "market_state": market.state(row, self.now),
             "cost_basis": dollars(cost),
@@ -206,7 +286,11 @@ class Portfolios(Service):
 
     def _lot(self, row: dict[str, Any], lot: dict[str, Any]) -> dict[str, Any]:
         gain = self._worth(row, [lot])[0] - value(lot["units"], lot["price"])
-        shown = {"lot_id": lot["id"], "shares": shares(lot["units"]), "purchase_price": lot["price"] / market.PIP}
+        shown = {
+            "lot_id": lot["id"],
+            "shares": shares(lot["units"]),
+            "purchase_price": lot["price"] / market.PIP,
+        }
         return shown | {"purchase_date": lot["bought_on"], "gain_loss": dollars(gain)}
 
     def _worth(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> tuple[int, int]:
@@ -221,7 +305,10 @@ class Portfolios(Service):
 
     def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
         holdings = self._holdings(self._lots(row["id"]))
-        cost, worth, day = (sum(round(h[name] * 100) for h in holdings) for name in ("cost_basis", "value", "day_gain"))
+        cost, worth, day = (
+            sum(round(h[name] * 100) for h in holdings)
+            for name in ("cost_basis", "value", "day_gain")
+        )
         return {
             "portfolio_id": row["id"],
             "name": row["name"],
@@ -240,5 +327,10 @@ def _percent(part: int, whole: int) -> float | None:
 
 
 def _list(row: dict[str, Any]) -> dict[str, Any]:
-    shown = {"watchlist_id": row["id"], "name": row["name"], "symbol_count": len(row["symbols"]), "symbols": row["symbols"]}
+    shown = {
+        "watchlist_id": row["id"],
+        "name": row["name"],
+        "symbol_count": len(row["symbols"]),
+        "symbols": row["symbols"],
+    }
     return shown | {"updated_at": row["updated_at"]}

@@ -19,7 +19,9 @@ from servers.kit.zones import months_later
 
 Window = Annotated[
     Literal["1D", "5D", "1M", "6M", "1Y"],
-    Field(description="1D and 5D: half hours of the latest one or five trading days; 1M and 6M: daily closes; 1Y: weekly closes."),
+    Field(
+        description="1D and 5D: half hours of the latest one or five trading days; 1M and 6M: daily closes; 1Y: weekly closes."
+    ),
 ]
 MONTHS = {"1M": 1, "6M": 6, "1Y": 12}
 
@@ -31,7 +33,8 @@ class Quotes(Service):
     def search_google_tickers(
         self,
         query: data.Query | None = None,
-        asset_type: Annotated[AssetType, Field(description="Only this kind of security.")] | None = None,
+        asset_type: Annotated[AssetType, Field(description="Only this kind of security.")]
+        | None = None,
         exchange: Exchange | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
@@ -68,12 +71,16 @@ class Quotes(Service):
         reference_price, the close before the window. Points before the listing are missing."""
         row = data.find_security(self, WORDS, symbol)
         end = market.trading_date(row, self.now)
-        first = market.days(row, end - timedelta(days=14), end, self.now)[-(1 if window == "1D" else 5) :][:1]
+        first = market.days(row, end - timedelta(days=14), end, self.now)[
+            -(1 if window == "1D" else 5) :
+        ][:1]
         short = window in ("1D", "5D")
         since = (first or [end])[0] if short else months_later(end, -MONTHS[window])
         last = market.price(row, self.now)
         points = list(
-            self._half_hours(row, since, end) if short else self._closes(row, since, end, "weekly" if window == "1Y" else "daily")
+            self._half_hours(row, since, end)
+            if short
+            else self._closes(row, since, end, "weekly" if window == "1Y" else "daily")
         )
         if not points or points[-1]["price"] != last:
             points.append({"time": iso(market.as_of(row, self.now)), "price": last})
@@ -94,15 +101,26 @@ class Quotes(Service):
             for moment, last in market.intraday(row, day, self.now):
                 yield {"time": iso(moment), "price": last}
 
-    def _closes(self, row: dict[str, Any], since: date, end: date, interval: market.Interval) -> Iterator[dict[str, Any]]:
+    def _closes(
+        self, row: dict[str, Any], since: date, end: date, interval: market.Interval
+    ) -> Iterator[dict[str, Any]]:
         for _, day in data.spans(market.days(row, since, end, self.now), interval):
             moment = min(market.closed(row, day), market.as_of(row, self.now))
-            yield {"time": iso(moment), "price": market.price(row, moment) if day == end else data.close_by(row, day)}
+            yield {
+                "time": iso(moment),
+                "price": market.price(row, moment) if day == end else data.close_by(row, day),
+            }
 
     def _listed(self, symbol: str, on: str | None) -> dict[str, Any]:
         row = data.find_security(self, WORDS, symbol)
         listed = EXCHANGES[row["exchange"]]
         if on not in (None, listed):
             hint = f"Ask with exchange {listed}, or leave it out."
-            self.fail("EXCHANGE_MISMATCH", f"{row['symbol']} is not listed on {on}.", hint, symbol=row["symbol"], exchange=listed)
+            self.fail(
+                "EXCHANGE_MISMATCH",
+                f"{row['symbol']} is not listed on {on}.",
+                hint,
+                symbol=row["symbol"],
+                exchange=listed,
+            )
         return row

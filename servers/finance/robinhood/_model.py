@@ -18,7 +18,8 @@ from servers.kit.values import dollars, iso
 
 TABLES = {
     "robinhood_profile": Table(
-        "id:str name:str email:str account_number:str account_type:str gold:bool bank_name:str bank_last4:str opened_at:str", identity=True
+        "id:str name:str email:str account_number:str account_type:str gold:bool bank_name:str bank_last4:str opened_at:str",
+        identity=True,
     ),
     "robinhood_orders": brokerage.ORDERS,
     "robinhood_transfers": brokerage.TRANSFERS,
@@ -28,7 +29,8 @@ TABLES = {
     "robinhood_alerts": brokerage.ALERTS,
     # The id of a contract is the symbol of its orders; closed_at is when its end was settled.
     "robinhood_contracts": Table(
-        "id:str underlying:str right_type:str strike:int expiry:str ends_at:str closed_at:str?", index=("underlying",)
+        "id:str underlying:str right_type:str strike:int expiry:str ends_at:str closed_at:str?",
+        index=("underlying",),
     ),
 }
 WORDS = brokerage.Words(
@@ -52,7 +54,8 @@ SHOWN: dict[Status, str] = {"cancelled": "canceled", "expired": "canceled"}
 """Robinhood knows no lapsed order: one that was not filled in time is canceled."""
 
 TradeStatus = Annotated[
-    Literal["pending", "partially_filled", "filled", "canceled", "failed"], Field(description="Only orders in this status.")
+    Literal["pending", "partially_filled", "filled", "canceled", "failed"],
+    Field(description="Only orders in this status."),
 ]
 Direction = Annotated[Literal["buy", "sell"], Field(description="Buy or sell.")]
 
@@ -120,7 +123,11 @@ def trade_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "created_at": row["created_at"],
         "filled_at": at,
         "expires_at": row["expires_at"],
-        "canceled_at": row["cancelled_at"] if row["cancelled_at"] else row["expires_at"] if now == "expired" else None,
+        "canceled_at": row["cancelled_at"]
+        if row["cancelled_at"]
+        else row["expires_at"]
+        if now == "expired"
+        else None,
         "reject_reason": row["failure"],
     }
 
@@ -138,7 +145,11 @@ def worth(svc: Service, symbol: str, units: int, at: int | None = None) -> int:
     """Return cents that units of a security or contract are worth at a moment (now, unless given)."""
     moment = svc.now if at is None else at
     made = option(svc, symbol, moment)
-    return brokerage.worth(svc, symbol, units, moment) if made is None else value(units, market.pips(made.premium))
+    return (
+        brokerage.worth(svc, symbol, units, moment)
+        if made is None
+        else value(units, market.pips(made.premium))
+    )
 
 
 def option(svc: Service, symbol: str, at: int) -> options.Contract | None:
@@ -147,7 +158,9 @@ def option(svc: Service, symbol: str, at: int) -> options.Contract | None:
     row = market.security(svc, made["underlying"]) if made else None
     if made is None or row is None:
         return None
-    return options.contract(row, at, date.fromisoformat(made["expiry"]), made["right_type"], made["strike"] / market.PIP)
+    return options.contract(
+        row, at, date.fromisoformat(made["expiry"]), made["right_type"], made["strike"] / market.PIP
+    )
 
 
 def holding_json(svc: Service, mine: brokerage.Account, symbol: str) -> dict[str, Any]:

@@ -10,11 +10,21 @@ from servers.finance import _brokerage as brokerage
 from servers.finance import _dealing as dealing
 from servers.finance._brokerage import Symbol
 from servers.finance._orders import Wish, decimals, filled, shares, units_of
-from servers.finance.robinhood._model import WORDS, account, held, holding_json, quote_json, trade_json, worth
+from servers.finance.robinhood._model import (
+    WORDS,
+    account,
+    held,
+    holding_json,
+    quote_json,
+    trade_json,
+    worth,
+)
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Dollars, dollars
 
-Coins = Annotated[float, Field(gt=0, le=1_000_000_000, description="How many coins; up to eight decimals.")]
+Coins = Annotated[
+    float, Field(gt=0, le=1_000_000_000, description="How many coins; up to eight decimals.")
+]
 MINIMUM = 100
 
 
@@ -32,7 +42,10 @@ class Crypto(Service):
         mine = account(self)
         symbols = held(self, mine, "crypto")
         total = sum(worth(self, s, mine.units(s)) for s in symbols)
-        return {"holdings": {s: holding_json(self, mine, s) for s in symbols}, "total_value": dollars(total)}
+        return {
+            "holdings": {s: holding_json(self, mine, s) for s in symbols},
+            "total_value": dollars(total),
+        }
 
     @writes(example={"symbol": "ETRN", "amount_in_dollars": 20})
     def buy_crypto(self, symbol: Symbol, amount_in_dollars: Dollars) -> dict[str, Any]:
@@ -40,7 +53,12 @@ class Crypto(Service):
         row = self._coin(symbol)
         brokerage.tradable(self, WORDS, row)
         if amount_in_dollars < MINIMUM:
-            self.fail("INVALID_AMOUNT", "A purchase of coins is for at least $1.00.", "Raise amount_in_dollars.", minimum=1.0)
+            self.fail(
+                "INVALID_AMOUNT",
+                "A purchase of coins is for at least $1.00.",
+                "Raise amount_in_dollars.",
+                minimum=1.0,
+            )
         made = dealing.place(self, WORDS, row, Wish("buy", amount=amount_in_dollars))
         units, cents, _ = filled(made, self.time)
         return self._done(made) | {"quantity": shares(units), "amount": dollars(cents)}
@@ -50,13 +68,20 @@ class Crypto(Service):
         """Sell coins at the bid, at once and at any hour; the proceeds can be spent and withdrawn at once."""
         row = self._coin(symbol)
         brokerage.tradable(self, WORDS, row)
-        made = dealing.place(self, WORDS, row, Wish("sell", units_of(self, quantity, decimals(row))))
+        made = dealing.place(
+            self, WORDS, row, Wish("sell", units_of(self, quantity, decimals(row)))
+        )
         units, cents, _ = filled(made, self.time)
         return self._done(made) | {"quantity": shares(units), "proceeds": dollars(cents)}
 
     def _done(self, made: dict[str, Any]) -> dict[str, Any]:
         shown = trade_json(self, made)
-        return {"order_id": made["id"], "symbol": made["symbol"], "status": shown["status"], "filled_price": shown["filled_price"]}
+        return {
+            "order_id": made["id"],
+            "symbol": made["symbol"],
+            "status": shown["status"],
+            "filled_price": shown["filled_price"],
+        }
 
     def _coin(self, symbol: str) -> dict[str, Any]:
         return brokerage.find_security(self, WORDS, symbol, ("crypto",))

@@ -17,8 +17,13 @@ from servers.kit.errors import did_you_mean
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, page, parse_time
 
-CollectionName = Annotated[str, Field(min_length=1, max_length=60, description="collection_name, from list_collections.")]
-Side = Annotated[Literal["above", "below"], Field(description="Alert when the price rises to the target or falls to it.")]
+CollectionName = Annotated[
+    str, Field(min_length=1, max_length=60, description="collection_name, from list_collections.")
+]
+Side = Annotated[
+    Literal["above", "below"],
+    Field(description="Alert when the price rises to the target or falls to it."),
+]
 AlertId = Annotated[str, Field(description="alert_id, from list_price_alerts.")]
 COLLECTIONS = {
     "100 Most Traded": "Stocks and ETFs by the shares traded on an ordinary day.",
@@ -38,13 +43,19 @@ class Lists(Service):
     @reads()
     def get_collection(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the watchlist in the order in which it was made, with prices and changes of the day in dollars and percent."""
-        return page(lists.watched(self, WORDS), "watchlist", limit, cursor, lambda r: asset_json(self, r))
+        return page(
+            lists.watched(self, WORDS), "watchlist", limit, cursor, lambda r: asset_json(self, r)
+        )
 
     @writes(example={"symbol": "STMK"}, idempotent=True)
     def add_to_collection(self, symbol: Symbol) -> dict[str, Any]:
         """Put a stock, ETF or coin on the watchlist."""
         row = lists.watch(self, WORDS, symbol)
-        return {"symbol": row["symbol"], "status": "added", "watchlist_size": len(lists.watched(self, WORDS))}
+        return {
+            "symbol": row["symbol"],
+            "status": "added",
+            "watchlist_size": len(lists.watched(self, WORDS)),
+        }
 
     @writes(example={"symbol": "ORBX"}, destructive=True)
     def remove_from_collection(self, symbol: Symbol) -> dict[str, Any]:
@@ -57,18 +68,29 @@ class Lists(Service):
         return page(list(COLLECTIONS), "collections", limit, cursor, self._collection)
 
     @reads(example={"collection_name": "Dividend Payers"})
-    def get_themed_collection(self, collection_name: CollectionName, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_themed_collection(
+        self, collection_name: CollectionName, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return what is on a themed list now, with prices."""
         name = next((n for n in COLLECTIONS if n.lower() == collection_name.strip().lower()), None)
         if name is None:
             near = did_you_mean(collection_name, COLLECTIONS)
             message = f"There is no list {collection_name!r}{near}."
-            self.fail("COLLECTION_NOT_FOUND", message, "See list_collections.", collection_name=collection_name)
+            self.fail(
+                "COLLECTION_NOT_FOUND",
+                message,
+                "See list_collections.",
+                collection_name=collection_name,
+            )
         stocks = page(self._members(name), "stocks", limit, cursor, lambda r: asset_json(self, r))
         return self._collection(name) | stocks
 
     def _collection(self, name: str) -> dict[str, Any]:
-        return {"collection_name": name, "description": COLLECTIONS[name], "stock_count": len(self._members(name))}
+        return {
+            "collection_name": name,
+            "description": COLLECTIONS[name],
+            "stock_count": len(self._members(name)),
+        }
 
     def _members(self, name: str) -> list[dict[str, Any]]:
         stocks = market.securities(self, ("stock",))
@@ -84,11 +106,20 @@ class Lists(Service):
             return [r for r in stocks if parse_time(r["listed_at"]) > self.now - _YEAR]
         if name == "Upcoming Earnings":
             last = market.trading_date(stocks[0], self.now).toordinal() + _SOON
-            return [r for r in stocks if any(e.reported is None and e.date.toordinal() <= last for e in figures.earnings(r, self.now))]
+            return [
+                r
+                for r in stocks
+                if any(
+                    e.reported is None and e.date.toordinal() <= last
+                    for e in figures.earnings(r, self.now)
+                )
+            ]
         return [r for r in stocks if r["sector"] == name]
 
     @writes(example={"symbol": "VNTA", "target_price": 20, "direction": "above"})
-    def set_price_alert(self, symbol: Symbol, target_price: Price, direction: Side) -> dict[str, Any]:
+    def set_price_alert(
+        self, symbol: Symbol, target_price: Price, direction: Side
+    ) -> dict[str, Any]:
         """Be alerted once when a price reaches a target within 90 days. The target must lie on the far side of the present price."""
         row = brokerage.find_security(self, WORDS, symbol)
         brokerage.tradable(self, WORDS, row)

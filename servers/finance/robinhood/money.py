@@ -17,7 +17,9 @@ from servers.kit.zones import local_day
 
 Span = Annotated[
     Literal["day", "week", "month", "3month", "year", "all"],
-    Field(description="day: half hours of the last session; week, month, 3month: closes of days; year, all: of weeks."),
+    Field(
+        description="day: half hours of the last session; week, month, 3month: closes of days; year, all: of weeks."
+    ),
 ]
 INSTANT = 100_000
 """Cents of uncleared deposits that can be spent at once; Gold accounts have five times as much."""
@@ -48,8 +50,15 @@ class Money(Service):
         """Return what the account was worth in dollars, cash included, at moments of the span, oldest first; the last point is now."""
         moments = [m for m in self._moments(span) if m < self.now] + [self.now]
         points = [
-            {"timestamp": iso(at), "value": dollars(cash + sum(worth(self, s, n, at) for s, n in sorted(units.items())))}
-            for at, (cash, units) in zip(moments, brokerage.held_at(self, WORDS, brokerage.MAIN, moments), strict=True)
+            {
+                "timestamp": iso(at),
+                "value": dollars(
+                    cash + sum(worth(self, s, n, at) for s, n in sorted(units.items()))
+                ),
+            }
+            for at, (cash, units) in zip(
+                moments, brokerage.held_at(self, WORDS, brokerage.MAIN, moments), strict=True
+            )
         ]
         first, last = float(points[0]["value"]), float(points[-1]["value"])
         return {"span": span, "change": round(last - first, 2), "data_points": points}
@@ -66,8 +75,14 @@ class Money(Service):
         return sorted(calendar.session(calendar.trading_day(n))[1] for n in numbers)
 
     def _first_day(self) -> date:
-        began = self.db.sql("SELECT min(created_at) FROM robinhood_transfers WHERE created_at<=?", self.time)[0][0]
-        return local_day(parse_time(began), calendar.NEW_YORK) if began else calendar.last_session(self.now) - timedelta(days=7)
+        began = self.db.sql(
+            "SELECT min(created_at) FROM robinhood_transfers WHERE created_at<=?", self.time
+        )[0][0]
+        return (
+            local_day(parse_time(began), calendar.NEW_YORK)
+            if began
+            else calendar.last_session(self.now) - timedelta(days=7)
+        )
 
     @reads()
     def get_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -92,23 +107,55 @@ class Money(Service):
         """Draw money from the linked bank. Up to 1,000 dollars of uncleared deposits (5,000 with Gold) can be spent at once, the rest and
         any withdrawal after three business days."""
         who = self._profile()
-        waiting = self.db.rows("robinhood_transfers", "direction='deposit' AND clears_at>? AND failed_at IS NULL", self.time)
+        waiting = self.db.rows(
+            "robinhood_transfers",
+            "direction='deposit' AND clears_at>? AND failed_at IS NULL",
+            self.time,
+        )
         free = max((5 if who["gold"] else 1) * INSTANT - sum(r["instant"] for r in waiting), 0)
         if sum(r["amount"] for r in waiting) + amount > 5_000_000:
             hint = "Wait until earlier deposits have cleared; see list_transfers."
-            self.fail("DEPOSIT_LIMIT_EXCEEDED", "At most $50,000.00 of deposits may be on their way at a time.", hint)
+            self.fail(
+                "DEPOSIT_LIMIT_EXCEEDED",
+                "At most $50,000.00 of deposits may be on their way at a time.",
+                hint,
+            )
         bank = f"{who['bank_name']} …{who['bank_last4']}"
-        row = dealing.transfer(self, WORDS, "deposit", amount, calendar.settles(self.now, CLEARS), bank=bank, instant=min(amount, free))
-        instant = {"instant_available": dollars(row["instant"]), "pending": dollars(amount - row["instant"])}
-        return {"transfer_id": row["id"], "amount": dollars(amount), **instant, "status": "pending", "clears_at": row["clears_at"]}
+        row = dealing.transfer(
+            self,
+            WORDS,
+            "deposit",
+            amount,
+            calendar.settles(self.now, CLEARS),
+            bank=bank,
+            instant=min(amount, free),
+        )
+        instant = {
+            "instant_available": dollars(row["instant"]),
+            "pending": dollars(amount - row["instant"]),
+        }
+        return {
+            "transfer_id": row["id"],
+            "amount": dollars(amount),
+            **instant,
+            "status": "pending",
+            "clears_at": row["clears_at"],
+        }
 
     @writes(example={"amount": 40})
     def withdraw_to_bank(self, amount: Dollars) -> dict[str, Any]:
         """Send settled cash to the linked bank, where it arrives after two business days."""
         who = self._profile()
         bank = f"{who['bank_name']} …{who['bank_last4']}"
-        row = dealing.transfer(self, WORDS, "withdrawal", amount, calendar.settles(self.now, ARRIVES), bank=bank)
-        return {"transfer_id": row["id"], "amount": dollars(amount), "status": "pending", "estimated_arrival": row["clears_at"]}
+        row = dealing.transfer(
+            self, WORDS, "withdrawal", amount, calendar.settles(self.now, ARRIVES), bank=bank
+        )
+        return {
+            "transfer_id": row["id"],
+            "amount": dollars(amount),
+            "status": "pending",
+            "estimated_arrival": row["clears_at"],
+        }
 
     @reads(example={"limit": 10})
     def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:

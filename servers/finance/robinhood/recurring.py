@@ -28,16 +28,27 @@ class Recurring(Options):
     """Recurring investments; the service's clock."""
 
     @writes(example={"symbol": "LCPX", "amount": 15, "frequency": "weekly"})
-    def setup_recurring_investment(self, symbol: Symbol, amount: Dollars, frequency: Frequency) -> dict[str, Any]:
+    def setup_recurring_investment(
+        self, symbol: Symbol, amount: Dollars, frequency: Frequency
+    ) -> dict[str, Any]:
         """Buy a stock, ETF or coin for an amount of dollars (1 or more) again and again, at 10:00 in New York, from tomorrow on. A run that
         buying power does not cover fails and the next one is tried again."""
         if amount < 100:
-            self.fail("INVALID_AMOUNT", "A recurring investment is for at least $1.00.", "Raise the amount.", minimum=1.0)
+            self.fail(
+                "INVALID_AMOUNT",
+                "A recurring investment is for at least $1.00.",
+                "Raise the amount.",
+                minimum=1.0,
+            )
         start = local_day(self.now, calendar.NEW_YORK) + timedelta(days=1)
-        return self._plan_json(clockwork.start_recurring(self, WORDS, "rhi", symbol, amount, frequency, start, MAIN))
+        return self._plan_json(
+            clockwork.start_recurring(self, WORDS, "rhi", symbol, amount, frequency, start, MAIN)
+        )
 
     @reads()
-    def list_recurring_investments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_recurring_investments(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return recurring investments, newest first, canceled ones too, with their next run and the order_ids of the latest ten."""
         rows = self.db.rows("robinhood_recurring", order="created_at DESC, rowid DESC")
         return page(rows, "investments", limit, cursor, self._plan_json)
@@ -50,7 +61,12 @@ class Recurring(Options):
 
     def _plan_json(self, row: dict[str, Any]) -> dict[str, Any]:
         runs = self.db.rows(
-            "robinhood_orders", "ref=? AND created_at<=?", row["id"], self.time, order="created_at DESC, rowid DESC", limit=10
+            "robinhood_orders",
+            "ref=? AND created_at<=?",
+            row["id"],
+            self.time,
+            order="created_at DESC, rowid DESC",
+            limit=10,
         )
         return {
             "investment_id": row["id"],
@@ -65,7 +81,10 @@ class Recurring(Options):
 
     def due(self) -> bool:
         """Whether a run, an ex-date or the end of a contract has come."""
-        ended = self.db.sql("SELECT 1 FROM robinhood_contracts WHERE ends_at<=? AND closed_at IS NULL LIMIT 1", self.time)
+        ended = self.db.sql(
+            "SELECT 1 FROM robinhood_contracts WHERE ends_at<=? AND closed_at IS NULL LIMIT 1",
+            self.time,
+        )
         return bool(ended) or clockwork.is_due(self, WORDS)
 
     def tick(self) -> None:

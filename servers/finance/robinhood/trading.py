@@ -31,18 +31,32 @@ from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 
 Type = Annotated[
     Literal["market", "limit", "stop"],
-    Field(description="market: at once at the going price (at the next opening when closed); limit and stop: whole shares only."),
+    Field(
+        description="market: at once at the going price (at the next opening when closed); limit and stop: whole shares only."
+    ),
 ]
-Force = Annotated[Literal["gfd", "gtc"], Field(description="gfd: until the end of the session; gtc: for up to 90 days.")]
+Force = Annotated[
+    Literal["gfd", "gtc"],
+    Field(description="gfd: until the end of the session; gtc: for up to 90 days."),
+]
 _TERMS = ("symbol", "side", "units", "order_type", "limit_price", "stop_price", "duration")
-RefId = Annotated[str, Field(min_length=8, max_length=64, description="A reference of your own: a repeat with it orders nothing more.")]
+RefId = Annotated[
+    str,
+    Field(
+        min_length=8,
+        max_length=64,
+        description="A reference of your own: a repeat with it orders nothing more.",
+    ),
+]
 
 
 class Trading(Service):
     """Stocks and ETFs."""
 
     @reads(example={"query": "summit"})
-    def search_assets(self, query: Query, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+    def search_assets(
+        self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return stocks, ETFs and coins whose symbol or name holds every word of the query, best first, with price and day change."""
         found = market.search(self, query, WORDS.kinds)
         return page(found, "assets", limit, cursor, lambda r: asset_json(self, r))
@@ -60,7 +74,11 @@ class Trading(Service):
         listed = held(self, mine, *LISTED)
         parts = {
             kind: sum(worth(self, s, mine.units(s)) for s in held(self, mine, *kinds))
-            for kind, kinds in (("total_value", LISTED), ("crypto_value", ("crypto",)), ("options_value", ("option",)))
+            for kind, kinds in (
+                ("total_value", LISTED),
+                ("crypto_value", ("crypto",)),
+                ("options_value", ("option",)),
+            )
         }
         return {
             "holdings": {symbol: holding_json(self, mine, symbol) for symbol in listed},
@@ -69,7 +87,15 @@ class Trading(Service):
             "account_value": dollars(sum(parts.values()) + mine.cash),
         }
 
-    @writes(example={"symbol": "ORBX", "side": "buy", "quantity": 2, "order_type": "limit", "limit_price": 50.5})
+    @writes(
+        example={
+            "symbol": "ORBX",
+            "side": "buy",
+            "quantity": 2,
+            "order_type": "limit",
+            "limit_price": 50.5,
+        }
+    )
     def place_trade(
         self,
         symbol: Symbol,
@@ -84,25 +110,51 @@ class Trading(Service):
         """Order shares of a stock or ETF and return the order. A market order fills at ask or bid while the market is open;
         open orders hold buying power or shares."""
         row = brokerage.find_security(self, WORDS, symbol, LISTED)
-        earlier = self.db.rows("robinhood_orders", "client_key=?", ref_id) if ref_id is not None else []
+        earlier = (
+            self.db.rows("robinhood_orders", "client_key=?", ref_id) if ref_id is not None else []
+        )
         if earlier:
-            said = (row["symbol"], side, units_of(self, quantity, decimals(row)), order_type, limit_price, stop_price, time_in_force)
+            said = (
+                row["symbol"],
+                side,
+                units_of(self, quantity, decimals(row)),
+                order_type,
+                limit_price,
+                stop_price,
+                time_in_force,
+            )
             if tuple(earlier[0][k] for k in _TERMS) != said:
                 hint = "Use a new ref_id for a new order."
-                self.fail("REF_ID_REUSED", "This ref_id was used for another order.", hint, order_id=earlier[0]["id"])
+                self.fail(
+                    "REF_ID_REUSED",
+                    "This ref_id was used for another order.",
+                    hint,
+                    order_id=earlier[0]["id"],
+                )
             return trade_json(self, earlier[0])
         brokerage.tradable(self, WORDS, row)
-        wish = dealing.wish_of(self, row, side, quantity, order_type, limit_price, stop_price, time_in_force)
+        wish = dealing.wish_of(
+            self, row, side, quantity, order_type, limit_price, stop_price, time_in_force
+        )
         return trade_json(self, dealing.place(self, WORDS, row, wish, client_key=ref_id))
 
     @writes(example={"symbol": "TMKT", "amount_in_dollars": 25, "side": "buy"})
-    def place_fractional_order(self, symbol: Symbol, amount_in_dollars: Dollars, side: Direction) -> dict[str, Any]:
+    def place_fractional_order(
+        self, symbol: Symbol, amount_in_dollars: Dollars, side: Direction
+    ) -> dict[str, Any]:
         """Buy or sell shares of a stock or ETF for an amount of dollars (1 or more) at market, and return the order."""
         row = brokerage.find_security(self, WORDS, symbol, LISTED)
         brokerage.tradable(self, WORDS, row)
         if amount_in_dollars < 100:
-            self.fail("INVALID_AMOUNT", "An order by dollars is for at least $1.00.", "Raise the amount.", minimum=1.0)
-        return trade_json(self, dealing.place(self, WORDS, row, Wish(side, amount=amount_in_dollars)))
+            self.fail(
+                "INVALID_AMOUNT",
+                "An order by dollars is for at least $1.00.",
+                "Raise the amount.",
+                minimum=1.0,
+            )
+        return trade_json(
+            self, dealing.place(self, WORDS, row, Wish(side, amount=amount_in_dollars))
+        )
 
     @reads(example={"order_id": seeded("rho", "limit-nvlt")})
     def get_trade(self, order_id: OrderId) -> dict[str, Any]:
@@ -110,18 +162,38 @@ class Trading(Service):
         return trade_json(self, dealing.find_order(self, WORDS, order_id))
 
     @reads(example={"status": "pending"})
-    def list_trades(self, status: TradeStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_trades(
+        self, status: TradeStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return orders of stocks, coins and options, newest first, those of recurring investments among them."""
-        rows = [r for r in dealing.orders(self, WORDS) if status is None or state(r, self.time) == status]
+        rows = [
+            r
+            for r in dealing.orders(self, WORDS)
+            if status is None or state(r, self.time) == status
+        ]
         return page(rows, "trades", limit, cursor, lambda r: trade_json(self, r))
 
     @writes(
         example={"order_id": "${made.order_id}"},
-        setup=(Setup("place_trade", {"symbol": "ORBX", "side": "buy", "quantity": 1, "order_type": "limit", "limit_price": 40}, "made"),),
+        setup=(
+            Setup(
+                "place_trade",
+                {
+                    "symbol": "ORBX",
+                    "side": "buy",
+                    "quantity": 1,
+                    "order_type": "limit",
+                    "limit_price": 40,
+                },
+                "made",
+            ),
+        ),
         destructive=True,
     )
     def cancel_trade(self, order_id: OrderId) -> dict[str, Any]:
         """Cancel what of an open order has not filled; the money or shares that it held are free again."""
         row = dealing.cancel(self, WORDS, order_id)
         shown = trade_json(self, row)
-        return {name: shown[name] for name in ("order_id", "status", "filled_quantity", "canceled_at")}
+        return {
+            name: shown[name] for name in ("order_id", "status", "filled_quantity", "canceled_at")
+        }

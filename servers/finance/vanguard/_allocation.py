@@ -30,19 +30,38 @@ def preview(svc: Service, account_id: str) -> dict[str, Any]:
     target = svc.db.get("vanguard_targets", account_id)
     if target is None:
         hint = "Set one with set_target_allocation."
-        svc.fail("TARGET_ALLOCATION_NOT_SET", "The account has no target allocation.", hint, account_id=account_id)
+        svc.fail(
+            "TARGET_ALLOCATION_NOT_SET",
+            "The account has no target allocation.",
+            hint,
+            account_id=account_id,
+        )
     mine = account_at(svc, account_id)
-    funds = {s: row for s in sorted(mine.lots) if mine.lots[s] and (row := market.security(svc, s)) is not None}
+    funds = {
+        s: row
+        for s in sorted(mine.lots)
+        if mine.lots[s] and (row := market.security(svc, s)) is not None
+    }
     worth = {s: value(mine.units(s), market.price_pips(row, svc.now)) for s, row in funds.items()}
     total = sum(worth.values()) + mine.cash
-    now = {name: sum(worth[s] * _percent(row, name) // 100 for s, row in funds.items()) for name in ("stocks", "bonds")}
+    now = {
+        name: sum(worth[s] * _percent(row, name) // 100 for s, row in funds.items())
+        for name in ("stocks", "bonds")
+    }
     now["cash"] = total - now["stocks"] - now["bonds"]
     wanted = {name: total * target[name] // 10_000 for name in CLASSES}
     return {
-        "current_allocation": {f"{name}_percent": round(now[name] / total * 100, 2) if total else 0.0 for name in CLASSES},
+        "current_allocation": {
+            f"{name}_percent": round(now[name] / total * 100, 2) if total else 0.0
+            for name in CLASSES
+        },
         "target_allocation": target_json(target),
         "total_value": dollars(total),
-        "suggested_trades": _trades(svc, mine, funds, worth, {n: wanted[n] - now[n] for n in CLASSES}) if total > 0 else [],
+        "suggested_trades": _trades(
+            svc, mine, funds, worth, {n: wanted[n] - now[n] for n in CLASSES}
+        )
+        if total > 0
+        else [],
     }
 
 
@@ -51,7 +70,11 @@ def _main(row: dict[str, Any]) -> str:
 
 
 def _trades(
-    svc: Service, mine: brokerage.Account, funds: dict[str, dict[str, Any]], worth: dict[str, int], short: dict[str, int]
+    svc: Service,
+    mine: brokerage.Account,
+    funds: dict[str, dict[str, Any]],
+    worth: dict[str, int],
+    short: dict[str, int],
 ) -> list[dict[str, Any]]:
     """Sell the largest funds of what there is too much of, and buy for it and for spare cash what there is too little of.
 
@@ -60,8 +83,14 @@ def _trades(
     spare = min(max(-short["cash"], 0), mine.buying_power)
     trades, money = [], spare - max(short["cash"], 0)
     for name in ("stocks", "bonds"):
-        for symbol in sorted((s for s in funds if _main(funds[s]) == name), key=lambda s: (-worth[s], s)):
-            free = value(mine.free_units(symbol), market.price_pips(funds[symbol], svc.now)) * 98 // 100
+        for symbol in sorted(
+            (s for s in funds if _main(funds[s]) == name), key=lambda s: (-worth[s], s)
+        ):
+            free = (
+                value(mine.free_units(symbol), market.price_pips(funds[symbol], svc.now))
+                * 98
+                // 100
+            )
             amount = min(-short[name] * 100 // max(_percent(funds[symbol], name), 1), free)
             if amount >= LEAST and market.state(funds[symbol], svc.now) in ("open", "closed"):
                 trades.append({"action": "sell", "fund_id": symbol, "amount": dollars(amount)})
@@ -69,10 +98,16 @@ def _trades(
                 for moved in ("stocks", "bonds"):
                     short[moved] += amount * _percent(funds[symbol], moved) // 100
     for name in ("stocks", "bonds"):
-        symbol = _to_buy(svc, funds, worth, name, min(short[name], money)) if min(short[name], money) >= LEAST else None
+        symbol = (
+            _to_buy(svc, funds, worth, name, min(short[name], money))
+            if min(short[name], money) >= LEAST
+            else None
+        )
         row = market.security(svc, symbol) if symbol is not None else None
         etf = row is not None and row["kind"] == "etf"
-        room = min(spare, money) if etf else money  # an ETF is paid before the sales of funds bring their money
+        room = (
+            min(spare, money) if etf else money
+        )  # an ETF is paid before the sales of funds bring their money
         if symbol is not None and row is not None and room >= LEAST:
             amount = min(short[name] * 100 // max(_percent(row, name), 1), room)
             spare -= amount if etf else 0
@@ -87,7 +122,9 @@ def _percent(row: dict[str, Any], name: str) -> int:
     return row[f"{name}_percent"] or 0
 
 
-def _to_buy(svc: Service, funds: dict[str, dict[str, Any]], worth: dict[str, int], name: str, amount: int) -> str | None:
+def _to_buy(
+    svc: Service, funds: dict[str, dict[str, Any]], worth: dict[str, int], name: str, amount: int
+) -> str | None:
     pure = [s for s, r in funds.items() if r["kind"] == "mutual_fund" and _percent(r, name) >= 80]
     if pure:
         return max(pure, key=lambda s: (worth[s], s))
@@ -96,6 +133,10 @@ def _to_buy(svc: Service, funds: dict[str, dict[str, Any]], worth: dict[str, int
         if row is not None and (row["minimum_investment"] or 0) <= amount:
             return symbol
     etfs = [
-        s for s, r in funds.items() if r["kind"] == "etf" and _percent(r, name) >= 80 and market.state(r, svc.now) in ("open", "closed")
+        s
+        for s, r in funds.items()
+        if r["kind"] == "etf"
+        and _percent(r, name) >= 80
+        and market.state(r, svc.now) in ("open", "closed")
     ]
     return max(etfs, key=lambda s: (worth[s], s), default=None)

@@ -21,7 +21,9 @@ from servers.kit.values import dollars
 TABLES = {
     "vanguard_profile": Table("id:str name:str email:str born:str", identity=True),
     # The first account of the list is the one that tools mean when none is named.
-    "vanguard_accounts": Table("id:str kind:str number:str place:int bank_name:str bank_last4:str opened_at:str"),
+    "vanguard_accounts": Table(
+        "id:str kind:str number:str place:int bank_name:str bank_last4:str opened_at:str"
+    ),
     "vanguard_orders": brokerage.ORDERS,
     "vanguard_transfers": brokerage.TRANSFERS,
     "vanguard_dividends": brokerage.DIVIDENDS,
@@ -31,7 +33,8 @@ TABLES = {
     # Percents in hundredths.
     "vanguard_targets": Table("account_id:str stocks:int bonds:int cash:int set_at:str"),
     "vanguard_rmd_plans": Table(
-        "id:str account_id:str amount:int frequency:str start_date:str created_at:str next_at:str? cancelled_at:str?", index=("next_at",)
+        "id:str account_id:str amount:int frequency:str start_date:str created_at:str next_at:str? cancelled_at:str?",
+        index=("next_at",),
     ),
 }
 WORDS = brokerage.Words(
@@ -50,10 +53,23 @@ WORDS = brokerage.Words(
     positions="get_positions",
     deposit="contribute",
 )
-FundId = Annotated[str, Field(min_length=1, max_length=12, description="fund_id: the fund's ticker symbol, e.g. MTMAX.")]
-AccountId = Annotated[str, Field(description="account_id, from list_accounts; the primary account when left out.")]
+FundId = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=12, description="fund_id: the fund's ticker symbol, e.g. MTMAX."
+    ),
+]
+AccountId = Annotated[
+    str, Field(description="account_id, from list_accounts; the primary account when left out.")
+]
 SHOWN = {"filled": "executed", "cancelled": "canceled"}
-_SPANS = (("one_month", 30), ("three_months", 91), ("one_year", 365), ("three_years", 3 * 365), ("five_years", 5 * 365))
+_SPANS = (
+    ("one_month", 30),
+    ("three_months", 91),
+    ("one_year", 365),
+    ("three_years", 3 * 365),
+    ("five_years", 5 * 365),
+)
 
 
 def find_account(svc: Service, account_id: str | None) -> dict[str, Any]:
@@ -62,7 +78,9 @@ def find_account(svc: Service, account_id: str | None) -> dict[str, Any]:
     found = next((r for r in rows if account_id in (None, r["id"])), None)
     if found is None:
         hint = "Take an account_id from list_accounts, or leave it out."
-        svc.fail("ACCOUNT_NOT_FOUND", f"There is no account {account_id!r}.", hint, account_id=account_id)
+        svc.fail(
+            "ACCOUNT_NOT_FOUND", f"There is no account {account_id!r}.", hint, account_id=account_id
+        )
     return found
 
 
@@ -79,7 +97,9 @@ def find_fund(svc: Service, fund_id: str) -> dict[str, Any]:
 def check_purchase(svc: Service, row: dict[str, Any], account_id: str, amount: int) -> None:
     """Refuse a purchase for less than a dollar, or a first one for less than the fund's minimum."""
     if amount < 100:
-        svc.fail("INVALID_AMOUNT", "A purchase is for at least $1.00.", "Raise the amount.", minimum=1.0)
+        svc.fail(
+            "INVALID_AMOUNT", "A purchase is for at least $1.00.", "Raise the amount.", minimum=1.0
+        )
     dealing.check_minimum(svc, WORDS, row, account_at(svc, account_id), amount)
 
 
@@ -109,7 +129,9 @@ def whole_fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     for name, back in _SPANS:
         before = market.closing(row, calendar.on_or_before(day - timedelta(days=back)))
         returns[name] = round((now / before - 1) * 100, 2)
-    new_year = market.closing(row, calendar.on_or_before(day.replace(month=1, day=1) - timedelta(days=1)))
+    new_year = market.closing(
+        row, calendar.on_or_before(day.replace(month=1, day=1) - timedelta(days=1))
+    )
     returns["year_to_date"] = round((now / new_year - 1) * 100, 2)
     return fund_json(svc, row) | {
         "about": row["about"],
@@ -132,7 +154,13 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     units, cents, at = filled(row, svc.time)
     fund = market.security(svc, row["symbol"])
     last = market.price(fund, svc.now) if fund else None
-    estimate = shares(row["units"]) if row["units"] is not None else round((row["amount"] or 0) / 100 / last, 3) if last else None
+    estimate = (
+        shares(row["units"])
+        if row["units"] is not None
+        else round((row["amount"] or 0) / 100 / last, 3)
+        if last
+        else None
+    )
     return {
         "order_id": row["id"],
         "account_id": row["account_id"],
@@ -155,7 +183,9 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def orders(svc: Service, account_id: str | None) -> list[dict[str, Any]]:
     """Return orders of an account, or of all, newest first."""
-    return dealing.orders(svc, WORDS, None if account_id is None else find_account(svc, account_id)["id"])
+    return dealing.orders(
+        svc, WORDS, None if account_id is None else find_account(svc, account_id)["id"]
+    )
 
 
 def bank_of(row: dict[str, Any]) -> str:

@@ -31,9 +31,17 @@ from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 from servers.kit.zones import local_day
 
 TaxYear = Annotated[
-    int, Field(ge=2000, le=2199, description="Year for which a contribution to an IRA counts: this one, or until 15 April the last.")
+    int,
+    Field(
+        ge=2000,
+        le=2199,
+        description="Year for which a contribution to an IRA counts: this one, or until 15 April the last.",
+    ),
 ]
-Frequency = Annotated[Literal["weekly", "biweekly", "monthly", "quarterly"], Field(description="How often to invest, from tomorrow on.")]
+Frequency = Annotated[
+    Literal["weekly", "biweekly", "monthly", "quarterly"],
+    Field(description="How often to invest, from tomorrow on."),
+]
 InvestmentId = Annotated[str, Field(description="investment_id, from list_auto_investments.")]
 Canceled = Annotated[bool, Field(description="true also returns those that were stopped.")]
 ARRIVES = 2
@@ -60,7 +68,13 @@ class Accounts(Service):
     @reads()
     def list_accounts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return all accounts, the primary one first: type, invested value, cash, what can be withdrawn, and total, in dollars."""
-        return page(self.db.rows("vanguard_accounts", order="place"), "accounts", limit, cursor, self._account)
+        return page(
+            self.db.rows("vanguard_accounts", order="place"),
+            "accounts",
+            limit,
+            cursor,
+            self._account,
+        )
 
     def _account(self, row: dict[str, Any]) -> dict[str, Any]:
         mine = account_at(self, row["id"])
@@ -81,7 +95,9 @@ class Accounts(Service):
 
     # -- in and out ---------------------------------------------------------------------------------------------------
     @writes(example={"amount": 100, "tax_year": 2026})
-    def contribute(self, amount: Dollars, tax_year: TaxYear | None = None, account_id: AccountId | None = None) -> dict[str, Any]:
+    def contribute(
+        self, amount: Dollars, tax_year: TaxYear | None = None, account_id: AccountId | None = None
+    ) -> dict[str, Any]:
         """Pay into an account from the linked bank; the money can be invested at once and withdrawn after five business days. To an IRA it
         counts towards the limit of its tax year, all IRAs here together."""
         owner, year = find_account(self, account_id), None
@@ -90,9 +106,24 @@ class Accounts(Service):
             year = retirement.check_contribution(self, WORDS, amount, tax_year, born, owner["kind"])
         elif tax_year is not None:
             message = f"A {owner['kind']} account knows no tax years."
-            self.fail("NOT_A_RETIREMENT_ACCOUNT", message, "Leave tax_year out, or name an IRA of list_accounts.", account_id=owner["id"])
+            self.fail(
+                "NOT_A_RETIREMENT_ACCOUNT",
+                message,
+                "Leave tax_year out, or name an IRA of list_accounts.",
+                account_id=owner["id"],
+            )
         clears, bank = calendar.settles(self.now, CLEARS), bank_of(owner)
-        row = dealing.transfer(self, WORDS, "deposit", amount, clears, bank=bank, account_id=owner["id"], instant=amount, tax_year=year)
+        row = dealing.transfer(
+            self,
+            WORDS,
+            "deposit",
+            amount,
+            clears,
+            bank=bank,
+            account_id=owner["id"],
+            instant=amount,
+            tax_year=year,
+        )
         return self._contribution(row)
 
     @reads(example={"limit": 10})
@@ -100,7 +131,10 @@ class Accounts(Service):
         """Return contributions to all accounts, newest first, and for each tax year that is open the limit and what is left of it."""
         born, today = date.fromisoformat(self._profile()["born"]), retirement.today(self)
         years = [retirement.row_of_year(y, self, WORDS, born) for y in retirement.open_years(today)]
-        return {"tax_years": years, **page(self._transfers("deposit"), "contributions", limit, cursor, self._contribution)}
+        return {
+            "tax_years": years,
+            **page(self._transfers("deposit"), "contributions", limit, cursor, self._contribution),
+        }
 
     def _contribution(self, row: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -120,11 +154,15 @@ class Accounts(Service):
         that the tax office takes."""
         owner = find_account(self, account_id)
         arrives = calendar.settles(self.now, ARRIVES)
-        row = dealing.transfer(self, WORDS, "withdrawal", amount, arrives, bank=bank_of(owner), account_id=owner["id"])
-        early = owner["kind"] in retirement.KINDS and retirement.today(self) < retirement.penalty_ends(
-            date.fromisoformat(self._profile()["born"])
+        row = dealing.transfer(
+            self, WORDS, "withdrawal", amount, arrives, bank=bank_of(owner), account_id=owner["id"]
         )
-        return self._withdrawal(row) | {"early_withdrawal_penalty": dollars(amount // 10) if early else 0.0}
+        early = owner["kind"] in retirement.KINDS and retirement.today(
+            self
+        ) < retirement.penalty_ends(date.fromisoformat(self._profile()["born"]))
+        return self._withdrawal(row) | {
+            "early_withdrawal_penalty": dollars(amount // 10) if early else 0.0
+        }
 
     @reads(example={"limit": 10})
     def list_withdrawals(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -147,20 +185,32 @@ class Accounts(Service):
 
     def _transfers(self, direction: str) -> list[dict[str, Any]]:
         newest = "created_at DESC, rowid DESC"
-        return self.db.rows("vanguard_transfers", "direction=? AND created_at<=?", direction, self.time, order=newest)
+        return self.db.rows(
+            "vanguard_transfers",
+            "direction=? AND created_at<=?",
+            direction,
+            self.time,
+            order=newest,
+        )
 
     # -- dividends ----------------------------------------------------------------------------------------------------
     @reads(example={"fund_id": "MRFFX"})
-    def get_dividend_history(self, fund_id: FundId | None = None, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_dividend_history(
+        self, fund_id: FundId | None = None, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return dividends of all accounts, latest ex-date first: amount in dollars, shares held, pay date, and the order_id of the
         purchase where it was reinvested."""
         symbol = find_fund(self, fund_id)["symbol"] if fund_id is not None else None
-        rows = self.db.rows("vanguard_dividends", "?1 IS NULL OR symbol=?1", symbol, order="ex_date DESC, id")
+        rows = self.db.rows(
+            "vanguard_dividends", "?1 IS NULL OR symbol=?1", symbol, order="ex_date DESC, id"
+        )
         return page(rows, "dividends", limit, cursor, self._dividend)
 
     def _dividend(self, row: dict[str, Any]) -> dict[str, Any]:
         paid = row["pays_at"] <= self.time
-        bought = self.db.get("vanguard_orders", row["order_id"]) if row["order_id"] is not None else None
+        bought = (
+            self.db.get("vanguard_orders", row["order_id"]) if row["order_id"] is not None else None
+        )
         return {
             "dividend_id": row["id"],
             "account_id": row["account_id"],
@@ -179,38 +229,65 @@ class Accounts(Service):
     def toggle_dividend_reinvestment(
         self,
         fund_id: FundId,
-        reinvest: Annotated[bool, Field(description="true: dividends buy more shares; false: they are paid in cash.")],
+        reinvest: Annotated[
+            bool,
+            Field(description="true: dividends buy more shares; false: they are paid in cash."),
+        ],
         account_id: AccountId | None = None,
     ) -> dict[str, Any]:
         """Choose what becomes of a held fund's dividends; it holds for ex-dates from now on."""
         row, owner = find_fund(self, fund_id), find_account(self, account_id)
         if not account_at(self, owner["id"]).units(row["symbol"]):
             hint = "See get_positions for what the account holds."
-            self.fail("POSITION_NOT_FOUND", f"The account holds no {row['symbol']}.", hint, fund_id=row["symbol"])
+            self.fail(
+                "POSITION_NOT_FOUND",
+                f"The account holds no {row['symbol']}.",
+                hint,
+                fund_id=row["symbol"],
+            )
         key = f"{owner['id']}:{row['symbol']}"
         if reinvests(self, owner["id"], row["symbol"]) != reinvest:
             if self.db.get("vanguard_reinvest", key):
                 self.db.update("vanguard_reinvest", key, reinvest=reinvest, set_at=self.time)
             else:
-                said = {"id": key, "account_id": owner["id"], "fund_id": row["symbol"], "reinvest": reinvest, "set_at": self.time}
+                said = {
+                    "id": key,
+                    "account_id": owner["id"],
+                    "fund_id": row["symbol"],
+                    "reinvest": reinvest,
+                    "set_at": self.time,
+                }
                 self.db.insert("vanguard_reinvest", said)
-        return {"fund_id": row["symbol"], "account_id": owner["id"], "reinvest": reinvest, "status": "updated"}
+        return {
+            "fund_id": row["symbol"],
+            "account_id": owner["id"],
+            "reinvest": reinvest,
+            "status": "updated",
+        }
 
     # -- automatic investments ----------------------------------------------------------------------------------------
     @writes(example={"fund_id": "MRFFX", "amount": 50, "frequency": "monthly"})
     def setup_auto_invest(
-        self, fund_id: FundId, amount: Dollars, frequency: Frequency, account_id: AccountId | None = None
+        self,
+        fund_id: FundId,
+        amount: Dollars,
+        frequency: Frequency,
+        account_id: AccountId | None = None,
     ) -> dict[str, Any]:
         """Buy a fund for an amount of settlement cash again and again, from tomorrow on. A run that the cash does not cover fails, and the
         next one is tried."""
         row, owner = find_fund(self, fund_id), find_account(self, account_id)
         check_purchase(self, row, owner["id"], amount)
         start = local_day(self.now, calendar.NEW_YORK) + timedelta(days=1)
-        made = clockwork.start_recurring(self, WORDS, "vgi", row["symbol"], amount, frequency, start, owner["id"])
+        made = clockwork.start_recurring(
+            self, WORDS, "vgi", row["symbol"], amount, frequency, start, owner["id"]
+        )
         return self._plan(made)
 
     @reads()
-    def list_auto_investments(self, include_canceled: Canceled = False, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_auto_investments(
+        self, include_canceled: Canceled = False, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return automatic investments that run, newest first, each with its next date and how many purchases it has made."""
         wanted = "1" if include_canceled else "cancelled_at IS NULL"
         rows = self.db.rows("vanguard_recurring", wanted, order="created_at DESC, rowid DESC")
@@ -223,7 +300,12 @@ class Accounts(Service):
         return {"investment_id": investment_id, "status": "canceled"}
 
     def _plan(self, row: dict[str, Any]) -> dict[str, Any]:
-        made = [order_status(r, self.time) for r in self.db.rows("vanguard_orders", "ref=? AND created_at<=?", row["id"], self.time)]
+        made = [
+            order_status(r, self.time)
+            for r in self.db.rows(
+                "vanguard_orders", "ref=? AND created_at<=?", row["id"], self.time
+            )
+        ]
         return {
             "investment_id": row["id"],
             "account_id": row["account_id"],

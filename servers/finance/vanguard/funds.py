@@ -32,10 +32,21 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 
 Kind = Annotated[Category, Field(description="Only funds of this category.")]
-ShareClass = Annotated[Literal["investor", "admiral", "etf"], Field(description="Only this share class.")]
-FundIds = Annotated[list[str], Field(min_length=2, max_length=5, description="Two to five different fund_ids.")]
+ShareClass = Annotated[
+    Literal["investor", "admiral", "etf"], Field(description="Only this share class.")
+]
+FundIds = Annotated[
+    list[str], Field(min_length=2, max_length=5, description="Two to five different fund_ids.")
+]
 Year = Annotated[int, Field(ge=1950, le=2100, description="Year in which one means to retire.")]
-Shares = Annotated[float, Field(gt=0, le=10_000_000, description="Shares to sell, at most three decimals; give either shares or amount.")]
+Shares = Annotated[
+    float,
+    Field(
+        gt=0,
+        le=10_000_000,
+        description="Shares to sell, at most three decimals; give either shares or amount.",
+    ),
+]
 
 
 class Funds(Service):
@@ -53,7 +64,11 @@ class Funds(Service):
         """Return mutual funds and ETFs whose name or symbol holds every word of the query, best first. Share classes of a fund are funds of
         their own."""
         rows = market.search(self, query, WORDS.kinds)
-        kept = [r for r in rows if category in (None, r["category"]) and share_class in (None, r["share_class"])]
+        kept = [
+            r
+            for r in rows
+            if category in (None, r["category"]) and share_class in (None, r["share_class"])
+        ]
         return page(kept, "funds", limit, cursor, lambda r: fund_json(self, r))
 
     @reads(example={"fund_id": "MTMAX"})
@@ -67,20 +82,34 @@ class Funds(Service):
         """Return two to five funds side by side, in the order given."""
         found = [find_fund(self, f) for f in fund_ids]
         if len({r["symbol"] for r in found}) < len(found):
-            self.fail("DUPLICATE_FUND", "A fund is named twice.", "Name two to five different funds.", fund_ids=fund_ids)
+            self.fail(
+                "DUPLICATE_FUND",
+                "A fund is named twice.",
+                "Name two to five different funds.",
+                fund_ids=fund_ids,
+            )
         return {"funds": [whole_fund_json(self, r) for r in found]}
 
     @reads(example={"retirement_year": 2041})
     def get_target_date_fund(self, retirement_year: Year) -> dict[str, Any]:
         """Return the target-date fund whose year is nearest to the one given; for years long past, the income fund."""
-        dated = [r for r in market.securities(self, ("mutual_fund",)) if r["category"] == "target_date"]
+        dated = [
+            r for r in market.securities(self, ("mutual_fund",)) if r["category"] == "target_date"
+        ]
         targets = [r for r in dated if r["target_year"] is not None]
         income = [r for r in dated if r["target_year"] is None]
         if income and targets and retirement_year < min(r["target_year"] for r in targets) - 5:
             return whole_fund_json(self, income[0])
         if not targets:
-            self.fail("FUND_NOT_FOUND", "No target-date fund is offered.", "Look for one with search_stocks.")
-        return whole_fund_json(self, min(targets, key=lambda r: (abs(r["target_year"] - retirement_year), r["target_year"])))
+            self.fail(
+                "FUND_NOT_FOUND",
+                "No target-date fund is offered.",
+                "Look for one with search_stocks.",
+            )
+        return whole_fund_json(
+            self,
+            min(targets, key=lambda r: (abs(r["target_year"] - retirement_year), r["target_year"])),
+        )
 
     @reads()
     def get_positions(self, account_id: AccountId | None = None) -> dict[str, Any]:
@@ -100,28 +129,51 @@ class Funds(Service):
                 "dividend_reinvest": reinvests(self, owner["id"], fund_id),
             }
         sums = {"total_value": dollars(total), "settlement_cash": dollars(mine.cash)}
-        return {"account_id": owner["id"], "account_type": owner["kind"], "positions": positions, **sums}
+        return {
+            "account_id": owner["id"],
+            "account_type": owner["kind"],
+            "positions": positions,
+            **sums,
+        }
 
     @writes(example={"fund_id": "MTBIX", "amount": 25})
-    def buy_fund(self, fund_id: FundId, amount: Dollars, account_id: AccountId | None = None) -> dict[str, Any]:
+    def buy_fund(
+        self, fund_id: FundId, amount: Dollars, account_id: AccountId | None = None
+    ) -> dict[str, Any]:
         """Buy a fund for an amount of settlement cash: at the next net asset value, struck at 16:00 in New York on trading days; an ETF at
         the market price. First purchases must reach the fund's minimum."""
         row, owner = find_fund(self, fund_id), find_account(self, account_id)
         brokerage.tradable(self, WORDS, row)
         check_purchase(self, row, owner["id"], amount)
-        return order_json(self, dealing.place(self, WORDS, row, Wish("buy", amount=amount), account_id=owner["id"]))
+        return order_json(
+            self,
+            dealing.place(self, WORDS, row, Wish("buy", amount=amount), account_id=owner["id"]),
+        )
 
     @writes(example={"fund_id": "MRFFX", "amount": 20})
     def sell_fund(
-        self, fund_id: FundId, shares: Shares | None = None, amount: Dollars | None = None, account_id: AccountId | None = None
+        self,
+        fund_id: FundId,
+        shares: Shares | None = None,
+        amount: Dollars | None = None,
+        account_id: AccountId | None = None,
     ) -> dict[str, Any]:
         """Sell shares of a fund, or as many as bring an amount, at the next net asset value; the proceeds can be withdrawn one business day
         later. Returns the order, with shares_sold and proceeds once it is executed."""
         row, owner = find_fund(self, fund_id), find_account(self, account_id)
         brokerage.tradable(self, WORDS, row)
         if (shares is None) == (amount is None):
-            self.fail("INVALID_AMOUNT", "Give either shares or amount.", "Leave one of the two out.", field="shares")
-        wish = Wish("sell", amount=amount) if shares is None else Wish("sell", units_of(self, shares, decimals(row)))
+            self.fail(
+                "INVALID_AMOUNT",
+                "Give either shares or amount.",
+                "Leave one of the two out.",
+                field="shares",
+            )
+        wish = (
+            Wish("sell", amount=amount)
+            if shares is None
+            else Wish("sell", units_of(self, shares, decimals(row)))
+        )
         made = order_json(self, dealing.place(self, WORDS, row, wish, account_id=owner["id"]))
         return made | {"shares_sold": made["executed_shares"], "proceeds": made["executed_amount"]}
 
@@ -131,9 +183,13 @@ class Funds(Service):
         return order_json(self, dealing.find_order(self, WORDS, order_id))
 
     @reads(example={"limit": 5})
-    def list_orders(self, limit: Limit = 20, cursor: Cursor | None = None, account_id: AccountId | None = None) -> dict[str, Any]:
+    def list_orders(
+        self, limit: Limit = 20, cursor: Cursor | None = None, account_id: AccountId | None = None
+    ) -> dict[str, Any]:
         """Return orders of all accounts, or of one, newest first: one's own, automatic ones and reinvested dividends."""
-        return page(orders(self, account_id), "orders", limit, cursor, lambda r: order_json(self, r))
+        return page(
+            orders(self, account_id), "orders", limit, cursor, lambda r: order_json(self, r)
+        )
 
     @writes(
         example={"order_id": "${made.order_id}"},
@@ -144,9 +200,13 @@ class Funds(Service):
         """Cancel an order before it is executed. An order of a rebalancing takes the others of its set with it."""
         row = dealing.cancel(self, WORDS, order_id)
         others = (
-            self.db.rows("vanguard_orders", "ref=? AND id<>?", row["ref"], order_id, order="id") if row["origin"] == "rebalance" else []
+            self.db.rows("vanguard_orders", "ref=? AND id<>?", row["ref"], order_id, order="id")
+            if row["origin"] == "rebalance"
+            else []
         )
-        with_it = [r["id"] for r in others if status(r, self.time) in ("pending", "partially_filled")]
+        with_it = [
+            r["id"] for r in others if status(r, self.time) in ("pending", "partially_filled")
+        ]
         for other in with_it:
             dealing.cancel(self, WORDS, other)
         return {"order_id": order_id, "status": "canceled", "also_canceled": with_it}
@@ -155,7 +215,9 @@ class Funds(Service):
     @reads()
     def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the funds watched, in the order in which they were added, with net asset value and change."""
-        return page(lists.watched(self, WORDS), "funds", limit, cursor, lambda r: fund_json(self, r))
+        return page(
+            lists.watched(self, WORDS), "funds", limit, cursor, lambda r: fund_json(self, r)
+        )
 
     @writes(example={"symbol": "MWMIX"}, idempotent=True)
     def add_to_watchlist(self, symbol: Symbol) -> dict[str, Any]:

@@ -51,7 +51,10 @@ OF_COMPANIES: dict[str | None, tuple[str, ...]] = {
         "Order books must be full. {high} is fair.",
         "Still a buy after all these years.",
     ),
-    "bearish": ("Insiders know something. {low} is where I'd look again.", "Can anybody explain this valuation? Short from {price}."),
+    "bearish": (
+        "Insiders know something. {low} is where I'd look again.",
+        "Can anybody explain this valuation? Short from {price}.",
+    ),
     None: (
         "Anyone know when {symbol} reports next?",
         "Who runs {name} these days?",
@@ -59,11 +62,22 @@ OF_COMPANIES: dict[str | None, tuple[str, ...]] = {
     ),
 }
 OF_PAYERS = "The dividend is next to go, you'll see."
-PAIRED = ("Moving from {symbol} into ${peer}.", "I like ${peer} better than {symbol} here.", "{symbol} and ${peer} always move together.")
+PAIRED = (
+    "Moving from {symbol} into ${peer}.",
+    "I like ${peer} better than {symbol} here.",
+    "{symbol} and ${peer} always move together.",
+)
 HALTED: dict[str | None, tuple[str, ...]] = {
-    "bullish": ("Whoever holds {symbol} will be glad when it opens.", "Good news takes time to write. {high} when it trades again."),
+    "bullish": (
+        "Whoever holds {symbol} will be glad when it opens.",
+        "Good news takes time to write. {high} when it trades again.",
+    ),
     "bearish": ("It opens at {low}, if it opens.", "They would have told us if it were good."),
-    None: ("Any word on when {symbol} trades again?", "Halted and not a line from the company.", "My money is stuck in {symbol}."),
+    None: (
+        "Any word on when {symbol} trades again?",
+        "Halted and not a line from the company.",
+        "My money is stuck in {symbol}.",
+    ),
 }
 
 
@@ -99,7 +113,11 @@ def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
     if row["listed_at"][:10] > day.isoformat() or market.state(row, start) == "delisted":
         return []
     moved = _moved(row, day)
-    size = 0 if row["kind"] == "mutual_fund" else 1 + int(9 * share("chatter", row["symbol"]) ** 3) + min(int(4 * abs(moved)), 9)
+    size = (
+        0
+        if row["kind"] == "mutual_fund"
+        else 1 + int(9 * share("chatter", row["symbol"]) ** 3) + min(int(4 * abs(moved)), 9)
+    )
     others = [p for p in peers if p != row["symbol"]]
     found = []
     for number in range(size):
@@ -114,7 +132,13 @@ def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
                 symbol=row["symbol"],
                 author=AUTHORS[int((luck[2] + 1) / 2 * len(AUTHORS))],
                 at=start + int((luck[0] + 1) / 2 * 16.5 * 3600),
-                sentiment=None if peer else "bullish" if feeling > 0.1 else "bearish" if feeling < -0.15 else None,
+                sentiment=None
+                if peer
+                else "bullish"
+                if feeling > 0.1
+                else "bearish"
+                if feeling < -0.15
+                else None,
                 peer=peer,
                 most_likes=int((luck[5] + 1) * 9),
             )
@@ -124,7 +148,11 @@ def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
 
 def _moved(row: dict[str, Any], day: date) -> float:
     """Return the latest day's move before a day, as a part of what is news."""
-    before = day - timedelta(days=1) if row["kind"] == "crypto" else calendar.on_or_before(day - timedelta(days=1))
+    before = (
+        day - timedelta(days=1)
+        if row["kind"] == "crypto"
+        else calendar.on_or_before(day - timedelta(days=1))
+    )
     traded = row["kind"] != "mutual_fund" and row["listed_at"][:10] < before.isoformat()
     if not traded or market.state(row, market.closed(row, before)) == "halted":
         return 0.0
@@ -135,14 +163,25 @@ def text(row: dict[str, Any], post: Post) -> str:
     """Return what a post says, at the price of its moment."""
     last = market.price(row, post.at)
     steps = {"price": last, "high": last * 1.25, "low": last * 0.8}
-    said = {name: f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}" for name, amount in steps.items()}
+    said = {
+        name: f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+        for name, amount in steps.items()
+    }
     halted = market.state(row, post.at) == "halted"
     options = PAIRED if post.peer else (HALTED if halted else WORDS)[post.sentiment]
     if not post.peer and not halted and row["kind"] == "stock":
-        options += OF_COMPANIES[post.sentiment] + ((OF_PAYERS,) if post.sentiment == "bearish" and row["dividend"] else ())
+        options += OF_COMPANIES[post.sentiment] + (
+            (OF_PAYERS,) if post.sentiment == "bearish" and row["dividend"] else ()
+        )
         report = next((e for e in figures.earnings(row, post.at) if e.reported is not None), None)
-        if report is not None and 0 < (local_day(post.at, calendar.NEW_YORK) - report.date).days <= 2:
-            options = (*options, f"${report.reported:.2f} against ${report.estimate:.2f} expected for {report.quarter}. Discuss.")
+        if (
+            report is not None
+            and 0 < (local_day(post.at, calendar.NEW_YORK) - report.date).days <= 2
+        ):
+            options = (
+                *options,
+                f"${report.reported:.2f} against ${report.estimate:.2f} expected for {report.quarter}. Discuss.",
+            )
     chosen = options[int(share("text", post.id) * len(options))]
     return chosen.format(symbol=row["symbol"], name=row["name"], peer=post.peer, **said)
 

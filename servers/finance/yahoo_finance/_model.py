@@ -16,15 +16,23 @@ TABLES = {
     "yahoo_finance_watchlists": data.WATCHLISTS,
     # Posts that somebody really wrote, the user's own among them; what the crowd writes besides is made by `_board`.
     "yahoo_finance_posts": Table(
-        "id:str symbol:str author:str mine:bool text:str sentiment:str? created_at:str deleted_at:str?", index=("symbol", "created_at")
+        "id:str symbol:str author:str mine:bool text:str sentiment:str? created_at:str deleted_at:str?",
+        index=("symbol", "created_at"),
     ),
 }
 
 QuoteType = Literal["EQUITY", "ETF", "MUTUALFUND", "CRYPTOCURRENCY"]
-TYPES: dict[str, QuoteType] = {"stock": "EQUITY", "etf": "ETF", "mutual_fund": "MUTUALFUND", "crypto": "CRYPTOCURRENCY"}
+TYPES: dict[str, QuoteType] = {
+    "stock": "EQUITY",
+    "etf": "ETF",
+    "mutual_fund": "MUTUALFUND",
+    "crypto": "CRYPTOCURRENCY",
+}
 Exchange = Annotated[
     Literal["NMS", "NYQ", "ASE", "NAS", "CCC"],
-    Field(description="Exchange: NMS is NASDAQ, NYQ the New York Stock Exchange, ASE NYSE American, NAS mutual funds, CCC coins."),
+    Field(
+        description="Exchange: NMS is NASDAQ, NYQ the New York Stock Exchange, ASE NYSE American, NAS mutual funds, CCC coins."
+    ),
 ]
 EXCHANGES = {"NASDAQ": "NMS", "NYSE": "NYQ", "AMEX": "ASE", "FUND": "NAS", "CRYPTO": "CCC"}
 STATES = {"open": "REGULAR", "closed": "CLOSED", "halted": "HALTED", "delisted": "DELISTED"}

@@ -17,14 +17,22 @@ from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Date, Limit, iso, page, parse_time
 from servers.kit.zones import months_later
 
-Range = Annotated[Literal["1d", "5d", "1mo", "3mo", "6mo", "1y"], Field(description="How far back, counted from the latest trading day.")]
+Range = Annotated[
+    Literal["1d", "5d", "1mo", "3mo", "6mo", "1y"],
+    Field(description="How far back, counted from the latest trading day."),
+]
 Interval = Annotated[
     Literal["15m", "30m", "1h", "1d", "1wk", "1mo"],
     Field(
         description="Length of a bar: 15m, 30m and 1h within ranges of 1d and 5d (1h within 1mo, too), 1wk from 1mo on, 1mo from 3mo on."
     ),
 ]
-Expiration = Annotated[Date, Field(description="An expiration of get_yahoo_options_expirations; the next one when left out.")]
+Expiration = Annotated[
+    Date,
+    Field(
+        description="An expiration of get_yahoo_options_expirations; the next one when left out."
+    ),
+]
 FITTING: dict[str, tuple[str, ...]] = {
     "1d": ("15m", "30m", "1h", "1d"),
     "5d": ("15m", "30m", "1h", "1d"),
@@ -46,7 +54,8 @@ class Quotes(Service):
     def search_yahoo_tickers(
         self,
         query: data.Query | None = None,
-        quote_type: Annotated[QuoteType, Field(description="Only this kind of security.")] | None = None,
+        quote_type: Annotated[QuoteType, Field(description="Only this kind of security.")]
+        | None = None,
         exchange: Exchange | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
@@ -86,48 +95,106 @@ class Quotes(Service):
 
     @reads(example={"symbol": "SMPK", "range": "5d", "interval": "1h"})
     def get_yahoo_price_history(
-        self, symbol: Symbol, range: Range = "1mo", interval: Interval = "1d", limit: Limit = 100, cursor: Cursor | None = None
+        self,
+        symbol: Symbol,
+        range: Range = "1mo",
+        interval: Interval = "1d",
+        limit: Limit = 100,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return bars in dollars, newest first, the latest as far as it has come, and dividends with an ex-date in the range. A range of
         months goes back to the same day of the month; funds have no bars within a day."""
         row = data.find_security(self, WORDS, symbol)
-        fitting = FITTING[range] if row["kind"] != "mutual_fund" else tuple(i for i in FITTING[range] if i in LONGER)
+        fitting = (
+            FITTING[range]
+            if row["kind"] != "mutual_fund"
+            else tuple(i for i in FITTING[range] if i in LONGER)
+        )
         if interval not in fitting:
             message = f"Interval {interval} is not available for range {range}{' of a fund' if row['kind'] == 'mutual_fund' else ''}."
-            self.fail("INTERVAL_NOT_AVAILABLE", message, f"Choose one of {', '.join(fitting)}.", range=range, interval=interval)
+            self.fail(
+                "INTERVAL_NOT_AVAILABLE",
+                message,
+                f"Choose one of {', '.join(fitting)}.",
+                range=range,
+                interval=interval,
+            )
         end = market.trading_date(row, self.now)
         days = market.days(row, self._since(row, range, end), end, self.now)
         if interval in LONGER:
-            spans = {last.isoformat(): (first, last) for first, last in reversed(data.spans(days, LONGER[interval]))}
-            prices = page(list(spans), "prices", limit, cursor, lambda d: self._bar(row, LONGER[interval], *spans[d]))
+            spans = {
+                last.isoformat(): (first, last)
+                for first, last in reversed(data.spans(days, LONGER[interval]))
+            }
+            prices = page(
+                list(spans),
+                "prices",
+                limit,
+                cursor,
+                lambda d: self._bar(row, LONGER[interval], *spans[d]),
+            )
         else:
             starts = {
-                iso(start): (start, close) for day in reversed(days) for start, close in self._parts(row, day, MINUTES[interval] * 60)
+                iso(start): (start, close)
+                for day in reversed(days)
+                for start, close in self._parts(row, day, MINUTES[interval] * 60)
             }
-            prices = page(list(starts), "prices", limit, cursor, lambda s: self._part(row, *starts[s]))
+            prices = page(
+                list(starts), "prices", limit, cursor, lambda s: self._part(row, *starts[s])
+            )
         paid = figures.dividends(row, days[0], end) if days else []
         about = {"symbol": row["symbol"], "currency": "USD", "range": range, "interval": interval}
-        return about | prices | {"dividends": [{"ex_date": d.ex_date.isoformat(), "amount": d.amount / market.PIP} for d in paid]}
+        return (
+            about
+            | prices
+            | {
+                "dividends": [
+                    {"ex_date": d.ex_date.isoformat(), "amount": d.amount / market.PIP}
+                    for d in paid
+                ]
+            }
+        )
 
     @reads(example={"symbol": "SMPK"})
     def get_yahoo_options_expirations(self, symbol: Symbol) -> dict[str, Any]:
         """Return the dates on which options on a stock or ETF expire, and its listed strikes in dollars."""
         row = self._optioned(symbol)
         dates = [day.isoformat() for day in options.expirations(self.now)]
-        return {"symbol": row["symbol"], "expiration_dates": dates, "strikes": options.strikes(row, self.now)}
+        return {
+            "symbol": row["symbol"],
+            "expiration_dates": dates,
+            "strikes": options.strikes(row, self.now),
+        }
 
     @reads(example={"symbol": "SMPK", "expiration_date": "2026-04-17"})
-    def get_yahoo_options_chain(self, symbol: Symbol, expiration_date: Expiration | None = None) -> dict[str, Any]:
+    def get_yahoo_options_chain(
+        self, symbol: Symbol, expiration_date: Expiration | None = None
+    ) -> dict[str, Any]:
         """Return calls and puts of one expiration by strike: premium, bid and ask in dollars a share (a contract is for 100), volume, open
         interest, implied volatility as a fraction."""
         row, dates = self._optioned(symbol), options.expirations(self.now)
         chosen = dates[0] if expiration_date is None else date.fromisoformat(expiration_date)
         if chosen not in dates:
-            near, message = ", ".join(map(str, dates)), f"No options on {row['symbol']} expire on {chosen}."
-            self.fail("EXPIRATION_NOT_FOUND", message, f"They expire on {near}.", expiration_date=str(chosen))
+            near, message = (
+                ", ".join(map(str, dates)),
+                f"No options on {row['symbol']} expire on {chosen}.",
+            )
+            self.fail(
+                "EXPIRATION_NOT_FOUND",
+                message,
+                f"They expire on {near}.",
+                expiration_date=str(chosen),
+            )
         listed = options.chain(row, self.now, chosen)
-        sides = {f"{right}s": [_contract(row, c) for c in listed if c.right == right] for right in options.RIGHTS}
-        return {"symbol": row["symbol"], "expiration_date": str(chosen), "underlying_price": market.price(row, self.now)} | sides
+        sides = {
+            f"{right}s": [_contract(row, c) for c in listed if c.right == right]
+            for right in options.RIGHTS
+        }
+        return {
+            "symbol": row["symbol"],
+            "expiration_date": str(chosen),
+            "underlying_price": market.price(row, self.now),
+        } | sides
 
     # -- bars ---------------------------------------------------------------------------------------------------------
     def _since(self, row: dict[str, Any], span: str, end: date) -> date:
@@ -136,36 +203,68 @@ class Quotes(Service):
         days = market.days(row, end - timedelta(days=14), end, self.now)
         return days[-(1 if span == "1d" else 5) :][0] if days else end
 
-    def _bar(self, row: dict[str, Any], interval: market.Interval, first: date, last: date) -> dict[str, Any]:
+    def _bar(
+        self, row: dict[str, Any], interval: market.Interval, first: date, last: date
+    ) -> dict[str, Any]:
         bar = market.bars(row, interval, first, last, self.now)[0]
-        return {"date": bar.date, "open": bar.open, "high": bar.high, "low": bar.low, "close": bar.close, "volume": bar.volume}
+        return {
+            "date": bar.date,
+            "open": bar.open,
+            "high": bar.high,
+            "low": bar.low,
+            "close": bar.close,
+            "volume": bar.volume,
+        }
 
     def _parts(self, row: dict[str, Any], day: date, length: int) -> list[tuple[int, int]]:
         """Return (start, end) of the bars of a day that have begun, newest first."""
         end, first = market.closed(row, day), market.intraday(row, day, self.now)[0][0]
         ends = [parse_time(row[c]) for c in ("halted_at", "delisted_at") if row[c]]
         last = min(self.now // 60 * 60, end, *ends)
-        return [(s, min(s + length, last)) for s in range(first, end, length) if s < last or s == first][::-1]
+        return [
+            (s, min(s + length, last)) for s in range(first, end, length) if s < last or s == first
+        ][::-1]
 
     def _part(self, row: dict[str, Any], start: int, end: int) -> dict[str, Any]:
         """Return a bar within a day; prices only rise or only fall within a half hour, so that its ends and the half hours tell all."""
         inner = range(start // HALF_HOUR * HALF_HOUR + HALF_HOUR, end, HALF_HOUR)
         day = market.trading_date(row, start)
-        seen = [market.price(row, moment) for moment in (start, *inner)] + [self._closing(row, day, end)]
-        total = [market.daily_bar(row, day, moment).volume for moment in (start, end)] if end < market.closed(row, day) else []
+        seen = [market.price(row, moment) for moment in (start, *inner)] + [
+            self._closing(row, day, end)
+        ]
+        total = (
+            [market.daily_bar(row, day, moment).volume for moment in (start, end)]
+            if end < market.closed(row, day)
+            else []
+        )
         volume = total[1] - total[0] if total else self._rest(row, day, start)
-        return {"time": iso(start), "open": seen[0], "high": max(seen), "low": min(seen), "close": seen[-1], "volume": volume}
+        return {
+            "time": iso(start),
+            "open": seen[0],
+            "high": max(seen),
+            "low": min(seen),
+            "close": seen[-1],
+            "volume": volume,
+        }
 
     def _closing(self, row: dict[str, Any], day: date, end: int) -> float:
-        return market.closing(row, day) if end == market.closed(row, day) else market.price(row, end)
+        return (
+            market.closing(row, day) if end == market.closed(row, day) else market.price(row, end)
+        )
 
     def _rest(self, row: dict[str, Any], day: date, start: int) -> int:
-        return market.daily_bar(row, day, market.closed(row, day)).volume - market.daily_bar(row, day, start).volume
+        return (
+            market.daily_bar(row, day, market.closed(row, day)).volume
+            - market.daily_bar(row, day, start).volume
+        )
 
     def _optioned(self, symbol: str) -> dict[str, Any]:
         row = data.find_security(self, WORDS, symbol)
         if not options.has_options(row):
-            message, hint = f"No options are traded on {row['symbol']}.", "Options exist on much-traded stocks and ETFs alone."
+            message, hint = (
+                f"No options are traded on {row['symbol']}.",
+                "Options exist on much-traded stocks and ETFs alone.",
+            )
             self.fail("OPTIONS_NOT_FOUND", message, hint, symbol=row["symbol"])
         return row
 

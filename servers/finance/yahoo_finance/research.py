@@ -19,8 +19,17 @@ from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.kit.zones import local_day, local_moment, months_later
 
-SortBy = Annotated[Literal["market_cap", "change_percent", "volume"], Field(description="Which comes first: the largest of these.")]
-GRADES = {"strong_buy": "strongBuy", "buy": "buy", "hold": "hold", "sell": "sell", "strong_sell": "strongSell"}
+SortBy = Annotated[
+    Literal["market_cap", "change_percent", "volume"],
+    Field(description="Which comes first: the largest of these."),
+]
+GRADES = {
+    "strong_buy": "strongBuy",
+    "buy": "buy",
+    "hold": "hold",
+    "sell": "sell",
+    "strong_sell": "strongSell",
+}
 
 
 class Research(Service):
@@ -46,18 +55,27 @@ class Research(Service):
             "fund_category": row["category"],
             "annual_report_expense_ratio": row["expense_ratio"],
             "earnings": [
-                {"quarter": e.quarter, "date": e.date.isoformat(), "eps_estimate": e.estimate, "eps_actual": e.reported}
+                {
+                    "quarter": e.quarter,
+                    "date": e.date.isoformat(),
+                    "eps_estimate": e.estimate,
+                    "eps_actual": e.reported,
+                }
                 for e in figures.earnings(row, self.now)
             ],
         }
 
     @reads(example={"symbol": "SMPK"})
-    def get_yahoo_company_news(self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_yahoo_company_news(
+        self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return news about a security, newest first. An article that proved wrong carries the editors' note (correction) from the moment
         at which they added it."""
         row = data.find_security(self, WORDS, symbol)
         found = {make_id("yfn", a.key): a for a in news.articles(row, self.now)}
-        return {"symbol": row["symbol"]} | page(list(found), "news", limit, cursor, lambda i: _article(i, found[i]))
+        return {"symbol": row["symbol"]} | page(
+            list(found), "news", limit, cursor, lambda i: _article(i, found[i])
+        )
 
     @reads(example={"symbol": "SMPK"})
     def get_yahoo_recommendation_trend(self, symbol: Symbol) -> dict[str, Any]:
@@ -66,7 +84,10 @@ class Research(Service):
         row = data.find_security(self, WORDS, symbol)
         said = figures.analysts(row, self.now)
         if said is None:
-            message, hint = f"There are no recommendations for {row['symbol']}.", "Analysts rate stocks; see screen_yahoo_equities."
+            message, hint = (
+                f"There are no recommendations for {row['symbol']}.",
+                "Analysts rate stocks; see screen_yahoo_equities.",
+            )
             self.fail("NO_ANALYST_COVERAGE", message, hint, symbol=row["symbol"])
         return {
             "symbol": row["symbol"],
@@ -108,7 +129,9 @@ class Research(Service):
         first = months_later(local_day(self.now, calendar.NEW_YORK).replace(day=1), -back)
         said = figures.analysts(row, local_moment(first, time(12), calendar.NEW_YORK))
         counts = said.counts if said is not None else {}
-        return {"period": f"-{back}m" if back else "0m", "month": f"{first:%Y-%m}"} | {GRADES[r]: n for r, n in counts.items()}
+        return {"period": f"-{back}m" if back else "0m", "month": f"{first:%Y-%m}"} | {
+            GRADES[r]: n for r, n in counts.items()
+        }
 
 
 def _article(article_id: str, article: news.Article) -> dict[str, Any]:

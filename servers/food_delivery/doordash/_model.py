@@ -25,7 +25,9 @@ TABLES = {
     "doordash_lines": orders.lines_table("store_id:str?"),
     "doordash_favorites": Table("restaurant_id:str added_at:str"),
     # claims_at: when the recipient says where to (null: never); the order starts then, or when the restaurant opens.
-    "doordash_gifts": Table("order_id:str recipient_name:str recipient_phone:str message:str claims_at:str? claim_by:str"),
+    "doordash_gifts": Table(
+        "order_id:str recipient_name:str recipient_phone:str message:str claims_at:str? claim_by:str"
+    ),
 }
 WORDS = rules.Words(
     tables="doordash",
@@ -68,7 +70,11 @@ TARIFF = Tariff(
 )  # fmt: skip
 SLOT_MINUTES, SLOT_DAYS = 20, 7
 FEE_CONFIRMED, FEE_PREPARING = 25, 60
-BENEFITS = ("No delivery fee from $12", "Service fee of 5 % instead of 15 %", "Promotions for members only")
+BENEFITS = (
+    "No delivery fee from $12",
+    "Service fee of 5 % instead of 15 %",
+    "Promotions for members only",
+)
 TOLD = {
     "scheduled": "We will send this order to the store in time for your slot.",
     "placed": "Order received; waiting for the store.",
@@ -98,7 +104,11 @@ def status(svc: Service, row: dict[str, Any]) -> str:
     gift = gift_of(svc, row)
     if gift is None or row["cancelled_at"] is not None or claimed(svc, gift):
         return orders.status(row, svc.time)
-    return "awaiting_claim" if gift["claims_at"] is not None or svc.time < gift["claim_by"] else "expired"
+    return (
+        "awaiting_claim"
+        if gift["claims_at"] is not None or svc.time < gift["claim_by"]
+        else "expired"
+    )
 
 
 def cancel_fee(svc: Service, row: dict[str, Any]) -> int | None:
@@ -110,7 +120,9 @@ def cancel_fee(svc: Service, row: dict[str, Any]) -> int | None:
 
 def eta(svc: Service, row: dict[str, Any]) -> int | None:
     """Return the minutes until delivery, where it can be told."""
-    return None if status(svc, row) in ("awaiting_claim", "expired") else orders.eta_min(row, svc.now)
+    return (
+        None if status(svc, row) in ("awaiting_claim", "expired") else orders.eta_min(row, svc.now)
+    )
 
 
 def extra_time(store: dict[str, Any], restaurant: dict[str, Any]) -> int:
@@ -124,13 +136,20 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     state, place = status(svc, row), orders.place_of(svc, WORDS, row)
     refund = orders.refund_json(row, paid.total)
     if gift is not None and state == "expired":
-        refund = {"amount": dollars(paid.total), "reason": "Gift not claimed", "at": gift["claim_by"]}
+        refund = {
+            "amount": dollars(paid.total),
+            "reason": "Gift not claimed",
+            "at": gift["claim_by"],
+        }
     return {
         "order_id": row["id"],
         "status": WORDS.statuses[state],
         "restaurant_id": place["id"],
         "restaurant_name": place["name"],
-        "items": [orders.line_json(svc, WORDS, i) | {"store_id": i["store_id"]} for i in orders.lines(svc, WORDS, row["id"])],
+        "items": [
+            orders.line_json(svc, WORDS, i) | {"store_id": i["store_id"]}
+            for i in orders.lines(svc, WORDS, row["id"])
+        ],
         **price_json(paid),
         "promo": orders.promo_json(svc, WORDS, row),
         "payment": rules.card_ref(svc, WORDS, row["method_id"]),

@@ -10,7 +10,20 @@ from servers.food_delivery._rules import AddressId, MethodId, OfferId, SetDefaul
 from servers.food_delivery.doordash._model import BENEFITS, WORDS
 from servers.food_delivery.doordash.favorites import Favorites
 from servers.kit.control import seeded
-from servers.kit.fields import CardNumber, City, Cvv, Email, Expiry, PersonName, Phone, State, Street, Zip, card_brand, card_expired
+from servers.kit.fields import (
+    CardNumber,
+    City,
+    Cvv,
+    Email,
+    Expiry,
+    PersonName,
+    Phone,
+    State,
+    Street,
+    Zip,
+    card_brand,
+    card_expired,
+)
 from servers.kit.service import reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
 
@@ -23,15 +36,40 @@ class Account(Favorites):
 
     def _payment(self, row: dict[str, Any]) -> dict[str, Any]:
         month = row["expires"].split("-")
-        shown = rules.card_ref(self, WORDS, row["id"]) | {"expiration_date": f"{month[1]}/{month[0]}", "billing_name": row["name"]}
-        return shown | {"is_default": row["is_default"], "is_expired": card_expired(row["expires"], self.time)}
+        shown = rules.card_ref(self, WORDS, row["id"]) | {
+            "expiration_date": f"{month[1]}/{month[0]}",
+            "billing_name": row["name"],
+        }
+        return shown | {
+            "is_default": row["is_default"],
+            "is_expired": card_expired(row["expires"], self.time),
+        }
 
     def _promo(self, row: dict[str, Any]) -> dict[str, Any]:
         state = rules.offer_state(self, WORDS, row)
-        money = {"discount": dollars(row["discount"]), "percent_off": row["percent"], "min_order": dollars(row["min_order"])}
-        rule = {"dashpass": row["members_only"], "single_use": row["once"], "restaurant_id": row["restaurant_id"]}
-        dates = {"valid_from": row["starts_at"], "valid_until": row["expires_at"], "in_wallet": row["saved_at"] is not None}
-        return {"offer_id": row["id"], "title": row["title"], **money, **rule, **dates, "status": state}
+        money = {
+            "discount": dollars(row["discount"]),
+            "percent_off": row["percent"],
+            "min_order": dollars(row["min_order"]),
+        }
+        rule = {
+            "dashpass": row["members_only"],
+            "single_use": row["once"],
+            "restaurant_id": row["restaurant_id"],
+        }
+        dates = {
+            "valid_from": row["starts_at"],
+            "valid_until": row["expires_at"],
+            "in_wallet": row["saved_at"] is not None,
+        }
+        return {
+            "offer_id": row["id"],
+            "title": row["title"],
+            **money,
+            **rule,
+            **dates,
+            "status": state,
+        }
 
     @reads()
     def get_dasher_profile(self) -> dict[str, Any]:
@@ -43,7 +81,11 @@ class Account(Favorites):
             "phone": me["phone"],
             "address": [self._location(a) for a in rules.addresses(self, WORDS)],
             "payment_method": [self._payment(c) for c in rules.cards(self, WORDS)],
-            "promo": [self._promo(p) for p in known if p["saved_at"] and rules.offer_state(self, WORDS, p) == "available"],
+            "promo": [
+                self._promo(p)
+                for p in known
+                if p["saved_at"] and rules.offer_state(self, WORDS, p) == "available"
+            ],
             "dashpass": rules.membership(self, WORDS) is not None,
             "favorites": self._favorites(),
         }
@@ -57,13 +99,27 @@ class Account(Favorites):
         return self.get_dasher_profile()
 
     @reads()
-    def list_delivery_locations(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_delivery_locations(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return saved delivery locations, oldest first, each with its address_id and whether it is the primary one."""
         return page(rules.addresses(self, WORDS), "locations", limit, cursor, self._location)
 
-    @writes(example={"street": "1735 NE Broadway Street", "city": "Portland", "state": "OR", "zip_code": "97232"})
+    @writes(
+        example={
+            "street": "1735 NE Broadway Street",
+            "city": "Portland",
+            "state": "OR",
+            "zip_code": "97232",
+        }
+    )
     def add_delivery_location(
-        self, street: Street, city: City, state: State, zip_code: Zip, set_as_default: SetDefault = False
+        self,
+        street: Street,
+        city: City,
+        state: State,
+        zip_code: Zip,
+        set_as_default: SetDefault = False,
     ) -> dict[str, Any]:
         """Save a delivery location where Dashers drive. Returns the profile and the `address_id` that it got."""
         row = rules.add_address(self, WORDS, street, city, state, zip_code, set_as_default)
@@ -87,10 +143,21 @@ class Account(Favorites):
         """Return saved cards: method_id, type, last4, expiration_date (MM/YYYY), billing_name, is_default, is_expired."""
         return page(rules.cards(self, WORDS), "payments", limit, cursor, self._payment)
 
-    @writes(example={"card_number": "5555 5555 5555 4444", "expiration_date": "11/28", "cvv": "207", "billing_name": "Maya Lindqvist"})
-    def add_dash_payment(self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_name: PersonName) -> dict[str, Any]:
+    @writes(
+        example={
+            "card_number": "5555 5555 5555 4444",
+            "expiration_date": "11/28",
+            "cvv": "207",
+            "billing_name": "Maya Lindqvist",
+        }
+    )
+    def add_dash_payment(
+        self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_name: PersonName
+    ) -> dict[str, Any]:
         """Add a card to pay with and return it with its method_id. It becomes the default only by set_primary_dash_payment."""
-        row = rules.add_card(self, WORDS, card_brand(card_number), card_number, expiration_date, billing_name)
+        row = rules.add_card(
+            self, WORDS, card_brand(card_number), card_number, expiration_date, billing_name
+        )
         return self._payment(row | {"is_default": len(rules.cards(self, WORDS)) == 1})
 
     @writes(example={"method_id": seeded("ddp", "amex")}, idempotent=True)

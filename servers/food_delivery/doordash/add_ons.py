@@ -12,13 +12,22 @@ from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._catalogue import PlainItems
 from servers.food_delivery._orders import OrderId
-from servers.food_delivery.doordash._model import TARIFF, WORDS, extra_time, gift_of, order_json, status
+from servers.food_delivery.doordash._model import (
+    TARIFF,
+    WORDS,
+    extra_time,
+    gift_of,
+    order_json,
+    status,
+)
 from servers.food_delivery.doordash.dashes import DASH
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 
-StoreId = Annotated[str, Field(description="store_id of an add-on store, from get_doubledash_stores.")]
+StoreId = Annotated[
+    str, Field(description="store_id of an add-on store, from get_doubledash_stores.")
+]
 ADD_WITHIN = 600
 """Seconds after ordering in which things can be added."""
 NEAR = 1.5
@@ -34,7 +43,11 @@ class AddOns(Service):
         """Return add-on stores near an order's restaurant that are open now, the nearest first, each with `miles`."""
         place = orders.place_of(self, WORDS, row)
         known = self.db.rows("doordash_restaurants", "kind='add_on'", order="id")
-        near = [s | {"miles": catalogue.distance(s, place) or 0.0} for s in known if catalogue.span_at(s, self.now)]
+        near = [
+            s | {"miles": catalogue.distance(s, place) or 0.0}
+            for s in known
+            if catalogue.span_at(s, self.now)
+        ]
         return sorted((s for s in near if s["miles"] <= NEAR), key=lambda s: (s["miles"], s["id"]))
 
     def _takes_more(self, row: dict[str, Any]) -> None:
@@ -42,16 +55,30 @@ class AddOns(Service):
         state = status(self, row)
         if gift_of(self, row) is not None or row["window_start"] is not None:
             hint = "DoubleDash goes with orders of place_dash and reorder."
-            self.fail("DOUBLEDASH_NOT_AVAILABLE", "Gifts and scheduled orders take no add-ons.", hint, order_id=row["id"])
+            self.fail(
+                "DOUBLEDASH_NOT_AVAILABLE",
+                "Gifts and scheduled orders take no add-ons.",
+                hint,
+                order_id=row["id"],
+            )
         ends = parse_time(row["placed_at"]) + ADD_WITHIN
         if state in ("cancelled", "on_the_way", "delivered") or self.now >= ends:
             hint = "Place another order with place_dash."
             shown = WORDS.statuses[state]
             message = f"Things could be added until {iso(ends)}, before the Dasher picks up."
-            self.fail("DOUBLEDASH_CLOSED", message, hint, order_id=row["id"], status=shown, until=iso(ends))
+            self.fail(
+                "DOUBLEDASH_CLOSED",
+                message,
+                hint,
+                order_id=row["id"],
+                status=shown,
+                until=iso(ends),
+            )
 
     @reads(example={"order_id": "${dash.order_id}"}, setup=(DASHED,))
-    def get_doubledash_stores(self, order_id: OrderId, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_doubledash_stores(
+        self, order_id: OrderId, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return open stores from which an order placed less than ten minutes ago can take more, without another delivery fee.
 
         Each has store_id, name, category and estimated_extra_time in minutes; `until` is when the offer ends.
@@ -60,44 +87,93 @@ class AddOns(Service):
         self._takes_more(row)
         place = orders.place_of(self, WORDS, row)
         until = iso(parse_time(row["placed_at"]) + ADD_WITHIN)
-        return page(self._stores(row), "stores", limit, cursor, lambda s: self._add_on(s, place)) | {"order_id": order_id, "until": until}
+        return page(
+            self._stores(row), "stores", limit, cursor, lambda s: self._add_on(s, place)
+        ) | {"order_id": order_id, "until": until}
 
     def _add_on(self, store: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
-        shown = {"store_id": store["id"], "name": store["name"], "category": store["category"], "address": catalogue.address_text(store)}
-        return shown | {"distance_miles": store["miles"], "estimated_extra_time": extra_time(store, place)}
+        shown = {
+            "store_id": store["id"],
+            "name": store["name"],
+            "category": store["category"],
+            "address": catalogue.address_text(store),
+        }
+        return shown | {
+            "distance_miles": store["miles"],
+            "estimated_extra_time": extra_time(store, place),
+        }
 
     @reads(example={"store_id": CORNER})
-    def get_doubledash_catalog(self, store_id: StoreId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_doubledash_catalog(
+        self, store_id: StoreId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return what an add-on store sells: item_id, name, category, price in dollars, unit, available."""
         store = catalogue.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
-        head = {"store_id": store["id"], "store_name": store["name"], "is_open": catalogue.span_at(store, self.now) is not None}
-        return head | page(catalogue.items_of(self, WORDS, store["id"]), "items", limit, cursor, lambda i: catalogue.goods_json(self, i))
+        head = {
+            "store_id": store["id"],
+            "store_name": store["name"],
+            "is_open": catalogue.span_at(store, self.now) is not None,
+        }
+        return head | page(
+            catalogue.items_of(self, WORDS, store["id"]),
+            "items",
+            limit,
+            cursor,
+            lambda i: catalogue.goods_json(self, i),
+        )
 
     @writes(
         example={
             "order_id": "${dash.order_id}",
             "store_id": CORNER,
-            "items": [{"item_id": seeded("ddi", "belmont_mini_mart/sparkling-water"), "quantity": 2}],
+            "items": [
+                {"item_id": seeded("ddi", "belmont_mini_mart/sparkling-water"), "quantity": 2}
+            ],
         },
         setup=(DASHED,),
     )
-    def add_doubledash_items(self, order_id: OrderId, store_id: StoreId, items: PlainItems) -> dict[str, Any]:
+    def add_doubledash_items(
+        self, order_id: OrderId, store_id: StoreId, items: PlainItems
+    ) -> dict[str, Any]:
         """Add things from one second store to an order and return it: service fee and tax grow, the delivery fee does not."""
         row = orders.find_order(self, WORDS, order_id)
         self._takes_more(row)
         store = catalogue.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
         if store_id not in {s["id"] for s in self._stores(row)}:
             hint = "Choose one from get_doubledash_stores."
-            self.fail("STORE_NOT_ELIGIBLE", f"{store['name']} is closed or too far from the restaurant.", hint, store_id=store_id)
+            self.fail(
+                "STORE_NOT_ELIGIBLE",
+                f"{store['name']} is closed or too far from the restaurant.",
+                hint,
+                store_id=store_id,
+            )
         others = {i["store_id"] for i in orders.lines(self, WORDS, order_id)} - {None}
         if others - {store_id}:
             hint = "Take more from the same store."
-            self.fail("STORE_LIMIT_REACHED", "An order takes one second store.", hint, order_id=order_id, store_id=min(others))
-        new = [line | {"store_id": store_id} for line in pricing.priced(self, WORDS, store, items, self.now)]
+            self.fail(
+                "STORE_LIMIT_REACHED",
+                "An order takes one second store.",
+                hint,
+                order_id=order_id,
+                store_id=min(others),
+            )
+        new = [
+            line | {"store_id": store_id}
+            for line in pricing.priced(self, WORDS, store, items, self.now)
+        ]
         orders.add_lines(self, WORDS, order_id, new)
         place, member = orders.place_of(self, WORDS, row), rules.membership(self, WORDS) is not None
         goods = pricing.subtotal(orders.lines(self, WORDS, order_id))
-        fee, tax = pricing.service_fee(TARIFF, goods, member), pricing.tax(place, goods - row["discount"])
-        later = {} if others else {"delivered_at": iso(parse_time(row["delivered_at"]) + extra_time(store, place) * 60)}
+        fee, tax = (
+            pricing.service_fee(TARIFF, goods, member),
+            pricing.tax(place, goods - row["discount"]),
+        )
+        later = (
+            {}
+            if others
+            else {
+                "delivered_at": iso(parse_time(row["delivered_at"]) + extra_time(store, place) * 60)
+            }
+        )
         self.db.update("doordash_orders", order_id, service_fee=fee, tax=tax, **later)
         return order_json(self, orders.find_order(self, WORDS, order_id))

@@ -14,14 +14,29 @@ from servers.food_delivery._catalogue import Items, RestaurantId
 from servers.food_delivery._orders import OrderId
 from servers.food_delivery._pricing import Draft, Token
 from servers.food_delivery._rules import AddressId, Comment, MethodId, OfferId, Reason, Tip
-from servers.food_delivery.doordash._model import SLOT_DAYS, SLOT_MINUTES, TARIFF, TOLD, WORDS, cancel_fee, eta, order_json, status
+from servers.food_delivery.doordash._model import (
+    SLOT_DAYS,
+    SLOT_MINUTES,
+    TARIFF,
+    TOLD,
+    WORDS,
+    cancel_fee,
+    eta,
+    order_json,
+    status,
+)
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, iso, page
 
-SlotId = Annotated[str, Field(description="slot_id, from get_scheduled_slots of the same restaurant.")]
-Twice = Annotated[bool, Field(description="Order although the same order was placed within the last five minutes.")]
+SlotId = Annotated[
+    str, Field(description="slot_id, from get_scheduled_slots of the same restaurant.")
+]
+Twice = Annotated[
+    bool,
+    Field(description="Order although the same order was placed within the last five minutes."),
+]
 State = Annotated[
     Literal[
         "scheduled", "received", "confirmed", "being_prepared", "dasher_assigned", "on_the_way", "delivered", "cancelled",
@@ -34,7 +49,11 @@ TWICE_WITHIN = 300
 COFFEE = {
     "restaurant_id": seeded("ddr", "hazel_hawthorne"),
     "items": [
-        {"item_id": seeded("ddi", "hazel_hawthorne/latte"), "quantity": 2, "selected_options": [seeded("ddx", "size/small")]},
+        {
+            "item_id": seeded("ddi", "hazel_hawthorne/latte"),
+            "quantity": 2,
+            "selected_options": [seeded("ddx", "size/small")],
+        },
         {"item_id": seeded("ddi", "hazel_hawthorne/oat-cookie"), "quantity": 2},
     ],
     "delivery_address_id": seeded("dda", "home"),
@@ -48,8 +67,12 @@ class Dashes(Service):
     def _draft(self, restaurant_id: str, items: list[Any], address_id: str, **more: Any) -> Draft:
         place, slot = catalogue.find_place(self, WORDS, restaurant_id), more.pop("slot_id", None)
         if slot is not None:
-            more["window"] = pricing.find_window(self, WORDS, place, slot, SLOT_MINUTES, SLOT_DAYS, self.now)
-        return pricing.draft(self, WORDS, TARIFF, place, items, rules.find_address(self, WORDS, address_id), **more)
+            more["window"] = pricing.find_window(
+                self, WORDS, place, slot, SLOT_MINUTES, SLOT_DAYS, self.now
+            )
+        return pricing.draft(
+            self, WORDS, TARIFF, place, items, rules.find_address(self, WORDS, address_id), **more
+        )
 
     def _submit(self, made: Draft, card: str, twice: bool, **more: Any) -> dict[str, Any]:
         """Place an order, which equals none of the last minutes unless it is wanted twice, and return its row."""
@@ -60,14 +83,31 @@ class Dashes(Service):
         """Refuse an order that equals one of the last minutes, unless it is wanted twice."""
         wanted = sorted((i["item_id"], i["quantity"], sorted(i["options"])) for i in made.lines)
         window = iso(made.window[0]) if made.window else None
-        recent = self.db.rows("doordash_orders", "restaurant_id=? AND placed_at>?", made.place["id"], iso(self.now - TWICE_WITHIN))
+        recent = self.db.rows(
+            "doordash_orders",
+            "restaurant_id=? AND placed_at>?",
+            made.place["id"],
+            iso(self.now - TWICE_WITHIN),
+        )
         for row in recent if not twice else []:
             had = [i for i in orders.lines(self, WORDS, row["id"]) if i["store_id"] is None]
-            equal = sorted((i["item_id"], i["quantity"], sorted(i["options"])) for i in had) == wanted
+            equal = (
+                sorted((i["item_id"], i["quantity"], sorted(i["options"])) for i in had) == wanted
+            )
             to = (made.address or {}).get("id")
-            if equal and row["cancelled_at"] is None and (row["address_id"], row["window_start"]) == (to, window):
+            if (
+                equal
+                and row["cancelled_at"] is None
+                and (row["address_id"], row["window_start"]) == (to, window)
+            ):
                 hint = "See get_dash; pass allow_duplicate if you want it twice."
-                self.fail("DUPLICATE_ORDER", "The same order was placed minutes ago.", hint, order_id=row["id"], placed_at=row["placed_at"])
+                self.fail(
+                    "DUPLICATE_ORDER",
+                    "The same order was placed minutes ago.",
+                    hint,
+                    order_id=row["id"],
+                    placed_at=row["placed_at"],
+                )
 
     @reads(example=COFFEE | {"tip": 2.5})
     def preview_dash(
@@ -83,8 +123,12 @@ class Dashes(Service):
 
         quote_token in place_dash or place_scheduled_order fixes this price for ten minutes.
         """
-        made = self._draft(restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id)
-        seconds = orders.pace(made.place, catalogue.distance(made.place, made.address) or 0.0, made.moment).deliver
+        made = self._draft(
+            restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id
+        )
+        seconds = orders.pace(
+            made.place, catalogue.distance(made.place, made.address) or 0.0, made.moment
+        ).deliver
         return {"restaurant_id": restaurant_id} | pricing.quote_json(made, seconds)
 
     @writes(example=DASH)
@@ -100,12 +144,20 @@ class Dashes(Service):
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
         """Place an order now and charge the card; returns it with its order_id. Only open restaurants within reach take it."""
-        made = self._draft(restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, token=quote_token)
+        made = self._draft(
+            restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, token=quote_token
+        )
         return order_json(self, self._submit(made, payment_method_id, allow_duplicate))
 
     @writes(
         example=DASH | {"slot_id": "${slots.slots.5.slot_id}"},
-        setup=(Setup("get_scheduled_slots", {"restaurant_id": DASH["restaurant_id"], "date": "2026-03-15"}, "slots"),),
+        setup=(
+            Setup(
+                "get_scheduled_slots",
+                {"restaurant_id": DASH["restaurant_id"], "date": "2026-03-15"},
+                "slots",
+            ),
+        ),
     )
     def place_scheduled_order(
         self,
@@ -120,7 +172,15 @@ class Dashes(Service):
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
         """Place an order that arrives within a slot, up to a week ahead; charged now, sent to the restaurant shortly before."""
-        made = self._draft(restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id, token=quote_token)
+        made = self._draft(
+            restaurant_id,
+            items,
+            delivery_address_id,
+            tip=tip,
+            offer_id=offer_id,
+            slot_id=slot_id,
+            token=quote_token,
+        )
         return order_json(self, self._submit(made, payment_method_id, allow_duplicate))
 
     @writes(
@@ -145,10 +205,20 @@ class Dashes(Service):
         old = orders.find_order(self, WORDS, order_id)
         place = catalogue.find_place(self, WORDS, old["restaurant_id"])
         had = [i for i in orders.lines(self, WORDS, order_id) if i["store_id"] is None]
-        gone = [i["name"] for i in had if not catalogue.available(catalogue.find_item(self, WORDS, i["item_id"]), self.now)]
+        gone = [
+            i["name"]
+            for i in had
+            if not catalogue.available(catalogue.find_item(self, WORDS, i["item_id"]), self.now)
+        ]
         if gone:
             hint = "Order the rest with place_dash, from get_store_menu."
-            self.fail("ITEMS_UNAVAILABLE", f"Not on today's menu: {', '.join(gone)}.", hint, order_id=order_id, items=gone)
+            self.fail(
+                "ITEMS_UNAVAILABLE",
+                f"Not on today's menu: {', '.join(gone)}.",
+                hint,
+                order_id=order_id,
+                items=gone,
+            )
         items = [
             {
                 "item_id": i["item_id"],
@@ -160,9 +230,18 @@ class Dashes(Service):
         ]
         made = self._draft(place["id"], items, delivery_address_id, tip=tip)
         row = self._submit(made, payment_method_id, allow_duplicate, reordered_from=order_id)
-        pairs = [(then, now) for then, now in zip(had, made.lines, strict=True) if then["unit_price"] != now["unit_price"]]
+        pairs = [
+            (then, now)
+            for then, now in zip(had, made.lines, strict=True)
+            if then["unit_price"] != now["unit_price"]
+        ]
         changes = [
-            {"item_id": now["item_id"], "name": now["name"], "then": dollars(then["unit_price"]), "now": dollars(now["unit_price"])}
+            {
+                "item_id": now["item_id"],
+                "name": now["name"],
+                "then": dollars(then["unit_price"]),
+                "now": dollars(now["unit_price"]),
+            }
             for then, now in pairs
         ]
         return order_json(self, row) | {"price_changes": changes}
@@ -176,9 +255,13 @@ class Dashes(Service):
         return order_json(self, orders.find_order(self, WORDS, order_id))
 
     @reads(example={"status": "delivered", "limit": 5})
-    def get_dash_history(self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_dash_history(
+        self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return past and present orders in short, latest first; totals in dollars, refunds not taken off."""
-        found = [r for r in orders.orders(self, WORDS) if status is None or self._state(r) == status]
+        found = [
+            r for r in orders.orders(self, WORDS) if status is None or self._state(r) == status
+        ]
         return page(found, "orders", limit, cursor, self._summary)
 
     def _state(self, row: dict[str, Any]) -> str:
@@ -186,8 +269,16 @@ class Dashes(Service):
 
     def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
         place = orders.place_of(self, WORDS, row)
-        shown = {"order_id": row["id"], "restaurant_id": place["id"], "restaurant_name": place["name"], "status": self._state(row)}
-        return shown | {"total": dollars(orders.charged(self, WORDS, row).total), "created_at": row["placed_at"]}
+        shown = {
+            "order_id": row["id"],
+            "restaurant_id": place["id"],
+            "restaurant_name": place["name"],
+            "status": self._state(row),
+        }
+        return shown | {
+            "total": dollars(orders.charged(self, WORDS, row).total),
+            "created_at": row["placed_at"],
+        }
 
     @reads(example={"order_id": "${dash.order_id}"}, setup=(Setup("place_dash", DASH, "dash"),))
     def track_dash(self, order_id: OrderId) -> dict[str, Any]:
@@ -217,7 +308,13 @@ class Dashes(Service):
         row = orders.find_order(self, WORDS, order_id)
         if status(self, row) == "expired":
             hint = "It was refunded in full already."
-            self.fail("ORDER_NOT_CANCELLABLE", f"Gift {order_id} has expired.", hint, order_id=order_id, status="expired")
+            self.fail(
+                "ORDER_NOT_CANCELLABLE",
+                f"Gift {order_id} has expired.",
+                hint,
+                order_id=order_id,
+                status="expired",
+            )
         fee, paid = cancel_fee(self, row), orders.charged(self, WORDS, row).total
         orders.cancel(self, WORDS, row, fee, reason)
         return orders.cancelled_json(row, fee or 0, paid)
@@ -227,13 +324,22 @@ class Dashes(Service):
         self,
         order_id: OrderId,
         rating: Rating,
-        dasher_rating: Annotated[int, Field(ge=1, le=5, description="Stars for the Dasher alone, 1 to 5.")] | None = None,
+        dasher_rating: Annotated[
+            int, Field(ge=1, le=5, description="Stars for the Dasher alone, 1 to 5.")
+        ]
+        | None = None,
         comment: Comment | None = None,
     ) -> dict[str, Any]:
         """Rate the store, and apart from it the Dasher, of an order that has arrived; once, within 30 days. Returns the order."""
         row = orders.find_order(self, WORDS, order_id)
         if status(self, row) in ("awaiting_claim", "expired"):
             hint = "A gift can be rated once it was delivered."
-            self.fail("ORDER_NOT_DELIVERED", f"Gift {order_id} was not delivered.", hint, order_id=order_id, status=self._state(row))
+            self.fail(
+                "ORDER_NOT_DELIVERED",
+                f"Gift {order_id} was not delivered.",
+                hint,
+                order_id=order_id,
+                status=self._state(row),
+            )
         orders.rate(self, WORDS, row, rating=rating, dasher_rating=dasher_rating, comment=comment)
         return order_json(self, orders.find_order(self, WORDS, order_id))

@@ -20,7 +20,11 @@ class Favorites(Service):
     def _store(self, place: dict[str, Any], address: dict[str, Any] | None) -> dict[str, Any]:
         """Return a store for lists: what any reply tells of it, whether it reaches an address, and for what fee."""
         away = catalogue.distance(place, address)
-        fee = None if away is None or away > place["radius"] else pricing.delivery_fee(TARIFF, place, away, self.now)
+        fee = (
+            None
+            if away is None or away > place["radius"]
+            else pricing.delivery_fee(TARIFF, place, away, self.now)
+        )
         ready = orders.pace(place, away or 0.0, self.now).deliver
         return catalogue.place_json(self, place, "restaurant_id") | {
             "distance_miles": away,
@@ -36,10 +40,18 @@ class Favorites(Service):
         return [{"restaurant_id": p["id"], "name": p["name"]} for p in found]
 
     @reads()
-    def get_favorite_restaurants(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_favorite_restaurants(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return favourite restaurants, the latest added first, each as in search_stores; one that has closed for good is marked so."""
         near = catalogue.default_address(self, WORDS)
-        return page(self._favorites(), "favorites", limit, cursor, lambda f: self._store(self._place(f), near))
+        return page(
+            self._favorites(),
+            "favorites",
+            limit,
+            cursor,
+            lambda f: self._store(self._place(f), near),
+        )
 
     def _place(self, favorite: dict[str, Any]) -> dict[str, Any]:
         return catalogue.find_place(self, WORDS, favorite["restaurant_id"])
@@ -49,7 +61,9 @@ class Favorites(Service):
         """Mark a restaurant as a favourite and return all favourites; one that is marked stays as it is."""
         place = catalogue.find_place(self, WORDS, restaurant_id)
         if self.db.get("doordash_favorites", place["id"]) is None:
-            self.db.insert("doordash_favorites", {"restaurant_id": place["id"], "added_at": self.time})
+            self.db.insert(
+                "doordash_favorites", {"restaurant_id": place["id"], "added_at": self.time}
+            )
         return {"favorites": self._favorites()}
 
     @writes(example={"restaurant_id": seeded("ddr", "kumo_sushi")}, destructive=True)
@@ -57,6 +71,11 @@ class Favorites(Service):
         """Take a restaurant off the favourites and return the rest; one that is not among them is refused."""
         if self.db.get("doordash_favorites", restaurant_id) is None:
             hint = "See get_favorite_restaurants."
-            self.fail("NOT_A_FAVORITE", f"{restaurant_id!r} is not among the favorites.", hint, restaurant_id=restaurant_id)
+            self.fail(
+                "NOT_A_FAVORITE",
+                f"{restaurant_id!r} is not among the favorites.",
+                hint,
+                restaurant_id=restaurant_id,
+            )
         self.db.delete("doordash_favorites", restaurant_id)
         return {"favorites": self._favorites()}

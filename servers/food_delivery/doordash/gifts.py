@@ -60,13 +60,25 @@ class Gifts(Service):
         place = catalogue.find_place(self, WORDS, restaurant_id)
         made = pricing.draft(self, WORDS, TARIFF, place, items, None, tip=0, away=GIFT_MILES)
         claim_by = self.now + CLAIM_DAYS * 86_400
-        row = orders.submit(self, WORDS, made, payment_method_id, orders.stages(place, GIFT_MILES, claim_by, None))
+        row = orders.submit(
+            self, WORDS, made, payment_method_id, orders.stages(place, GIFT_MILES, claim_by, None)
+        )
         at = claims(recipient_phone, row["id"], self.now)
         if at is not None:
             begins = catalogue.opens_next(place, at) or at
-            self.db.update("doordash_orders", row["id"], **orders.stages(place, GIFT_MILES, begins, None))
-        gift = {"order_id": row["id"], "recipient_name": recipient_name, "recipient_phone": recipient_phone, "message": gift_message}
-        self.db.insert("doordash_gifts", gift | {"claims_at": None if at is None else iso(at), "claim_by": iso(claim_by)})
+            self.db.update(
+                "doordash_orders", row["id"], **orders.stages(place, GIFT_MILES, begins, None)
+            )
+        gift = {
+            "order_id": row["id"],
+            "recipient_name": recipient_name,
+            "recipient_phone": recipient_phone,
+            "message": gift_message,
+        }
+        self.db.insert(
+            "doordash_gifts",
+            gift | {"claims_at": None if at is None else iso(at), "claim_by": iso(claim_by)},
+        )
         return self._gift(row["id"]) | pricing.price_json(made.price)
 
     @reads(example={"order_id": seeded("ddo", "gift-thanks")})
@@ -75,7 +87,9 @@ class Gifts(Service):
         row = orders.find_order(self, WORDS, order_id)
         if gift_of(self, row) is None:
             hint = "Take one from list_gift_orders; for your own orders use get_dash."
-            self.fail("NOT_A_GIFT_ORDER", f"Order {order_id} is not a gift.", hint, order_id=order_id)
+            self.fail(
+                "NOT_A_GIFT_ORDER", f"Order {order_id} is not a gift.", hint, order_id=order_id
+            )
         return self._gift(order_id)
 
     @reads()
@@ -87,7 +101,9 @@ class Gifts(Service):
     def _gift(self, order_id: str) -> dict[str, Any]:
         row = orders.find_order(self, WORDS, order_id)
         gift = gift_of(self, row) or {}
-        taken = claimed(self, gift) and (row["cancelled_at"] is None or gift["claims_at"] <= row["cancelled_at"])
+        taken = claimed(self, gift) and (
+            row["cancelled_at"] is None or gift["claims_at"] <= row["cancelled_at"]
+        )
         return {
             "order_id": order_id,
             "status": WORDS.statuses[status(self, row)],

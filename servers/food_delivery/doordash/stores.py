@@ -48,17 +48,25 @@ class Stores(Favorites):
         return {
             **self._store(place, catalogue.default_address(self, WORDS)),
             **catalogue.detail_json(self, place),
-            "menu": [{"item_id": m["id"], "name": m["name"], "price": dollars(m["price"])} for m in menu],
+            "menu": [
+                {"item_id": m["id"], "name": m["name"], "price": dollars(m["price"])} for m in menu
+            ],
         }
 
     @reads(example={"restaurant_id": CAFE})
-    def get_store_menu(self, restaurant_id: RestaurantId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_store_menu(
+        self, restaurant_id: RestaurantId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the menu in its order: item_id, name, category, price in dollars, diet, options with option_ids, available.
 
         Where an option is required, an order has to name one of its choices.
         """
-        found = catalogue.items_of(self, WORDS, catalogue.find_place(self, WORDS, restaurant_id)["id"])
-        return page(found, "menu", limit, cursor, lambda m: catalogue.item_json(self, WORDS, m)) | {"restaurant_id": restaurant_id}
+        found = catalogue.items_of(
+            self, WORDS, catalogue.find_place(self, WORDS, restaurant_id)["id"]
+        )
+        return page(found, "menu", limit, cursor, lambda m: catalogue.item_json(self, WORDS, m)) | {
+            "restaurant_id": restaurant_id
+        }
 
     @reads(example={"item_id": seeded("ddi", "hazel_hawthorne/latte")})
     def get_store_item(self, item_id: ItemId) -> dict[str, Any]:
@@ -67,11 +75,19 @@ class Stores(Favorites):
         place = self.db.get("doordash_restaurants", item["restaurant_id"]) or {}
         key = "restaurant_id" if place["kind"] == "restaurant" else "store_id"
         gone = item["removed_at"] is not None
-        return catalogue.item_json(self, WORDS, item) | {key: place["id"], "store_name": place["name"], "off_menu": gone}
+        return catalogue.item_json(self, WORDS, item) | {
+            key: place["id"],
+            "store_name": place["name"],
+            "off_menu": gone,
+        }
 
     @reads(example={"restaurant_id": CAFE, "date": "2026-03-15"})
     def get_scheduled_slots(
-        self, restaurant_id: RestaurantId, date: Date, limit: Limit = 100, cursor: Cursor | None = None
+        self,
+        restaurant_id: RestaurantId,
+        date: Date,
+        limit: Limit = 100,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return the delivery slots (20 minutes each) of a day, from today to six days ahead, in the restaurant's own calendar.
 
@@ -83,9 +99,18 @@ class Stores(Favorites):
         if not today <= day < today + timedelta(days=SLOT_DAYS):
             last = today + timedelta(days=SLOT_DAYS - 1)
             hint = f"Choose a day from {today} to {last}."
-            self.fail("DATE_OUT_OF_RANGE", f"There are no slots for {date}.", hint, date=date, first=str(today), last=str(last))
+            self.fail(
+                "DATE_OUT_OF_RANGE",
+                f"There are no slots for {date}.",
+                hint,
+                date=date,
+                first=str(today),
+                last=str(last),
+            )
         found = pricing.day_windows(WORDS, place, day, SLOT_MINUTES, self.now)
-        return page([pricing.window_json(w, "slot_id") for w in found], "slots", limit, cursor) | {"date": date}
+        return page([pricing.window_json(w, "slot_id") for w in found], "slots", limit, cursor) | {
+            "date": date
+        }
 
 
 def _day(text: str) -> date:

@@ -19,9 +19,16 @@ TABLES = {
     "uber_eats_options": catalogue.OPTIONS,
     "uber_eats_orders": orders.orders_table("group_id:str? idempotency_key:str?"),
     "uber_eats_lines": orders.lines_table("participant:str?"),
-    "uber_eats_substitutions": Table("id:str order_id:str item_id:str preference:str substitute_id:str? set_at:str", index=("order_id",)),
-    "uber_eats_groups": Table("id:str restaurant_id:str host:str created_at:str deadline_at:str order_id:str?"),
-    "uber_eats_group_members": Table("id:str group_id:str name:str joined_at:str", index=("group_id",)),
+    "uber_eats_substitutions": Table(
+        "id:str order_id:str item_id:str preference:str substitute_id:str? set_at:str",
+        index=("order_id",),
+    ),
+    "uber_eats_groups": Table(
+        "id:str restaurant_id:str host:str created_at:str deadline_at:str order_id:str?"
+    ),
+    "uber_eats_group_members": Table(
+        "id:str group_id:str name:str joined_at:str", index=("group_id",)
+    ),
     "uber_eats_group_items": Table(
         "id:str group_id:str member:str item_id:str name:str quantity:int unit_price:int options:list instructions:str?",
         index=("group_id",),

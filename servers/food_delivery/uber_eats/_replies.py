@@ -34,7 +34,10 @@ def any_place(svc: Service, place_id: str) -> dict[str, Any]:
 def place_ref(place: dict[str, Any]) -> dict[str, Any]:
     """Return restaurant_id or store_id (the other is null) and the name of a place."""
     grocery = place["kind"] == "grocery"
-    ids = {"restaurant_id": None if grocery else place["id"], "store_id": place["id"] if grocery else None}
+    ids = {
+        "restaurant_id": None if grocery else place["id"],
+        "store_id": place["id"] if grocery else None,
+    }
     return ids | {"restaurant_name": place["name"]}
 
 
@@ -63,7 +66,9 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "payment_method": rules.card_ref(svc, WORDS, row["method_id"]),
         "group_order_id": row["group_id"],
         "eta_min": orders.eta_min(row, svc.now),
-        "delivered_at": row["delivered_at"] if orders.status(row, svc.time) == "delivered" else None,
+        "delivered_at": row["delivered_at"]
+        if orders.status(row, svc.time) == "delivered"
+        else None,
         "cancellation_fee": None if fee is None else dollars(fee),
         "canceled_by": row["cancelled_by"],
         "refund": orders.refund_json(row, paid.total),
@@ -74,5 +79,12 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def summary_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order of the history for the agent."""
-    shown = {"order_id": row["id"], **place_ref(orders.place_of(svc, WORDS, row)), "total": dollars(total(svc, row))}
-    return shown | {"status": WORDS.statuses[orders.status(row, svc.time)], "created_at": row["placed_at"]}
+    shown = {
+        "order_id": row["id"],
+        **place_ref(orders.place_of(svc, WORDS, row)),
+        "total": dollars(total(svc, row)),
+    }
+    return shown | {
+        "status": WORDS.statuses[orders.status(row, svc.time)],
+        "created_at": row["placed_at"],
+    }

@@ -19,7 +19,9 @@ ASKS_FOR = 480
 
 def is_grocery(svc: Service, row: dict[str, Any]) -> bool:
     """Return whether an order is one of groceries."""
-    return (svc.db.get("uber_eats_restaurants", row["restaurant_id"]) or {}).get("kind") == "grocery"
+    return (svc.db.get("uber_eats_restaurants", row["restaurant_id"]) or {}).get(
+        "kind"
+    ) == "grocery"
 
 
 def picked_at(row: dict[str, Any], place: int, count: int) -> int:
@@ -30,7 +32,14 @@ def picked_at(row: dict[str, Any], place: int, count: int) -> int:
 
 def preference(svc: Service, order_id: str, item_id: str, until: str) -> dict[str, Any] | None:
     """Return the preference for an item that was set last until a moment (ISO)."""
-    known = svc.db.rows("uber_eats_substitutions", "order_id=? AND item_id=? AND set_at<=?", order_id, item_id, until, order="rowid")
+    known = svc.db.rows(
+        "uber_eats_substitutions",
+        "order_id=? AND item_id=? AND set_at<=?",
+        order_id,
+        item_id,
+        until,
+        order="rowid",
+    )
     return known[-1] if known else None
 
 
@@ -54,28 +63,45 @@ def outcome(svc: Service, row: dict[str, Any], line: dict[str, Any], moment: int
     refunded = {"state": "refunded", "change": -line["unit_price"] * line["quantity"], "item": None}
     if wish is None or wish["preference"] != "substitute":
         return refunded
-    instead = best(svc, wanted, moment) if wish["substitute_id"] is None else svc.db.get("uber_eats_items", wish["substitute_id"])
+    instead = (
+        best(svc, wanted, moment)
+        if wish["substitute_id"] is None
+        else svc.db.get("uber_eats_items", wish["substitute_id"])
+    )
     if instead is None or not catalogue.available(instead, moment):
         return refunded
-    return {"state": "substituted", "change": (instead["price"] - line["unit_price"]) * line["quantity"], "item": instead}
+    return {
+        "state": "substituted",
+        "change": (instead["price"] - line["unit_price"]) * line["quantity"],
+        "item": instead,
+    }
 
 
 def best(svc: Service, wanted: dict[str, Any], moment: int) -> dict[str, Any] | None:
     """Return the available item of the same section whose price is nearest."""
     shelf = svc.db.rows(
-        "uber_eats_items", "restaurant_id=? AND section=? AND id<>?", wanted["restaurant_id"], wanted["section"], wanted["id"]
+        "uber_eats_items",
+        "restaurant_id=? AND section=? AND id<>?",
+        wanted["restaurant_id"],
+        wanted["section"],
+        wanted["id"],
     )
     found = [i for i in shelf if catalogue.available(i, moment)]
     return min(found, key=lambda i: (abs(i["price"] - wanted["price"]), i["id"]), default=None)
 
 
-def outcomes(svc: Service, row: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
+def outcomes(
+    svc: Service, row: dict[str, Any]
+) -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
     """Return the lines of an order, each with its outcome; None for meals."""
     found = svc.db.rows("uber_eats_lines", "order_id=?", row["id"], order="rowid")
     if not is_grocery(svc, row):
         return [(line, None) for line in found]
     undone = {"change": 0} if row["cancelled_at"] is not None else {}
-    return [(line, outcome(svc, row, line, picked_at(row, n, len(found))) | undone) for n, line in enumerate(found)]
+    return [
+        (line, outcome(svc, row, line, picked_at(row, n, len(found))) | undone)
+        for n, line in enumerate(found)
+    ]
 
 
 def change(svc: Service, row: dict[str, Any]) -> int:
@@ -83,8 +109,13 @@ def change(svc: Service, row: dict[str, Any]) -> int:
     if row["cancelled_at"] is not None:
         return 0
     found = outcomes(svc, row)
-    bought = sum(line["unit_price"] * line["quantity"] + (done["change"] if done else 0) for line, done in found)
-    return sum(done["change"] for _, done in found if done is not None) + max(0, row["discount"] - bought)
+    bought = sum(
+        line["unit_price"] * line["quantity"] + (done["change"] if done else 0)
+        for line, done in found
+    )
+    return sum(done["change"] for _, done in found if done is not None) + max(
+        0, row["discount"] - bought
+    )
 
 
 def lines_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -98,7 +129,12 @@ def lines_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
                 "substitution_preference": wish["preference"] if wish else "refund",
                 "substitute_item_id": wish["substitute_id"] if wish else None,
                 "fulfillment": done["state"],
-                "replaced_by": instead and {"item_id": instead["id"], "name": instead["name"], "price": dollars(instead["price"])},
+                "replaced_by": instead
+                and {
+                    "item_id": instead["id"],
+                    "name": instead["name"],
+                    "price": dollars(instead["price"]),
+                },
                 "adjustment": dollars(done["change"]),
             }
         shown.append(item)

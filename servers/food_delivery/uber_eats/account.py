@@ -9,7 +9,20 @@ from servers.food_delivery import _rules as rules
 from servers.food_delivery._rules import AddressId, MethodId, OfferId, SetDefault
 from servers.food_delivery.uber_eats._model import BENEFITS, WORDS
 from servers.kit.control import seeded
-from servers.kit.fields import CardNumber, City, Cvv, Email, Expiry, PersonName, Phone, State, Street, Zip, card_brand, card_expired
+from servers.kit.fields import (
+    CardNumber,
+    City,
+    Cvv,
+    Email,
+    Expiry,
+    PersonName,
+    Phone,
+    State,
+    Street,
+    Zip,
+    card_brand,
+    card_expired,
+)
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
 
@@ -21,7 +34,11 @@ class Account(Service):
     def get_eater_profile(self) -> dict[str, Any]:
         """Return name, email, phone, saved addresses and cards, offers in the wallet that can be used now, and whether Uber One is on."""
         me = self.db.rows("uber_eats_profile")[0]
-        usable = [o for o in rules.offers(self, WORDS) if o["saved_at"] and rules.offer_state(self, WORDS, o) == "available"]
+        usable = [
+            o
+            for o in rules.offers(self, WORDS)
+            if o["saved_at"] and rules.offer_state(self, WORDS, o) == "available"
+        ]
         return {
             **{k: me[k] for k in ("name", "email", "phone")},
             "address": [self._address_json(a) for a in rules.addresses(self, WORDS)],
@@ -31,7 +48,9 @@ class Account(Service):
         }
 
     @writes(example={"phone": "+1-503-555-0143"}, idempotent=True)
-    def update_profile(self, name: PersonName | None = None, email: Email | None = None, phone: Phone | None = None) -> dict[str, Any]:
+    def update_profile(
+        self, name: PersonName | None = None, email: Email | None = None, phone: Phone | None = None
+    ) -> dict[str, Any]:
         """Change name, email or phone of the account (at least one) and return the profile."""
         rules.change_profile(self, WORDS, name=name, email=email, phone=phone)
         return self.get_eater_profile()
@@ -41,13 +60,27 @@ class Account(Service):
         return rules.address_json(row) | {"is_default": row["is_default"]}
 
     @reads()
-    def list_delivery_addresses(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_delivery_addresses(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return saved addresses, oldest first: address_id, street, city, state, zip_code, is_default."""
         return page(rules.addresses(self, WORDS), "addresses", limit, cursor, self._address_json)
 
-    @writes(example={"street": "4410 SE Woodstock Boulevard", "city": "Portland", "state": "OR", "zip_code": "97206"})
+    @writes(
+        example={
+            "street": "4410 SE Woodstock Boulevard",
+            "city": "Portland",
+            "state": "OR",
+            "zip_code": "97206",
+        }
+    )
     def register_delivery_address(
-        self, street: Street, city: City, state: State, zip_code: Zip, set_as_default: SetDefault = False
+        self,
+        street: Street,
+        city: City,
+        state: State,
+        zip_code: Zip,
+        set_as_default: SetDefault = False,
     ) -> dict[str, Any]:
         """Save an address within the delivery area and return the profile, with `address_id` of the new one."""
         made = rules.add_address(self, WORDS, street, city, state, zip_code, set_as_default)
@@ -79,16 +112,27 @@ class Account(Service):
         }
 
     @reads()
-    def get_registered_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_registered_payments(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return saved cards, oldest first: method_id, type, last4, expiration_date (MM/YY), name, is_default, expired."""
         return page(rules.cards(self, WORDS), "payment_methods", limit, cursor, self._card_json)
 
     @writes(
-        example={"card_number": "4242 4242 4242 4242", "expiration_date": "08/29", "cvv": "314", "name": "Maya Lindqvist"},
+        example={
+            "card_number": "4242 4242 4242 4242",
+            "expiration_date": "08/29",
+            "cvv": "314",
+            "name": "Maya Lindqvist",
+        },
     )
-    def register_payment_method(self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, name: PersonName) -> dict[str, Any]:
+    def register_payment_method(
+        self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, name: PersonName
+    ) -> dict[str, Any]:
         """Save a card and return its method_id, type and last4. The number and the code are not kept; the default stays as it is."""
-        made = rules.add_card(self, WORDS, card_brand(card_number), card_number, expiration_date, name)
+        made = rules.add_card(
+            self, WORDS, card_brand(card_number), card_number, expiration_date, name
+        )
         return rules.card_ref(self, WORDS, made["id"])
 
     @writes(example={"method_id": seeded("uep", "amex")}, idempotent=True)
@@ -103,7 +147,10 @@ class Account(Service):
         """The one place where an offer holds, if there is one."""
         place = self.db.get("uber_eats_restaurants", place_id) if place_id else None
         grocery = place is not None and place["kind"] == "grocery"
-        return {"restaurant_id": None if grocery else place_id, "store_id": place_id if grocery else None}
+        return {
+            "restaurant_id": None if grocery else place_id,
+            "store_id": place_id if grocery else None,
+        }
 
     def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -122,7 +169,9 @@ class Account(Service):
         }
 
     @reads()
-    def get_available_offers(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_available_offers(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return offers that are not over or used up, soonest to expire first.
 
         `discount` is in dollars, the most that comes off where `percent` is given; `min_order` is the subtotal needed; `uber_one` ones

@@ -23,7 +23,9 @@ from servers.kit.values import Cursor, Limit, page
 StoreId = Annotated[str, Field(description="store_id, from search_grocery_stores.")]
 Preference = Annotated[
     Literal["refund", "substitute", "contact_me"],
-    Field(description="refund: take it off; substitute: put in another; contact_me: the shopper waits up to 8 minutes for an answer."),
+    Field(
+        description="refund: take it off; substitute: put in another; contact_me: the shopper waits up to 8 minutes for an answer."
+    ),
 ]
 STORE = seeded("ues", "alder_coop")
 MILK = seeded("uei", "alder_coop/whole-milk-gallon")
@@ -72,8 +74,12 @@ class Groceries(Restaurants, Ordering):
         if query is not None:
             rank = {r["id"]: n for n, r in enumerate(self.db.search("uber_eats_items", query))}
             items = sorted((i for i in items if i["id"] in rank), key=lambda i: rank[i["id"]])
-        shown = self._shown(place, "store_id", self._near(None)) | catalogue.detail_json(self, place)
-        return {"store": shown} | page(items, "items", limit, cursor, lambda i: catalogue.goods_json(self, i))
+        shown = self._shown(place, "store_id", self._near(None)) | catalogue.detail_json(
+            self, place
+        )
+        return {"store": shown} | page(
+            items, "items", limit, cursor, lambda i: catalogue.goods_json(self, i)
+        )
 
     @writes(example=BASKET)
     def submit_grocery_order(
@@ -96,38 +102,87 @@ class Groceries(Restaurants, Ordering):
         how = (delivery_address_id, tip, offer_id, window_id, quote_token)
         return self._order(place, items, how, payment_method_id, idempotency_key)
 
-    @writes(example={"order_id": "${order.order_id}", "item_id": MILK, "preference": "substitute"}, setup=(ORDER,), idempotent=True)
+    @writes(
+        example={"order_id": "${order.order_id}", "item_id": MILK, "preference": "substitute"},
+        setup=(ORDER,),
+        idempotent=True,
+    )
     def set_substitution_preference(
         self,
         order_id: OrderId,
         item_id: ItemId,
         preference: Preference,
-        substitute_item_id: Annotated[str, Field(description="What to put in; without it the nearest in price of the same category.")]
+        substitute_item_id: Annotated[
+            str,
+            Field(
+                description="What to put in; without it the nearest in price of the same category."
+            ),
+        ]
         | None = None,
     ) -> dict[str, Any]:
         """Say what to do if an item of a grocery order is out: before the shopper comes to it, or as the answer while the shopper asks."""
         row = orders.find_order(self, WORDS, order_id)
         if not shopping.is_grocery(self, row):
             hint = "Substitutions are for orders of submit_grocery_order."
-            self.fail("NOT_A_GROCERY_ORDER", f"Order {order_id} is one of meals.", hint, order_id=order_id)
-        done = [o for line, o in shopping.outcomes(self, row) if line["item_id"] == item_id and o is not None]
+            self.fail(
+                "NOT_A_GROCERY_ORDER", f"Order {order_id} is one of meals.", hint, order_id=order_id
+            )
+        done = [
+            o
+            for line, o in shopping.outcomes(self, row)
+            if line["item_id"] == item_id and o is not None
+        ]
         if not done:
             hint = "Take an item_id from get_order."
-            self.fail("ITEM_NOT_IN_ORDER", f"Order {order_id} has no item {item_id!r}.", hint, order_id=order_id, item_id=item_id)
+            self.fail(
+                "ITEM_NOT_IN_ORDER",
+                f"Order {order_id} has no item {item_id!r}.",
+                hint,
+                order_id=order_id,
+                item_id=item_id,
+            )
         if preference != "substitute" and substitute_item_id is not None:
             hint = "Leave it out, or let preference be substitute."
-            self.fail("SUBSTITUTE_NOT_APPLICABLE", f"A substitute does not go with {preference}.", hint, item_id=item_id)
+            self.fail(
+                "SUBSTITUTE_NOT_APPLICABLE",
+                f"A substitute does not go with {preference}.",
+                hint,
+                item_id=item_id,
+            )
         if substitute_item_id is not None:
             catalogue.find_item(self, WORDS, substitute_item_id, row["restaurant_id"])
             if substitute_item_id == item_id:
                 hint = "Name another item."
-                self.fail("SUBSTITUTE_NOT_APPLICABLE", "An item cannot stand in for itself.", hint, item_id=item_id)
-        if row["cancelled_at"] is not None or all(o["state"] not in ("pending", "asking") for o in done):
+                self.fail(
+                    "SUBSTITUTE_NOT_APPLICABLE",
+                    "An item cannot stand in for itself.",
+                    hint,
+                    item_id=item_id,
+                )
+        if row["cancelled_at"] is not None or all(
+            o["state"] not in ("pending", "asking") for o in done
+        ):
             hint = "See what became of it in get_order."
-            self.fail("SHOPPING_DONE", "The shopper is past this item.", hint, order_id=order_id, item_id=item_id)
+            self.fail(
+                "SHOPPING_DONE",
+                "The shopper is past this item.",
+                hint,
+                order_id=order_id,
+                item_id=item_id,
+            )
         said = {"preference": preference, "substitute_id": substitute_item_id}
         last = shopping.preference(self, order_id, item_id, self.time)
         if last is None or any(last[k] != v for k, v in said.items()):
-            made = {"id": self.new_id("ueb"), "order_id": order_id, "item_id": item_id, "set_at": self.time}
+            made = {
+                "id": self.new_id("ueb"),
+                "order_id": order_id,
+                "item_id": item_id,
+                "set_at": self.time,
+            }
             self.db.insert("uber_eats_substitutions", made | said)
-        return {"order_id": order_id, "item_id": item_id, "preference": preference, "substitute_item_id": substitute_item_id}
+        return {
+            "order_id": order_id,
+            "item_id": item_id,
+            "preference": preference,
+            "substitute_item_id": substitute_item_id,
+        }

@@ -18,16 +18,32 @@ from servers.food_delivery.uber_eats.ordering import BREAKFAST, PAID
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, iso, page, parse_time
 
-GroupId = Annotated[str, Field(description="group_order_id, from create_group_order or list_group_orders.")]
-Participant = Annotated[str, Field(min_length=1, max_length=60, description="Name of the participant within the group order.")]
-Minutes = Annotated[int, Field(ge=5, le=240, description="Minutes in which items can be added (5 to 240).")]
+GroupId = Annotated[
+    str, Field(description="group_order_id, from create_group_order or list_group_orders.")
+]
+Participant = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=60, description="Name of the participant within the group order."
+    ),
+]
+Minutes = Annotated[
+    int, Field(ge=5, le=240, description="Minutes in which items can be added (5 to 240).")
+]
 GRACE = 7200
 """Seconds after the deadline in which the host can still order."""
 START = Setup("create_group_order", {"restaurant_id": PAID["restaurant_id"]}, "group")
-JOIN = Setup("join_group_order", {"group_order_id": "${group.group_order_id}", "participant_name": "Ana Reyes"})
+JOIN = Setup(
+    "join_group_order",
+    {"group_order_id": "${group.group_order_id}", "participant_name": "Ana Reyes"},
+)
 ADD = Setup(
     "add_group_order_items",
-    {"group_order_id": "${group.group_order_id}", "participant_name": "Ana Reyes", "items": BREAKFAST["items"]},
+    {
+        "group_order_id": "${group.group_order_id}",
+        "participant_name": "Ana Reyes",
+        "items": BREAKFAST["items"],
+    },
 )
 
 
@@ -35,7 +51,9 @@ class GroupOrders(Service):
     """One order of many."""
 
     @writes(example=START.args)
-    def create_group_order(self, restaurant_id: RestaurantId, deadline_minutes: Minutes = 30) -> dict[str, Any]:
+    def create_group_order(
+        self, restaurant_id: RestaurantId, deadline_minutes: Minutes = 30
+    ) -> dict[str, Any]:
         """Begin a group order at a restaurant that is open; you are its host and first participant. Returns it with group_order_id.
 
         Others join and add items until deadline_at; the host orders for all with finalize_group_order within two hours after it.
@@ -44,47 +62,76 @@ class GroupOrders(Service):
         pricing.check_open(self, WORDS, place)
         host, group = self.db.rows("uber_eats_profile")[0]["name"], self.new_id("ueg")
         row = {"id": group, "restaurant_id": place["id"], "host": host, "created_at": self.time}
-        self.db.insert("uber_eats_groups", row | {"deadline_at": iso(self.now + deadline_minutes * 60)})
+        self.db.insert(
+            "uber_eats_groups", row | {"deadline_at": iso(self.now + deadline_minutes * 60)}
+        )
         self._add_member(group, host)
         return self._group_json(self._find(group))
 
     def _add_member(self, group: str, name: str) -> None:
-        self.db.insert("uber_eats_group_members", {"id": self.new_id("uem"), "group_id": group, "name": name, "joined_at": self.time})
+        self.db.insert(
+            "uber_eats_group_members",
+            {"id": self.new_id("uem"), "group_id": group, "name": name, "joined_at": self.time},
+        )
 
     @writes(example=JOIN.args, setup=(START,))
-    def join_group_order(self, group_order_id: GroupId, participant_name: Participant) -> dict[str, Any]:
+    def join_group_order(
+        self, group_order_id: GroupId, participant_name: Participant
+    ) -> dict[str, Any]:
         """Join an open group order under a name that nobody in it has, and return it."""
         row = self._open(group_order_id)
         name = " ".join(participant_name.split())
         if not name or self._member(row, name) is not None:
             hint = "Add items under that name, or join under another."
-            self.fail("PARTICIPANT_EXISTS", f"{name!r} takes part already.", hint, group_order_id=group_order_id)
+            self.fail(
+                "PARTICIPANT_EXISTS",
+                f"{name!r} takes part already.",
+                hint,
+                group_order_id=group_order_id,
+            )
         self._add_member(row["id"], name)
         return self._group_json(row)
 
     @writes(example=ADD.args, setup=(START, JOIN))
-    def add_group_order_items(self, group_order_id: GroupId, participant_name: Participant, items: Items) -> dict[str, Any]:
+    def add_group_order_items(
+        self, group_order_id: GroupId, participant_name: Participant, items: Items
+    ) -> dict[str, Any]:
         """Add items for a participant before the deadline, at today's prices, and return the group order with everyone's subtotal."""
         row = self._open(group_order_id)
         member = self._member(row, participant_name)
         if member is None:
             hint = f"Join first with join_group_order; participants: {', '.join(m['name'] for m in self._members(row))}."
-            self.fail("PARTICIPANT_NOT_FOUND", f"{participant_name!r} does not take part.", hint, group_order_id=group_order_id)
+            self.fail(
+                "PARTICIPANT_NOT_FOUND",
+                f"{participant_name!r} does not take part.",
+                hint,
+                group_order_id=group_order_id,
+            )
         place = catalogue.find_place(self, WORDS, row["restaurant_id"])
         for line in pricing.priced(self, WORDS, place, items, self.now):
             made = {"id": self.new_id("uel"), "group_id": row["id"], "member": member["name"]}
             self.db.insert("uber_eats_group_items", made | line)
         return self._group_json(row)
 
-    @writes(example={"group_order_id": "${group.group_order_id}", "participant_name": "Ana Reyes"}, setup=(START, JOIN, ADD))
-    def clear_group_order_items(self, group_order_id: GroupId, participant_name: Participant) -> dict[str, Any]:
+    @writes(
+        example={"group_order_id": "${group.group_order_id}", "participant_name": "Ana Reyes"},
+        setup=(START, JOIN, ADD),
+    )
+    def clear_group_order_items(
+        self, group_order_id: GroupId, participant_name: Participant
+    ) -> dict[str, Any]:
         """Take out all items of a participant before the deadline, to choose anew, and return the group order."""
         row = self._open(group_order_id)
         member = self._member(row, participant_name)
         mine = [i for i in self._items(row) if member is not None and i["member"] == member["name"]]
         if not mine:
             hint = "See who ordered what in get_group_order."
-            self.fail("NO_ITEMS", f"{participant_name!r} has no items in it.", hint, group_order_id=group_order_id)
+            self.fail(
+                "NO_ITEMS",
+                f"{participant_name!r} has no items in it.",
+                hint,
+                group_order_id=group_order_id,
+            )
         for item in mine:
             self.db.delete("uber_eats_group_items", item["id"])
         return self._group_json(row)
@@ -107,7 +154,11 @@ class GroupOrders(Service):
         destructive=True,
     )
     def finalize_group_order(
-        self, group_order_id: GroupId, delivery_address_id: AddressId, payment_method_id: MethodId, tip: Tip = 0
+        self,
+        group_order_id: GroupId,
+        delivery_address_id: AddressId,
+        payment_method_id: MethodId,
+        tip: Tip = 0,
     ) -> dict[str, Any]:
         """Order everyone's items in one delivery on one card, before the deadline or within two hours after it. Returns the order.
 
@@ -119,15 +170,31 @@ class GroupOrders(Service):
         items = self._items(row)
         if not items:
             hint = "Add items with add_group_order_items first."
-            self.fail("GROUP_ORDER_EMPTY", "Nobody has chosen anything.", hint, group_order_id=group_order_id)
-        place, address = catalogue.find_place(self, WORDS, row["restaurant_id"]), rules.find_address(self, WORDS, delivery_address_id)
-        said = [{"item_id": i["item_id"], "quantity": i["quantity"], "selected_options": i["options"]} for i in items]
+            self.fail(
+                "GROUP_ORDER_EMPTY",
+                "Nobody has chosen anything.",
+                hint,
+                group_order_id=group_order_id,
+            )
+        place, address = (
+            catalogue.find_place(self, WORDS, row["restaurant_id"]),
+            rules.find_address(self, WORDS, delivery_address_id),
+        )
+        said = [
+            {"item_id": i["item_id"], "quantity": i["quantity"], "selected_options": i["options"]}
+            for i in items
+        ]
         today = pricing.draft(self, WORDS, TARIFF, place, said, address, tip=tip)
         columns = ("item_id", "name", "quantity", "unit_price", "options", "instructions")
         lines = [{c: i[c] for c in columns} | {"participant": i["member"]} for i in items]
-        member, away = rules.membership(self, WORDS) is not None, catalogue.distance(place, address) or 0.0
+        member, away = (
+            rules.membership(self, WORDS) is not None,
+            catalogue.distance(place, address) or 0.0,
+        )
         goods = pricing.subtotal(lines)
-        cost = pricing.price(TARIFF, place, goods, away, self.now, member=member, discount=0, tip=tip)
+        cost = pricing.price(
+            TARIFF, place, goods, away, self.now, member=member, discount=0, tip=tip
+        )
         made = pricing.Draft(place, address, lines, cost, None, None, self.now, today.seal)
         order = orders.submit(self, WORDS, made, payment_method_id, group_id=row["id"])
         self.db.update("uber_eats_groups", row["id"], order_id=order["id"])
@@ -138,7 +205,12 @@ class GroupOrders(Service):
         row = self.db.get("uber_eats_groups", group)
         if row is None:
             hint = "Take a group_order_id from list_group_orders."
-            self.fail("GROUP_ORDER_NOT_FOUND", f"There is no group order {group!r}.", hint, group_order_id=group)
+            self.fail(
+                "GROUP_ORDER_NOT_FOUND",
+                f"There is no group order {group!r}.",
+                hint,
+                group_order_id=group,
+            )
         return row
 
     def _open(self, group: str) -> dict[str, Any]:
@@ -151,7 +223,13 @@ class GroupOrders(Service):
         state, hint = self._status(row), "Begin another with create_group_order."
         if state == "locked":
             hint = "Its deadline is over: the host can still order with finalize_group_order."
-        self.fail("GROUP_ORDER_CLOSED", f"Group order {row['id']} is {state}.", hint, group_order_id=row["id"], status=state)
+        self.fail(
+            "GROUP_ORDER_CLOSED",
+            f"Group order {row['id']} is {state}.",
+            hint,
+            group_order_id=row["id"],
+            status=state,
+        )
 
     def _status(self, row: dict[str, Any]) -> str:
         if row["order_id"] is not None:
@@ -161,7 +239,9 @@ class GroupOrders(Service):
         return "locked" if self.now < parse_time(row["deadline_at"]) + GRACE else "expired"
 
     def _members(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        return self.db.rows("uber_eats_group_members", "group_id=?", row["id"], order="joined_at, rowid")
+        return self.db.rows(
+            "uber_eats_group_members", "group_id=?", row["id"], order="joined_at, rowid"
+        )
 
     def _member(self, row: dict[str, Any], name: str) -> dict[str, Any] | None:
         wanted = " ".join(name.split()).casefold()
@@ -176,7 +256,13 @@ class GroupOrders(Service):
         for member in self._members(row):
             mine = [i for i in items if i["member"] == member["name"]]
             shown = [orders.line_json(self, WORDS, i) for i in mine]
-            people.append({"participant_name": member["name"], "items": shown, "subtotal": dollars(pricing.subtotal(mine))})
+            people.append(
+                {
+                    "participant_name": member["name"],
+                    "items": shown,
+                    "subtotal": dollars(pricing.subtotal(mine)),
+                }
+            )
         return {
             "group_order_id": row["id"],
             "restaurant_id": place["id"],

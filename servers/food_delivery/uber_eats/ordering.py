@@ -15,23 +15,52 @@ from servers.food_delivery._catalogue import Items, RestaurantId
 from servers.food_delivery._orders import OrderId
 from servers.food_delivery._pricing import Draft, Token
 from servers.food_delivery._rules import AddressId, Comment, MethodId, OfferId, Reason, Tip
-from servers.food_delivery.uber_eats._model import FEE_CONFIRMED, FEE_PREPARING, TARIFF, WINDOW_DAYS, WINDOW_MINUTES, WORDS
+from servers.food_delivery.uber_eats._model import (
+    FEE_CONFIRMED,
+    FEE_PREPARING,
+    TARIFF,
+    WINDOW_DAYS,
+    WINDOW_MINUTES,
+    WORDS,
+)
 from servers.food_delivery.uber_eats._replies import TOLD, any_place, order_json, summary_json
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
-Key = Annotated[str, Field(min_length=1, max_length=64, description="A key of your own: a repeat with the same key orders nothing more.")]
-WindowId = Annotated[str, Field(description="window_id, from get_delivery_windows of the same place.")]
+Key = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=64,
+        description="A key of your own: a repeat with the same key orders nothing more.",
+    ),
+]
+WindowId = Annotated[
+    str, Field(description="window_id, from get_delivery_windows of the same place.")
+]
 State = Annotated[
-    Literal["scheduled", "placed", "confirmed", "preparing", "courier_assigned", "picked_up", "delivered", "canceled"],
+    Literal[
+        "scheduled",
+        "placed",
+        "confirmed",
+        "preparing",
+        "courier_assigned",
+        "picked_up",
+        "delivered",
+        "canceled",
+    ],
     Field(description="Only orders in this status."),
 ]
 BREAKFAST = {
     "restaurant_id": seeded("uer", "hazel_hawthorne"),
     "items": [
-        {"item_id": seeded("uei", "hazel_hawthorne/latte"), "quantity": 2, "selected_options": [seeded("uex", "size/large")]},
+        {
+            "item_id": seeded("uei", "hazel_hawthorne/latte"),
+            "quantity": 2,
+            "selected_options": [seeded("uex", "size/large")],
+        },
         {"item_id": seeded("uei", "hazel_hawthorne/oat-cookie"), "quantity": 1},
     ],
     "delivery_address_id": seeded("uea", "home"),
@@ -54,11 +83,31 @@ class Ordering(Service):
     ) -> Draft:
         window = None
         if window_id is not None:
-            window = pricing.find_window(self, WORDS, place, window_id, WINDOW_MINUTES, WINDOW_DAYS, self.now)
+            window = pricing.find_window(
+                self, WORDS, place, window_id, WINDOW_MINUTES, WINDOW_DAYS, self.now
+            )
         address = rules.find_address(self, WORDS, address_id)
-        return pricing.draft(self, WORDS, TARIFF, place, items, address, tip=tip, offer_id=offer_id, window=window, token=token)
+        return pricing.draft(
+            self,
+            WORDS,
+            TARIFF,
+            place,
+            items,
+            address,
+            tip=tip,
+            offer_id=offer_id,
+            window=window,
+            token=token,
+        )
 
-    def _order(self, place: dict[str, Any], items: list[Any], how: Sequence[Any], card: str, key: str | None) -> dict[str, Any]:
+    def _order(
+        self,
+        place: dict[str, Any],
+        items: list[Any],
+        how: Sequence[Any],
+        card: str,
+        key: str | None,
+    ) -> dict[str, Any]:
         """Place an order, or return the one that was placed with the same key; `how` is what `_draft` takes besides."""
         row = self._repeated(key, place["id"], items)
         if row is None:
@@ -71,11 +120,21 @@ class Ordering(Service):
         earlier = [] if key is None else self.db.rows("uber_eats_orders", "idempotency_key=?", key)
         if not earlier:
             return None
-        had = sorted((r["item_id"], r["quantity"], sorted(r["options"])) for r in orders.lines(self, WORDS, earlier[0]["id"]))
-        asked = sorted((i["item_id"], i["quantity"], sorted(i.get("selected_options", []))) for i in items)
+        had = sorted(
+            (r["item_id"], r["quantity"], sorted(r["options"]))
+            for r in orders.lines(self, WORDS, earlier[0]["id"])
+        )
+        asked = sorted(
+            (i["item_id"], i["quantity"], sorted(i.get("selected_options", []))) for i in items
+        )
         if earlier[0]["restaurant_id"] != place_id or had != asked:
             hint = "Use a new key for a new order."
-            self.fail("IDEMPOTENCY_KEY_REUSED", "This key was used for another order.", hint, order_id=earlier[0]["id"])
+            self.fail(
+                "IDEMPOTENCY_KEY_REUSED",
+                "This key was used for another order.",
+                hint,
+                order_id=earlier[0]["id"],
+            )
         return earlier[0]
 
     @reads(example=BREAKFAST | {"tip": 3})
@@ -92,7 +151,9 @@ class Ordering(Service):
 
         Takes the store_id of a grocery store as well. Pass quote_token on with the same order within ten minutes and it costs just this.
         """
-        found = self._draft(any_place(self, restaurant_id), items, delivery_address_id, tip, offer_id, window_id)
+        found = self._draft(
+            any_place(self, restaurant_id), items, delivery_address_id, tip, offer_id, window_id
+        )
         away = catalogue.distance(found.place, found.address) or 0.0
         return pricing.quote_json(found, orders.pace(found.place, away, found.moment).deliver)
 
@@ -109,7 +170,10 @@ class Ordering(Service):
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Order from a restaurant that is open, for delivery at once; the card is charged. Returns the order, with order_id and total."""
-        place, how = catalogue.find_place(self, WORDS, restaurant_id), (delivery_address_id, tip, offer_id, None, quote_token)
+        place, how = (
+            catalogue.find_place(self, WORDS, restaurant_id),
+            (delivery_address_id, tip, offer_id, None, quote_token),
+        )
         return self._order(place, items, how, payment_method_id, idempotency_key)
 
     @writes(
@@ -129,7 +193,10 @@ class Ordering(Service):
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Order for a delivery window to come, also from a restaurant that is closed now. It stays scheduled until the window is near."""
-        place, how = catalogue.find_place(self, WORDS, restaurant_id), (delivery_address_id, tip, offer_id, window_id, quote_token)
+        place, how = (
+            catalogue.find_place(self, WORDS, restaurant_id),
+            (delivery_address_id, tip, offer_id, window_id, quote_token),
+        )
         return self._order(place, items, how, payment_method_id, idempotency_key)
 
     @reads(example={"order_id": seeded("ueo", "latest-lunch")})
@@ -141,13 +208,22 @@ class Ordering(Service):
         return order_json(self, orders.find_order(self, WORDS, order_id))
 
     @reads(example={"limit": 10})
-    def get_order_history(self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_order_history(
+        self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return orders, newest first: order_id, restaurant_name, total in dollars, status, created_at."""
         rows = orders.orders(self, WORDS)
-        kept = [r for r in rows if status is None or WORDS.statuses[orders.status(r, self.time)] == status]
+        kept = [
+            r
+            for r in rows
+            if status is None or WORDS.statuses[orders.status(r, self.time)] == status
+        ]
         return page(kept, "orders", limit, cursor, lambda r: summary_json(self, r))
 
-    @reads(example={"order_id": "${order.order_id}"}, setup=(Setup("submit_food_order", PAID, "order"),))
+    @reads(
+        example={"order_id": "${order.order_id}"},
+        setup=(Setup("submit_food_order", PAID, "order"),),
+    )
     def track_order(self, order_id: OrderId) -> dict[str, Any]:
         """Return where an order is: courier_name (once assigned), status, eta_min, current_stage in words, and the stages so far."""
         row = orders.find_order(self, WORDS, order_id)
@@ -172,12 +248,25 @@ class Ordering(Service):
         Returns the fee and what is refunded to the card, in dollars.
         """
         row = orders.find_order(self, WORDS, order_id)
-        fee, paid = orders.cancel_fee(self, WORDS, row, FEE_CONFIRMED, FEE_PREPARING), orders.charged(self, WORDS, row).total
+        fee, paid = (
+            orders.cancel_fee(self, WORDS, row, FEE_CONFIRMED, FEE_PREPARING),
+            orders.charged(self, WORDS, row).total,
+        )
         orders.cancel(self, WORDS, row, fee, reason)
         return orders.cancelled_json(row, fee or 0, paid)
 
-    @writes(example={"order_id": seeded("ueo", "latest-lunch"), "rating": 5, "comment": "Still hot, and the courier found the door."})
-    def rate_order(self, order_id: OrderId, rating: Rating, comment: Comment | None = None) -> dict[str, Any]:
+    @writes(
+        example={
+            "order_id": seeded("ueo", "latest-lunch"),
+            "rating": 5,
+            "comment": "Still hot, and the courier found the door.",
+        }
+    )
+    def rate_order(
+        self, order_id: OrderId, rating: Rating, comment: Comment | None = None
+    ) -> dict[str, Any]:
         """Rate a delivered order, once and within 30 days of its delivery, and return it."""
-        orders.rate(self, WORDS, orders.find_order(self, WORDS, order_id), rating=rating, comment=comment)
+        orders.rate(
+            self, WORDS, orders.find_order(self, WORDS, order_id), rating=rating, comment=comment
+        )
         return order_json(self, orders.find_order(self, WORDS, order_id))

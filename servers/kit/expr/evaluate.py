@@ -39,7 +39,11 @@ class ExpressionError(InputError):
 
 
 def _where(items: Any, **wanted: Any) -> list[Any]:
-    return [i for i in items or [] if all(_same(i.get(k.removesuffix("_")), v) for k, v in wanted.items())]
+    return [
+        i
+        for i in items or []
+        if all(_same(i.get(k.removesuffix("_")), v) for k, v in wanted.items())
+    ]
 
 
 def _same(value: Any, wanted: Any) -> bool:
@@ -79,18 +83,24 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lower": lambda x: str(x).lower(),
     "upper": lambda x: str(x).upper(),
     "join": lambda items, by=", ": by.join(str(i) for i in items or []),
-    "sort": lambda items, field, reverse=False: sorted(items or [], key=lambda i: (i.get(field) is None, i.get(field)), reverse=reverse),
+    "sort": lambda items, field, reverse=False: sorted(
+        items or [], key=lambda i: (i.get(field) is None, i.get(field)), reverse=reverse
+    ),
     "default": lambda value, other: other if value is None else value,
     "shift": lambda moment, seconds: iso(parse_time(moment) + int(seconds)),
     "seconds_between": lambda a, b: parse_time(b) - parse_time(a),
-    "days_between": lambda a, b: (parse_time(b[:10] + "T00:00:00Z") - parse_time(a[:10] + "T00:00:00Z")) // 86_400,
+    "days_between": lambda a, b: (
+        (parse_time(b[:10] + "T00:00:00Z") - parse_time(a[:10] + "T00:00:00Z")) // 86_400
+    ),
     "money": lambda amount: f"{amount:,.2f}",
     "date": lambda moment: moment[:10],
 }
 """Functions that expressions may call. `where(items, name="Ana")` filters, `first(items, …)` takes the first match or None."""
 
 
-_KEYWORD = re.compile(rf"\.({'|'.join(keyword.kwlist)})\b|\b({'|'.join(keyword.kwlist)})(?=\s*=[^=])")
+_KEYWORD = re.compile(
+    rf"\.({'|'.join(keyword.kwlist)})\b|\b({'|'.join(keyword.kwlist)})(?=\s*=[^=])"
+)
 """A field that Python keeps for itself, such as `mail.from`, or a condition on one, such as `first(mails, from="…")`."""
 
 
@@ -106,12 +116,18 @@ def _parse(source: str) -> ast.expr:
         raise ExpressionError(f"expression {source!r}: {wrong.msg}") from None
     for node in ast.walk(tree):
         if not isinstance(node, _NODES):
-            raise ExpressionError(f"expression {source!r}: {type(node).__name__} is not part of the language")
+            raise ExpressionError(
+                f"expression {source!r}: {type(node).__name__} is not part of the language"
+            )
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             raise ExpressionError(f"expression {source!r}: names do not start with an underscore")
-        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS):
+        if isinstance(node, ast.Call) and not (
+            isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
+        ):
             called = ast.unparse(node.func)
-            raise ExpressionError(f"expression {source!r}: unknown function {called!r}{did_you_mean(called, FUNCTIONS)}")
+            raise ExpressionError(
+                f"expression {source!r}: unknown function {called!r}{did_you_mean(called, FUNCTIONS)}"
+            )
     return tree.body
 
 
@@ -122,7 +138,9 @@ def names(value: Any) -> set[str]:
         for hole in _HOLE.findall(value):
             tree = _parse(hole)
             called = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
-            found |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called}
+            found |= {
+                n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called
+            }
         return found
     if isinstance(value, Mapping):
         return set().union(*(names(v) for v in value.values()), *(names(k) for k in value))
@@ -173,7 +191,14 @@ def evaluate(source: str, scope: Mapping[str, Any]) -> Any:
         return _value(_parse(source), scope)
     except ExpressionError:
         raise
-    except (TypeError, ValueError, ZeroDivisionError, AttributeError, IndexError, KeyError) as wrong:
+    except (
+        TypeError,
+        ValueError,
+        ZeroDivisionError,
+        AttributeError,
+        IndexError,
+        KeyError,
+    ) as wrong:
         raise ExpressionError(f"expression {source!r}: {wrong}") from None
 
 
@@ -186,7 +211,9 @@ def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:
                 return scope[node.id]
             if node.id in ("true", "false", "null"):
                 return {"true": True, "false": False, "null": None}[node.id]
-            raise ExpressionError(f"expression: unknown name {node.id!r}{did_you_mean(node.id, scope)}")
+            raise ExpressionError(
+                f"expression: unknown name {node.id!r}{did_you_mean(node.id, scope)}"
+            )
         case ast.Attribute():
             owner = _value(node.value, scope)
             return owner.get(node.attr) if isinstance(owner, Mapping) else None

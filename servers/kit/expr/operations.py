@@ -21,12 +21,21 @@ def _existing(data: Any, path: str) -> list[tuple[Any, Any]]:
     return [(c, k) for c, k in paths.places(data, path) if not isinstance(c, dict) or k in c]
 
 
-def _each(data: Any, spec: Mapping[str, Any], scope: Scope, change: Callable[[Any, Any], Any], *, new: bool = False) -> int:
+def _each(
+    data: Any,
+    spec: Mapping[str, Any],
+    scope: Scope,
+    change: Callable[[Any, Any], Any],
+    *,
+    new: bool = False,
+) -> int:
     done = 0
     for path, operand in spec.items():
         for container, key in list(paths.places(data, path)) if new else _existing(data, path):
             now = container.get(key) if isinstance(container, dict) else container[key]
-            container[key] = change(now, render(operand, {**scope, "value": now, "item": container, "whole": data}))
+            container[key] = change(
+                now, render(operand, {**scope, "value": now, "item": container, "whole": data})
+            )
             done += 1
     return done
 
@@ -94,7 +103,12 @@ def _number(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Scope], in
 
 
 def _negate(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(data, dict.fromkeys(_paths(spec)), scope, lambda now, _: (not now) if isinstance(now, bool) else -now)
+    return _each(
+        data,
+        dict.fromkeys(_paths(spec)),
+        scope,
+        lambda now, _: (not now) if isinstance(now, bool) else -now,
+    )
 
 
 def _swap(data: Any, spec: Any, scope: Scope) -> int:
@@ -105,7 +119,9 @@ def _swap(data: Any, spec: Any, scope: Scope) -> int:
 
 
 def _truncate(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(data, spec, scope, lambda now, count: now[:count] if isinstance(now, list | str) else now)
+    return _each(
+        data, spec, scope, lambda now, count: now[:count] if isinstance(now, list | str) else now
+    )
 
 
 def _substitute(data: Any, spec: Any, scope: Scope) -> int:
@@ -139,9 +155,15 @@ def _insert(data: Any, spec: Any, scope: Scope) -> int:
     for path, item in spec.items():
         for found in paths.values(data, path):
             if isinstance(found, list):
-                base = copy.deepcopy(found[0]) if found and isinstance(found[0], dict) and item.get("like_first") else {}
+                base = (
+                    copy.deepcopy(found[0])
+                    if found and isinstance(found[0], dict) and item.get("like_first")
+                    else {}
+                )
                 made = render(item.get("value", {}), {**scope, "whole": data})
-                found.insert(item.get("at", 0), {**base, **made} if isinstance(made, dict) else made)
+                found.insert(
+                    item.get("at", 0), {**base, **made} if isinstance(made, dict) else made
+                )
                 done += 1
     return done
 
@@ -151,7 +173,11 @@ def _duplicate(data: Any, spec: Any, scope: Scope) -> int:
     for path, predicate in spec.items():
         for found in paths.values(data, path):
             if isinstance(found, list):
-                twins = [(i, copy.deepcopy(x)) for i, x in enumerate(found) if matches(predicate or {}, x, scope)]
+                twins = [
+                    (i, copy.deepcopy(x))
+                    for i, x in enumerate(found)
+                    if matches(predicate or {}, x, scope)
+                ]
                 for index, twin in reversed(twins):
                     found.insert(index + 1, twin)
                 done += len(twins)
@@ -160,7 +186,10 @@ def _duplicate(data: Any, spec: Any, scope: Scope) -> int:
 
 def _copy(data: Any, spec: Any, scope: Scope) -> int:
     taken = {to: copy.deepcopy(paths.get(data, source)) for source, to in spec.items()}
-    return sum(_each(data, {to: None}, scope, lambda now, _, value=value: value, new=True) for to, value in taken.items())
+    return sum(
+        _each(data, {to: None}, scope, lambda now, _, value=value: value, new=True)
+        for to, value in taken.items()
+    )
 
 
 def _reorder(data: Any, spec: Any, scope: Scope) -> int:
@@ -185,14 +214,21 @@ def _invert(data: Any, spec: Any, scope: Scope) -> int:
 
 
 def _slice(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(data, spec, scope, lambda now, ends: now[slice(*ends)] if isinstance(now, list | str) else now)
+    return _each(
+        data,
+        spec,
+        scope,
+        lambda now, ends: now[slice(*ends)] if isinstance(now, list | str) else now,
+    )
 
 
 _ZERO: dict[type, Any] = {int: 0, float: 0.0, str: "", list: [], dict: {}, bool: False}
 
 
 def _zero(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(data, dict.fromkeys(_paths(spec)), scope, lambda now, _: copy.copy(_ZERO.get(type(now))))
+    return _each(
+        data, dict.fromkeys(_paths(spec)), scope, lambda now, _: copy.copy(_ZERO.get(type(now)))
+    )
 
 
 def _project(data: Any, spec: Any, scope: Scope) -> int:
@@ -211,7 +247,9 @@ def _fill(data: Any, spec: Any, scope: Scope) -> int:
         source, (low, high) = over.get("from", 0), over.get("range", (0, len(now)))
         kept = set(over.get("keep", ()))
         return [
-            {**copy.deepcopy(now[source]), **{k: i[k] for k in kept if k in i}} if low <= n < high and isinstance(i, dict) else i
+            {**copy.deepcopy(now[source]), **{k: i[k] for k in kept if k in i}}
+            if low <= n < high and isinstance(i, dict)
+            else i
             for n, i in enumerate(now)
         ]
 
@@ -254,7 +292,11 @@ OPERATIONS: dict[str, tuple[Callable[[Any, Any, Scope], int], str]] = {
 
 def apply(operations: Sequence[Mapping[str, Any]], data: Any, scope: Scope | None = None) -> int:
     """Edit `data` in place and return how many places were touched (0: nothing there to edit)."""
-    return sum(OPERATIONS[name][0](data, spec, scope or {}) for item in operations for name, spec in item.items())
+    return sum(
+        OPERATIONS[name][0](data, spec, scope or {})
+        for item in operations
+        for name, spec in item.items()
+    )
 
 
 def heads(operations: Sequence[Mapping[str, Any]]) -> set[str]:
@@ -263,7 +305,9 @@ def heads(operations: Sequence[Mapping[str, Any]]) -> set[str]:
     for item in operations:
         for name, spec in item.items():
             targets = [*spec, *spec.values()] if name == "copy" else _paths(spec)
-            found |= {first for first in (paths.parse(p)[0] for p in targets) if isinstance(first, str)}
+            found |= {
+                first for first in (paths.parse(p)[0] for p in targets) if isinstance(first, str)
+            }
     return found
 
 
@@ -274,7 +318,9 @@ def check_operations(operations: Any, where: str = "operations") -> set[str]:
     used: set[str] = set()
     for item in operations:
         if not isinstance(item, Mapping) or len(item) != 1:
-            raise InputError(f"{where}: each operation is one key, e.g. `set: {{amount: 5}}`; got {item!r}")
+            raise InputError(
+                f"{where}: each operation is one key, e.g. `set: {{amount: 5}}`; got {item!r}"
+            )
         ((name, spec),) = item.items()
         if name not in OPERATIONS:
             raise InputError(f"{where}: unknown operation {name!r}{did_you_mean(name, OPERATIONS)}")
@@ -288,7 +334,9 @@ def check_operations(operations: Any, where: str = "operations") -> set[str]:
                 used |= check_predicate(predicate or {}, where)
         elif name == "retype" and not set(spec.values()) <= set(_RETYPE):
             wrong = next(v for v in spec.values() if v not in _RETYPE)
-            raise InputError(f"{where}: retype: unknown type {wrong!r}{did_you_mean(str(wrong), _RETYPE)}")
+            raise InputError(
+                f"{where}: retype: unknown type {wrong!r}{did_you_mean(str(wrong), _RETYPE)}"
+            )
         else:
             used |= names(spec)
     return used - {"value", "item", "whole"}

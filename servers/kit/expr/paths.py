@@ -25,9 +25,15 @@ def parse(path: str) -> tuple[str | int, ...]:
     while rest:
         found = _PART.match(rest)
         if not found:
-            raise PathError(f"path {path!r}: cannot read {rest!r}; write a.b[0].c, items[*].x or items[id=7].x")
+            raise PathError(
+                f"path {path!r}: cannot read {rest!r}; write a.b[0].c, items[*].x or items[id=7].x"
+            )
         name, inner = found.groups()
-        parts.append(name if name is not None else (int(inner) if inner.lstrip("-").isdigit() else f"[{inner}"))
+        parts.append(
+            name
+            if name is not None
+            else (int(inner) if inner.lstrip("-").isdigit() else f"[{inner}")
+        )
         rest = rest[found.end() :]
         if rest.startswith("."):
             rest = rest[1:]

@@ -32,7 +32,9 @@ def _contains(value: Any, wanted: Any) -> bool:
 def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def compare(value: Any, wanted: Any) -> bool:
         numbers = isinstance(value, int | float) and isinstance(wanted, int | float)
-        return (numbers or (isinstance(value, str) and isinstance(wanted, str))) and test(value, wanted)
+        return (numbers or (isinstance(value, str) and isinstance(wanted, str))) and test(
+            value, wanted
+        )
 
     return compare
 
@@ -64,7 +66,9 @@ _NESTED = {"exists", "not", "any", "all", "none"}
 _GROUPS = {"any_of", "all_of", "none_of"}
 
 
-def matches(predicate: Mapping[str, Any], data: Any, scope: Mapping[str, Any] | None = None) -> bool:
+def matches(
+    predicate: Mapping[str, Any], data: Any, scope: Mapping[str, Any] | None = None
+) -> bool:
     """Return whether `data` satisfies the predicate. Raises `InputError` for an unknown operator."""
     for path, wanted in predicate.items():
         quick = _quick(wanted) if isinstance(data, dict) and path in data else None
@@ -85,7 +89,9 @@ def _quick(wanted: Any) -> Callable[[Any], bool] | None:
     if isinstance(wanted, dict) and len(wanted) == 1:
         ((name, operand),) = wanted.items()
         test = OPERATORS.get(name)
-        return (lambda value: test(value, operand)) if test is not None and _plain(operand) else None
+        return (
+            (lambda value: test(value, operand)) if test is not None and _plain(operand) else None
+        )
     return (lambda value: _equal(value, wanted)) if _plain(wanted) else None
 
 
@@ -97,8 +103,18 @@ def _holds(wanted: Any, found: list[Any], many: bool, scope: Mapping[str, Any]) 
     if isinstance(wanted, Mapping) and wanted.get("exists") is False:
         return not found or all(f is None for f in found)
     if not found:
-        return isinstance(wanted, Mapping) and set(wanted) <= {"ne", "not_in", "not_contains", "not", "none"}
-    return any(_condition(wanted, value, scope) for value in found) if many else _condition(wanted, found[0], scope)
+        return isinstance(wanted, Mapping) and set(wanted) <= {
+            "ne",
+            "not_in",
+            "not_contains",
+            "not",
+            "none",
+        }
+    return (
+        any(_condition(wanted, value, scope) for value in found)
+        if many
+        else _condition(wanted, found[0], scope)
+    )
 
 
 def _condition(wanted: Any, value: Any, scope: Mapping[str, Any]) -> bool:
@@ -115,7 +131,9 @@ def _operator(name: str, value: Any, operand: Any, scope: Mapping[str, Any]) -> 
     if name == "not":
         return not _condition(operand, value, scope)
     if name in ("any", "all", "none"):
-        hits = [_condition(operand, item, scope) for item in value] if isinstance(value, list) else []
+        hits = (
+            [_condition(operand, item, scope) for item in value] if isinstance(value, list) else []
+        )
         return {"any": any(hits), "all": bool(hits) and all(hits), "none": not any(hits)}[name]
     return OPERATORS[name](value, render(operand, scope))
 
@@ -125,7 +143,9 @@ def is_operators(wanted: Mapping[str, Any]) -> bool:
     known = [k for k in wanted if k in OPERATORS or k in _NESTED]
     if known and len(known) < len(wanted):
         other = next(k for k in wanted if k not in known)
-        raise InputError(f"condition: unknown operator {other!r}{did_you_mean(other, [*OPERATORS, *_NESTED])}")
+        raise InputError(
+            f"condition: unknown operator {other!r}{did_you_mean(other, [*OPERATORS, *_NESTED])}"
+        )
     return bool(known)
 
 

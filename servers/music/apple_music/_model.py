@@ -15,18 +15,27 @@ from servers.music import _player as player
 from servers.music import _rules as rules
 
 TABLES = {
-    "apple_music_profile": Table("id:str name:str email:str subscription:str until:str? storefront:str timezone:str", identity=True),
+    "apple_music_profile": Table(
+        "id:str name:str email:str subscription:str until:str? storefront:str timezone:str",
+        identity=True,
+    ),
     "apple_music_settings": Table("id:str spatial:bool"),
     "apple_music_library": rules.LIBRARY,
-    "apple_music_playlists": Table("id:str name:str description:str curator:str? public:bool created_at:str"),  # curator null: the user
-    "apple_music_entries": Table("id:str playlist_id:str track_id:str place:int added_at:str", index=("playlist_id",)),
+    "apple_music_playlists": Table(
+        "id:str name:str description:str curator:str? public:bool created_at:str"
+    ),  # curator null: the user
+    "apple_music_entries": Table(
+        "id:str playlist_id:str track_id:str place:int added_at:str", index=("playlist_id",)
+    ),
     "apple_music_ratings": Table("track_id:str rating:str at:str"),
     # sing: vocal level (percent) while the song plays in which sing mode was started
     "apple_music_player": Table(player.PLAYER + "station_id:str? sing:int? sing_track:str?"),
     "apple_music_queue": player.QUEUE,
     "apple_music_plays": player.PLAYS,
     "apple_music_stations": Table("id:str name:str description:str genres:list"),
-    "apple_music_editorial": Table("id:str title:str description:str type:str target_id:str published:str"),
+    "apple_music_editorial": Table(
+        "id:str title:str description:str type:str target_id:str published:str"
+    ),
 }
 WORDS = rules.Words(
     column="apple_id",
@@ -38,7 +47,9 @@ WORDS = rules.Words(
 )
 REPEAT = {"off": "off", "one": "one", "all": "all"}
 Rating = Literal["love", "dislike", "none"]
-Year = Annotated[int, Field(ge=2015, le=2100, description="Calendar year; the present one when left out.")]
+Year = Annotated[
+    int, Field(ge=2015, le=2100, description="Calendar year; the present one when left out.")
+]
 
 
 def account(svc: Service) -> dict[str, Any]:
@@ -61,14 +72,23 @@ def subscribed(svc: Service) -> bool:
 def need_subscription(svc: Service) -> None:
     """Refuse once the subscription has ended."""
     if not subscribed(svc):
-        hint = "Library and playlists can still be read; renewing the subscription is up to the user."
-        svc.fail("SUBSCRIPTION_REQUIRED", f"The subscription ended at {account(svc)['until']}.", hint)
+        hint = (
+            "Library and playlists can still be read; renewing the subscription is up to the user."
+        )
+        svc.fail(
+            "SUBSCRIPTION_REQUIRED", f"The subscription ended at {account(svc)['until']}.", hint
+        )
 
 
 def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
     """Return the milliseconds of songs by id."""
     marks = ",".join("?" * len(ids))
-    return {i: max(1, ms) for i, ms in svc.db.sql(f"SELECT apple_id, ms FROM music_tracks WHERE apple_id IN ({marks})", *ids)}
+    return {
+        i: max(1, ms)
+        for i, ms in svc.db.sql(
+            f"SELECT apple_id, ms FROM music_tracks WHERE apple_id IN ({marks})", *ids
+        )
+    }
 
 
 HOW_TO_START = "play_track, play_album, play_playlist or play_station"
@@ -88,7 +108,11 @@ def song_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
         "track_number": track["number"],
         "duration_ms": track["ms"],
         "genre_names": rules.genres(track),
-        "content_rating": "explicit" if track["explicit"] else "clean" if track["version"] == "clean" else None,
+        "content_rating": "explicit"
+        if track["explicit"]
+        else "clean"
+        if track["version"] == "clean"
+        else None,
         "release_date": track["released"],
         "isrc": rules.isrc(track),
         "has_lyrics": track["genre"] not in rules.WORDLESS,
@@ -113,7 +137,12 @@ def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
     row = svc.db.get("apple_music_playlists", playlist_id)
     if row is None:
         hint = "See get_library_playlists; Apple Music's own are in get_editorial_content."
-        svc.fail("PLAYLIST_NOT_FOUND", f"There is no playlist {playlist_id!r}.", hint, playlist_id=playlist_id)
+        svc.fail(
+            "PLAYLIST_NOT_FOUND",
+            f"There is no playlist {playlist_id!r}.",
+            hint,
+            playlist_id=playlist_id,
+        )
     return row
 
 
@@ -125,7 +154,9 @@ def entries(svc: Service, playlist_id: str) -> list[dict[str, Any]]:
 def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
     """Return a playlist for the agent, without its songs."""
     own = playlist["curator"] is None
-    count = svc.db.sql("SELECT count(*) FROM apple_music_entries WHERE playlist_id=?", playlist["id"])[0][0]
+    count = svc.db.sql(
+        "SELECT count(*) FROM apple_music_entries WHERE playlist_id=?", playlist["id"]
+    )[0][0]
     return {
         "playlist_id": playlist["id"],
         "name": playlist["name"],
@@ -144,9 +175,15 @@ def state_json(svc: Service, now: player.Playback) -> dict[str, Any]:
     row = svc.db.rows("apple_music_player", limit=1)[0]
     known = rules.by_ids(svc, WORDS, [now.current]) if now.current else {}
     song = song_json(svc, known[now.current]) if now.current in known else None
-    singing = row["sing"] is not None and now.current is not None and now.current == row["sing_track"]
+    singing = (
+        row["sing"] is not None and now.current is not None and now.current == row["sing_track"]
+    )
     return {
-        "status": "stopped" if song is None or now.ended else "playing" if now.playing else "paused",
+        "status": "stopped"
+        if song is None or now.ended
+        else "playing"
+        if now.playing
+        else "paused",
         "is_playing": now.playing,
         "current_track": song,
         "position_ms": now.position if song else None,

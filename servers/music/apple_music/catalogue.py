@@ -11,7 +11,14 @@ from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import AlbumId, ArtistId, Query, TrackId
-from servers.music.apple_music._model import WORDS, account, entries, find_playlist, playlist_json, song_json
+from servers.music.apple_music._model import (
+    WORDS,
+    account,
+    entries,
+    find_playlist,
+    playlist_json,
+    song_json,
+)
 
 Type = Literal["tracks", "albums", "artists"]
 
@@ -23,7 +30,14 @@ class Catalog(Service):
     def search_catalog(
         self,
         query: Query,
-        types: Annotated[list[Type], Field(min_length=1, max_length=3, description="What to look for; everything when left out.")]
+        types: Annotated[
+            list[Type],
+            Field(
+                min_length=1,
+                max_length=3,
+                description="What to look for; everything when left out.",
+            ),
+        ]
         | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
@@ -31,14 +45,25 @@ class Catalog(Service):
         """Find songs, albums and artists by words, the best first. `totals` counts them; page on with one type at a time."""
         wanted = types or ["tracks", "albums", "artists"]
         if cursor is not None and len(wanted) > 1:
-            self.fail("PARAMETER_ERROR", "A cursor belongs to one type.", "Search again with one of types, then page on.")
+            self.fail(
+                "PARAMETER_ERROR",
+                "A cursor belongs to one type.",
+                "Search again with one of types, then page on.",
+            )
         found: dict[str, list[dict[str, Any]]] = {
             "tracks": rules.search_tracks(self, WORDS, query) if "tracks" in wanted else [],
             "albums": rules.search_albums(self, WORDS, query) if "albums" in wanted else [],
             "artists": rules.search_artists(self, WORDS, query) if "artists" in wanted else [],
         }
-        show = {"tracks": lambda t: song_json(self, t), "albums": self._album, "artists": self._artist}
-        pages = {kind: page(rows, kind, limit, cursor if kind in wanted else None, show[kind]) for kind, rows in found.items()}
+        show = {
+            "tracks": lambda t: song_json(self, t),
+            "albums": self._album,
+            "artists": self._artist,
+        }
+        pages = {
+            kind: page(rows, kind, limit, cursor if kind in wanted else None, show[kind])
+            for kind, rows in found.items()
+        }
         return {
             **{kind: pages[kind][kind] for kind in found},
             "totals": {kind: len(found[kind]) for kind in wanted},
@@ -51,40 +76,79 @@ class Catalog(Service):
         return song_json(self, rules.find_track(self, WORDS, track_id))
 
     @reads(example={"album_id": seeded("apal", "low-tide-deluxe")})
-    def get_catalog_album(self, album_id: AlbumId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_catalog_album(
+        self, album_id: AlbumId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return an album with its songs in order. One with `is_prerelease` has been announced only."""
         album = rules.find_album(self, WORDS, album_id)
-        return self._album(album) | page(rules.album_tracks(self, WORDS, album), "tracks", limit, cursor, lambda t: song_json(self, t))
+        return self._album(album) | page(
+            rules.album_tracks(self, WORDS, album),
+            "tracks",
+            limit,
+            cursor,
+            lambda t: song_json(self, t),
+        )
 
     @reads(example={"artist_id": seeded("apar", "hollis-drummond")})
-    def get_artist(self, artist_id: ArtistId, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_artist(
+        self, artist_id: ArtistId, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return an artist with albums, the latest first, and a page of songs by popularity."""
         artist = rules.find_artist(self, WORDS, artist_id)
-        albums = self.db.rows("music_albums", "artist_id=? AND apple_id IS NOT NULL", artist["id"], order="released DESC, id")
-        songs = page(rules.artist_tracks(self, WORDS, artist), "tracks", limit, cursor, lambda t: song_json(self, t))
+        albums = self.db.rows(
+            "music_albums",
+            "artist_id=? AND apple_id IS NOT NULL",
+            artist["id"],
+            order="released DESC, id",
+        )
+        songs = page(
+            rules.artist_tracks(self, WORDS, artist),
+            "tracks",
+            limit,
+            cursor,
+            lambda t: song_json(self, t),
+        )
         return {**self._artist(artist), "albums": [self._album(a) for a in albums], **songs}
 
     @reads(example={"artist_id": seeded("apar", "quiet-ferries"), "limit": 3})
-    def get_artist_top_tracks(self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_artist_top_tracks(
+        self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return an artist's most popular songs, guest parts included."""
         artist = rules.find_artist(self, WORDS, artist_id)
-        top = page(rules.artist_tracks(self, WORDS, artist), "tracks", limit, cursor, lambda t: song_json(self, t))
+        top = page(
+            rules.artist_tracks(self, WORDS, artist),
+            "tracks",
+            limit,
+            cursor,
+            lambda t: song_json(self, t),
+        )
         return {"artist_id": artist_id, **top}
 
     @reads(example={"content_id": seeded("aped", "wheel")})
     def get_editorial_content(
         self,
-        content_id: Annotated[str, Field(description="content_id of one item; all are listed when left out.")] | None = None,
+        content_id: Annotated[
+            str, Field(description="content_id of one item; all are listed when left out.")
+        ]
+        | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return editors' picks, the latest first: `type` says whether target_id is an album, artist, playlist or station."""
-        rows = self.db.rows("apple_music_editorial", "published<=?", self.time, order="published DESC, id")
+        rows = self.db.rows(
+            "apple_music_editorial", "published<=?", self.time, order="published DESC, id"
+        )
         if content_id is not None:
             rows = [r for r in rows if r["id"] == content_id]
             if not rows:
                 hint = "Leave content_id out for the list."
-                self.fail("CONTENT_NOT_FOUND", f"There is no editorial content {content_id!r}.", hint, content_id=content_id)
+                self.fail(
+                    "CONTENT_NOT_FOUND",
+                    f"There is no editorial content {content_id!r}.",
+                    hint,
+                    content_id=content_id,
+                )
         return page(rows, "content", limit, cursor, self._content)
 
     @reads(example={"track_id": seeded("apt", "ruby-after-dark-1")})
@@ -95,7 +159,9 @@ class Catalog(Service):
         return {"share_url": url, "track_id": song["id"], "shared_by": account(self)["id"]}
 
     def _content(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"content_id": row["id"]} | {k: row[k] for k in ("title", "description", "type", "target_id")}
+        shown = {"content_id": row["id"]} | {
+            k: row[k] for k in ("title", "description", "type", "target_id")
+        }
         if row["type"] == "playlist":
             shown["playlist"] = playlist_json(self, find_playlist(self, row["target_id"]))
             shown["playlist"]["track_count"] = len(entries(self, row["target_id"]))
@@ -103,7 +169,10 @@ class Catalog(Service):
 
     def _album(self, album: dict[str, Any]) -> dict[str, Any]:
         artist = self.db.get("music_artists", album["artist_id"]) or {}
-        count = self.db.sql("SELECT count(*) FROM music_tracks WHERE album_id=? AND apple_id IS NOT NULL", album["id"])[0][0]
+        count = self.db.sql(
+            "SELECT count(*) FROM music_tracks WHERE album_id=? AND apple_id IS NOT NULL",
+            album["id"],
+        )[0][0]
         return {
             "album_id": album["apple_id"],
             "name": album["title"],

@@ -12,7 +12,16 @@ from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import AlbumIds, ArtistId, TrackId, TrackIds
 from servers.music._stats import history
-from servers.music.apple_music._model import DECK, WORDS, Rating, account, need_subscription, playlist_json, song_json, subscribed
+from servers.music.apple_music._model import (
+    DECK,
+    WORDS,
+    Rating,
+    account,
+    need_subscription,
+    playlist_json,
+    song_json,
+    subscribed,
+)
 from servers.music.apple_music.catalogue import Catalog
 
 SONGS = [seeded("apt", "sidelong-2"), seeded("apt", "gale-force-swing-2")]
@@ -41,7 +50,13 @@ class Library(Catalog):
         rows = rules.kept(self, WORDS, "track")
         known = rules.by_ids(self, WORDS, [r["item_id"] for r in rows])
         rows = [r for r in rows if r["item_id"] in known]
-        listed = page(rows, "tracks", limit, cursor, lambda r: {**song_json(self, known[r["item_id"]]), "date_added": r["added_at"]})
+        listed = page(
+            rows,
+            "tracks",
+            limit,
+            cursor,
+            lambda r: {**song_json(self, known[r["item_id"]]), "date_added": r["added_at"]},
+        )
         return {**listed, "total_library_tracks": len(rows)}
 
     @writes(example={"track_ids": SONGS}, idempotent=True)
@@ -50,14 +65,26 @@ class Library(Catalog):
         need_subscription(self)
         rules.find_tracks(self, WORDS, track_ids)
         new, there = rules.keep(self, WORDS, "track", track_ids)
-        return {"added": new, "already_in_library": there, "total_library_tracks": rules.count(self, WORDS, "track")}
+        return {
+            "added": new,
+            "already_in_library": there,
+            "total_library_tracks": rules.count(self, WORDS, "track"),
+        }
 
-    @writes(example={"track_ids": SONGS}, setup=(Setup("add_tracks_to_library", {"track_ids": SONGS}),), idempotent=True)
+    @writes(
+        example={"track_ids": SONGS},
+        setup=(Setup("add_tracks_to_library", {"track_ids": SONGS}),),
+        idempotent=True,
+    )
     def remove_tracks_from_library(self, track_ids: TrackIds) -> dict[str, Any]:
         """Remove songs from the library; playlists keep them."""
         rules.find_tracks(self, WORDS, track_ids)
         gone, missing = rules.drop(self, WORDS, track_ids)
-        return {"removed": gone, "not_in_library": missing, "total_library_tracks": rules.count(self, WORDS, "track")}
+        return {
+            "removed": gone,
+            "not_in_library": missing,
+            "total_library_tracks": rules.count(self, WORDS, "track"),
+        }
 
     @reads(example={"limit": 10})
     def get_library_albums(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -65,7 +92,10 @@ class Library(Catalog):
         rows = rules.kept(self, WORDS, "album")
 
         def shown(row: dict[str, Any]) -> dict[str, Any]:
-            return {**self._album(rules.find_album(self, WORDS, row["item_id"])), "date_added": row["added_at"]}
+            return {
+                **self._album(rules.find_album(self, WORDS, row["item_id"])),
+                "date_added": row["added_at"],
+            }
 
         return page(rows, "albums", limit, cursor, shown)
 
@@ -75,33 +105,64 @@ class Library(Catalog):
         need_subscription(self)
         albums = [rules.find_album(self, WORDS, a) for a in album_ids]
         new, there = rules.keep(self, WORDS, "album", album_ids)
-        songs = [t["id"] for a in albums if a["apple_id"] in new for t in rules.album_tracks(self, WORDS, a)]
+        songs = [
+            t["id"]
+            for a in albums
+            if a["apple_id"] in new
+            for t in rules.album_tracks(self, WORDS, a)
+        ]
         added, _ = rules.keep(self, WORDS, "track", songs)
         total = rules.count(self, WORDS, "album")
-        return {"added_albums": new, "already_in_library": there, "tracks_added": len(added), "total_library_albums": total}
+        return {
+            "added_albums": new,
+            "already_in_library": there,
+            "tracks_added": len(added),
+            "total_library_albums": total,
+        }
 
-    @writes(example={"album_ids": ALBUMS}, setup=(Setup("add_albums_to_library", {"album_ids": ALBUMS}),), idempotent=True)
+    @writes(
+        example={"album_ids": ALBUMS},
+        setup=(Setup("add_albums_to_library", {"album_ids": ALBUMS}),),
+        idempotent=True,
+    )
     def remove_albums_from_library(self, album_ids: AlbumIds) -> dict[str, Any]:
         """Remove albums and all their songs from the library."""
         albums = [rules.find_album(self, WORDS, a) for a in album_ids]
         gone, missing = rules.drop(self, WORDS, album_ids)
-        songs = [t["id"] for a in albums if a["apple_id"] in gone for t in rules.album_tracks(self, WORDS, a)]
+        songs = [
+            t["id"]
+            for a in albums
+            if a["apple_id"] in gone
+            for t in rules.album_tracks(self, WORDS, a)
+        ]
         removed, _ = rules.drop(self, WORDS, songs)
         total = rules.count(self, WORDS, "album")
-        return {"removed": gone, "not_in_library": missing, "tracks_removed": len(removed), "total_library_albums": total}
+        return {
+            "removed": gone,
+            "not_in_library": missing,
+            "tracks_removed": len(removed),
+            "total_library_albums": total,
+        }
 
     @reads(example={"limit": 10})
     def get_recently_added(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return what came into the library last: songs, albums and playlists, each as item_id, item_type, name and added_at."""
         rows = self.db.rows("apple_music_library", "kind IN ('track','album','playlist')")
-        found = [{"item_id": r["item_id"], "item_type": r["kind"], "added_at": r["added_at"]} for r in rows]
+        found = [
+            {"item_id": r["item_id"], "item_type": r["kind"], "added_at": r["added_at"]}
+            for r in rows
+        ]
         own = self.db.rows("apple_music_playlists", "curator IS NULL")
-        found += [{"item_id": p["id"], "item_type": "playlist", "added_at": p["created_at"]} for p in own]
+        found += [
+            {"item_id": p["id"], "item_type": "playlist", "added_at": p["created_at"]} for p in own
+        ]
         found.sort(key=lambda i: (i["added_at"], i["item_type"], i["item_id"]), reverse=True)
         return page(found, "items", limit, cursor, lambda i: {**i, "name": self._title(i)})
 
     @reads(example={"limit": 10})
-    def get_recently_played(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_recently_played(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return songs lately heard for at least half a minute, the latest first."""
         known: dict[str, dict[str, Any]] = {}
         rows = [r for r in history(self, DECK) if r["plays"]]
@@ -109,13 +170,22 @@ class Library(Catalog):
 
         def shown(row: dict[str, Any]) -> dict[str, Any]:
             song = known[row["track_id"]]
-            return {"track_id": song["id"], "name": song["title"], "artist_name": song["credit"], "played_at": row["at"]}
+            return {
+                "track_id": song["id"],
+                "name": song["title"],
+                "artist_name": song["credit"],
+                "played_at": row["at"],
+            }
 
         return page([r for r in rows if r["track_id"] in known], "tracks", limit, cursor, shown)
 
     @writes(example={"track_id": SONGS[0], "rating": "dislike"}, idempotent=True)
     def rate_track(
-        self, track_id: TrackId, rating: Annotated[Rating, Field(description="love, dislike, or none to take a rating back.")]
+        self,
+        track_id: TrackId,
+        rating: Annotated[
+            Rating, Field(description="love, dislike, or none to take a rating back.")
+        ],
     ) -> dict[str, Any]:
         """Rate a song. Returns the rating that it had before."""
         rules.find_track(self, WORDS, track_id)
@@ -125,7 +195,9 @@ class Library(Catalog):
             if row is not None:
                 self.db.delete("apple_music_ratings", track_id)
             if rating != "none":
-                self.db.insert("apple_music_ratings", {"track_id": track_id, "rating": rating, "at": self.time})
+                self.db.insert(
+                    "apple_music_ratings", {"track_id": track_id, "rating": rating, "at": self.time}
+                )
         return {"track_id": track_id, "rating": rating, "previous_rating": before}
 
     @reads(example={"track_id": seeded("apt", "low-tide-1")})
@@ -141,14 +213,24 @@ class Library(Catalog):
         rows = self.db.rows("apple_music_ratings", "rating='love'", order="at DESC, rowid DESC")
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
         rows = [r for r in rows if r["track_id"] in known]
-        return page(rows, "tracks", limit, cursor, lambda r: {**song_json(self, known[r["track_id"]]), "rated_at": r["at"]})
+        return page(
+            rows,
+            "tracks",
+            limit,
+            cursor,
+            lambda r: {**song_json(self, known[r["track_id"]]), "rated_at": r["at"]},
+        )
 
     @writes(example={"artist_id": seeded("apar", "cornelius-pike")}, idempotent=True)
     def follow_artist(self, artist_id: ArtistId) -> dict[str, Any]:
         """Follow an artist (called Favorite in the app)."""
         rules.find_artist(self, WORDS, artist_id)
         rules.keep(self, WORDS, "artist", [artist_id])
-        return {"followed": True, "artist_id": artist_id, "total_followed": rules.count(self, WORDS, "artist")}
+        return {
+            "followed": True,
+            "artist_id": artist_id,
+            "total_followed": rules.count(self, WORDS, "artist"),
+        }
 
     @writes(
         example={"artist_id": seeded("apar", "blue-pelican")},
@@ -159,10 +241,16 @@ class Library(Catalog):
         """Stop following an artist; `unfollowed` is false where you did not follow one."""
         artist = rules.find_artist(self, WORDS, artist_id)
         gone, _ = rules.drop(self, WORDS, [artist["apple_id"]])
-        return {"unfollowed": bool(gone), "artist_id": artist_id, "total_followed": rules.count(self, WORDS, "artist")}
+        return {
+            "unfollowed": bool(gone),
+            "artist_id": artist_id,
+            "total_followed": rules.count(self, WORDS, "artist"),
+        }
 
     @reads()
-    def get_followed_artists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_followed_artists(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return followed artists, the latest first."""
         return page(
             rules.kept(self, WORDS, "artist"),
@@ -174,7 +262,9 @@ class Library(Catalog):
 
     def _title(self, item: dict[str, Any]) -> str | None:
         if item["item_type"] == "track":
-            return next((t["title"] for t in rules.by_ids(self, WORDS, [item["item_id"]]).values()), None)
+            return next(
+                (t["title"] for t in rules.by_ids(self, WORDS, [item["item_id"]]).values()), None
+            )
         if item["item_type"] == "album":
             return rules.find_album(self, WORDS, item["item_id"])["title"]
         row = self.db.get("apple_music_playlists", item["item_id"])

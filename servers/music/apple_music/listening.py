@@ -17,7 +17,16 @@ from servers.music import _player as player
 from servers.music import _rules as rules
 from servers.music._rules import TrackId
 from servers.music._stats import Heard
-from servers.music.apple_music._model import DECK, WORDS, Year, account, formats, need_subscription, song_json, state_json
+from servers.music.apple_music._model import (
+    DECK,
+    WORDS,
+    Year,
+    account,
+    formats,
+    need_subscription,
+    song_json,
+    state_json,
+)
 
 SONG = seeded("apt", "low-tide-1")
 PLAYLIST_SIZE = 25
@@ -28,34 +37,67 @@ class Listening(Service):
 
     @reads(example={"track_id": SONG, "synced": True})
     def get_lyrics(
-        self, track_id: TrackId, synced: Annotated[bool, Field(description="true: each line with the moment at which it is sung.")] = False
+        self,
+        track_id: TrackId,
+        synced: Annotated[
+            bool, Field(description="true: each line with the moment at which it is sung.")
+        ] = False,
     ) -> dict[str, Any]:
         """Return a song's lyrics: one text, or when synced a list of {start_ms, text}."""
         song = rules.find_track(self, WORDS, track_id)
         lines = words.lyrics(song)
         if not lines:
-            self.fail("LYRICS_NOT_AVAILABLE", f"{song['title']!r} has no lyrics.", "It is instrumental; see has_lyrics.", track_id=track_id)
-        return {"track_id": track_id, "lyrics": words.synced(song, lines) if synced else "\n".join(lines), "synced": synced}
+            self.fail(
+                "LYRICS_NOT_AVAILABLE",
+                f"{song['title']!r} has no lyrics.",
+                "It is instrumental; see has_lyrics.",
+                track_id=track_id,
+            )
+        return {
+            "track_id": track_id,
+            "lyrics": words.synced(song, lines) if synced else "\n".join(lines),
+            "synced": synced,
+        }
 
     @reads(example={"track_id": SONG})
     def get_sing_availability(self, track_id: TrackId) -> dict[str, Any]:
         """Return whether the voice of a song can be turned down to sing along, and whether it has lyrics."""
         song = rules.find_track(self, WORDS, track_id)
-        return {"track_id": track_id, "available": words.singable(song), "has_lyrics": song["genre"] not in rules.WORDLESS}
+        return {
+            "track_id": track_id,
+            "available": words.singable(song),
+            "has_lyrics": song["genre"] not in rules.WORDLESS,
+        }
 
     @writes(example={"track_id": SONG, "vocal_level": 20})
     def start_sing_mode(
         self,
         track_id: TrackId,
-        vocal_level: Annotated[int, Field(ge=0, le=100, description="How loud the singer stays, in percent.")] = 50,
+        vocal_level: Annotated[
+            int, Field(ge=0, le=100, description="How loud the singer stays, in percent.")
+        ] = 50,
     ) -> dict[str, Any]:
         """Play a song with its singer turned down. The mode ends with the song."""
         need_subscription(self)
         song = rules.to_play(self, WORDS, track_id)
         if not words.singable(song):
             hint = "Ask get_sing_availability first; live recordings, old ones and instrumentals cannot be sung along."
-            self.fail("SING_NOT_AVAILABLE", f"{song['title']!r} cannot be sung along.", hint, track_id=track_id)
-        now = player.start(self, DECK, [song["id"]], 0, f"track:{track_id}", station_id=None, sing=vocal_level, sing_track=song["id"])
+            self.fail(
+                "SING_NOT_AVAILABLE",
+                f"{song['title']!r} cannot be sung along.",
+                hint,
+                track_id=track_id,
+            )
+        now = player.start(
+            self,
+            DECK,
+            [song["id"]],
+            0,
+            f"track:{track_id}",
+            station_id=None,
+            sing=vocal_level,
+            sing_track=song["id"],
+        )
         return state_json(self, now)
 
     @reads(example={"track_id": SONG})
@@ -69,7 +111,9 @@ class Listening(Service):
         return self._spatial(self._settings()["spatial"])
 
     @writes(example={"enabled": False}, idempotent=True)
-    def toggle_spatial_audio(self, enabled: Annotated[bool, Field(description="true switches spatial audio on.")]) -> dict[str, Any]:
+    def toggle_spatial_audio(
+        self, enabled: Annotated[bool, Field(description="true switches spatial audio on.")]
+    ) -> dict[str, Any]:
         """Switch spatial audio on or off for songs that come in Dolby Atmos."""
         settings = self._settings()
         if settings["spatial"] != enabled:
@@ -82,10 +126,21 @@ class Listening(Service):
         chosen, heard = self._replay(year)
         return {
             "year": chosen,
-            "top_artists": [{"artist_id": i, "name": n, "plays": p} for i, n, p in heard.by("artist_id", "artist")[:10]],
-            "top_albums": [{"album_id": i, "name": n, "plays": p} for i, n, p in heard.by("album_id", "album")[:10]],
+            "top_artists": [
+                {"artist_id": i, "name": n, "plays": p}
+                for i, n, p in heard.by("artist_id", "artist")[:10]
+            ],
+            "top_albums": [
+                {"album_id": i, "name": n, "plays": p}
+                for i, n, p in heard.by("album_id", "album")[:10]
+            ],
             "top_songs": [
-                {"track_id": t["id"], "name": t["title"], "artist_name": t["credit"], "plays": t["plays"]}
+                {
+                    "track_id": t["id"],
+                    "name": t["title"],
+                    "artist_name": t["credit"],
+                    "plays": t["plays"],
+                }
                 for t in heard.tracks[:10]
                 if t["plays"]
             ],
@@ -94,21 +149,37 @@ class Listening(Service):
         }
 
     @reads(example={"year": 2025})
-    def get_replay_playlist(self, year: Year | None = None, limit: Limit = PLAYLIST_SIZE, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_replay_playlist(
+        self, year: Year | None = None, limit: Limit = PLAYLIST_SIZE, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the songs most played in a year, the most played first, at most 25."""
         chosen, heard = self._replay(year)
         songs = [t for t in heard.tracks if t["plays"]][:PLAYLIST_SIZE]
-        listed = page(songs, "tracks", limit, cursor, lambda t: {**song_json(self, t), "plays": t["plays"]})
+        listed = page(
+            songs, "tracks", limit, cursor, lambda t: {**song_json(self, t), "plays": t["plays"]}
+        )
         return {"year": chosen, "playlist_name": f"Replay {chosen}", **listed}
 
     def _replay(self, year: int | None) -> tuple[int, Heard]:
         where = ZoneInfo(account(self)["timezone"])
         present = local_day(self.now, where).year
         chosen = year or present
-        heard = Heard(self, DECK, WORDS, day_start(date(chosen, 1, 1), where), day_start(date(chosen + 1, 1, 1), where))
+        heard = Heard(
+            self,
+            DECK,
+            WORDS,
+            day_start(date(chosen, 1, 1), where),
+            day_start(date(chosen + 1, 1, 1), where),
+        )
         if chosen > present or not heard.tracks:
-            message = f"Nothing was heard in {chosen}." if chosen <= present else f"{chosen} has not begun."
-            self.fail("REPLAY_NOT_AVAILABLE", message, f"Choose a year up to {present}.", year=chosen)
+            message = (
+                f"Nothing was heard in {chosen}."
+                if chosen <= present
+                else f"{chosen} has not begun."
+            )
+            self.fail(
+                "REPLAY_NOT_AVAILABLE", message, f"Choose a year up to {present}.", year=chosen
+            )
         return chosen, heard
 
     def _settings(self) -> dict[str, Any]:

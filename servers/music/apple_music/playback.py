@@ -13,7 +13,15 @@ from servers.kit.values import Cursor, Limit, page
 from servers.music import _player as player
 from servers.music import _rules as rules
 from servers.music._rules import AlbumId, Offset, PlaylistId, PositionMs, TrackId
-from servers.music.apple_music._model import DECK, WORDS, entries, find_playlist, need_subscription, song_json, state_json
+from servers.music.apple_music._model import (
+    DECK,
+    WORDS,
+    entries,
+    find_playlist,
+    need_subscription,
+    song_json,
+    state_json,
+)
 
 StationId = Annotated[str, Field(description="station_id, from get_stations.")]
 RESTARTS_AFTER = 3_000
@@ -40,7 +48,11 @@ class Playing(Service):
     def play_album(self, album_id: AlbumId, track_offset: Offset = 0) -> dict[str, Any]:
         """Play an album from one of its songs on."""
         need_subscription(self)
-        return self._play(rules.album_tracks(self, WORDS, rules.find_album(self, WORDS, album_id)), track_offset, f"album:{album_id}")
+        return self._play(
+            rules.album_tracks(self, WORDS, rules.find_album(self, WORDS, album_id)),
+            track_offset,
+            f"album:{album_id}",
+        )
 
     @writes(example={"playlist_id": seeded("appl", "quiet-evenings")})
     def play_playlist(self, playlist_id: PlaylistId, track_offset: Offset = 0) -> dict[str, Any]:
@@ -48,7 +60,9 @@ class Playing(Service):
         need_subscription(self)
         ids = [e["track_id"] for e in entries(self, find_playlist(self, playlist_id)["id"])]
         known = rules.by_ids(self, WORDS, ids)
-        return self._play([known[i] for i in ids if i in known], track_offset, f"playlist:{playlist_id}")
+        return self._play(
+            [known[i] for i in ids if i in known], track_offset, f"playlist:{playlist_id}"
+        )
 
     @writes(example={"station_id": seeded("apst", "quiet-focus")})
     def play_station(self, station_id: StationId) -> dict[str, Any]:
@@ -56,10 +70,21 @@ class Playing(Service):
         need_subscription(self)
         pool = self._pool(self._station(station_id))
         if not pool:
-            self.fail("CONTENT_NOT_AVAILABLE", "The station has nothing to play now.", "Choose another of get_stations.")
+            self.fail(
+                "CONTENT_NOT_AVAILABLE",
+                "The station has nothing to play now.",
+                "Choose another of get_stations.",
+            )
         mixed = sorted(pool, key=lambda t: share("station", station_id, self.time, t["key"]))
         now = player.start(
-            self, DECK, [t["id"] for t in mixed], 0, f"station:{station_id}", station_id=station_id, repeat="all", shuffle=False
+            self,
+            DECK,
+            [t["id"] for t in mixed],
+            0,
+            f"station:{station_id}",
+            station_id=station_id,
+            repeat="all",
+            shuffle=False,
         )
         return state_json(self, now)
 
@@ -94,18 +119,29 @@ class Playing(Service):
         length = now.lengths[now.current or ""]
         if position_ms >= length:
             message = f"The song lasts {length} ms; {position_ms} lies past its end."
-            self.fail("INVALID_POSITION", message, "Seek to an earlier position, or skip_to_next.", duration_ms=length)
+            self.fail(
+                "INVALID_POSITION",
+                message,
+                "Seek to an earlier position, or skip_to_next.",
+                duration_ms=length,
+            )
         return state_json(self, player.seek(self, DECK, position_ms))
 
     @writes(example={"state": True}, setup=ALBUM, idempotent=True)
-    def set_shuffle(self, state: Annotated[bool, Field(description="true: play the rest in mixed order.")]) -> dict[str, Any]:
+    def set_shuffle(
+        self, state: Annotated[bool, Field(description="true: play the rest in mixed order.")]
+    ) -> dict[str, Any]:
         """Turn shuffle on or off; the song that plays goes on."""
         self._no_station("A station has its own order.", "Play an album or playlist to shuffle it.")
         return state_json(self, player.shuffle(self, DECK, state))
 
     @writes(example={"mode": "all"}, setup=ALBUM, idempotent=True)
     def set_repeat(
-        self, mode: Annotated[Literal["off", "one", "all"], Field(description="Repeat nothing, the song, or all of what plays.")]
+        self,
+        mode: Annotated[
+            Literal["off", "one", "all"],
+            Field(description="Repeat nothing, the song, or all of what plays."),
+        ],
     ) -> dict[str, Any]:
         """Set the repeat mode; a station does not repeat."""
         self._no_station("A station does not repeat.", "Play an album or playlist to repeat it.")
@@ -118,25 +154,40 @@ class Playing(Service):
         known = rules.by_ids(self, WORDS, [c["track_id"] for c in coming])
 
         def shown(entry: dict[str, Any]) -> dict[str, Any]:
-            return {**song_json(self, known[entry["track_id"]]), "source": "queue" if entry["source"] == "queue" else "auto"}
+            return {
+                **song_json(self, known[entry["track_id"]]),
+                "source": "queue" if entry["source"] == "queue" else "auto",
+            }
 
         return page([c for c in coming if c["track_id"] in known], "up_next", limit, cursor, shown)
 
     @writes(example={"track_id": SONG, "play_next": True}, setup=ALBUM)
     def add_to_up_next(
-        self, track_id: TrackId, play_next: Annotated[bool, Field(description="true puts it first, false last.")] = False
+        self,
+        track_id: TrackId,
+        play_next: Annotated[bool, Field(description="true puts it first, false last.")] = False,
     ) -> dict[str, Any]:
         """Add a song to what was queued by hand, which plays before the rest. `position` counts from 1."""
         need_subscription(self)
         song = rules.to_play(self, WORDS, track_id)
         player.active(self, DECK)
         now, position = player.enqueue(self, DECK, song["id"], front=play_next)
-        return {"queue_length": len(now.queue), "added_track": song_json(self, song), "position": position}
+        return {
+            "queue_length": len(now.queue),
+            "added_track": song_json(self, song),
+            "position": position,
+        }
 
-    @writes(example={"clear_auto": True}, setup=(*ALBUM, Setup("add_to_up_next", {"track_id": SONG})), idempotent=True)
+    @writes(
+        example={"clear_auto": True},
+        setup=(*ALBUM, Setup("add_to_up_next", {"track_id": SONG})),
+        idempotent=True,
+    )
     def clear_up_next(
         self,
-        clear_auto: Annotated[bool, Field(description="true also drops the rest of album, playlist or station.")] = False,
+        clear_auto: Annotated[
+            bool, Field(description="true also drops the rest of album, playlist or station.")
+        ] = False,
     ) -> dict[str, Any]:
         """Clear the songs queued by hand; the one that plays goes on. Returns how many songs were cleared."""
         now, count = player.clear(self, DECK)
@@ -150,26 +201,50 @@ class Playing(Service):
     @reads()
     def get_stations(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the radio stations with their genres."""
-        return page(self.db.rows("apple_music_stations", order="name, id"), "stations", limit, cursor, self._station_json)
+        return page(
+            self.db.rows("apple_music_stations", order="name, id"),
+            "stations",
+            limit,
+            cursor,
+            self._station_json,
+        )
 
     @reads(example={"station_id": seeded("apst", "quiet-focus")})
-    def get_station(self, station_id: StationId, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_station(
+        self, station_id: StationId, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return a station and a page of the songs that it draws on (`track_pool`), the most popular first."""
         station = self._station(station_id)
-        return {**self._station_json(station), **page(self._pool(station), "track_pool", limit, cursor, lambda t: song_json(self, t))}
+        return {
+            **self._station_json(station),
+            **page(self._pool(station), "track_pool", limit, cursor, lambda t: song_json(self, t)),
+        }
 
     def _play(self, found: list[dict[str, Any]], offset: int, context: str) -> dict[str, Any]:
         if found and offset >= len(found):
             message = f"There are {len(found)} songs; track_offset counts from 0."
-            self.fail("INVALID_OFFSET", message, "Choose a smaller track_offset.", track_count=len(found))
+            self.fail(
+                "INVALID_OFFSET", message, "Choose a smaller track_offset.", track_count=len(found)
+            )
         before = sum(t["playable"] for t in found[:offset])
         ids = [t["id"] for t in found if t["playable"]]
         if before >= len(ids):
             out = min((t["released"] for t in found), default=None)
-            hint = "Choose something else with search_catalog." if found else "Add songs with add_tracks_to_playlist first."
-            self.fail("CONTENT_NOT_AVAILABLE", "Nothing of this can be played now.", hint, release_date=out)
+            hint = (
+                "Choose something else with search_catalog."
+                if found
+                else "Add songs with add_tracks_to_playlist first."
+            )
+            self.fail(
+                "CONTENT_NOT_AVAILABLE",
+                "Nothing of this can be played now.",
+                hint,
+                release_date=out,
+            )
         off: dict[str, Any] = {"repeat": "off"} if self._row()["station_id"] is not None else {}
-        return state_json(self, player.start(self, DECK, ids, before, context, station_id=None, **off))
+        return state_json(
+            self, player.start(self, DECK, ids, before, context, station_id=None, **off)
+        )
 
     def _row(self) -> dict[str, Any]:
         return self.db.rows("apple_music_player", limit=1)[0]
@@ -182,7 +257,12 @@ class Playing(Service):
     def _station(self, station_id: str) -> dict[str, Any]:
         row = self.db.get("apple_music_stations", station_id)
         if row is None:
-            self.fail("STATION_NOT_FOUND", f"There is no station {station_id!r}.", "See get_stations.", station_id=station_id)
+            self.fail(
+                "STATION_NOT_FOUND",
+                f"There is no station {station_id!r}.",
+                "See get_stations.",
+                station_id=station_id,
+            )
         return row
 
     def _pool(self, station: dict[str, Any]) -> list[dict[str, Any]]:

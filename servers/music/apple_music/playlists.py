@@ -11,7 +11,14 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import PlaylistId, PlaylistName, PlaylistText, TrackIds
-from servers.music.apple_music._model import WORDS, entries, find_playlist, need_subscription, playlist_json, song_json
+from servers.music.apple_music._model import (
+    WORDS,
+    entries,
+    find_playlist,
+    need_subscription,
+    playlist_json,
+    song_json,
+)
 
 IsPublic = Annotated[bool, Field(description="Whether it shows on your profile and in search.")]
 EVENING = seeded("appl", "quiet-evenings")
@@ -21,28 +28,48 @@ class Playlists(Service):
     """Playlists; only one's own can be changed."""
 
     @reads()
-    def get_library_playlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_library_playlists(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return your own playlists and those of Apple Music that you added, the newest first."""
         rows = self.db.rows("apple_music_playlists", order="created_at DESC, rowid DESC")
         kept = [p for p in rows if p["curator"] is None or rules.has(self, WORDS, p["id"])]
         return page(kept, "playlists", limit, cursor, lambda p: playlist_json(self, p))
 
     @reads(example={"playlist_id": EVENING})
-    def get_playlist(self, playlist_id: PlaylistId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_playlist(
+        self, playlist_id: PlaylistId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return a playlist with a page of its songs in order; `can_edit` is true for your own."""
         playlist = find_playlist(self, playlist_id)
         rows = entries(self, playlist_id)
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
-        songs = page([r for r in rows if r["track_id"] in known], "tracks", limit, cursor, lambda r: song_json(self, known[r["track_id"]]))
+        songs = page(
+            [r for r in rows if r["track_id"] in known],
+            "tracks",
+            limit,
+            cursor,
+            lambda r: song_json(self, known[r["track_id"]]),
+        )
         total = sum(known[r["track_id"]]["ms"] for r in rows if r["track_id"] in known)
         return {**playlist_json(self, playlist), "duration_ms": total, **songs}
 
     @writes(example={"name": "Sunday dishes"})
-    def create_playlist(self, name: PlaylistName, description: PlaylistText = "", is_public: IsPublic = False) -> dict[str, Any]:
+    def create_playlist(
+        self, name: PlaylistName, description: PlaylistText = "", is_public: IsPublic = False
+    ) -> dict[str, Any]:
         """Create an empty playlist in the library and return it."""
         need_subscription(self)
-        row = {"id": self.new_id("appl"), "name": name.strip(), "description": description, "curator": None, "public": is_public}
-        return playlist_json(self, self.db.insert("apple_music_playlists", {**row, "created_at": self.time}))
+        row = {
+            "id": self.new_id("appl"),
+            "name": name.strip(),
+            "description": description,
+            "curator": None,
+            "public": is_public,
+        }
+        return playlist_json(
+            self, self.db.insert("apple_music_playlists", {**row, "created_at": self.time})
+        )
 
     @writes(example={"playlist_id": EVENING, "description": "No words after nine"}, idempotent=True)
     def update_playlist_details(
@@ -55,7 +82,9 @@ class Playlists(Service):
         """Change the name, description or visibility of your playlist; what is left out stays as it is."""
         playlist = self._own(playlist_id)
         if name is None and description is None and is_public is None:
-            self.fail("PARAMETER_ERROR", "No change was given.", "Pass name, description or is_public.")
+            self.fail(
+                "PARAMETER_ERROR", "No change was given.", "Pass name, description or is_public."
+            )
         changed = {
             "name": playlist["name"] if name is None else name.strip(),
             "description": playlist["description"] if description is None else description,
@@ -74,7 +103,9 @@ class Playlists(Service):
         return {"deleted": True, "playlist_id": playlist_id}
 
     @writes(example={"playlist_id": EVENING, "track_ids": [seeded("apt", "littoral-1")]})
-    def add_tracks_to_playlist(self, playlist_id: PlaylistId, track_ids: TrackIds) -> dict[str, Any]:
+    def add_tracks_to_playlist(
+        self, playlist_id: PlaylistId, track_ids: TrackIds
+    ) -> dict[str, Any]:
         """Append songs to your playlist; a song may be in it twice."""
         need_subscription(self)
         playlist = self._own(playlist_id)
@@ -82,12 +113,20 @@ class Playlists(Service):
         place = max((r["place"] for r in entries(self, playlist_id)), default=0)
         for song in songs:
             place += 1
-            row = {"id": self.new_id("ape"), "playlist_id": playlist_id, "track_id": song["id"], "place": place, "added_at": self.time}
+            row = {
+                "id": self.new_id("ape"),
+                "playlist_id": playlist_id,
+                "track_id": song["id"],
+                "place": place,
+                "added_at": self.time,
+            }
             self.db.insert("apple_music_entries", row)
         return {**self._summary(playlist), "added": track_ids}
 
     @writes(example={"playlist_id": EVENING, "track_ids": [seeded("apt", "kiln-music-1")]})
-    def remove_tracks_from_playlist(self, playlist_id: PlaylistId, track_ids: TrackIds) -> dict[str, Any]:
+    def remove_tracks_from_playlist(
+        self, playlist_id: PlaylistId, track_ids: TrackIds
+    ) -> dict[str, Any]:
         """Remove songs from your playlist: for each id given its first occurrence, so name one twice to remove two."""
         playlist, rows = self._own(playlist_id), entries(self, playlist_id)
         for track_id in track_ids:
@@ -104,7 +143,9 @@ class Playlists(Service):
     def add_playlist_to_library(self, playlist_id: PlaylistId) -> dict[str, Any]:
         """Add a playlist of Apple Music's editors to the library; it cannot be changed there."""
         playlist = find_playlist(self, playlist_id)
-        new, there = rules.keep(self, WORDS, "playlist", [playlist_id] if playlist["curator"] else [])
+        new, there = rules.keep(
+            self, WORDS, "playlist", [playlist_id] if playlist["curator"] else []
+        )
         return {"added": new, "already_in_library": there if playlist["curator"] else [playlist_id]}
 
     @writes(example={"playlist_id": seeded("appl", "a-list-indie")}, idempotent=True)
@@ -112,7 +153,12 @@ class Playlists(Service):
         """Remove a playlist of Apple Music's editors from the library. Your own are deleted with delete_playlist."""
         playlist = find_playlist(self, playlist_id)
         if playlist["curator"] is None:
-            self.fail("OWN_PLAYLIST", f"{playlist['name']!r} is your own.", "Delete it with delete_playlist.", playlist_id=playlist_id)
+            self.fail(
+                "OWN_PLAYLIST",
+                f"{playlist['name']!r} is your own.",
+                "Delete it with delete_playlist.",
+                playlist_id=playlist_id,
+            )
         gone, missing = rules.drop(self, WORDS, [playlist_id])
         return {"removed": gone, "not_in_library": missing}
 
@@ -120,9 +166,15 @@ class Playlists(Service):
         playlist = find_playlist(self, playlist_id)
         if playlist["curator"] is not None:
             hint = "Make your own with create_playlist and add its songs to that."
-            message = f"{playlist['name']!r} is edited by {playlist['curator']} and cannot be changed."
+            message = (
+                f"{playlist['name']!r} is edited by {playlist['curator']} and cannot be changed."
+            )
             self.fail("PLAYLIST_READ_ONLY", message, hint, playlist_id=playlist_id)
         return playlist
 
     def _summary(self, playlist: dict[str, Any]) -> dict[str, Any]:
-        return {k: v for k, v in playlist_json(self, playlist).items() if k in ("playlist_id", "name", "track_count")}
+        return {
+            k: v
+            for k, v in playlist_json(self, playlist).items()
+            if k in ("playlist_id", "name", "track_count")
+        }

@@ -16,28 +16,45 @@ from servers.music import _player as player
 from servers.music import _rules as rules
 
 TABLES = {
-    "spotify_profile": Table("id:str name:str email:str tier:str premium:bool country:str timezone:str", identity=True),
+    "spotify_profile": Table(
+        "id:str name:str email:str tier:str premium:bool country:str timezone:str", identity=True
+    ),
     # `taste`: genres, the dearest first.
-    "spotify_users": Table("id:str display_name:str username:str taste:list", search=("display_name", "username")),
+    "spotify_users": Table(
+        "id:str display_name:str username:str taste:list", search=("display_name", "username")
+    ),
     "spotify_library": rules.LIBRARY,
     "spotify_playlists": Table(
-        "id:str name:str description:str owner_id:str public:bool collaborative:bool members:list created_at:str", index=("owner_id",)
+        "id:str name:str description:str owner_id:str public:bool collaborative:bool members:list created_at:str",
+        index=("owner_id",),
     ),
     "spotify_playlist_items": Table(
-        "id:str playlist_id:str track_id:str place:int added_at:str added_by:str?", index=("playlist_id",)
+        "id:str playlist_id:str track_id:str place:int added_at:str added_by:str?",
+        index=("playlist_id",),
     ),  # added_by null: the owner
     # `hours`: always, off, or days and local hours in which it is on, as "12345 9-17".
     "spotify_devices": Table("id:str name:str type:str volume:int adjustable:bool hours:str"),
     "spotify_player": Table(player.PLAYER + "device_id:str?"),
     "spotify_queue": player.QUEUE,
     "spotify_plays": player.PLAYS,
-    "spotify_shows": Table("id:str name:str publisher:str about:str language:str", search=("name", "publisher", "about")),
-    "spotify_episodes": Table("id:str show_id:str name:str number:int released:str ms:int", search=("name",), index=("show_id",)),
+    "spotify_shows": Table(
+        "id:str name:str publisher:str about:str language:str",
+        search=("name", "publisher", "about"),
+    ),
+    "spotify_episodes": Table(
+        "id:str show_id:str name:str number:int released:str ms:int",
+        search=("name",),
+        index=("show_id",),
+    ),
     "spotify_resume": Table("episode_id:str position_ms:int at:str"),
     "spotify_blends": Table("id:str user_id:str playlist_id:str created_at:str updated_at:str"),
     "spotify_jams": Table("id:str host_id:str started_at:str ends_at:str"),
-    "spotify_jam_members": Table("id:str jam_id:str user_id:str joined_at:str left_at:str?", index=("jam_id",)),
-    "spotify_jam_tracks": Table("id:str jam_id:str track_id:str added_by:str added_at:str", index=("jam_id",)),
+    "spotify_jam_members": Table(
+        "id:str jam_id:str user_id:str joined_at:str left_at:str?", index=("jam_id",)
+    ),
+    "spotify_jam_tracks": Table(
+        "id:str jam_id:str track_id:str added_by:str added_at:str", index=("jam_id",)
+    ),
 }
 WORDS = rules.Words(
     column="spotify_id",
@@ -50,11 +67,17 @@ WORDS = rules.Words(
 )
 REPEAT = {"off": "off", "track": "one", "context": "all"}
 
-DeviceId = Annotated[str, Field(description="device_id from get_devices. Left out: the active device.")]
-UserId = Annotated[str, Field(description="user_id of another user, from search_users or get_followed_users.")]
+DeviceId = Annotated[
+    str, Field(description="device_id from get_devices. Left out: the active device.")
+]
+UserId = Annotated[
+    str, Field(description="user_id of another user, from search_users or get_followed_users.")
+]
 TimeRange = Annotated[
     Literal["short_term", "medium_term", "long_term"],
-    Field(description="short_term: the last four weeks; medium_term: six months; long_term: a year."),
+    Field(
+        description="short_term: the last four weeks; medium_term: six months; long_term: a year."
+    ),
 ]
 
 
@@ -67,7 +90,12 @@ def find_user(svc: Service, user_id: str) -> dict[str, Any]:
     """Return a user, or refuse."""
     row = svc.db.get("spotify_users", user_id)
     if row is None:
-        svc.fail("USER_NOT_FOUND", f"There is no user {user_id!r}.", "Find people with search_users.", user_id=user_id)
+        svc.fail(
+            "USER_NOT_FOUND",
+            f"There is no user {user_id!r}.",
+            "Find people with search_users.",
+            user_id=user_id,
+        )
     return row
 
 
@@ -87,7 +115,11 @@ def track_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
         "track_id": track["id"],
         "name": track["title"],
         "artists": artists,
-        "album": {"album_id": track["album_id"], "name": track["album"], "release_date": track["released"]},
+        "album": {
+            "album_id": track["album_id"],
+            "name": track["album"],
+            "release_date": track["released"],
+        },
         "duration_ms": track["ms"],
         "explicit": track["explicit"],
         "genres": rules.genres(track),
@@ -110,7 +142,12 @@ def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
     row = svc.db.get("spotify_playlists", playlist_id)
     if row is None or not visible(svc, row):
         hint = "Take a playlist_id from get_user_playlists."
-        svc.fail("PLAYLIST_NOT_FOUND", f"There is no playlist {playlist_id!r} that you can see.", hint, playlist_id=playlist_id)
+        svc.fail(
+            "PLAYLIST_NOT_FOUND",
+            f"There is no playlist {playlist_id!r} that you can see.",
+            hint,
+            playlist_id=playlist_id,
+        )
     return row
 
 
@@ -121,7 +158,13 @@ def items(svc: Service, playlist_id: str) -> list[dict[str, Any]]:
 
 def snapshot(playlist: dict[str, Any], entries: Sequence[dict[str, Any]]) -> str:
     """Return the id of a playlist's present state: another state has another."""
-    state = [playlist["name"], playlist["description"], playlist["public"], playlist["collaborative"], [e["id"] for e in entries]]
+    state = [
+        playlist["name"],
+        playlist["description"],
+        playlist["public"],
+        playlist["collaborative"],
+        [e["id"] for e in entries],
+    ]
     return hashlib.blake2b(repr(state).encode(), digest_size=8).hexdigest()
 
 
@@ -136,7 +179,9 @@ def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
         "owner_name": user_ref(svc, playlist["owner_id"])["display_name"],
         "public": playlist["public"],
         "collaborative": playlist["collaborative"],
-        "collaborators": [user_ref(svc, u) for u in playlist["members"]] if playlist["collaborative"] else [],
+        "collaborators": [user_ref(svc, u) for u in playlist["members"]]
+        if playlist["collaborative"]
+        else [],
         "track_count": len(entries),
         "snapshot_id": snapshot(playlist, entries),
         "created_at": playlist["created_at"],
@@ -148,7 +193,9 @@ def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
 def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
     """Return the milliseconds of tracks and episodes by id."""
     marks = ",".join("?" * len(ids))
-    found = svc.db.sql(f"SELECT spotify_id, ms FROM music_tracks WHERE spotify_id IN ({marks})", *ids)
+    found = svc.db.sql(
+        f"SELECT spotify_id, ms FROM music_tracks WHERE spotify_id IN ({marks})", *ids
+    )
     found += svc.db.sql(f"SELECT id, ms FROM spotify_episodes WHERE id IN ({marks})", *ids)
     return {i: max(1, ms) for i, ms in found}
 
@@ -169,7 +216,10 @@ def resume_point(svc: Service, episode_id: str) -> int:
 
 def episode_json(svc: Service, episode: dict[str, Any]) -> dict[str, Any]:
     """Return an episode for the agent, with how far it was heard."""
-    show, heard = svc.db.get("spotify_shows", episode["show_id"]) or {}, resume_point(svc, episode["id"])
+    show, heard = (
+        svc.db.get("spotify_shows", episode["show_id"]) or {},
+        resume_point(svc, episode["id"]),
+    )
     return {
         "episode_id": episode["id"],
         "name": episode["name"],
@@ -189,7 +239,10 @@ def keep_resume_point(svc: Service) -> None:
             reached = now.position if episode_id == now.current else now.lengths[episode_id]
             row = svc.db.get("spotify_resume", episode_id)
             if row is None:
-                svc.db.insert("spotify_resume", {"episode_id": episode_id, "position_ms": reached, "at": svc.time})
+                svc.db.insert(
+                    "spotify_resume",
+                    {"episode_id": episode_id, "position_ms": reached, "at": svc.time},
+                )
             elif row["position_ms"] != reached:
                 svc.db.update("spotify_resume", episode_id, position_ms=reached, at=svc.time)
 
@@ -224,7 +277,9 @@ def player_row(svc: Service) -> dict[str, Any]:
 
 def current_track(svc: Service, now: player.Playback) -> str | None:
     """Return the track_id of what plays, None for an episode or nothing."""
-    return now.current if now.current and svc.db.get("spotify_episodes", now.current) is None else None
+    return (
+        now.current if now.current and svc.db.get("spotify_episodes", now.current) is None else None
+    )
 
 
 def state_json(svc: Service, now: player.Playback) -> dict[str, Any]:

@@ -31,23 +31,38 @@ class Catalogue(Service):
     ) -> dict[str, Any]:
         """Find tracks by words of title and artist, by genre, by year, or all three; exact titles and popular ones first."""
         if query is None and genre is None and year is None:
-            self.fail("BAD_REQUEST", "Nothing to search for.", "Give at least one of query, genre and year.")
+            self.fail(
+                "BAD_REQUEST",
+                "Nothing to search for.",
+                "Give at least one of query, genre and year.",
+            )
         if query is not None:
             found = rules.search_tracks(self, WORDS, query)
         else:
             found = rules.by_popularity(t for t in rules.tracks(self, WORDS) if t["playable"])
-        kept = [t for t in found if (genre is None or genre in rules.genres(t)) and (year is None or t["released"][:4] == str(year))]
+        kept = [
+            t
+            for t in found
+            if (genre is None or genre in rules.genres(t))
+            and (year is None or t["released"][:4] == str(year))
+        ]
         return page(kept, "tracks", limit, cursor, lambda t: track_json(self, t))
 
     @reads(example={"query": "low tide"})
-    def search_albums(self, query: Query, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+    def search_albums(
+        self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Find albums, EPs and singles by words of title and artist. Editions of one album are separate results."""
         return page(rules.search_albums(self, WORDS, query), "albums", limit, cursor, self._album)
 
     @reads(example={"query": "halcyon row"})
-    def search_artists(self, query: Query, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+    def search_artists(
+        self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Find artists by name, the best known first. Two artists may share a name: compare genres and followers."""
-        return page(rules.search_artists(self, WORDS, query), "artists", limit, cursor, self._artist)
+        return page(
+            rules.search_artists(self, WORDS, query), "artists", limit, cursor, self._artist
+        )
 
     @reads(example={"track_id": seeded("spt", "low-tide-2")})
     def get_track(self, track_id: TrackId) -> dict[str, Any]:
@@ -55,31 +70,65 @@ class Catalogue(Service):
         return track_json(self, rules.find_track(self, WORDS, track_id))
 
     @reads(example={"album_id": seeded("spal", "low-tide")})
-    def get_album(self, album_id: AlbumId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_album(
+        self, album_id: AlbumId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return an album with its tracks in order; an announced one has a release_date ahead and cannot be played yet."""
         album = rules.find_album(self, WORDS, album_id)
-        return self._album(album) | page(rules.album_tracks(self, WORDS, album), "tracks", limit, cursor, lambda t: track_json(self, t))
+        return self._album(album) | page(
+            rules.album_tracks(self, WORDS, album),
+            "tracks",
+            limit,
+            cursor,
+            lambda t: track_json(self, t),
+        )
 
     @reads(example={"artist_id": seeded("spar", "wren-halloway")})
-    def fetch_artist(self, artist_id: ArtistId, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def fetch_artist(
+        self, artist_id: ArtistId, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return an artist: genres, popularity, followers, albums, and a page of tracks by popularity."""
         artist = rules.find_artist(self, WORDS, artist_id)
-        albums = self.db.rows("music_albums", f"artist_id=? AND {WORDS.column} IS NOT NULL", artist["id"], order="released DESC, id")
-        tracks = page(rules.artist_tracks(self, WORDS, artist), "tracks", limit, cursor, lambda t: track_json(self, t))
+        albums = self.db.rows(
+            "music_albums",
+            f"artist_id=? AND {WORDS.column} IS NOT NULL",
+            artist["id"],
+            order="released DESC, id",
+        )
+        tracks = page(
+            rules.artist_tracks(self, WORDS, artist),
+            "tracks",
+            limit,
+            cursor,
+            lambda t: track_json(self, t),
+        )
         return self._artist(artist) | {"albums": [self._album(a) for a in albums]} | tracks
 
     @reads(example={"artist_id": seeded("spar", "moth-marble")})
-    def fetch_top_tracks(self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None) -> dict[str, Any]:
+    def fetch_top_tracks(
+        self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return an artist's most popular tracks; of one recording only its first release."""
         found = rules.artist_tracks(self, WORDS, rules.find_artist(self, WORDS, artist_id))
-        return {"artist_id": artist_id} | page(found, "tracks", limit, cursor, lambda t: track_json(self, t))
+        return {"artist_id": artist_id} | page(
+            found, "tracks", limit, cursor, lambda t: track_json(self, t)
+        )
 
     @reads(example={"seed_genres": ["indie", "folk"], "limit": 5})
     def get_recommendations(
         self,
-        seed_tracks: Annotated[list[str], Field(max_length=5, description="track_ids to start from.")] | None = None,
-        seed_artists: Annotated[list[str], Field(max_length=5, description="artist_ids to start from.")] | None = None,
-        seed_genres: Annotated[list[Genre], Field(max_length=5, description="Genres to start from.")] | None = None,
+        seed_tracks: Annotated[
+            list[str], Field(max_length=5, description="track_ids to start from.")
+        ]
+        | None = None,
+        seed_artists: Annotated[
+            list[str], Field(max_length=5, description="artist_ids to start from.")
+        ]
+        | None = None,
+        seed_genres: Annotated[
+            list[Genre], Field(max_length=5, description="Genres to start from.")
+        ]
+        | None = None,
         limit: Limit = 10,
     ) -> dict[str, Any]:
         """Return tracks in the vein of 1 to 5 seeds in all; seeds themselves are left out."""
@@ -88,16 +137,31 @@ class Catalogue(Service):
             hint = "Give between 1 and 5 of seed_tracks, seed_artists and seed_genres together."
             self.fail("INVALID_SEEDS", f"{len(given)} seeds were given.", hint, seeds=len(given))
         wanted = dict.fromkeys(seed_genres or [], 1.0)
-        for row in [*rules.find_tracks(self, WORDS, seed_tracks or []), *(rules.find_artist(self, WORDS, a) for a in seed_artists or [])]:
+        for row in [
+            *rules.find_tracks(self, WORDS, seed_tracks or []),
+            *(rules.find_artist(self, WORDS, a) for a in seed_artists or []),
+        ]:
             for weight, genre in zip((1.0, 0.5), rules.genres(row), strict=False):
                 wanted[genre] = wanted.get(genre, 0.0) + weight
         favoured, key = set(seed_artists or []), tuple(sorted(given))
 
         def score(track: dict[str, Any]) -> float:
-            match = sum(wanted.get(g, 0.0) * w for g, w in zip(rules.genres(track), (1.0, 0.4), strict=False))
-            return match + 0.3 * (track["artist_id"] in favoured) + track["popularity"] / 400 + share("recommend", key, track["key"]) / 2
+            match = sum(
+                wanted.get(g, 0.0) * w
+                for g, w in zip(rules.genres(track), (1.0, 0.4), strict=False)
+            )
+            return (
+                match
+                + 0.3 * (track["artist_id"] in favoured)
+                + track["popularity"] / 400
+                + share("recommend", key, track["key"]) / 2
+            )
 
-        pool = [t for t in rules.genre_tracks(self, WORDS, rules.GENRES) if t["id"] not in given and set(rules.genres(t)) & set(wanted)]
+        pool = [
+            t
+            for t in rules.genre_tracks(self, WORDS, rules.GENRES)
+            if t["id"] not in given and set(rules.genres(t)) & set(wanted)
+        ]
         found = sorted(pool, key=lambda t: (-score(t), t["key"]))
         return {"tracks": [track_json(self, t) for t in found[:limit]]}
 
@@ -105,11 +169,18 @@ class Catalogue(Service):
     def share_track_link(self, track_id: TrackId) -> dict[str, Any]:
         """Return a link to a track that anybody can open."""
         track = rules.find_track(self, WORDS, track_id)
-        return {"share_url": f"https://open.spotify.com/track/{track['id']}", "track_id": track["id"], "shared_by": me(self)["id"]}
+        return {
+            "share_url": f"https://open.spotify.com/track/{track['id']}",
+            "track_id": track["id"],
+            "shared_by": me(self)["id"],
+        }
 
     def _album(self, album: dict[str, Any]) -> dict[str, Any]:
         artist = self.db.get("music_artists", album["artist_id"]) or {}
-        total = self.db.sql(f"SELECT count(*), sum(ms) FROM music_tracks WHERE album_id=? AND {WORDS.column} IS NOT NULL", album["id"])[0]
+        total = self.db.sql(
+            f"SELECT count(*), sum(ms) FROM music_tracks WHERE album_id=? AND {WORDS.column} IS NOT NULL",
+            album["id"],
+        )[0]
         return {
             "album_id": album[WORDS.column],
             "name": album["title"],

@@ -11,7 +11,15 @@ from servers.kit.service import Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import AlbumIds, ArtistId, TrackIds
-from servers.music.spotify._model import WORDS, UserId, find_user, me, playlist_json, track_json, user_ref
+from servers.music.spotify._model import (
+    WORDS,
+    UserId,
+    find_user,
+    me,
+    playlist_json,
+    track_json,
+    user_ref,
+)
 from servers.music.spotify.catalogue import Catalogue
 
 NEW, NELL = seeded("spt", "black-plum-2"), seeded("spt", "smaller-rooms-3")
@@ -25,22 +33,37 @@ class Library(Catalogue):
     def get_listener_profile(self) -> dict[str, Any]:
         """Return who is signed in: user_id, name, email, plan, country, and how many artists and people are followed."""
         mine = me(self)
-        following = {"artists": rules.count(self, WORDS, "artist"), "users": rules.count(self, WORDS, "user")}
-        shown = {"user_id": mine["id"]} | {k: mine[k] for k in ("name", "email", "premium", "country")} | {"plan": mine["tier"]}
+        following = {
+            "artists": rules.count(self, WORDS, "artist"),
+            "users": rules.count(self, WORDS, "user"),
+        }
+        shown = (
+            {"user_id": mine["id"]}
+            | {k: mine[k] for k in ("name", "email", "premium", "country")}
+            | {"plan": mine["tier"]}
+        )
         return shown | {"following": following}
 
     @reads(example={"user_id": PRIYA})
     def get_public_profile(self, user_id: UserId) -> dict[str, Any]:
         """Return what anybody sees of a user: names, whether you follow them, and their public playlists."""
         user = find_user(self, user_id)
-        lists = self.db.rows("spotify_playlists", "owner_id=? AND public=1", user_id, order="created_at, rowid")
-        shown = user_ref(self, user_id) | {"username": user["username"], "following": rules.has(self, WORDS, user_id)}
+        lists = self.db.rows(
+            "spotify_playlists", "owner_id=? AND public=1", user_id, order="created_at, rowid"
+        )
+        shown = user_ref(self, user_id) | {
+            "username": user["username"],
+            "following": rules.has(self, WORDS, user_id),
+        }
         return shown | {"playlists": [playlist_json(self, p) for p in lists]}
 
     @reads(example={"query": "nair"})
     def search_users(
         self,
-        query: Annotated[str, Field(min_length=1, max_length=60, description="Words of a display name or username.")],
+        query: Annotated[
+            str,
+            Field(min_length=1, max_length=60, description="Words of a display name or username."),
+        ],
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
@@ -51,14 +74,24 @@ class Library(Catalogue):
     @reads()
     def get_followed_users(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the people whom you follow, the latest first."""
-        return page(rules.kept(self, WORDS, "user"), "users", limit, cursor, lambda r: self._user(find_user(self, r["item_id"])))
+        return page(
+            rules.kept(self, WORDS, "user"),
+            "users",
+            limit,
+            cursor,
+            lambda r: self._user(find_user(self, r["item_id"])),
+        )
 
     @writes(example={"target_user_id": seeded("spu", "kai_tanaka")}, idempotent=True)
     def follow_user(self, target_user_id: UserId) -> dict[str, Any]:
         """Follow another user, so that their public playlists are near at hand."""
         find_user(self, target_user_id)
         if target_user_id == me(self)["id"]:
-            self.fail("CANNOT_FOLLOW_SELF", "You cannot follow yourself.", "Find other people with search_users.")
+            self.fail(
+                "CANNOT_FOLLOW_SELF",
+                "You cannot follow yourself.",
+                "Find other people with search_users.",
+            )
         rules.keep(self, WORDS, "user", [target_user_id])
         return {"followed": True, "target_user_id": target_user_id}
 
@@ -75,7 +108,13 @@ class Library(Catalogue):
         rows = rules.kept(self, WORDS, "track")
         known = rules.by_ids(self, WORDS, [r["item_id"] for r in rows])
         rows = [r for r in rows if r["item_id"] in known]
-        shown = page(rows, "tracks", limit, cursor, lambda r: track_json(self, known[r["item_id"]]) | {"saved_at": r["added_at"]})
+        shown = page(
+            rows,
+            "tracks",
+            limit,
+            cursor,
+            lambda r: track_json(self, known[r["item_id"]]) | {"saved_at": r["added_at"]},
+        )
         return {"total": len(rows)} | shown
 
     @writes(example={"track_ids": [NEW]}, idempotent=True)
@@ -83,30 +122,56 @@ class Library(Catalogue):
         """Add tracks to Liked Songs. `saved` holds those that are new there, `already_saved` the others."""
         rules.find_tracks(self, WORDS, track_ids)
         new, old = rules.keep(self, WORDS, "track", track_ids)
-        return {"saved": new, "already_saved": old, "total_saved": rules.count(self, WORDS, "track")}
+        return {
+            "saved": new,
+            "already_saved": old,
+            "total_saved": rules.count(self, WORDS, "track"),
+        }
 
-    @writes(example={"track_ids": [NELL]}, setup=(Setup("save_tracks", {"track_ids": [NELL]}),), idempotent=True)
+    @writes(
+        example={"track_ids": [NELL]},
+        setup=(Setup("save_tracks", {"track_ids": [NELL]}),),
+        idempotent=True,
+    )
     def unsave_tracks(self, track_ids: TrackIds) -> dict[str, Any]:
         """Remove tracks from Liked Songs. `removed` holds those that were there."""
         rules.find_tracks(self, WORDS, track_ids)
         there, missing = rules.drop(self, WORDS, track_ids)
-        return {"removed": there, "not_saved": missing, "total_saved": rules.count(self, WORDS, "track")}
+        return {
+            "removed": there,
+            "not_saved": missing,
+            "total_saved": rules.count(self, WORDS, "track"),
+        }
 
     @reads(example={"limit": 5})
     def get_saved_albums(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return saved albums with `saved_at`, the latest first."""
         rows = rules.kept(self, WORDS, "album")
         return page(
-            rows, "albums", limit, cursor, lambda r: self._album(rules.find_album(self, WORDS, r["item_id"])) | {"saved_at": r["added_at"]}
+            rows,
+            "albums",
+            limit,
+            cursor,
+            lambda r: (
+                self._album(rules.find_album(self, WORDS, r["item_id"]))
+                | {"saved_at": r["added_at"]}
+            ),
         )
 
-    @writes(example={"album_ids": [seeded("spal", "long-table"), seeded("spal", "firewood")]}, idempotent=True)
+    @writes(
+        example={"album_ids": [seeded("spal", "long-table"), seeded("spal", "firewood")]},
+        idempotent=True,
+    )
     def save_albums(self, album_ids: AlbumIds) -> dict[str, Any]:
         """Save albums. Their tracks do not become Liked Songs."""
         for album_id in album_ids:
             rules.find_album(self, WORDS, album_id)
         new, old = rules.keep(self, WORDS, "album", album_ids)
-        return {"saved": new, "already_saved": old, "total_saved": rules.count(self, WORDS, "album")}
+        return {
+            "saved": new,
+            "already_saved": old,
+            "total_saved": rules.count(self, WORDS, "album"),
+        }
 
     @writes(
         example={"album_ids": [seeded("spal", "updraft")]},
@@ -118,20 +183,36 @@ class Library(Catalogue):
         for album_id in album_ids:
             rules.find_album(self, WORDS, album_id)
         there, missing = rules.drop(self, WORDS, album_ids)
-        return {"removed": there, "not_saved": missing, "total_saved": rules.count(self, WORDS, "album")}
+        return {
+            "removed": there,
+            "not_saved": missing,
+            "total_saved": rules.count(self, WORDS, "album"),
+        }
 
     @reads()
-    def get_subscribed_artists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_subscribed_artists(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the artists whom you follow, the latest first."""
         rows = rules.kept(self, WORDS, "artist")
-        return page(rows, "artists", limit, cursor, lambda r: self._artist(rules.find_artist(self, WORDS, r["item_id"])))
+        return page(
+            rows,
+            "artists",
+            limit,
+            cursor,
+            lambda r: self._artist(rules.find_artist(self, WORDS, r["item_id"])),
+        )
 
     @writes(example={"artist_id": seeded("spar", "kestrel-circuit")}, idempotent=True)
     def subscribe_to_artist(self, artist_id: ArtistId) -> dict[str, Any]:
         """Follow an artist. Returns how many artists you follow now."""
         rules.find_artist(self, WORDS, artist_id)
         rules.keep(self, WORDS, "artist", [artist_id])
-        return {"followed": True, "artist_id": artist_id, "total_followed": rules.count(self, WORDS, "artist")}
+        return {
+            "followed": True,
+            "artist_id": artist_id,
+            "total_followed": rules.count(self, WORDS, "artist"),
+        }
 
     @writes(
         example={"artist_id": seeded("spar", "kid-almanac")},
@@ -142,7 +223,11 @@ class Library(Catalogue):
         """Stop following an artist; `unfollowed` is false when you did not."""
         rules.find_artist(self, WORDS, artist_id)
         there, _ = rules.drop(self, WORDS, [artist_id])
-        return {"unfollowed": bool(there), "artist_id": artist_id, "total_followed": rules.count(self, WORDS, "artist")}
+        return {
+            "unfollowed": bool(there),
+            "artist_id": artist_id,
+            "total_followed": rules.count(self, WORDS, "artist"),
+        }
 
     def _user(self, user: dict[str, Any]) -> dict[str, Any]:
         return {

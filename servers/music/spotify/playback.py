@@ -30,7 +30,10 @@ from servers.music.spotify._model import (
     track_json,
 )
 
-Uri = Annotated[str, Field(max_length=60, description='What to play: "album:ALBUM_ID" or "playlist:PLAYLIST_ID".')]
+Uri = Annotated[
+    str,
+    Field(max_length=60, description='What to play: "album:ALBUM_ID" or "playlist:PLAYLIST_ID".'),
+]
 SONG, OTHER = seeded("spt", "low-tide-1"), seeded("spt", "firewood-2")
 PLAYING = (Setup("play_context", {"context_uri": f"album:{seeded('spal', 'low-tide')}"}),)
 
@@ -41,13 +44,19 @@ class PlayerTools(Service):
     @reads()
     def get_devices(self) -> dict[str, Any]:
         """Return all devices with type, volume, whether they are online now, and which one is active."""
-        return {"devices": [device_json(self, d) for d in self.db.rows("spotify_devices", order="rowid")]}
+        return {
+            "devices": [
+                device_json(self, d) for d in self.db.rows("spotify_devices", order="rowid")
+            ]
+        }
 
     @writes(example={"device_id": seeded("spd", "phone")}, idempotent=True)
     def transfer_playback(
         self,
         device_id: DeviceId,
-        ensure_playback: Annotated[bool, Field(description="true starts to play there even if it is paused.")] = False,
+        ensure_playback: Annotated[
+            bool, Field(description="true starts to play there even if it is paused.")
+        ] = False,
     ) -> dict[str, Any]:
         """Make another device the active one; what plays goes on there."""
         self._premium()
@@ -57,16 +66,28 @@ class PlayerTools(Service):
         now = player.playback(self, DECK)
         if ensure_playback and now.current is not None:
             now = player.resume(self, DECK)
-        return {"transferred": True, "device_id": device_id, "device_name": device["name"], "is_playing": now.playing}
+        return {
+            "transferred": True,
+            "device_id": device_id,
+            "device_name": device["name"],
+            "is_playing": now.playing,
+        }
 
     @writes(example={"volume_percent": 35}, idempotent=True)
-    def set_volume(self, volume_percent: Annotated[int, Field(ge=0, le=100, description="Volume, 0 to 100.")]) -> dict[str, Any]:
+    def set_volume(
+        self, volume_percent: Annotated[int, Field(ge=0, le=100, description="Volume, 0 to 100.")]
+    ) -> dict[str, Any]:
         """Set the volume of the active device. Some devices, mostly phones, do not let it be set from afar."""
         self._premium()
         device = self._device(None)
         if not device["adjustable"]:
             hint = "Set it on the device itself, or transfer_playback to one with supports_volume."
-            self.fail("VOLUME_CONTROL_DISALLOWED", f"The volume of {device['name']} cannot be set from here.", hint, device_id=device["id"])
+            self.fail(
+                "VOLUME_CONTROL_DISALLOWED",
+                f"The volume of {device['name']} cannot be set from here.",
+                hint,
+                device_id=device["id"],
+            )
         if device["volume"] != volume_percent:
             self.db.update("spotify_devices", device["id"], volume=volume_percent)
         return {"device_id": device["id"], "volume_percent": volume_percent}
@@ -83,7 +104,9 @@ class PlayerTools(Service):
         return self._start([rules.to_play(self, WORDS, track_id)["id"]], 0, None, device)
 
     @writes(example={"context_uri": f"playlist:{seeded('sppl', 'studio-mix')}", "offset": 2})
-    def play_context(self, context_uri: Uri, offset: Offset = 0, device_id: DeviceId | None = None) -> dict[str, Any]:
+    def play_context(
+        self, context_uri: Uri, offset: Offset = 0, device_id: DeviceId | None = None
+    ) -> dict[str, Any]:
         """Play an album or playlist from the track at `offset`. Tracks that cannot be played are passed over."""
         device = self._ready(device_id)
         kind, _, item_id = context_uri.partition(":")
@@ -95,7 +118,9 @@ class PlayerTools(Service):
             found = [known[i] for i in entries if i in known]
         else:
             hint = "Write album: or playlist: and the id; for a single track use start_track."
-            self.fail("INVALID_CONTEXT", f"{context_uri!r} is no context.", hint, context_uri=context_uri)
+            self.fail(
+                "INVALID_CONTEXT", f"{context_uri!r} is no context.", hint, context_uri=context_uri
+            )
         if offset >= max(1, len(found)):
             self.fail(
                 "INVALID_OFFSET",
@@ -107,7 +132,12 @@ class PlayerTools(Service):
         playable = [t["id"] for t in found if t["playable"]]
         if len(passed) >= len(playable):
             hint = "See is_playable of its tracks, and search_tracks for other recordings."
-            self.fail("TRACK_UNAVAILABLE", "Nothing of this can be played now.", hint, context_uri=context_uri)
+            self.fail(
+                "TRACK_UNAVAILABLE",
+                "Nothing of this can be played now.",
+                hint,
+                context_uri=context_uri,
+            )
         return self._start(playable, len(passed), context_uri, device)
 
     @writes(setup=PLAYING, idempotent=True)
@@ -148,14 +178,20 @@ class PlayerTools(Service):
         return state_json(self, player.seek(self, DECK, position_ms))
 
     @writes(example={"state": True}, setup=PLAYING, idempotent=True)
-    def toggle_shuffle(self, state: Annotated[bool, Field(description="true turns shuffle on, false off.")]) -> dict[str, Any]:
+    def toggle_shuffle(
+        self, state: Annotated[bool, Field(description="true turns shuffle on, false off.")]
+    ) -> dict[str, Any]:
         """Turn shuffle on or off. What plays goes on; only what comes after it is mixed, or put back in order."""
         self._premium()
         return state_json(self, player.shuffle(self, DECK, state))
 
     @writes(example={"mode": "context"}, setup=PLAYING, idempotent=True)
     def toggle_repeat(
-        self, mode: Annotated[Literal["off", "track", "context"], Field(description="Repeat nothing, the track, or the whole context.")]
+        self,
+        mode: Annotated[
+            Literal["off", "track", "context"],
+            Field(description="Repeat nothing, the track, or the whole context."),
+        ],
     ) -> dict[str, Any]:
         """Set what repeats."""
         self._premium()
@@ -168,8 +204,17 @@ class PlayerTools(Service):
         coming = player.upcoming(now)
         known = rules.by_ids(self, WORDS, [c["track_id"] for c in coming])
         shown = [c for c in coming if c["track_id"] in known]
-        listed = page(shown, "queue", limit, cursor, lambda c: track_json(self, known[c["track_id"]]) | {"source": c["source"]})
-        return {"current_track_id": current_track(self, now), "queue_length": len(now.queue)} | listed
+        listed = page(
+            shown,
+            "queue",
+            limit,
+            cursor,
+            lambda c: track_json(self, known[c["track_id"]]) | {"source": c["source"]},
+        )
+        return {
+            "current_track_id": current_track(self, now),
+            "queue_length": len(now.queue),
+        } | listed
 
     @writes(example={"track_id": OTHER}, setup=PLAYING)
     def add_to_queue(self, track_id: TrackId) -> dict[str, Any]:
@@ -178,7 +223,11 @@ class PlayerTools(Service):
         track = rules.to_play(self, WORDS, track_id)
         player.active(self, DECK)
         now, place = player.enqueue(self, DECK, track["id"])
-        return {"current_track_id": current_track(self, now), "queue_length": place, "added_track": track_json(self, track)}
+        return {
+            "current_track_id": current_track(self, now),
+            "queue_length": place,
+            "added_track": track_json(self, track),
+        }
 
     @writes(setup=(*PLAYING, Setup("add_to_queue", {"track_id": OTHER})), idempotent=True)
     def clear_queue(self) -> dict[str, Any]:
@@ -189,19 +238,41 @@ class PlayerTools(Service):
 
     @writes(example={"episode_id": seeded("spep", "margins-17")})
     def play_episode(
-        self, episode_id: Annotated[str, Field(description="episode_id of a podcast episode.")], device_id: DeviceId | None = None
+        self,
+        episode_id: Annotated[str, Field(description="episode_id of a podcast episode.")],
+        device_id: DeviceId | None = None,
     ) -> dict[str, Any]:
         """Play a podcast episode from where it was left, or from its start when it was heard to the end."""
         device = self._ready(device_id)
         episode = self.db.get("spotify_episodes", episode_id)
         if episode is None or episode["released"] > self.time:
             hint = "Find episodes with search_episodes or get_show."
-            self.fail("EPISODE_NOT_FOUND", f"There is no episode {episode_id!r}.", hint, episode_id=episode_id)
-        return self._start([episode_id], 0, None, device, position=episode_json(self, episode)["resume_position_ms"])
+            self.fail(
+                "EPISODE_NOT_FOUND",
+                f"There is no episode {episode_id!r}.",
+                hint,
+                episode_id=episode_id,
+            )
+        return self._start(
+            [episode_id],
+            0,
+            None,
+            device,
+            position=episode_json(self, episode)["resume_position_ms"],
+        )
 
-    def _start(self, ids: list[str], place: int, context: str | None, device: dict[str, Any], position: int = 0) -> dict[str, Any]:
+    def _start(
+        self,
+        ids: list[str],
+        place: int,
+        context: str | None,
+        device: dict[str, Any],
+        position: int = 0,
+    ) -> dict[str, Any]:
         keep_resume_point(self)
-        now = player.start(self, DECK, ids, place, context, position=position, device_id=device["id"])
+        now = player.start(
+            self, DECK, ids, place, context, position=position, device_id=device["id"]
+        )
         return state_json(self, now)
 
     def _premium(self) -> None:
@@ -218,11 +289,22 @@ class PlayerTools(Service):
         row = player_row(self)
         wanted = device_id or row["device_id"]
         if wanted is None:
-            self.fail("NO_ACTIVE_DEVICE", "No device is active.", "Choose one of get_devices with transfer_playback.")
+            self.fail(
+                "NO_ACTIVE_DEVICE",
+                "No device is active.",
+                "Choose one of get_devices with transfer_playback.",
+            )
         device = self.db.get("spotify_devices", wanted)
         if device is None:
-            self.fail("DEVICE_NOT_FOUND", f"There is no device {wanted!r}.", "See get_devices.", device_id=wanted)
-        awake = wanted == row["device_id"] and player.playback(self, DECK).playing  # what plays does not fall asleep
+            self.fail(
+                "DEVICE_NOT_FOUND",
+                f"There is no device {wanted!r}.",
+                "See get_devices.",
+                device_id=wanted,
+            )
+        awake = (
+            wanted == row["device_id"] and player.playback(self, DECK).playing
+        )  # what plays does not fall asleep
         if not awake and not online(self, device):
             hint = "Choose a device with is_online in get_devices, or switch this one on."
             self.fail("DEVICE_OFFLINE", f"{device['name']} is offline.", hint, device_id=wanted)

@@ -11,12 +11,30 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import PlaylistId, PlaylistName, PlaylistText, TrackIds
-from servers.music.spotify._model import WORDS, find_playlist, find_user, items, me, playlist_json, snapshot, track_json
+from servers.music.spotify._model import (
+    WORDS,
+    find_playlist,
+    find_user,
+    items,
+    me,
+    playlist_json,
+    snapshot,
+    track_json,
+)
 
 Public = Annotated[bool, Field(description="Whether everybody may see it.")]
-Collaborative = Annotated[bool, Field(description="Whether its collaborators may add and remove tracks; such a playlist is never public.")]
+Collaborative = Annotated[
+    bool,
+    Field(
+        description="Whether its collaborators may add and remove tracks; such a playlist is never public."
+    ),
+]
 SnapshotId = Annotated[
-    str, Field(max_length=64, description="snapshot_id of the playlist as you last saw it: the change is refused if it changed since.")
+    str,
+    Field(
+        max_length=64,
+        description="snapshot_id of the playlist as you last saw it: the change is refused if it changed since.",
+    ),
 ]
 MOST = 10_000
 MINE = seeded("sppl", "studio-mix")
@@ -31,11 +49,19 @@ class Playlists(Service):
         mine = me(self)["id"]
         followed = {r["item_id"] for r in rules.kept(self, WORDS, "playlist")}
         rows = self.db.rows("spotify_playlists", order="created_at DESC, rowid DESC")
-        found = [r for r in rows if r["owner_id"] == mine or mine in r["members"] or (r["id"] in followed and r["public"])]
+        found = [
+            r
+            for r in rows
+            if r["owner_id"] == mine
+            or mine in r["members"]
+            or (r["id"] in followed and r["public"])
+        ]
         return page(found, "playlists", limit, cursor, lambda r: playlist_json(self, r))
 
     @reads(example={"playlist_id": MINE})
-    def fetch_playlist(self, playlist_id: PlaylistId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def fetch_playlist(
+        self, playlist_id: PlaylistId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return a playlist and a page of its tracks in order, each with added_at and the user_id of whoever added it."""
         playlist = find_playlist(self, playlist_id)
         entries = items(self, playlist_id)
@@ -47,11 +73,17 @@ class Playlists(Service):
                 "added_by": entry["added_by"] or playlist["owner_id"],
             }
 
-        return playlist_json(self, playlist) | page([e for e in entries if e["track_id"] in known], "tracks", limit, cursor, shown)
+        return playlist_json(self, playlist) | page(
+            [e for e in entries if e["track_id"] in known], "tracks", limit, cursor, shown
+        )
 
     @writes(example={"name": "Glaze day", "description": "For long afternoons at the wheel"})
     def create_new_playlist(
-        self, name: PlaylistName, description: PlaylistText = "", public: Public | None = None, collaborative: Collaborative = False
+        self,
+        name: PlaylistName,
+        description: PlaylistText = "",
+        public: Public | None = None,
+        collaborative: Collaborative = False,
     ) -> dict[str, Any]:
         """Create an empty playlist and return it. It is public unless said otherwise or collaborative."""
         self._check(public, collaborative)
@@ -86,7 +118,11 @@ class Playlists(Service):
         }
         changes = {k: v for k, v in given.items() if v is not None}
         if not changes:
-            self.fail("BAD_REQUEST", "Nothing to change.", "Give at least one of name, description, public and collaborative.")
+            self.fail(
+                "BAD_REQUEST",
+                "Nothing to change.",
+                "Give at least one of name, description, public and collaborative.",
+            )
         if collaborative and public is None:
             changes["public"] = False
         after = playlist | changes
@@ -106,7 +142,12 @@ class Playlists(Service):
         self.db.delete("spotify_playlists", playlist_id)
         return {"deleted": True, "playlist_id": playlist_id}
 
-    @writes(example={"playlist_id": MINE, "track_ids": [seeded("spt", "littoral-1"), seeded("spt", "littoral-2")]})
+    @writes(
+        example={
+            "playlist_id": MINE,
+            "track_ids": [seeded("spt", "littoral-1"), seeded("spt", "littoral-2")],
+        }
+    )
     def queue_tracks_to_playlist(
         self, playlist_id: PlaylistId, track_ids: TrackIds, snapshot_id: SnapshotId | None = None
     ) -> dict[str, Any]:
@@ -114,10 +155,20 @@ class Playlists(Service):
         playlist, entries = self._editable(playlist_id, snapshot_id)
         rules.find_tracks(self, WORDS, track_ids)
         if len(entries) + len(track_ids) > MOST:
-            self.fail("PLAYLIST_FULL", f"A playlist holds at most {MOST} tracks.", "Remove some first.", track_count=len(entries))
+            self.fail(
+                "PLAYLIST_FULL",
+                f"A playlist holds at most {MOST} tracks.",
+                "Remove some first.",
+                track_count=len(entries),
+            )
         mine, last = me(self)["id"], max((e["place"] for e in entries), default=0)
         for number, track_id in enumerate(track_ids, 1):
-            row = {"id": self.new_id("spi"), "playlist_id": playlist_id, "track_id": track_id, "place": last + number}
+            row = {
+                "id": self.new_id("spi"),
+                "playlist_id": playlist_id,
+                "track_id": track_id,
+                "place": last + number,
+            }
             by = None if mine == playlist["owner_id"] else mine
             self.db.insert("spotify_playlist_items", row | {"added_at": self.time, "added_by": by})
         return self._changed(playlist) | {"added": track_ids}
@@ -132,7 +183,12 @@ class Playlists(Service):
         missing = [t for t in dict.fromkeys(track_ids) if t not in present]
         if missing:
             hint = "See fetch_playlist for what it holds; nothing was removed."
-            self.fail("TRACK_NOT_IN_PLAYLIST", f"Not in {playlist['name']!r}: {', '.join(missing[:5])}.", hint, track_ids=missing)
+            self.fail(
+                "TRACK_NOT_IN_PLAYLIST",
+                f"Not in {playlist['name']!r}: {', '.join(missing[:5])}.",
+                hint,
+                track_ids=missing,
+            )
         for entry in entries:
             if entry["track_id"] in track_ids:
                 self.db.delete("spotify_playlist_items", entry["id"])
@@ -143,7 +199,12 @@ class Playlists(Service):
         """Follow a public playlist of another user; it then stands in get_user_playlists."""
         playlist = find_playlist(self, playlist_id)
         if playlist["owner_id"] == me(self)["id"]:
-            self.fail("OWN_PLAYLIST", "This playlist is your own.", "It already stands in get_user_playlists.", playlist_id=playlist_id)
+            self.fail(
+                "OWN_PLAYLIST",
+                "This playlist is your own.",
+                "It already stands in get_user_playlists.",
+                playlist_id=playlist_id,
+            )
         rules.keep(self, WORDS, "playlist", [playlist_id])
         return {"followed": True, "playlist_id": playlist_id}
 
@@ -165,22 +226,50 @@ class Playlists(Service):
             owner = find_user(self, playlist["owner_id"])["display_name"]
             hint = "Ask the owner, or make one of your own with create_new_playlist."
             message = f"{playlist['name']!r} belongs to {owner}; only the owner may do this."
-            self.fail("NOT_PLAYLIST_OWNER", message, hint, playlist_id=playlist_id, owner_id=playlist["owner_id"])
+            self.fail(
+                "NOT_PLAYLIST_OWNER",
+                message,
+                hint,
+                playlist_id=playlist_id,
+                owner_id=playlist["owner_id"],
+            )
         return playlist
 
-    def _editable(self, playlist_id: str, snapshot_id: str | None) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    def _editable(
+        self, playlist_id: str, snapshot_id: str | None
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         playlist, mine = find_playlist(self, playlist_id), me(self)["id"]
         if self.db.rows("spotify_blends", "playlist_id=?", playlist_id):
-            self.fail("BLEND_NOT_EDITABLE", "A Blend is put together by Spotify.", "Refresh it with update_blend.", playlist_id=playlist_id)
-        if mine != playlist["owner_id"] and not (playlist["collaborative"] and mine in playlist["members"]):
-            hint = "Copy its tracks to a playlist of your own (create_new_playlist), or ask the owner."
+            self.fail(
+                "BLEND_NOT_EDITABLE",
+                "A Blend is put together by Spotify.",
+                "Refresh it with update_blend.",
+                playlist_id=playlist_id,
+            )
+        if mine != playlist["owner_id"] and not (
+            playlist["collaborative"] and mine in playlist["members"]
+        ):
+            hint = (
+                "Copy its tracks to a playlist of your own (create_new_playlist), or ask the owner."
+            )
             message = f"You may not change {playlist['name']!r}: you are no collaborator."
-            self.fail("PLAYLIST_NOT_EDITABLE", message, hint, playlist_id=playlist_id, owner_id=playlist["owner_id"])
+            self.fail(
+                "PLAYLIST_NOT_EDITABLE",
+                message,
+                hint,
+                playlist_id=playlist_id,
+                owner_id=playlist["owner_id"],
+            )
         entries = items(self, playlist_id)
         now = snapshot(playlist, entries)
         if snapshot_id is not None and snapshot_id != now:
             hint = "Read it with fetch_playlist and call again with its snapshot_id."
-            self.fail("SNAPSHOT_MISMATCH", "The playlist changed since that snapshot.", hint, snapshot_id=now)
+            self.fail(
+                "SNAPSHOT_MISMATCH",
+                "The playlist changed since that snapshot.",
+                hint,
+                snapshot_id=now,
+            )
         return playlist, entries
 
     def _changed(self, playlist: dict[str, Any]) -> dict[str, Any]:

@@ -12,42 +12,67 @@ from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music.spotify._model import WORDS, episode_json
 
-ShowId = Annotated[str, Field(description="show_id of a podcast, from search_shows or get_saved_shows.")]
-Words = Annotated[str, Field(min_length=1, max_length=100, description="Words to look for; all must occur.")]
+ShowId = Annotated[
+    str, Field(description="show_id of a podcast, from search_shows or get_saved_shows.")
+]
+Words = Annotated[
+    str, Field(min_length=1, max_length=100, description="Words to look for; all must occur.")
+]
 
 
 class Podcasts(Service):
     """Shows and episodes."""
 
     @reads(example={"query": "design"})
-    def search_shows(self, query: Words, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+    def search_shows(
+        self, query: Words, limit: Limit = 10, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Find podcasts by words of name, publisher and description."""
         return page(rules.search(self, "spotify_shows", query), "shows", limit, cursor, self._show)
 
     @reads(example={"query": "naming things"})
     def search_episodes(
-        self, query: Words, show_id: ShowId | None = None, limit: Limit = 10, cursor: Cursor | None = None
+        self,
+        query: Words,
+        show_id: ShowId | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Find published episodes by words of their name, of one show if given, the newest first."""
         if show_id is not None:
             self._find(show_id)
-        found = [e for e in rules.search(self, "spotify_episodes", query) if e["released"] <= self.time and show_id in (None, e["show_id"])]
+        found = [
+            e
+            for e in rules.search(self, "spotify_episodes", query)
+            if e["released"] <= self.time and show_id in (None, e["show_id"])
+        ]
         newest = sorted(found, key=lambda e: (e["released"], e["id"]), reverse=True)
         return page(newest, "episodes", limit, cursor, lambda e: episode_json(self, e))
 
     @reads(example={"show_id": seeded("spsh", "margins")})
-    def get_show(self, show_id: ShowId, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_show(
+        self, show_id: ShowId, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return a podcast and a page of its published episodes, the newest first."""
         show = self._find(show_id)
-        return self._show(show) | page(self._episodes(show_id), "episodes", limit, cursor, lambda e: episode_json(self, e))
+        return self._show(show) | page(
+            self._episodes(show_id), "episodes", limit, cursor, lambda e: episode_json(self, e)
+        )
 
     @reads(example={"episode_id": seeded("spep", "margins-17")})
-    def get_episode(self, episode_id: Annotated[str, Field(description="episode_id, from a show or search.")]) -> dict[str, Any]:
+    def get_episode(
+        self, episode_id: Annotated[str, Field(description="episode_id, from a show or search.")]
+    ) -> dict[str, Any]:
         """Return an episode: show, date, length, `resume_position_ms`, and whether it was heard to the end."""
         episode = self.db.get("spotify_episodes", episode_id)
         if episode is None or episode["released"] > self.time:
             hint = "Find episodes with search_episodes or get_show."
-            self.fail("EPISODE_NOT_FOUND", f"There is no episode {episode_id!r}.", hint, episode_id=episode_id)
+            self.fail(
+                "EPISODE_NOT_FOUND",
+                f"There is no episode {episode_id!r}.",
+                hint,
+                episode_id=episode_id,
+            )
         show = self._find(episode["show_id"])
         about = f"Episode {episode['number']} of {show['name']}. {show['about']}"
         return episode_json(self, episode) | {"description": about, "language": show["language"]}
@@ -70,16 +95,31 @@ class Podcasts(Service):
         """Stop following a podcast; how far its episodes were heard is kept."""
         self._find(show_id)
         there, _ = rules.drop(self, WORDS, [show_id])
-        return {"removed": bool(there), "show_id": show_id, "total_saved": rules.count(self, WORDS, "show")}
+        return {
+            "removed": bool(there),
+            "show_id": show_id,
+            "total_saved": rules.count(self, WORDS, "show"),
+        }
 
     def _find(self, show_id: str) -> dict[str, Any]:
         show = self.db.get("spotify_shows", show_id)
         if show is None:
-            self.fail("SHOW_NOT_FOUND", f"There is no show {show_id!r}.", "Find shows with search_shows.", show_id=show_id)
+            self.fail(
+                "SHOW_NOT_FOUND",
+                f"There is no show {show_id!r}.",
+                "Find shows with search_shows.",
+                show_id=show_id,
+            )
         return show
 
     def _episodes(self, show_id: str) -> list[dict[str, Any]]:
-        return self.db.rows("spotify_episodes", "show_id=? AND released<=?", show_id, self.time, order="released DESC, id")
+        return self.db.rows(
+            "spotify_episodes",
+            "show_id=? AND released<=?",
+            show_id,
+            self.time,
+            order="released DESC, id",
+        )
 
     def _show(self, show: dict[str, Any]) -> dict[str, Any]:
         published = self._episodes(show["id"])

@@ -15,7 +15,16 @@ from servers.music import _player as player
 from servers.music import _rules as rules
 from servers.music._rules import TrackId
 from servers.music._stats import Heard, alike
-from servers.music.spotify._model import DECK, WORDS, UserId, find_user, items, me, track_json, user_ref
+from servers.music.spotify._model import (
+    DECK,
+    WORDS,
+    UserId,
+    find_user,
+    items,
+    me,
+    track_json,
+    user_ref,
+)
 
 BlendId = Annotated[str, Field(description="blend_id, from list_blends.")]
 JamId = Annotated[str, Field(description="session_id of a jam, from list_jam_sessions.")]
@@ -32,11 +41,20 @@ class Social(Service):
         """Make a playlist out of your taste and another user's. Returns it with how well the two match (percent)."""
         user, mine = find_user(self, target_user_id), me(self)
         if target_user_id == mine["id"]:
-            self.fail("CANNOT_BLEND_WITH_SELF", "A Blend needs another user.", "Find people with search_users.")
+            self.fail(
+                "CANNOT_BLEND_WITH_SELF",
+                "A Blend needs another user.",
+                "Find people with search_users.",
+            )
         known = self.db.rows("spotify_blends", "user_id=?", target_user_id)
         if known:
             hint = "See it with get_blend, refresh it with update_blend."
-            self.fail("BLEND_EXISTS", f"You already have a Blend with {user['display_name']}.", hint, blend_id=known[0]["id"])
+            self.fail(
+                "BLEND_EXISTS",
+                f"You already have a Blend with {user['display_name']}.",
+                hint,
+                blend_id=known[0]["id"],
+            )
         playlist = {
             "id": self.new_id("sppl"),
             "name": f"{mine['name'].split()[0]} + {user['display_name'].split()[0]}",
@@ -62,7 +80,13 @@ class Social(Service):
     def list_blends(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return your Blends, without their tracks."""
         rows = self.db.rows("spotify_blends", order="created_at DESC, rowid DESC")
-        return page(rows, "blends", limit, cursor, lambda r: {k: v for k, v in self._blend(r).items() if k != "tracks"})
+        return page(
+            rows,
+            "blends",
+            limit,
+            cursor,
+            lambda r: {k: v for k, v in self._blend(r).items() if k != "tracks"},
+        )
 
     @writes(example={"blend_id": seeded("spb", "jordan_park")})
     def update_blend(self, blend_id: BlendId) -> dict[str, Any]:
@@ -77,7 +101,12 @@ class Social(Service):
     def _find_blend(self, blend_id: str) -> dict[str, Any]:
         blend = self.db.get("spotify_blends", blend_id)
         if blend is None:
-            self.fail("BLEND_NOT_FOUND", f"There is no Blend {blend_id!r}.", "See list_blends.", blend_id=blend_id)
+            self.fail(
+                "BLEND_NOT_FOUND",
+                f"There is no Blend {blend_id!r}.",
+                "See list_blends.",
+                blend_id=blend_id,
+            )
         return blend
 
     def _heard(self) -> Heard:
@@ -88,14 +117,24 @@ class Social(Service):
         taste = find_user(self, blend["user_id"])["taste"]
         mine = [t["id"] for t in self._heard().tracks if t["playable"]][:60]
         pool = rules.genre_tracks(self, WORDS, taste or list(rules.GENRES))
-        theirs = sorted(pool, key=lambda t: share("blend", blend["user_id"], t["key"]) - t["popularity"] / 150)
+        theirs = sorted(
+            pool, key=lambda t: share("blend", blend["user_id"], t["key"]) - t["popularity"] / 150
+        )
         others = [t["id"] for t in theirs]
         mixed = [i for pair in zip(mine + others, others, strict=False) for i in pair]
         picked = list(dict.fromkeys(mixed))[:BLEND_SIZE]
         by = blend["user_id"]
         for place, track_id in enumerate(picked, 1):
-            row = {"id": self.new_id("spi"), "playlist_id": blend["playlist_id"], "track_id": track_id, "place": place}
-            self.db.insert("spotify_playlist_items", row | {"added_at": self.time, "added_by": None if track_id in mine else by})
+            row = {
+                "id": self.new_id("spi"),
+                "playlist_id": blend["playlist_id"],
+                "track_id": track_id,
+                "place": place,
+            }
+            self.db.insert(
+                "spotify_playlist_items",
+                row | {"added_at": self.time, "added_by": None if track_id in mine else by},
+            )
 
     def _blend(self, blend: dict[str, Any]) -> dict[str, Any]:
         user, entries = find_user(self, blend["user_id"]), items(self, blend["playlist_id"])
@@ -108,7 +147,9 @@ class Social(Service):
             "taste_match_percent": alike(self._heard().genres, theirs),
             "created_at": blend["created_at"],
             "updated_at": blend["updated_at"],
-            "tracks": [track_json(self, known[e["track_id"]]) for e in entries if e["track_id"] in known],
+            "tracks": [
+                track_json(self, known[e["track_id"]]) for e in entries if e["track_id"] in known
+            ],
         }
 
     # -- jams -------------------------------------------------------------------------------------------------------
@@ -117,11 +158,17 @@ class Social(Service):
         """Start a jam with what plays or is paused and its queue. Friends join with the join_code; it ends after 8 hours."""
         mine = me(self)["id"]
         if not me(self)["premium"]:
-            self.fail("PREMIUM_REQUIRED", "Only members of Spotify Premium can start a jam.", "Join the jam of somebody else.")
+            self.fail(
+                "PREMIUM_REQUIRED",
+                "Only members of Spotify Premium can start a jam.",
+                "Join the jam of somebody else.",
+            )
         for jam in self._jams():
             if jam["host_id"] == mine and jam["ends_at"] > self.time:
                 hint = "Go on with it (get_jam_session), or end it with leave_jam_session."
-                self.fail("JAM_ALREADY_ACTIVE", "You already host a jam.", hint, session_id=jam["id"])
+                self.fail(
+                    "JAM_ALREADY_ACTIVE", "You already host a jam.", hint, session_id=jam["id"]
+                )
         jam = {
             "id": self.new_id("spj"),
             "host_id": mine,
@@ -131,7 +178,11 @@ class Social(Service):
         self.db.insert("spotify_jams", jam)
         self._enter(jam["id"], mine)
         now = player.playback(self, DECK)
-        coming = [now.current, *(c["track_id"] for c in player.upcoming(now))] if now.current and not now.ended else []
+        coming = (
+            [now.current, *(c["track_id"] for c in player.upcoming(now))]
+            if now.current and not now.ended
+            else []
+        )
         known = rules.by_ids(self, WORDS, coming)
         for track_id in [i for i in coming if i in known][:20]:
             self._add_track(jam["id"], track_id)
@@ -141,19 +192,40 @@ class Social(Service):
     def join_jam_session(
         self,
         session_id: JamId | None = None,
-        join_code: Annotated[str, Field(max_length=20, description="Code that the host shared, e.g. JAM-1A2B3C.")] | None = None,
+        join_code: Annotated[
+            str, Field(max_length=20, description="Code that the host shared, e.g. JAM-1A2B3C.")
+        ]
+        | None = None,
     ) -> dict[str, Any]:
         """Join a jam by its session_id or by the join_code that somebody shared. Returns participants and queue."""
         if (session_id is None) == (join_code is None):
-            self.fail("BAD_REQUEST", "Give either session_id or join_code.", "One of the two names the jam.")
+            self.fail(
+                "BAD_REQUEST",
+                "Give either session_id or join_code.",
+                "One of the two names the jam.",
+            )
         if join_code is not None:
-            matching = [j["id"] for j in self.db.rows("spotify_jams") if self._code(j["id"]) == join_code.strip().upper()]
+            matching = [
+                j["id"]
+                for j in self.db.rows("spotify_jams")
+                if self._code(j["id"]) == join_code.strip().upper()
+            ]
             if not matching:
-                self.fail("JAM_NOT_FOUND", f"No jam has the code {join_code!r}.", "Ask the host for the code.", join_code=join_code)
+                self.fail(
+                    "JAM_NOT_FOUND",
+                    f"No jam has the code {join_code!r}.",
+                    "Ask the host for the code.",
+                    join_code=join_code,
+                )
             session_id = matching[0]
         jam = self._running(session_id or "")
         if me(self)["id"] in self._members(jam):
-            self.fail("ALREADY_IN_JAM", "You are already in this jam.", "See get_jam_session.", session_id=jam["id"])
+            self.fail(
+                "ALREADY_IN_JAM",
+                "You are already in this jam.",
+                "See get_jam_session.",
+                session_id=jam["id"],
+            )
         self._enter(jam["id"], me(self)["id"])
         return self._jam(jam)
 
@@ -178,51 +250,104 @@ class Social(Service):
         track = rules.to_play(self, WORDS, track_id)
         self._add_track(session_id, track["id"])
         shown = self._jam(jam)
-        return {"session_id": session_id, "track_id": track["id"], "queue_length": len(shown["queue"]), "added_by": me(self)["id"]}
+        return {
+            "session_id": session_id,
+            "track_id": track["id"],
+            "queue_length": len(shown["queue"]),
+            "added_by": me(self)["id"],
+        }
 
-    @writes(example={"session_id": "${jam.session_id}"}, setup=(Setup("start_jam_session", {}, "jam"),), destructive=True)
+    @writes(
+        example={"session_id": "${jam.session_id}"},
+        setup=(Setup("start_jam_session", {}, "jam"),),
+        destructive=True,
+    )
     def leave_jam_session(self, session_id: JamId) -> dict[str, Any]:
         """Leave a jam; when you are its host, it ends for everybody."""
         jam = self._running(session_id)
         self._member(jam)
         mine = me(self)["id"]
-        for row in self.db.rows("spotify_jam_members", "jam_id=? AND user_id=? AND left_at IS NULL", session_id, mine):
+        for row in self.db.rows(
+            "spotify_jam_members", "jam_id=? AND user_id=? AND left_at IS NULL", session_id, mine
+        ):
             self.db.update("spotify_jam_members", row["id"], left_at=self.time)
         if jam["host_id"] == mine:
             self.db.update("spotify_jams", session_id, ends_at=self.time)
-        return {"left": True, "session_id": session_id, "status": "ended" if jam["host_id"] == mine else "active"}
+        return {
+            "left": True,
+            "session_id": session_id,
+            "status": "ended" if jam["host_id"] == mine else "active",
+        }
 
     def _jams(self) -> list[dict[str, Any]]:
         mine = me(self)["id"]
         rows = self.db.rows("spotify_jams", order="started_at DESC, rowid DESC")
-        return [j for j in rows if mine == j["host_id"] or rules.has(self, WORDS, j["host_id"]) or mine in self._members(j)]
+        return [
+            j
+            for j in rows
+            if mine == j["host_id"]
+            or rules.has(self, WORDS, j["host_id"])
+            or mine in self._members(j)
+        ]
 
     def _find_jam(self, session_id: str) -> dict[str, Any]:
         jam = self.db.get("spotify_jams", session_id)
         if jam is None:
-            self.fail("JAM_NOT_FOUND", f"There is no jam {session_id!r}.", "See list_jam_sessions.", session_id=session_id)
+            self.fail(
+                "JAM_NOT_FOUND",
+                f"There is no jam {session_id!r}.",
+                "See list_jam_sessions.",
+                session_id=session_id,
+            )
         return jam
 
     def _running(self, session_id: str) -> dict[str, Any]:
         jam = self._find_jam(session_id)
         if jam["ends_at"] <= self.time:
-            self.fail("JAM_ENDED", f"This jam ended at {jam['ends_at']}.", "Start another with start_jam_session.", session_id=session_id)
+            self.fail(
+                "JAM_ENDED",
+                f"This jam ended at {jam['ends_at']}.",
+                "Start another with start_jam_session.",
+                session_id=session_id,
+            )
         return jam
 
     def _members(self, jam: dict[str, Any]) -> list[str]:
-        rows = self.db.rows("spotify_jam_members", "jam_id=? AND left_at IS NULL", jam["id"], order="joined_at, rowid")
+        rows = self.db.rows(
+            "spotify_jam_members",
+            "jam_id=? AND left_at IS NULL",
+            jam["id"],
+            order="joined_at, rowid",
+        )
         return [r["user_id"] for r in rows]
 
     def _member(self, jam: dict[str, Any]) -> None:
         if me(self)["id"] not in self._members(jam):
-            self.fail("NOT_IN_JAM", "You are not in this jam.", "Join it with join_jam_session first.", session_id=jam["id"])
+            self.fail(
+                "NOT_IN_JAM",
+                "You are not in this jam.",
+                "Join it with join_jam_session first.",
+                session_id=jam["id"],
+            )
 
     def _enter(self, jam_id: str, user_id: str) -> None:
-        row = {"id": self.new_id("spm"), "jam_id": jam_id, "user_id": user_id, "joined_at": self.time, "left_at": None}
+        row = {
+            "id": self.new_id("spm"),
+            "jam_id": jam_id,
+            "user_id": user_id,
+            "joined_at": self.time,
+            "left_at": None,
+        }
         self.db.insert("spotify_jam_members", row)
 
     def _add_track(self, jam_id: str, track_id: str) -> None:
-        row = {"id": self.new_id("spk"), "jam_id": jam_id, "track_id": track_id, "added_by": me(self)["id"], "added_at": self.time}
+        row = {
+            "id": self.new_id("spk"),
+            "jam_id": jam_id,
+            "track_id": track_id,
+            "added_by": me(self)["id"],
+            "added_at": self.time,
+        }
         self.db.insert("spotify_jam_tracks", row)
 
     def _code(self, jam_id: str) -> str:

@@ -32,11 +32,18 @@ class Stats(Service):
         """Return the tracks or artists that you played most in a span until now, with `plays` and rank from 1."""
         heard = self._range(time_range)
         if item_type == "tracks":
-            shown = [track_json(self, t) | {"plays": t["plays"]} for t in heard.tracks if t["plays"]]
+            shown = [
+                track_json(self, t) | {"plays": t["plays"]} for t in heard.tracks if t["plays"]
+            ]
         else:
-            shown = [{"artist_id": i, "name": name, "plays": n} for i, name, n in heard.by("artist_id", "artist")]
+            shown = [
+                {"artist_id": i, "name": name, "plays": n}
+                for i, name, n in heard.by("artist_id", "artist")
+            ]
         ranked = [s | {"rank": n} for n, s in enumerate(shown, 1)]
-        return {"item_type": item_type, "time_range": time_range} | page(ranked, "items", limit, cursor)
+        return {"item_type": item_type, "time_range": time_range} | page(
+            ranked, "items", limit, cursor
+        )
 
     @reads(example={"time_range": "short_term"})
     def get_listening_stats(self, time_range: TimeRange = "medium_term") -> dict[str, Any]:
@@ -44,15 +51,24 @@ class Stats(Service):
         heard = self._range(time_range)
         return {
             "time_range": time_range,
-            "top_artists": [{"artist_id": i, "name": name, "plays": n} for i, name, n in heard.by("artist_id", "artist")[:5]],
-            "top_tracks": [{"track_id": t["id"], "name": t["title"], "plays": t["plays"]} for t in heard.tracks[:5] if t["plays"]],
+            "top_artists": [
+                {"artist_id": i, "name": name, "plays": n}
+                for i, name, n in heard.by("artist_id", "artist")[:5]
+            ],
+            "top_tracks": [
+                {"track_id": t["id"], "name": t["title"], "plays": t["plays"]}
+                for t in heard.tracks[:5]
+                if t["plays"]
+            ],
             "top_genres": heard.top_genres(5),
             "total_minutes": heard.ms // 60_000,
             "different_tracks": len(heard.tracks),
         }
 
     @reads(example={"limit": 10})
-    def get_recently_played(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_recently_played(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return tracks lately heard for at least half a minute, the latest first, with `played_at` and `plays` until then."""
         rows = [r for r in history(self, DECK) if r["plays"]]
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
@@ -62,5 +78,7 @@ class Stats(Service):
             "items",
             limit,
             cursor,
-            lambda r: track_json(self, known[r["track_id"]]) | {"played_at": r["at"], "plays": r["plays"]},
+            lambda r: (
+                track_json(self, known[r["track_id"]]) | {"played_at": r["at"], "plays": r["plays"]}
+            ),
         )

@@ -13,7 +13,9 @@ from servers.kit.values import dollars, iso, round_cents
 from servers.payments import _rules as rules
 
 TABLES = {
-    "venmo_profile": Table("id:str name:str username:str email:str phone:str timezone:str", identity=True),
+    "venmo_profile": Table(
+        "id:str name:str username:str email:str phone:str timezone:str", identity=True
+    ),
     "venmo_settings": Table("id:str default_visibility:str"),
     "venmo_wallet": Table("id:str opening:int"),
     "venmo_contacts": rules.CONTACTS,
@@ -29,9 +31,13 @@ TABLES = {
         "closed_as:str? closed_at:str? transaction_id:str? reminded_at:str? group_id:str?",
         index=("group_id",),
     ),
-    "venmo_groups": Table("id:str description:str total:int own_share:int created_at:str settled_at:str?"),
+    "venmo_groups": Table(
+        "id:str description:str total:int own_share:int created_at:str settled_at:str?"
+    ),
     "venmo_card": Table("id:str last4:str enabled:bool daily_limit:int reward_category:str"),
-    "venmo_card_purchases": Table("id:str merchant:str category:str amount:int at:str", index=("at",)),
+    "venmo_card_purchases": Table(
+        "id:str merchant:str category:str amount:int at:str", index=("at",)
+    ),
 }
 WORDS = rules.Words(
     tables="venmo",
@@ -50,7 +56,8 @@ BANK_SETTLES = rules.DAY
 """Seconds after which a payment drawn on a bank account is complete."""
 
 Visibility = Annotated[
-    Literal["public", "friends", "private"], Field(description="Who sees the payment; the account's default when left out.")
+    Literal["public", "friends", "private"],
+    Field(description="Who sees the payment; the account's default when left out."),
 ]
 PayFrom = Annotated[
     str,
@@ -95,7 +102,9 @@ def pay(
         source = rules.active_source(svc, WORDS, source_id)
         fee = round_cents(Decimal(amount) * 3 / 100) if source["type"] == "credit_card" else 0
         rules.cover(svc, WORDS, source, amount + fee)
-    wait = BANK_SETTLES if source is not None and source["type"] == "bank_account" else rules.SETTLES
+    wait = (
+        BANK_SETTLES if source is not None and source["type"] == "bank_account" else rules.SETTLES
+    )
     made = {
         "id": svc.new_id("vtx"),
         "type": "payment_sent",
@@ -142,5 +151,9 @@ def transaction_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def request_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a request for the agent, with Venmo's own fields."""
-    own = {"visibility": row["visibility"], "group_payment_id": row["group_id"], "reminded_at": row["reminded_at"]}
+    own = {
+        "visibility": row["visibility"],
+        "group_payment_id": row["group_id"],
+        "reminded_at": row["reminded_at"],
+    }
     return rules.request_json(svc, WORDS, row) | own

@@ -15,10 +15,19 @@ from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Key, Name, SourceId, Username
 from servers.payments.venmo._model import WORDS, default_visibility, transaction_json, wallet
 
-NewVisibility = Annotated[Literal["public", "friends", "private"], Field(description="Who sees new payments unless they say otherwise.")]
-SourceType = Annotated[Literal["bank_account", "debit_card", "credit_card"], Field(description="What kind of source it is.")]
+NewVisibility = Annotated[
+    Literal["public", "friends", "private"],
+    Field(description="Who sees new payments unless they say otherwise."),
+]
+SourceType = Annotated[
+    Literal["bank_account", "debit_card", "credit_card"],
+    Field(description="What kind of source it is."),
+]
 Speed = Annotated[
-    Literal["standard", "instant"], Field(description="standard: free, two days; instant: at once for 1.75 % (at least 0.25, at most 25).")
+    Literal["standard", "instant"],
+    Field(
+        description="standard: free, two days; instant: at once for 1.75 % (at least 0.25, at most 25)."
+    ),
 ]
 SAVINGS = seeded("vfs", "savings")
 CHECKING = seeded("vfs", "checking")
@@ -35,8 +44,12 @@ class Account(Service):
         return {
             **{k: me[k] for k in ("name", "username", "email", "phone")},
             "default_visibility": default_visibility(self),
-            "linked_bank_accounts": [rules.source_json(self, r) for r in linked if r["type"] == "bank_account"],
-            "linked_cards": [rules.source_json(self, r) for r in linked if r["type"] != "bank_account"],
+            "linked_bank_accounts": [
+                rules.source_json(self, r) for r in linked if r["type"] == "bank_account"
+            ],
+            "linked_cards": [
+                rules.source_json(self, r) for r in linked if r["type"] != "bank_account"
+            ],
             "balance": dollars(wallet(self)),
         }
 
@@ -63,8 +76,16 @@ class Account(Service):
         """Return one friend: contact_id, name, username, email, phone."""
         return rules.contact_json(rules.find_contact(self, WORDS, contact_id))
 
-    @writes(example={"name": "Elena Petrova", "username": "elena-p", "email": "elena.petrova@denverdental.com"})
-    def add_friend(self, name: Name, username: Username, email: Email | None = None, phone: Phone | None = None) -> dict[str, Any]:
+    @writes(
+        example={
+            "name": "Elena Petrova",
+            "username": "elena-p",
+            "email": "elena.petrova@denverdental.com",
+        }
+    )
+    def add_friend(
+        self, name: Name, username: Username, email: Email | None = None, phone: Phone | None = None
+    ) -> dict[str, Any]:
         """Add a friend and return the contact. A username, email or phone that another friend has is refused."""
         return rules.contact_json(rules.add_contact(self, WORDS, name, username, email, phone))
 
@@ -98,31 +119,72 @@ class Account(Service):
         setup=(Setup("list_funding_sources", {}, "linked"),),
     )
     def transfer_to_bank(
-        self, amount: Dollars, source_id: SourceId, transfer_type: Speed = "standard", idempotency_key: Key | None = None
+        self,
+        amount: Dollars,
+        source_id: SourceId,
+        transfer_type: Speed = "standard",
+        idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Move money from the balance to a linked bank account or debit card. The fee of an instant transfer is taken out of the amount."""
-        fee = min(max(round_cents(Decimal(amount) * 175 / 10_000), 25), 2_500) if transfer_type == "instant" else 0
+        fee = (
+            min(max(round_cents(Decimal(amount) * 175 / 10_000), 25), 2_500)
+            if transfer_type == "instant"
+            else 0
+        )
         said = {"type": "bank_transfer", "amount": amount, "source_id": source_id}
         row = rules.repeated(self, WORDS, idempotency_key, **said)
         if row is None:
             source = rules.active_source(self, WORDS, source_id)
             if source["type"] == "credit_card":
                 hint = "Choose a bank account or debit card from list_funding_sources."
-                self.fail("UNSUPPORTED_DESTINATION", "Money cannot be moved to a credit card.", hint, source_id=source_id)
+                self.fail(
+                    "UNSUPPORTED_DESTINATION",
+                    "Money cannot be moved to a credit card.",
+                    hint,
+                    source_id=source_id,
+                )
             held = wallet(self)
             if held < amount:
                 message = f"The Venmo balance is ${dollars(held):,.2f}."
                 hint = "Transfer no more than get_balance shows."
-                self.fail("INSUFFICIENT_BALANCE", message, hint, available=dollars(held), required=dollars(amount))
+                self.fail(
+                    "INSUFFICIENT_BALANCE",
+                    message,
+                    hint,
+                    available=dollars(held),
+                    required=dollars(amount),
+                )
             if amount <= fee:
-                self.fail("AMOUNT_TOO_SMALL", f"The fee is ${dollars(fee):.2f}.", "Transfer more than the fee.", fee=dollars(fee))
+                self.fail(
+                    "AMOUNT_TOO_SMALL",
+                    f"The fee is ${dollars(fee):.2f}.",
+                    "Transfer more than the fee.",
+                    fee=dollars(fee),
+                )
             arrives = iso(self.now + (0 if transfer_type == "instant" else 2 * rules.DAY))
-            made = said | {"id": self.new_id("vtx"), "fee": fee, "note": f"{transfer_type.title()} transfer", "visibility": "private"}
+            made = said | {
+                "id": self.new_id("vtx"),
+                "fee": fee,
+                "note": f"{transfer_type.title()} transfer",
+                "visibility": "private",
+            }
             row = self.db.insert(
-                "venmo_transactions", made | {"created_at": self.time, "settles_at": arrives, "idempotency_key": idempotency_key}
+                "venmo_transactions",
+                made
+                | {
+                    "created_at": self.time,
+                    "settles_at": arrives,
+                    "idempotency_key": idempotency_key,
+                },
             )
-            rules.post(self, source["account_id"], amount - fee, row["id"], "venmo cash-out", arrives)
+            rules.post(
+                self, source["account_id"], amount - fee, row["id"], "venmo cash-out", arrives
+            )
         shown = transaction_json(self, row)
         kept = {k: shown[k] for k in ("transaction_id", "amount", "fee", "status", "source")}
         received = dollars(row["amount"] - row["fee"])
-        return kept | {"transfer_type": row["note"].split()[0].lower(), "received_amount": received, "arrives_at": row["settles_at"]}
+        return kept | {
+            "transfer_type": row["note"].split()[0].lower(),
+            "received_amount": received,
+            "arrives_at": row["settles_at"],
+        }

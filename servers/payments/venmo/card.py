@@ -14,7 +14,9 @@ from servers.payments.venmo._model import WORDS
 
 Enabled = Annotated[bool, Field(description="true turns the card on, false off.")]
 DailyLimit = Annotated[
-    float, Field(ge=0, le=3000, description="Most that the card spends in a day, in dollars (0 to 3000)."), AfterValidator(cents)
+    float,
+    Field(ge=0, le=3000, description="Most that the card spends in a day, in dollars (0 to 3000)."),
+    AfterValidator(cents),
 ]
 
 
@@ -27,7 +29,11 @@ class Card(Service):
     def _card_json(self) -> dict[str, Any]:
         card, where = self._card(), rules.zone(self, WORDS)
         today = day_start(local_day(self.now, where), where)
-        spent = self.db.sql("SELECT coalesce(sum(amount),0) FROM venmo_card_purchases WHERE at>=? AND at<=?", today, self.time)[0][0]
+        spent = self.db.sql(
+            "SELECT coalesce(sum(amount),0) FROM venmo_card_purchases WHERE at>=? AND at<=?",
+            today,
+            self.time,
+        )[0][0]
         return {
             "last4": card["last4"],
             "status": "active" if card["enabled"] else "paused",
@@ -43,11 +49,19 @@ class Card(Service):
         return self._card_json()
 
     @reads(example={"limit": 5})
-    def get_debit_card_transactions(self, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_debit_card_transactions(
+        self, limit: Limit = 10, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return purchases made with the debit card, newest first."""
         rows = self.db.rows("venmo_card_purchases", "at<=?", self.time, order="at DESC, rowid DESC")
         shown = [
-            {"purchase_id": r["id"], "merchant": r["merchant"], "category": r["category"], "amount": dollars(r["amount"]), "at": r["at"]}
+            {
+                "purchase_id": r["id"],
+                "merchant": r["merchant"],
+                "category": r["category"],
+                "amount": dollars(r["amount"]),
+                "at": r["at"],
+            }
             for r in rows
         ]
         return page(shown, "purchases", limit, cursor)

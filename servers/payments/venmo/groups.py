@@ -25,17 +25,31 @@ class Participant(TypedDict):
 
 Participants = Annotated[
     list[Participant],
-    Field(min_length=1, max_length=20, description="Friends to ask; those without an amount share the rest of the total equally."),
+    Field(
+        min_length=1,
+        max_length=20,
+        description="Friends to ask; those without an amount share the rest of the total equally.",
+    ),
 ]
-IncludeMe = Annotated[bool, Field(description="Whether you carry an equal share of the rest yourself.")]
-GroupId = Annotated[str, Field(description="group_payment_id, from create_group_payment or from the requests in list_requests.")]
+IncludeMe = Annotated[
+    bool, Field(description="Whether you carry an equal share of the rest yourself.")
+]
+GroupId = Annotated[
+    str,
+    Field(
+        description="group_payment_id, from create_group_payment or from the requests in list_requests."
+    ),
+]
 RAMEN = seeded("vgp", "ramen")
 DINNER = Setup(
     "create_group_payment",
     {
         "description": "Pizza after climbing",
         "total_amount": 50,
-        "participants": [{"contact_id": seeded("vct", "ben_asher")}, {"contact_id": seeded("vct", "jordan_park")}],
+        "participants": [
+            {"contact_id": seeded("vct", "ben_asher")},
+            {"contact_id": seeded("vct", "jordan_park")},
+        ],
         "include_me": True,
     },
     "group",
@@ -47,21 +61,41 @@ class Groups(Service):
 
     @writes(example=DINNER.args)
     def create_group_payment(
-        self, description: Note, total_amount: Dollars, participants: Participants, include_me: IncludeMe = False
+        self,
+        description: Note,
+        total_amount: Dollars,
+        participants: Participants,
+        include_me: IncludeMe = False,
     ) -> dict[str, Any]:
         """Split a bill that you paid: each participant gets a request. Shares add up to the total to the cent; returns all of them."""
         people = [p["contact_id"] for p in participants]
         for contact_id in people:
             rules.find_contact(self, WORDS, contact_id)
         if len(set(people)) < len(people):
-            self.fail("DUPLICATE_PARTICIPANT", "A friend takes part twice.", "Name each contact_id once.")
+            self.fail(
+                "DUPLICATE_PARTICIPANT", "A friend takes part twice.", "Name each contact_id once."
+            )
         shares = self._shares(total_amount, [p.get("amount") for p in participants], include_me)
         own = shares.pop() if include_me else 0
         group = self.new_id("vgp")
-        made = {"id": group, "description": description, "total": total_amount, "own_share": own, "created_at": self.time}
+        made = {
+            "id": group,
+            "description": description,
+            "total": total_amount,
+            "own_share": own,
+            "created_at": self.time,
+        }
         self.db.insert("venmo_groups", made)
         for contact_id, share in zip(people, shares, strict=True):
-            rules.new_request(self, WORDS, contact_id, share, description, visibility=default_visibility(self), group_id=group)
+            rules.new_request(
+                self,
+                WORDS,
+                contact_id,
+                share,
+                description,
+                visibility=default_visibility(self),
+                group_id=group,
+            )
         return self._group_json(group)
 
     def _shares(self, total: int, named: list[Any], include_me: bool) -> list[int]:
@@ -98,14 +132,24 @@ class Groups(Service):
         for row in self._requests(group["id"]):
             if rules.request_status(row, self.time) != "pending":
                 continue
-            if row["reminded_at"] is not None and self.now - parse_time(row["reminded_at"]) < rules.DAY:
+            if (
+                row["reminded_at"] is not None
+                and self.now - parse_time(row["reminded_at"]) < rules.DAY
+            ):
                 skipped.append(row["contact_id"])
                 continue
-            self.db.update("venmo_requests", row["id"], reminded_at=self.time, expires_at=iso(self.now + rules.REQUEST_LIFE))
+            self.db.update(
+                "venmo_requests",
+                row["id"],
+                reminded_at=self.time,
+                expires_at=iso(self.now + rules.REQUEST_LIFE),
+            )
             reminded.append(row["contact_id"])
         return {"group_payment_id": group["id"], "reminded": reminded, "skipped": skipped}
 
-    @writes(example={"group_payment_id": "${group.group_payment_id}"}, setup=(DINNER,), destructive=True)
+    @writes(
+        example={"group_payment_id": "${group.group_payment_id}"}, setup=(DINNER,), destructive=True
+    )
     def settle_group_payment(self, group_payment_id: GroupId) -> dict[str, Any]:
         """Close a group payment: open requests are withdrawn as settled outside Venmo. No money moves, and it cannot be reopened."""
         group = self._open(group_payment_id)
@@ -122,7 +166,12 @@ class Groups(Service):
         row = self.db.get("venmo_groups", group)
         if row is None:
             hint = "Look for group_payment_id in list_requests with direction outgoing."
-            self.fail("GROUP_PAYMENT_NOT_FOUND", f"There is no group payment {group!r}.", hint, group_payment_id=group)
+            self.fail(
+                "GROUP_PAYMENT_NOT_FOUND",
+                f"There is no group payment {group!r}.",
+                hint,
+                group_payment_id=group,
+            )
         return row
 
     def _open(self, group: str) -> dict[str, Any]:
@@ -130,7 +179,13 @@ class Groups(Service):
         state = self._group_json(group)["status"]
         if state != "open":
             message = f"Group payment {group} is {state}."
-            self.fail("GROUP_PAYMENT_CLOSED", message, "See get_group_payment.", group_payment_id=group, status=state)
+            self.fail(
+                "GROUP_PAYMENT_CLOSED",
+                message,
+                "See get_group_payment.",
+                group_payment_id=group,
+                status=state,
+            )
         return row
 
     def _group_json(self, group: str) -> dict[str, Any]:
@@ -138,7 +193,11 @@ class Groups(Service):
         shown = [request_json(self, r) for r in self._requests(group)]
         paid = sum(r["amount"] for r in self._requests(group) if r["closed_as"] == "paid")
         asked = sum(r["amount"] for r in self._requests(group))
-        state = "settled" if row["settled_at"] is not None else ("completed" if paid == asked else "open")
+        state = (
+            "settled"
+            if row["settled_at"] is not None
+            else ("completed" if paid == asked else "open")
+        )
         return {
             "group_payment_id": group,
             "description": row["description"],

@@ -8,8 +8,26 @@ from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 from servers.payments import _rules as rules
-from servers.payments._rules import Answer, ContactId, Direction, Key, Note, RequestId, RequestStatus, Status, TransactionId
-from servers.payments.venmo._model import WORDS, PayFrom, Visibility, default_visibility, pay, request_json, transaction_json
+from servers.payments._rules import (
+    Answer,
+    ContactId,
+    Direction,
+    Key,
+    Note,
+    RequestId,
+    RequestStatus,
+    Status,
+    TransactionId,
+)
+from servers.payments.venmo._model import (
+    WORDS,
+    PayFrom,
+    Visibility,
+    default_visibility,
+    pay,
+    request_json,
+    transaction_json,
+)
 
 PRIYA = seeded("vct", "priya_nair")
 CABIN = seeded("vrq", "priya-cabin")
@@ -32,20 +50,52 @@ class Payments(Service):
 
         Paying an open request this way does not close it: use respond_to_request.
         """
-        row = rules.repeated(self, WORDS, idempotency_key, contact_id=contact_id, amount=amount, note=note)
+        row = rules.repeated(
+            self, WORDS, idempotency_key, contact_id=contact_id, amount=amount, note=note
+        )
         if row is None:
-            row = pay(self, contact_id, amount, note, source_id=funding_source_id, visibility=visibility, key=idempotency_key)
+            row = pay(
+                self,
+                contact_id,
+                amount,
+                note,
+                source_id=funding_source_id,
+                visibility=visibility,
+                key=idempotency_key,
+            )
         return transaction_json(self, row)
 
-    @writes(example={"contact_id": seeded("vct", "jordan_park"), "amount": 18, "note": "Half of the gym snacks"})
-    def request_money(self, contact_id: ContactId, amount: Dollars, note: Note, visibility: Visibility | None = None) -> dict[str, Any]:
+    @writes(
+        example={
+            "contact_id": seeded("vct", "jordan_park"),
+            "amount": 18,
+            "note": "Half of the gym snacks",
+        }
+    )
+    def request_money(
+        self,
+        contact_id: ContactId,
+        amount: Dollars,
+        note: Note,
+        visibility: Visibility | None = None,
+    ) -> dict[str, Any]:
         """Ask a friend for money and return the pending request; it expires after 30 days."""
         return request_json(
-            self, rules.new_request(self, WORDS, contact_id, amount, note, visibility=visibility or default_visibility(self))
+            self,
+            rules.new_request(
+                self,
+                WORDS,
+                contact_id,
+                amount,
+                note,
+                visibility=visibility or default_visibility(self),
+            ),
         )
 
     @writes(example={"request_id": CABIN, "action": "decline"}, destructive=True)
-    def respond_to_request(self, request_id: RequestId, action: Answer, funding_source_id: PayFrom | None = None) -> dict[str, Any]:
+    def respond_to_request(
+        self, request_id: RequestId, action: Answer, funding_source_id: PayFrom | None = None
+    ) -> dict[str, Any]:
         """Pay or decline a pending incoming request. Returns its status and, when paid, the transaction_id."""
         asked = rules.open_request(self, WORDS, request_id, "incoming")
         if action == "decline":
@@ -59,7 +109,9 @@ class Payments(Service):
             visibility=asked["visibility"],
             request_id=request_id,
         )
-        return rules.answer_request(self, WORDS, request_id, "paid", row["id"]) | {"transaction": transaction_json(self, row)}
+        return rules.answer_request(self, WORDS, request_id, "paid", row["id"]) | {
+            "transaction": transaction_json(self, row)
+        }
 
     @writes(example={"request_id": seeded("vrq", "ana-dog-food")}, destructive=True)
     def cancel_request(self, request_id: RequestId) -> dict[str, Any]:
@@ -98,17 +150,27 @@ class Payments(Service):
     ) -> dict[str, Any]:
         """Return payments sent and received and bank transfers, newest first. Debit card purchases have a list of their own."""
         wanted = "contact_id=?" if contact_id is not None else "?1 IS NULL"
-        rows = self.db.rows("venmo_transactions", wanted, contact_id, order="created_at DESC, rowid DESC")
+        rows = self.db.rows(
+            "venmo_transactions", wanted, contact_id, order="created_at DESC, rowid DESC"
+        )
         kept = [r for r in rows if status is None or rules.status(r, self.time) == status]
         return page(kept, "transactions", limit, cursor, lambda r: transaction_json(self, r))
 
     @writes(
         example={"transaction_id": "${sent.transaction_id}"},
-        setup=(Setup("send_money", {"contact_id": PRIYA, "amount": 5, "note": "Sent by mistake"}, "sent"),),
+        setup=(
+            Setup(
+                "send_money", {"contact_id": PRIYA, "amount": 5, "note": "Sent by mistake"}, "sent"
+            ),
+        ),
         destructive=True,
     )
     def cancel_transaction(self, transaction_id: TransactionId) -> dict[str, Any]:
         """Cancel a pending payment or bank transfer of your own; the money, fee included, comes back and a request it paid reopens."""
         row = rules.cancel_transaction(self, WORDS, transaction_id)
         back = row["amount"] + (row["fee"] if row["type"] == "payment_sent" else 0)
-        return {"transaction_id": transaction_id, "status": "cancelled", "refunded_amount": dollars(back)}
+        return {
+            "transaction_id": transaction_id,
+            "status": "cancelled",
+            "refunded_amount": dollars(back),
+        }

@@ -13,7 +13,9 @@ from servers.kit.zones import day_start, local_day, months_later
 from servers.payments import _rules as rules
 
 TABLES = {
-    "zelle_profile": Table("id:str name:str username:str email:str phone:str timezone:str", identity=True),
+    "zelle_profile": Table(
+        "id:str name:str username:str email:str phone:str timezone:str", identity=True
+    ),
     "zelle_contacts": rules.CONTACTS,
     "zelle_sources": rules.SOURCES,
     # Emails (lower case) and phone numbers (digits) that are enrolled with Zelle somewhere.
@@ -52,9 +54,15 @@ DAILY_LIMIT, MONTHLY_LIMIT = 250_000, 2_000_000
 CLAIM = 14 * rules.DAY
 """Seconds that someone who is not enrolled has to claim a transfer."""
 
-BankId = Annotated[str, Field(description="source_id of an enrolled bank account; the default one (longest linked) when left out.")]
+BankId = Annotated[
+    str,
+    Field(
+        description="source_id of an enrolled bank account; the default one (longest linked) when left out."
+    ),
+]
 Category = Annotated[
-    Literal["rent", "utilities", "food", "entertainment", "travel", "healthcare", "other"], Field(description="Spending category.")
+    Literal["rent", "utilities", "food", "entertainment", "travel", "healthcare", "other"],
+    Field(description="Spending category."),
 ]
 CATEGORIES = ("rent", "utilities", "food", "entertainment", "travel", "healthcare", "other")
 
@@ -72,7 +80,9 @@ def contact_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def spent(svc: Service, start: str, end: str) -> int:
     """Return the cents sent in a span that count against the limits: whatever did not fail and was not given back."""
-    rows = svc.db.rows("zelle_transfers", "type='transfer_sent' AND created_at>=? AND created_at<?", start, end)
+    rows = svc.db.rows(
+        "zelle_transfers", "type='transfer_sent' AND created_at>=? AND created_at<?", start, end
+    )
     return sum(r["amount"] for r in rows if rules.status(r, svc.time) in ("pending", "completed"))
 
 
@@ -83,7 +93,11 @@ def limit(svc: Service, period: str, moment: int) -> tuple[int, int, str]:
     if period == "day":
         first, after, most = today, rules.next_day(today), DAILY_LIMIT
     else:
-        first, after, most = today.replace(day=1), months_later(today.replace(day=1), 1), MONTHLY_LIMIT
+        first, after, most = (
+            today.replace(day=1),
+            months_later(today.replace(day=1), 1),
+            MONTHLY_LIMIT,
+        )
     end = day_start(after, where)
     return most, spent(svc, day_start(first, where), end), end
 
@@ -107,19 +121,36 @@ def transfer(
             message = f"${dollars(amount):,.2f} would exceed the limit of ${dollars(most):,.2f} a {period}."
             hint = f"Send at most the remaining amount, or wait until {anew}."
             left = dollars(max(0, most - used))
-            svc.fail(code, message, hint, limit=dollars(most), spent=dollars(used), remaining=left, resets_at=anew)
+            svc.fail(
+                code,
+                message,
+                hint,
+                limit=dollars(most),
+                spent=dollars(used),
+                remaining=left,
+                resets_at=anew,
+            )
     source = rules.active_source(svc, WORDS, source_id)
     rules.cover(svc, WORDS, source, amount)
     claim_by = None if enrolled(svc, contact) else iso(moment + CLAIM)
     row = _insert(svc, contact, amount, note, source["id"], moment, claim_by=claim_by, **extra)
     rules.post(svc, source["account_id"], -amount, row["id"], "zelle transfer", row["created_at"])
     if claim_by is not None:
-        rules.post(svc, source["account_id"], amount, row["id"], "zelle transfer not claimed", claim_by)
+        rules.post(
+            svc, source["account_id"], amount, row["id"], "zelle transfer not claimed", claim_by
+        )
     return row
 
 
 def failed_transfer(
-    svc: Service, contact_id: str, amount: int, note: str | None, source_id: str, moment: int, failure: str, **extra: Any
+    svc: Service,
+    contact_id: str,
+    amount: int,
+    note: str | None,
+    source_id: str,
+    moment: int,
+    failure: str,
+    **extra: Any,
 ) -> None:
     """Record a scheduled transfer that could not be made."""
     contact = svc.db.get("zelle_contacts", contact_id) or {}
@@ -127,11 +158,25 @@ def failed_transfer(
 
 
 def _insert(
-    svc: Service, contact: dict[str, Any], amount: int, note: str | None, source_id: str, moment: int, **extra: Any
+    svc: Service,
+    contact: dict[str, Any],
+    amount: int,
+    note: str | None,
+    source_id: str,
+    moment: int,
+    **extra: Any,
 ) -> dict[str, Any]:
-    made = {"id": svc.new_id("ztx"), "type": "transfer_sent", "contact_id": contact["id"], "party": contact["name"], "amount": amount}
+    made = {
+        "id": svc.new_id("ztx"),
+        "type": "transfer_sent",
+        "contact_id": contact["id"],
+        "party": contact["name"],
+        "amount": amount,
+    }
     dates = {"created_at": iso(moment), "settles_at": iso(moment + rules.SETTLES)}
-    return svc.db.insert("zelle_transfers", made | {"note": note, "source_id": source_id} | dates | extra)
+    return svc.db.insert(
+        "zelle_transfers", made | {"note": note, "source_id": source_id} | dates | extra
+    )
 
 
 def transfer_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:

@@ -37,29 +37,50 @@ class Account(Service):
     @reads()
     def list_recipients(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the recipients one can pay or ask, by name: contact_id, name, username, email, phone, enrolled. Beware of namesakes."""
-        return page(rules.contacts(self, WORDS), "recipients", limit, cursor, lambda r: contact_json(self, r))
+        return page(
+            rules.contacts(self, WORDS),
+            "recipients",
+            limit,
+            cursor,
+            lambda r: contact_json(self, r),
+        )
 
     @reads(example={"contact_id": seeded("zrc", "ana_reyes")})
     def get_recipient(self, contact_id: ContactId) -> dict[str, Any]:
         """Return one recipient. `enrolled` says whether Zelle delivers at once or the money has to be claimed."""
         return contact_json(self, rules.find_contact(self, WORDS, contact_id))
 
-    @writes(example={"name": "Kai Tanaka", "username": "kai.tanaka", "email": "kai.tanaka@gmail.com"})
-    def add_recipient(self, name: Name, username: Username, email: Email | None = None, phone: Phone | None = None) -> dict[str, Any]:
+    @writes(
+        example={"name": "Kai Tanaka", "username": "kai.tanaka", "email": "kai.tanaka@gmail.com"}
+    )
+    def add_recipient(
+        self, name: Name, username: Username, email: Email | None = None, phone: Phone | None = None
+    ) -> dict[str, Any]:
         """Add a recipient by email or phone (at least one) and return the contact with whether it is enrolled with Zelle."""
         if email is None and phone is None:
-            self.fail("CONTACT_METHOD_REQUIRED", "Neither email nor phone was given.", "Give the one that the recipient uses with Zelle.")
+            self.fail(
+                "CONTACT_METHOD_REQUIRED",
+                "Neither email nor phone was given.",
+                "Give the one that the recipient uses with Zelle.",
+            )
         return contact_json(self, rules.add_contact(self, WORDS, name, username, email, phone))
 
     @writes(example={"contact_id": seeded("zrc", "sam_oduya")}, destructive=True)
     def remove_recipient(self, contact_id: ContactId) -> dict[str, Any]:
         """Remove a recipient. Past transfers stay; one with scheduled payments to come is refused."""
         rules.find_contact(self, WORDS, contact_id)
-        waiting = self.db.rows("zelle_scheduled", "contact_id=? AND next_at IS NOT NULL", contact_id)
+        waiting = self.db.rows(
+            "zelle_scheduled", "contact_id=? AND next_at IS NOT NULL", contact_id
+        )
         if waiting:
             hint = "Cancel them first with cancel_scheduled_payment."
             ids = [r["id"] for r in waiting]
-            self.fail("CONTACT_IN_USE", "Payments to this recipient are scheduled.", hint, scheduled_payment_ids=ids)
+            self.fail(
+                "CONTACT_IN_USE",
+                "Payments to this recipient are scheduled.",
+                hint,
+                scheduled_payment_ids=ids,
+            )
         return rules.remove_contact(self, WORDS, contact_id)
 
     @reads()
@@ -91,11 +112,21 @@ class Account(Service):
         """Return the daily sending limit, what was sent today and what remains, in dollars; days are those of the account's time zone."""
         most, used, anew = limit(self, "day", self.now)
         left = dollars(max(0, most - used))
-        return {"daily_limit": dollars(most), "daily_spent": dollars(used), "daily_remaining": left, "resets_at": anew}
+        return {
+            "daily_limit": dollars(most),
+            "daily_spent": dollars(used),
+            "daily_remaining": left,
+            "resets_at": anew,
+        }
 
     @reads()
     def get_monthly_limit(self) -> dict[str, Any]:
         """Return the monthly sending limit, what was sent this month and what remains, in dollars."""
         most, used, anew = limit(self, "month", self.now)
         left = dollars(max(0, most - used))
-        return {"monthly_limit": dollars(most), "monthly_spent": dollars(used), "monthly_remaining": left, "resets_at": anew}
+        return {
+            "monthly_limit": dollars(most),
+            "monthly_spent": dollars(used),
+            "monthly_remaining": left,
+            "resets_at": anew,
+        }

@@ -16,10 +16,16 @@ from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Note
 from servers.payments.zelle._model import WORDS, BankId, failed_transfer, transfer
 
-Recurring = Annotated[bool, Field(description="true repeats the payment every month on the same day, until cancelled.")]
-ScheduledId = Annotated[str, Field(description="scheduled_payment_id, from list_scheduled_payments.")]
+Recurring = Annotated[
+    bool,
+    Field(description="true repeats the payment every month on the same day, until cancelled."),
+]
+ScheduledId = Annotated[
+    str, Field(description="scheduled_payment_id, from list_scheduled_payments.")
+]
 ScheduledStatus = Annotated[
-    Literal["scheduled", "completed", "failed", "cancelled"], Field(description="Only scheduled payments in this status.")
+    Literal["scheduled", "completed", "failed", "cancelled"],
+    Field(description="Only scheduled payments in this status."),
 ]
 HOUR = 6
 """Local hour at which scheduled payments are made."""
@@ -28,7 +34,14 @@ HOUR = 6
 class Scheduled(Service):
     """Scheduled and recurring payments."""
 
-    @writes(example={"contact_id": seeded("zrc", "ana_reyes"), "amount": 920, "scheduled_date": "2026-04-01", "note": "April rent"})
+    @writes(
+        example={
+            "contact_id": seeded("zrc", "ana_reyes"),
+            "amount": 920,
+            "scheduled_date": "2026-04-01",
+            "note": "April rent",
+        }
+    )
     def schedule_payment(
         self,
         contact_id: ContactId,
@@ -46,7 +59,12 @@ class Scheduled(Service):
         today = local_day(self.now, where).isoformat()
         if scheduled_date <= today:
             hint = "Choose a later day, or send it now with send_transfer."
-            self.fail("INVALID_SCHEDULED_DATE", f"{scheduled_date} is not after today, {today}.", hint, today=today)
+            self.fail(
+                "INVALID_SCHEDULED_DATE",
+                f"{scheduled_date} is not after today, {today}.",
+                hint,
+                today=today,
+            )
         row = {
             "id": self.new_id("zsp"),
             "contact_id": contact_id,
@@ -65,8 +83,12 @@ class Scheduled(Service):
         self, status: ScheduledStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return scheduled payments by their first date, with status, next date, and the transaction_ids of payments made so far."""
-        shown = [self._json(r) for r in self.db.rows("zelle_scheduled", order="scheduled_date, rowid")]
-        return page([s for s in shown if status in (None, s["status"])], "scheduled_payments", limit, cursor)
+        shown = [
+            self._json(r) for r in self.db.rows("zelle_scheduled", order="scheduled_date, rowid")
+        ]
+        return page(
+            [s for s in shown if status in (None, s["status"])], "scheduled_payments", limit, cursor
+        )
 
     @writes(example={"scheduled_payment_id": seeded("zsp", "mum-phone")}, destructive=True)
     def cancel_scheduled_payment(self, scheduled_payment_id: ScheduledId) -> dict[str, Any]:
@@ -75,33 +97,68 @@ class Scheduled(Service):
         if row is None:
             hint = "Take a scheduled_payment_id from list_scheduled_payments."
             message = f"There is no scheduled payment {scheduled_payment_id!r}."
-            self.fail("SCHEDULED_PAYMENT_NOT_FOUND", message, hint, scheduled_payment_id=scheduled_payment_id)
+            self.fail(
+                "SCHEDULED_PAYMENT_NOT_FOUND",
+                message,
+                hint,
+                scheduled_payment_id=scheduled_payment_id,
+            )
         if row["next_at"] is None:
             state = self._json(row)["status"]
             hint = (
-                "Cancel its transfer with cancel_transfer while that is pending." if state == "completed" else "There is nothing to cancel."
+                "Cancel its transfer with cancel_transfer while that is pending."
+                if state == "completed"
+                else "There is nothing to cancel."
             )
-            self.fail("SCHEDULED_PAYMENT_NOT_CANCELLABLE", f"The scheduled payment is {state}.", hint, status=state)
-        self.db.update("zelle_scheduled", scheduled_payment_id, next_at=None, cancelled_at=self.time)
+            self.fail(
+                "SCHEDULED_PAYMENT_NOT_CANCELLABLE",
+                f"The scheduled payment is {state}.",
+                hint,
+                status=state,
+            )
+        self.db.update(
+            "zelle_scheduled", scheduled_payment_id, next_at=None, cancelled_at=self.time
+        )
         return {"scheduled_payment_id": scheduled_payment_id, "status": "cancelled"}
 
     def due(self) -> bool:
         """Whether a scheduled payment should have been made by now."""
-        return bool(self.db.sql("SELECT 1 FROM zelle_scheduled WHERE next_at<=? LIMIT 1", self.time))
+        return bool(
+            self.db.sql("SELECT 1 FROM zelle_scheduled WHERE next_at<=? LIMIT 1", self.time)
+        )
 
     def tick(self) -> None:
         """Make the payments that are due, in their order; one that cannot be made leaves a failed transfer."""
-        while rows := self.db.rows("zelle_scheduled", "next_at<=?", self.time, order="next_at, rowid", limit=1):
+        while rows := self.db.rows(
+            "zelle_scheduled", "next_at<=?", self.time, order="next_at, rowid", limit=1
+        ):
             row = rows[0]
             self._pay(row, parse_time(row["next_at"]))
             self.db.update("zelle_scheduled", row["id"], next_at=self._next(row))
 
     def _pay(self, row: dict[str, Any], moment: int) -> None:
         try:
-            transfer(self, row["contact_id"], row["amount"], row["note"], source_id=row["source_id"], moment=moment, scheduled_id=row["id"])
+            transfer(
+                self,
+                row["contact_id"],
+                row["amount"],
+                row["note"],
+                source_id=row["source_id"],
+                moment=moment,
+                scheduled_id=row["id"],
+            )
         except ServiceError as refusal:
             bank = row["source_id"] or self._any_bank()
-            failed_transfer(self, row["contact_id"], row["amount"], row["note"], bank, moment, refusal.code, scheduled_id=row["id"])
+            failed_transfer(
+                self,
+                row["contact_id"],
+                row["amount"],
+                row["note"],
+                bank,
+                moment,
+                refusal.code,
+                scheduled_id=row["id"],
+            )
 
     def _any_bank(self) -> str:
         linked = rules.sources(self, WORDS)
@@ -110,19 +167,31 @@ class Scheduled(Service):
     def _next(self, row: dict[str, Any]) -> str | None:
         if not row["recurring"]:
             return None
-        runs = self.db.sql("SELECT count(*) FROM zelle_transfers WHERE scheduled_id=?", row["id"])[0][0]
-        return day_start(months_later(date.fromisoformat(row["scheduled_date"]), runs), rules.zone(self, WORDS), HOUR)
+        runs = self.db.sql("SELECT count(*) FROM zelle_transfers WHERE scheduled_id=?", row["id"])[
+            0
+        ][0]
+        return day_start(
+            months_later(date.fromisoformat(row["scheduled_date"]), runs),
+            rules.zone(self, WORDS),
+            HOUR,
+        )
 
     def _json(self, row: dict[str, Any]) -> dict[str, Any]:
-        made = self.db.rows("zelle_transfers", "scheduled_id=?", row["id"], order="created_at, rowid")
+        made = self.db.rows(
+            "zelle_transfers", "scheduled_id=?", row["id"], order="created_at, rowid"
+        )
         if row["cancelled_at"] is not None:
             state = "cancelled"
         elif row["next_at"] is not None:
             state = "scheduled"
         else:
-            state = "failed" if made and rules.status(made[-1], self.time) == "failed" else "completed"
+            state = (
+                "failed" if made and rules.status(made[-1], self.time) == "failed" else "completed"
+            )
         where = rules.zone(self, WORDS)
-        upcoming = local_day(parse_time(row["next_at"]), where).isoformat() if row["next_at"] else None
+        upcoming = (
+            local_day(parse_time(row["next_at"]), where).isoformat() if row["next_at"] else None
+        )
         return {
             "scheduled_payment_id": row["id"],
             "status": state,

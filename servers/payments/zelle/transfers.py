@@ -12,10 +12,34 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page
 from servers.kit.zones import day_start
 from servers.payments import _rules as rules
-from servers.payments._rules import Answer, ContactId, Direction, Key, Note, RequestId, RequestStatus, Status, TransactionId
-from servers.payments.zelle._model import CATEGORIES, WORDS, BankId, Category, transfer, transfer_json
+from servers.payments._rules import (
+    Answer,
+    ContactId,
+    Direction,
+    Key,
+    Note,
+    RequestId,
+    RequestStatus,
+    Status,
+    TransactionId,
+)
+from servers.payments.zelle._model import (
+    CATEGORIES,
+    WORDS,
+    BankId,
+    Category,
+    transfer,
+    transfer_json,
+)
 
-Query = Annotated[str, Field(min_length=1, max_length=100, description="Words of the note or the other person's name; all must occur.")]
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100,
+        description="Words of the note or the other person's name; all must occur.",
+    ),
+]
 ANA = seeded("zrc", "ana_reyes")
 RENT = seeded("ztx", "rent-2026-03")
 
@@ -37,24 +61,50 @@ class Transfers(Service):
         A recipient who is not enrolled has 14 days to claim it (`claim_by`); then it comes back.
         Paying an open request this way does not close it: use respond_to_transfer_request.
         """
-        row = rules.repeated(self, WORDS, idempotency_key, contact_id=contact_id, amount=amount, note=note)
+        row = rules.repeated(
+            self, WORDS, idempotency_key, contact_id=contact_id, amount=amount, note=note
+        )
         if row is None:
-            row = transfer(self, contact_id, amount, note, source_id=funding_source_id, idempotency_key=idempotency_key)
+            row = transfer(
+                self,
+                contact_id,
+                amount,
+                note,
+                source_id=funding_source_id,
+                idempotency_key=idempotency_key,
+            )
         return transfer_json(self, row)
 
     @writes(example={"contact_id": ANA, "amount": 30, "note": "Half of the cleaning supplies"})
-    def request_transfer(self, contact_id: ContactId, amount: Dollars, note: Note | None = None) -> dict[str, Any]:
+    def request_transfer(
+        self, contact_id: ContactId, amount: Dollars, note: Note | None = None
+    ) -> dict[str, Any]:
         """Ask a recipient for money and return the pending request; it expires after 30 days."""
-        return rules.request_json(self, WORDS, rules.new_request(self, WORDS, contact_id, amount, note))
+        return rules.request_json(
+            self, WORDS, rules.new_request(self, WORDS, contact_id, amount, note)
+        )
 
-    @writes(example={"request_id": seeded("zrq", "glaze-march"), "action": "decline"}, destructive=True)
-    def respond_to_transfer_request(self, request_id: RequestId, action: Answer, funding_source_id: BankId | None = None) -> dict[str, Any]:
+    @writes(
+        example={"request_id": seeded("zrq", "glaze-march"), "action": "decline"}, destructive=True
+    )
+    def respond_to_transfer_request(
+        self, request_id: RequestId, action: Answer, funding_source_id: BankId | None = None
+    ) -> dict[str, Any]:
         """Pay or decline a pending incoming request. Returns its status and, when paid, the transaction_id."""
         asked = rules.open_request(self, WORDS, request_id, "incoming")
         if action == "decline":
             return rules.answer_request(self, WORDS, request_id, "declined")
-        row = transfer(self, asked["contact_id"], asked["amount"], asked["note"], source_id=funding_source_id, request_id=request_id)
-        return rules.answer_request(self, WORDS, request_id, "paid", row["id"]) | {"transaction": transfer_json(self, row)}
+        row = transfer(
+            self,
+            asked["contact_id"],
+            asked["amount"],
+            asked["note"],
+            source_id=funding_source_id,
+            request_id=request_id,
+        )
+        return rules.answer_request(self, WORDS, request_id, "paid", row["id"]) | {
+            "transaction": transfer_json(self, row)
+        }
 
     @writes(example={"request_id": seeded("zrq", "tom-gift")}, destructive=True)
     def cancel_transfer_request(self, request_id: RequestId) -> dict[str, Any]:
@@ -84,20 +134,34 @@ class Transfers(Service):
         return transfer_json(self, rules.find_transaction(self, WORDS, transaction_id))
 
     @reads(example={"limit": 10})
-    def list_transfers(self, status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_transfers(
+        self, status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return transfers sent and received, newest first. To look for one, use search_transactions."""
         rows = self.db.rows("zelle_transfers", order="created_at DESC, rowid DESC")
-        return self._page([r for r in rows if status is None or rules.status(r, self.time) == status], limit, cursor)
+        return self._page(
+            [r for r in rows if status is None or rules.status(r, self.time) == status],
+            limit,
+            cursor,
+        )
 
     @writes(
         example={"transaction_id": "${sent.transaction_id}"},
-        setup=(Setup("send_transfer", {"contact_id": ANA, "amount": 5, "note": "Sent by mistake"}, "sent"),),
+        setup=(
+            Setup(
+                "send_transfer", {"contact_id": ANA, "amount": 5, "note": "Sent by mistake"}, "sent"
+            ),
+        ),
         destructive=True,
     )
     def cancel_transfer(self, transaction_id: TransactionId) -> dict[str, Any]:
         """Cancel a pending transfer of your own; the money comes back, a request that it paid reopens and the limits are freed."""
         row = rules.cancel_transaction(self, WORDS, transaction_id)
-        return {"transaction_id": transaction_id, "status": "cancelled", "refunded_amount": dollars(row["amount"])}
+        return {
+            "transaction_id": transaction_id,
+            "status": "cancelled",
+            "refunded_amount": dollars(row["amount"]),
+        }
 
     @reads(example={"query": "clay", "date_from": "2026-01-01"})
     def search_transactions(
@@ -112,12 +176,22 @@ class Transfers(Service):
         """Return transfers that fit all that is given, newest first. Both dates are included, in the account's time zone."""
         start, end = self._span(date_from, date_to)
         newest = "created_at DESC, zelle_transfers.rowid DESC"
-        rows = self.db.rows("zelle_transfers", order=newest) if query is None else self.db.search("zelle_transfers", query, order=newest)
-        kept = [r for r in rows if start <= r["created_at"] < end and category in (None, r["category"])]
+        rows = (
+            self.db.rows("zelle_transfers", order=newest)
+            if query is None
+            else self.db.search("zelle_transfers", query, order=newest)
+        )
+        kept = [
+            r for r in rows if start <= r["created_at"] < end and category in (None, r["category"])
+        ]
         return self._page(kept, limit, cursor)
 
-    @writes(example={"transaction_id": seeded("ztx", "bike-fork"), "category": "other"}, idempotent=True)
-    def categorize_transaction(self, transaction_id: TransactionId, category: Category) -> dict[str, Any]:
+    @writes(
+        example={"transaction_id": seeded("ztx", "bike-fork"), "category": "other"}, idempotent=True
+    )
+    def categorize_transaction(
+        self, transaction_id: TransactionId, category: Category
+    ) -> dict[str, Any]:
         """Put a transfer into a spending category, in place of the one that it had."""
         row = rules.find_transaction(self, WORDS, transaction_id)
         if row["category"] != category:
@@ -125,22 +199,38 @@ class Transfers(Service):
         return {"transaction_id": transaction_id, "category": category, "status": "categorized"}
 
     @reads(example={"date_from": "2026-02-01", "date_to": "2026-02-28"})
-    def get_spending_summary(self, date_from: Date | None = None, date_to: Date | None = None) -> dict[str, Any]:
+    def get_spending_summary(
+        self, date_from: Date | None = None, date_to: Date | None = None
+    ) -> dict[str, Any]:
         """Return dollars sent (and not given back) by category, their total and what has no category. Dates are included."""
         start, end = self._span(date_from, date_to)
         sums: dict[str | None, int] = dict.fromkeys((*CATEGORIES, None), 0)
-        for row in self.db.rows("zelle_transfers", "type='transfer_sent' AND created_at>=? AND created_at<?", start, end):
+        for row in self.db.rows(
+            "zelle_transfers", "type='transfer_sent' AND created_at>=? AND created_at<?", start, end
+        ):
             if rules.status(row, self.time) in ("pending", "completed"):
                 sums[row["category"]] += row["amount"]
         summary = {name: dollars(sums[name]) for name in CATEGORIES}
-        return {"summary": summary, "total": dollars(sum(sums.values())), "uncategorized": dollars(sums[None])}
+        return {
+            "summary": summary,
+            "total": dollars(sum(sums.values())),
+            "uncategorized": dollars(sums[None]),
+        }
 
     def _page(self, rows: list[dict[str, Any]], limit: int, cursor: str | None) -> dict[str, Any]:
         return page(rows, "transactions", limit, cursor, lambda r: transfer_json(self, r))
 
     def _span(self, date_from: str | None, date_to: str | None) -> tuple[str, str]:
         if date_from is not None and date_to is not None and date_from > date_to:
-            self.fail("INVALID_DATE_RANGE", "date_from is after date_to.", "Swap the dates.", date_from=date_from, date_to=date_to)
+            self.fail(
+                "INVALID_DATE_RANGE",
+                "date_from is after date_to.",
+                "Swap the dates.",
+                date_from=date_from,
+                date_to=date_to,
+            )
         where = rules.zone(self, WORDS)
         start = day_start(date.fromisoformat(date_from), where) if date_from else ""
-        return start, day_start(rules.next_day(date.fromisoformat(date_to)), where) if date_to else "~"
+        return start, day_start(
+            rules.next_day(date.fromisoformat(date_to)), where
+        ) if date_to else "~"

@@ -46,7 +46,11 @@ _STATUS = {"open": "OPERATIONAL", "closed": "CLOSED_PERMANENTLY", "paused": "CLO
 
 def review_points(row: dict[str, Any]) -> int:
     """Return the points of a review."""
-    return PER_REVIEW + (PER_LONG_REVIEW if len(row["body"]) > LONG else 0) + PER_PHOTO * len(row["photos"] or [])
+    return (
+        PER_REVIEW
+        + (PER_LONG_REVIEW if len(row["body"]) > LONG else 0)
+        + PER_PHOTO * len(row["photos"] or [])
+    )
 
 
 def mine(svc: Service) -> dict[str, list[dict[str, Any]]]:
@@ -60,7 +64,11 @@ def mine(svc: Service) -> dict[str, list[dict[str, Any]]]:
 
 def points(found: dict[str, list[dict[str, Any]]]) -> int:
     """Return the Local Guide points of contributions."""
-    return sum(map(review_points, found["reviews"])) + PER_PHOTO * len(found["photos"]) + PER_ANSWER * len(found["answers"])
+    return (
+        sum(map(review_points, found["reviews"]))
+        + PER_PHOTO * len(found["photos"])
+        + PER_ANSWER * len(found["answers"])
+    )
 
 
 def place_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:

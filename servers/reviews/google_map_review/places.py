@@ -18,7 +18,9 @@ PriceLevel = Annotated[int, Field(ge=1, le=4, description="Price level, from 1 (
 MinStars = Annotated[float, Field(ge=1, le=5, description="Lowest average rating.")]
 Sort = Annotated[
     Literal["rating", "review_count", "name", "distance", "relevance"],
-    Field(description="What comes first: the best, most reviewed, nearest (needs a point) or best matching place, or by name."),
+    Field(
+        description="What comes first: the best, most reviewed, nearest (needs a point) or best matching place, or by name."
+    ),
 ]
 Operational = Annotated[bool, Field(description="Leave out places that have closed for good.")]
 ListId = Annotated[str, Field(description="list_id, from get_all_lists.")]
@@ -39,8 +41,11 @@ class Places(Service):
         category: rules.Category | None = None,
         price_level: PriceLevel | None = None,
         min_rating: MinStars | None = None,
-        open_now: Annotated[bool, Field(description="Only places whose hours say that they are open now.")] = False,
-        open_at: Annotated[Timestamp, Field(description="Only places open at this time, ISO-8601.")] | None = None,
+        open_now: Annotated[
+            bool, Field(description="Only places whose hours say that they are open now.")
+        ] = False,
+        open_at: Annotated[Timestamp, Field(description="Only places open at this time, ISO-8601.")]
+        | None = None,
         latitude: geo.Latitude | None = None,
         longitude: geo.Longitude | None = None,
         near_place: rules.Near | None = None,
@@ -56,10 +61,14 @@ class Places(Service):
             open_at=self.now if open_now else (parse_time(open_at) if open_at is not None else None), closed=not operational_only,
         )  # fmt: skip
         wish = rules.point(self, WORDS, wish, latitude, longitude, near_place)
-        return page(rules.search(self, WORDS, wish, sort_by), "places", max_results, cursor, self._found)
+        return page(
+            rules.search(self, WORDS, wish, sort_by), "places", max_results, cursor, self._found
+        )
 
     def _found(self, row: dict[str, Any]) -> dict[str, Any]:
-        return place_json(self, row) | ({} if row["miles"] is None else {"distance_miles": row["miles"]})
+        return place_json(self, row) | (
+            {} if row["miles"] is None else {"distance_miles": row["miles"]}
+        )
 
     @reads(example={"business_id": PHO})
     def get_place_details(self, business_id: rules.BusinessId) -> dict[str, Any]:
@@ -69,14 +78,23 @@ class Places(Service):
         """
         row = rules.find_place(self, WORDS, business_id)
         counted, stars = rules.spread(self, WORDS, business_id)
-        count = self.db.sql("SELECT count(*) FROM google_map_review_photos WHERE business_id=?", business_id)[0][0]
-        shown = place_json(self, row | {"rating": rules.rating(counted), "review_count": counted[1] if counted else 0})
+        count = self.db.sql(
+            "SELECT count(*) FROM google_map_review_photos WHERE business_id=?", business_id
+        )[0][0]
+        shown = place_json(
+            self,
+            row | {"rating": rules.rating(counted), "review_count": counted[1] if counted else 0},
+        )
         return shown | {
             "phone": row["phone"],
             "website": row["website"],
             "time_zone": rules.town(self, row)["timezone"],
-            "weekday_text": [day_text(day, text) for day, text in zip(rules.DAYS, row["hours"], strict=False)],
-            "reopens_at": row["reopens_at"] if shown["business_status"] == "CLOSED_TEMPORARILY" else None,
+            "weekday_text": [
+                day_text(day, text) for day, text in zip(rules.DAYS, row["hours"], strict=False)
+            ],
+            "reopens_at": row["reopens_at"]
+            if shown["business_status"] == "CLOSED_TEMPORARILY"
+            else None,
             "new_place_id": row["moved_to"],
             "ratings": stars,
             "photo_count": count,
@@ -87,7 +105,11 @@ class Places(Service):
     @writes(example=SAVED.args, idempotent=True)
     def save_place(self, business_id: rules.BusinessId) -> dict[str, Any]:
         """Pin a place to your saved ones. It stays pinned once, however often you save it."""
-        return {"business_id": business_id, "name": kept.save(self, WORDS, business_id, "gsv")["name"], "status": "saved"}
+        return {
+            "business_id": business_id,
+            "name": kept.save(self, WORDS, business_id, "gsv")["name"],
+            "status": "saved",
+        }
 
     @writes(example=SAVED.args, setup=(SAVED,), idempotent=True)
     def unpin_place(self, business_id: rules.BusinessId) -> dict[str, Any]:
@@ -101,18 +123,34 @@ class Places(Service):
     @reads()
     def list_saved_places(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return your pinned places with business_status, newest pin first."""
-        return page(kept.saved(self, WORDS), "places", limit, cursor, lambda i: self._brief(i["place"]) | {"saved_at": i["saved_at"]})
+        return page(
+            kept.saved(self, WORDS),
+            "places",
+            limit,
+            cursor,
+            lambda i: self._brief(i["place"]) | {"saved_at": i["saved_at"]},
+        )
 
     def _brief(self, row: dict[str, Any]) -> dict[str, Any]:
         known = place_json(self, row | {"rating": None, "review_count": 0})
-        return {k: known[k] for k in ("business_id", "name", "types", "formatted_address", "business_status")}
+        return {
+            k: known[k]
+            for k in ("business_id", "name", "types", "formatted_address", "business_status")
+        }
 
     # -- lists ----------------------------------------------------------------------------------------------------
     @writes(example=NEW.args)
-    def create_list(self, name: rules.ListName, description: rules.ListText | None = None) -> dict[str, Any]:
+    def create_list(
+        self, name: rules.ListName, description: rules.ListText | None = None
+    ) -> dict[str, Any]:
         """Create a list of places; two lists cannot have one name."""
         made = kept.new_list(self, WORDS, name, description, "gli", "LIST_NAME_TAKEN")
-        return {"list_id": made["id"], "name": made["name"], "description": made["description"], "status": "created"}
+        return {
+            "list_id": made["id"],
+            "name": made["name"],
+            "description": made["description"],
+            "status": "created",
+        }
 
     @reads()
     def get_all_lists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -127,14 +165,23 @@ class Places(Service):
     def get_list(self, list_id: ListId) -> dict[str, Any]:
         """Return a list and its places with notes, in the order in which they were added."""
         row, members = kept.find_list(self, WORDS, list_id), kept.items(self, WORDS, list_id)
-        places = [self._brief(m["place"]) | {"note": m["note"], "added_at": m["added_at"]} for m in members]
+        places = [
+            self._brief(m["place"]) | {"note": m["note"], "added_at": m["added_at"]}
+            for m in members
+        ]
         return self._list(row | {"count": len(members)}) | {"places": places}
 
     @writes(example=ON.args | {"note": "He likes broth"}, setup=(NEW,))
-    def add_to_list(self, list_id: ListId, business_id: rules.BusinessId, note: rules.Remark | None = None) -> dict[str, Any]:
+    def add_to_list(
+        self, list_id: ListId, business_id: rules.BusinessId, note: rules.Remark | None = None
+    ) -> dict[str, Any]:
         """Add a place to a list with a note; a place that it holds already is refused."""
         if kept.item(self, WORDS, list_id, business_id) is not None:
-            self.fail("ALREADY_IN_LIST", f"The list holds {business_id} already.", "See get_list; remove it first to change its note.")
+            self.fail(
+                "ALREADY_IN_LIST",
+                f"The list holds {business_id} already.",
+                "See get_list; remove it first to change its note.",
+            )
         kept.put(self, WORDS, list_id, business_id, note, "glm")
         return {"list_id": list_id, "business_id": business_id, "note": note, "status": "added"}
 

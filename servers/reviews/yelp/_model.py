@@ -11,7 +11,9 @@ from servers.reviews import _rules as rules
 TABLES = {
     "yelp_account": rules.ACCOUNT,
     "yelp_places": rules.PLACES,
-    "yelp_reviews": Table(rules.REVIEWS + " recommended:bool", search=("body",), index=("business_id",)),
+    "yelp_reviews": Table(
+        rules.REVIEWS + " recommended:bool", search=("body",), index=("business_id",)
+    ),
     "yelp_votes": rules.VOTES,
     "yelp_saved": rules.SAVED,
     "yelp_questions": rules.QUESTIONS,

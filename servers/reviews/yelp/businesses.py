@@ -15,13 +15,19 @@ from servers.reviews import _rules as rules
 from servers.reviews._rules import BusinessId, Category, Location, Near, Query, Radius, Wish
 from servers.reviews.yelp._model import WORDS, business_json
 
-Price = Annotated[Literal["$", "$$", "$$$", "$$$$"], Field(description="Price level, from $ (cheap) to $$$$.")]
+Price = Annotated[
+    Literal["$", "$$", "$$$", "$$$$"], Field(description="Price level, from $ (cheap) to $$$$.")
+]
 MinRating = Annotated[float, Field(ge=1, le=5, description="Lowest average rating, in stars.")]
 SortBy = Annotated[
     Literal["rating", "review_count", "name", "distance", "best_match"],
-    Field(description="rating, review_count: highest first; distance needs a point; best_match follows the words of query."),
+    Field(
+        description="rating, review_count: highest first; distance needs a point; best_match follows the words of query."
+    ),
 ]
-OpenNow = Annotated[bool, Field(description="Only businesses that are open now by their listed hours.")]
+OpenNow = Annotated[
+    bool, Field(description="Only businesses that are open now by their listed hours.")
+]
 OpenAt = Annotated[Timestamp, Field(description="Only businesses open at this moment, ISO-8601.")]
 ShowClosed = Annotated[bool, Field(description="Also businesses that have closed for good.")]
 CHECK_IN_WAIT = 3600
@@ -61,10 +67,29 @@ class Businesses(Service):
         pointed = latitude is not None or longitude is not None or near_business_id is not None
         where = location if location is not None or pointed else f"{home['name']}, {home['state']}"
         wish = Wish(
-            query, where, category, len(price_level) if price_level else None, min_rating, None, radius_miles, moment, include_closed
+            query,
+            where,
+            category,
+            len(price_level) if price_level else None,
+            min_rating,
+            None,
+            radius_miles,
+            moment,
+            include_closed,
         )
-        found = rules.search(self, WORDS, rules.point(self, WORDS, wish, latitude, longitude, near_business_id), sort_by)
-        return page(found, "businesses", max_results, cursor, lambda r: business_json(self, r) | {"distance_miles": r["miles"]})
+        found = rules.search(
+            self,
+            WORDS,
+            rules.point(self, WORDS, wish, latitude, longitude, near_business_id),
+            sort_by,
+        )
+        return page(
+            found,
+            "businesses",
+            max_results,
+            cursor,
+            lambda r: business_json(self, r) | {"distance_miles": r["miles"]},
+        )
 
     @reads(example={"business_id": RAMEN})
     def get_business(self, business_id: BusinessId) -> dict[str, Any]:
@@ -74,9 +99,17 @@ class Businesses(Service):
         """
         row = rules.find_place(self, WORDS, business_id)
         counted, stars = rules.spread(self, WORDS, business_id)
-        hidden = self.db.sql("SELECT count(*) FROM yelp_reviews WHERE business_id=? AND recommended=0", business_id)[0][0]
-        hours = [{"day": day, "hours": text or "closed"} for day, text in zip(rules.DAYS, row["hours"], strict=False)]
-        return business_json(self, row | {"rating": rules.rating(counted), "review_count": counted[1] if counted else 0}) | {
+        hidden = self.db.sql(
+            "SELECT count(*) FROM yelp_reviews WHERE business_id=? AND recommended=0", business_id
+        )[0][0]
+        hours = [
+            {"day": day, "hours": text or "closed"}
+            for day, text in zip(rules.DAYS, row["hours"], strict=False)
+        ]
+        return business_json(
+            self,
+            row | {"rating": rules.rating(counted), "review_count": counted[1] if counted else 0},
+        ) | {
             "latitude": row["lat"],
             "longitude": row["lng"],
             "website": row["website"],
@@ -109,14 +142,23 @@ class Businesses(Service):
         return {"business_id": business_id, "status": "unsaved"}
 
     @reads()
-    def list_saved_businesses(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_saved_businesses(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return saved businesses, the latest saved first."""
         return page(kept.saved(self, WORDS), "businesses", limit, cursor, self._saved)
 
     def _saved(self, item: dict[str, Any]) -> dict[str, Any]:
         place = item["place"]
-        shown = {"business_id": item["business_id"], "name": place["name"], "category": place["category"]}
-        return shown | {"is_closed": rules.state(place, self.time) == "closed", "saved_at": item["saved_at"]}
+        shown = {
+            "business_id": item["business_id"],
+            "name": place["name"],
+            "category": place["category"],
+        }
+        return shown | {
+            "is_closed": rules.state(place, self.time) == "closed",
+            "saved_at": item["saved_at"],
+        }
 
     # -- check-ins ------------------------------------------------------------------------------------------------
     @writes(example={"business_id": CAFE})
@@ -125,27 +167,55 @@ class Businesses(Service):
         row = rules.find_place(self, WORDS, business_id)
         if rules.state(row, self.time) == "closed":
             self.fail(
-                "BUSINESS_CLOSED", f"{row['name']} has closed for good.", "See get_business for a new address.", business_id=business_id
+                "BUSINESS_CLOSED",
+                f"{row['name']} has closed for good.",
+                "See get_business for a new address.",
+                business_id=business_id,
             )
-        past = self.db.rows("yelp_check_ins", "business_id=?", business_id, order="at DESC", limit=1)
+        past = self.db.rows(
+            "yelp_check_ins", "business_id=?", business_id, order="at DESC", limit=1
+        )
         if past and rules.age(self, past[0]["at"]) < CHECK_IN_WAIT:
             again = iso(parse_time(past[0]["at"]) + CHECK_IN_WAIT)
-            self.fail("ALREADY_CHECKED_IN", f"You checked in at {past[0]['at']}.", f"Check in again from {again}.", next_check_in_at=again)
-        made = self.db.insert("yelp_check_ins", {"id": self.new_id("yci"), "business_id": business_id, "at": self.time})
+            self.fail(
+                "ALREADY_CHECKED_IN",
+                f"You checked in at {past[0]['at']}.",
+                f"Check in again from {again}.",
+                next_check_in_at=again,
+            )
+        made = self.db.insert(
+            "yelp_check_ins",
+            {"id": self.new_id("yci"), "business_id": business_id, "at": self.time},
+        )
         return self._check_in(made) | {"status": "checked_in"}
 
     def _check_in(self, made: dict[str, Any]) -> dict[str, Any]:
         name = rules.find_place(self, WORDS, made["business_id"])["name"]
-        return {"check_in_id": made["id"], "business_id": made["business_id"], "business_name": name, "timestamp": made["at"]}
+        return {
+            "check_in_id": made["id"],
+            "business_id": made["business_id"],
+            "business_name": name,
+            "timestamp": made["at"],
+        }
 
     @reads()
-    def get_check_in_history(self, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_check_in_history(
+        self, limit: Limit = 10, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return your check-ins, newest first."""
-        return page(self.db.rows("yelp_check_ins", order="at DESC, id"), "check_ins", limit, cursor, self._check_in)
+        return page(
+            self.db.rows("yelp_check_ins", order="at DESC, id"),
+            "check_ins",
+            limit,
+            cursor,
+            self._check_in,
+        )
 
     @reads(example={"business_id": CAFE})
     def get_check_in_count(self, business_id: BusinessId) -> dict[str, Any]:
         """Return how often you have checked in at a business, and when last."""
         rules.find_place(self, WORDS, business_id)
-        count, last = self.db.sql("SELECT count(*), max(at) FROM yelp_check_ins WHERE business_id=?", business_id)[0]
+        count, last = self.db.sql(
+            "SELECT count(*), max(at) FROM yelp_check_ins WHERE business_id=?", business_id
+        )[0]
         return {"business_id": business_id, "total_check_ins": count, "last_check_in": last}

@@ -11,27 +11,54 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.reviews import _kept as kept
 from servers.reviews import _rules as rules
-from servers.reviews._rules import AnswerText, BusinessId, ListName, ListText, QuestionId, QuestionText, Remark
+from servers.reviews._rules import (
+    AnswerText,
+    BusinessId,
+    ListName,
+    ListText,
+    QuestionId,
+    QuestionText,
+    Remark,
+)
 from servers.reviews.yelp._model import WORDS, address
 
 CollectionId = Annotated[str, Field(description="collection_id, from list_collections.")]
 RAMEN, PHO = seeded("ybz", "afuri"), seeded("ybz", "pho_hoa_mai")
-COLLECTION = Setup("create_collection", {"name": "Soup weather", "description": "For wet evenings"}, "made")
+COLLECTION = Setup(
+    "create_collection", {"name": "Soup weather", "description": "For wet evenings"}, "made"
+)
 ADDED = Setup("add_to_collection", {"collection_id": "${made.collection_id}", "business_id": PHO})
-ASKED = Setup("ask_question", {"business_id": PHO, "question_text": "Is there parking behind the house?"}, "asked")
+ASKED = Setup(
+    "ask_question",
+    {"business_id": PHO, "question_text": "Is there parking behind the house?"},
+    "asked",
+)
 
 
 class Community(Service):
     """Questions, answers and collections."""
 
     @reads(example={"business_id": RAMEN})
-    def get_questions(self, business_id: BusinessId, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_questions(
+        self, business_id: BusinessId, limit: Limit = 10, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the questions about a business, newest first, each with all its answers."""
-        return page(kept.questions(self, WORDS, business_id), "questions", limit, cursor, self._question)
+        return page(
+            kept.questions(self, WORDS, business_id), "questions", limit, cursor, self._question
+        )
 
     def _question(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"question_id": row["id"], "business_id": row["business_id"], "question_text": row["body"], "asked_by": row["author"]}
-        return shown | {"is_mine": row["mine"], "asked_at": row["asked_at"], "answers": [self._answer(a) for a in row["answers"]]}
+        shown = {
+            "question_id": row["id"],
+            "business_id": row["business_id"],
+            "question_text": row["body"],
+            "asked_by": row["author"],
+        }
+        return shown | {
+            "is_mine": row["mine"],
+            "asked_at": row["asked_at"],
+            "answers": [self._answer(a) for a in row["answers"]],
+        }
 
     def _answer(self, row: dict[str, Any]) -> dict[str, Any]:
         shown = {"answer_id": row["id"], "answer_text": row["body"], "answered_by": row["author"]}
@@ -41,9 +68,20 @@ class Community(Service):
     def ask_question(self, business_id: BusinessId, question_text: QuestionText) -> dict[str, Any]:
         """Ask the community about a business. Answers appear in get_questions."""
         row = kept.ask(self, WORDS, business_id, question_text, "yqu")
-        return {"question_id": row["id"], "business_id": business_id, "question_text": row["body"], "status": "posted"}
+        return {
+            "question_id": row["id"],
+            "business_id": business_id,
+            "question_text": row["body"],
+            "status": "posted",
+        }
 
-    @writes(example={"question_id": "${asked.question_id}", "answer_text": "Yes, six spaces in the yard."}, setup=(ASKED,))
+    @writes(
+        example={
+            "question_id": "${asked.question_id}",
+            "answer_text": "Yes, six spaces in the yard.",
+        },
+        setup=(ASKED,),
+    )
     def answer_question(self, question_id: QuestionId, answer_text: AnswerText) -> dict[str, Any]:
         """Answer a question about a business; one answer each."""
         row = kept.reply(self, WORDS, question_id, answer_text, "yan")
@@ -52,10 +90,17 @@ class Community(Service):
 
     # -- collections ----------------------------------------------------------------------------------------------
     @writes(example=COLLECTION.args)
-    def create_collection(self, name: ListName, description: ListText | None = None) -> dict[str, Any]:
+    def create_collection(
+        self, name: ListName, description: ListText | None = None
+    ) -> dict[str, Any]:
         """Start an empty collection of businesses."""
         row = kept.new_list(self, WORDS, name, description, "ycl", "COLLECTION_EXISTS")
-        return {"collection_id": row["id"], "name": row["name"], "description": row["description"], "status": "created"}
+        return {
+            "collection_id": row["id"],
+            "name": row["name"],
+            "description": row["description"],
+            "status": "created",
+        }
 
     @reads()
     def list_collections(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -69,26 +114,53 @@ class Community(Service):
     @reads(example={"collection_id": seeded("ycl", "first")})
     def get_collection(self, collection_id: CollectionId) -> dict[str, Any]:
         """Return a collection with its businesses, oldest entry first, and your notes."""
-        row, held = kept.find_list(self, WORDS, collection_id), kept.items(self, WORDS, collection_id)
-        return self._head(row | {"count": len(held)}) | {"businesses": [self._member(i) for i in held]}
+        row, held = (
+            kept.find_list(self, WORDS, collection_id),
+            kept.items(self, WORDS, collection_id),
+        )
+        return self._head(row | {"count": len(held)}) | {
+            "businesses": [self._member(i) for i in held]
+        }
 
     def _member(self, item: dict[str, Any]) -> dict[str, Any]:
         place = item["place"]
-        shown = {"business_id": place["id"], "name": place["name"], "address": address(self, place), "note": item["note"]}
-        return shown | {"is_closed": rules.state(place, self.time) == "closed", "added_at": item["added_at"]}
+        shown = {
+            "business_id": place["id"],
+            "name": place["name"],
+            "address": address(self, place),
+            "note": item["note"],
+        }
+        return shown | {
+            "is_closed": rules.state(place, self.time) == "closed",
+            "added_at": item["added_at"],
+        }
 
-    @writes(example=ADDED.args | {"note": "Ask for extra herbs"}, setup=(COLLECTION,), idempotent=True)
-    def add_to_collection(self, collection_id: CollectionId, business_id: BusinessId, note: Remark | None = None) -> dict[str, Any]:
+    @writes(
+        example=ADDED.args | {"note": "Ask for extra herbs"}, setup=(COLLECTION,), idempotent=True
+    )
+    def add_to_collection(
+        self, collection_id: CollectionId, business_id: BusinessId, note: Remark | None = None
+    ) -> dict[str, Any]:
         """Put a business into a collection; when it is there already, only a new note is kept."""
         held = kept.item(self, WORDS, collection_id, business_id)
         if held is None:
             kept.put(self, WORDS, collection_id, business_id, note, "yit")
         elif note is not None and note != held["note"]:
             self.db.update("yelp_list_items", held["id"], note=note)
-        return {"collection_id": collection_id, "business_id": business_id, "status": "added" if held is None else "already_in_collection"}
+        return {
+            "collection_id": collection_id,
+            "business_id": business_id,
+            "status": "added" if held is None else "already_in_collection",
+        }
 
-    @writes(example={"collection_id": "${made.collection_id}", "business_id": PHO}, setup=(COLLECTION, ADDED), idempotent=True)
-    def remove_from_collection(self, collection_id: CollectionId, business_id: BusinessId) -> dict[str, Any]:
+    @writes(
+        example={"collection_id": "${made.collection_id}", "business_id": PHO},
+        setup=(COLLECTION, ADDED),
+        idempotent=True,
+    )
+    def remove_from_collection(
+        self, collection_id: CollectionId, business_id: BusinessId
+    ) -> dict[str, Any]:
         """Take a business out of a collection, with its note."""
         kept.take(self, WORDS, collection_id, business_id, "NOT_IN_COLLECTION")
         return {"collection_id": collection_id, "business_id": business_id, "status": "removed"}

@@ -30,10 +30,17 @@ def order(
         busy = rules.underway(svc, WORDS)
         if busy:
             hint = "See get_trip; cancel it with cancel_trip, or wait until it is over."
-            svc.fail("RIDE_IN_PROGRESS", "A ride is under way already; Lyft drives one at a time.", hint, ride_id=busy[0]["id"])
+            svc.fail(
+                "RIDE_IN_PROGRESS",
+                "A ride is under way already; Lyft drives one at a time.",
+                hint,
+                ride_id=busy[0]["id"],
+            )
         if not roads.near("lyft", mode, city, svc.now):
             hint = "Choose another mode from get_ride_estimates, or try again later."
-            svc.fail("NO_DRIVERS_NEARBY", f"No driver for {mode.name} is near now.", hint, retryable=True)
+            svc.fail(
+                "NO_DRIVERS_NEARBY", f"No driver for {mode.name} is near now.", hint, retryable=True
+            )
     at = rules.quoted_at(svc, WORDS, mode, points, token) if scheduled is None else scheduled
     prime = roads.busy("lyft", city, at) if scheduled is None else 0
     route = roads.route(city, points, at)
@@ -44,11 +51,35 @@ def order(
     shunned = {r["driver_id"] for r in svc.db.rows("lyft_rides", "rating<=3")}
     driver = rules.driver_for(svc, WORDS, made, mode, city, shunned)
     if driver is None:
-        svc.fail("MODE_NOT_IN_REGION", f"{mode.name} is not driven in {city['name']}.", "See list_ride_modes.", ride_type_id=mode.id)
+        svc.fail(
+            "MODE_NOT_IN_REGION",
+            f"{mode.name} is not driven in {city['name']}.",
+            "See list_ride_modes.",
+            ride_type_id=mode.id,
+        )
     promised = waits(mode, city, svc.now, plan) if scheduled is None else 0
     moments = rules.timetable(made, svc.now, promised, route.minutes, scheduled)
-    ride = {"id": made, "mode_id": mode.id, "plan": plan, "city_id": city["id"], "driver_id": driver["id"], "card_id": paying}
-    price = {"priced_at": iso(at), "percent": prime, "fare": cost, "wait": promised, "cancel_fee": 0, "tip": 0}
+    ride = {
+        "id": made,
+        "mode_id": mode.id,
+        "plan": plan,
+        "city_id": city["id"],
+        "driver_id": driver["id"],
+        "card_id": paying,
+    }
+    price = {
+        "priced_at": iso(at),
+        "percent": prime,
+        "fare": cost,
+        "wait": promised,
+        "cancel_fee": 0,
+        "tip": 0,
+    }
     fits = chosen is not None and rules.fits(chosen, mode, cost)
-    names = {"offer_id": chosen["id"] if chosen and fits else None, "scheduled_id": svc.new_id("lys") if scheduled else None}
-    return svc.db.insert("lyft_rides", ride | price | names | rules.ends(points[0], points[-1]) | moments)
+    names = {
+        "offer_id": chosen["id"] if chosen and fits else None,
+        "scheduled_id": svc.new_id("lys") if scheduled else None,
+    }
+    return svc.db.insert(
+        "lyft_rides", ride | price | names | rules.ends(points[0], points[-1]) | moments
+    )

@@ -20,11 +20,16 @@ TABLES = {
     "lyft_drivers": rules.DRIVERS,
     "lyft_offers": rules.OFFERS,
     # `plan` is standard, wait_and_save or priority; a scheduled ride is a ride with a scheduled_id and a time.
-    "lyft_rides": Table(rules.RIDE + "plan:str scheduled_id:str?", index=("requested_at", "scheduled_id", "offer_id")),
+    "lyft_rides": Table(
+        rules.RIDE + "plan:str scheduled_id:str?",
+        index=("requested_at", "scheduled_id", "offer_id"),
+    ),
     "lyft_adjustments": rules.ADJUSTMENTS,
     "lyft_round_up": Table("id:str enabled:bool at:str"),
     # `counts` says which completed rides count: all, early (before 9:00), weekend, or those of `mode_id`.
-    "lyft_challenges": Table("id:str description:str counts:str mode_id:str? target:int reward:int starts_at:str ends_at:str"),
+    "lyft_challenges": Table(
+        "id:str description:str counts:str mode_id:str? target:int reward:int starts_at:str ends_at:str"
+    ),
 }
 WORDS = rules.Words(
     name="lyft",
@@ -96,12 +101,19 @@ def place(address: str, lat: float, lng: float) -> dict[str, Any]:
 
 def way(svc: Service, row: dict[str, Any]) -> roads.Route:
     """Return the route of a ride as it was priced."""
-    return roads.route(svc.db.get("ridesharing_cities", row["city_id"]) or {}, list(rules.spots(row)), parse_time(row["priced_at"]))
+    return roads.route(
+        svc.db.get("ridesharing_cities", row["city_id"]) or {},
+        list(rules.spots(row)),
+        parse_time(row["priced_at"]),
+    )
 
 
 def rounding(svc: Service) -> list[tuple[str, bool]]:
     """Return when round-up was switched on and off, oldest first."""
-    return [(r["at"], r["enabled"]) for r in svc.db.rows("lyft_round_up", "at<=?", svc.time, order="at, rowid")]
+    return [
+        (r["at"], r["enabled"])
+        for r in svc.db.rows("lyft_round_up", "at<=?", svc.time, order="at, rowid")
+    ]
 
 
 def donated(svc: Service, row: dict[str, Any], switched: list[tuple[str, bool]]) -> int:
@@ -115,11 +127,18 @@ def donated(svc: Service, row: dict[str, Any], switched: list[tuple[str, bool]])
 
 def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
     """Return a ride's driver with the car in one line, None while there is none."""
-    driver = svc.db.get("lyft_drivers", row["driver_id"]) if rules.has_driver(row, svc.time) else None
+    driver = (
+        svc.db.get("lyft_drivers", row["driver_id"]) if rules.has_driver(row, svc.time) else None
+    )
     if driver is None:
         return None
     car = f"{driver['colour']} {driver['vehicle']}"
-    return {"name": driver["name"], "rating": driver["rating"], "vehicle": car, "license_plate": driver["plate"]}
+    return {
+        "name": driver["name"],
+        "rating": driver["rating"],
+        "vehicle": car,
+        "license_plate": driver["plate"],
+    }
 
 
 def etas(svc: Service, row: dict[str, Any]) -> tuple[int | None, int | None]:
@@ -140,7 +159,12 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     given = donated(svc, row, rounding(svc))
     charges = [
         {"kind": kind, "amount": dollars(sign * money[name])}
-        for kind, name, sign in (("fare", "fare", 1), ("promo", "discount", -1), ("cancel_fee", "cancel_fee", 1), ("tip", "tip", 1))
+        for kind, name, sign in (
+            ("fare", "fare", 1),
+            ("promo", "discount", -1),
+            ("cancel_fee", "cancel_fee", 1),
+            ("tip", "tip", 1),
+        )
         if money[name]
     ]
     charges += [
@@ -162,7 +186,9 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         if gone == "scheduled"
         else (row["starts_at"] if gone in ("picked_up", "dropped_off") else None),
         "dropoff_time": row["ends_at"] if gone == "dropped_off" else None,
-        "canceled": {"at": row["cancelled_at"], "by": row["cancelled_by"]} if row["cancelled_at"] else None,
+        "canceled": {"at": row["cancelled_at"], "by": row["cancelled_by"]}
+        if row["cancelled_at"]
+        else None,
         "driver": driver_json(svc, row),
         "eta_pickup_min": pickup,
         "eta_dropoff_min": dropoff,

@@ -15,7 +15,12 @@ from servers.ridesharing import _rules as rules
 from servers.ridesharing._rules import FullAddress, PlaceLabel
 from servers.ridesharing.lyft._model import MODES, WORDS, rounding
 
-Words = Annotated[str, Field(min_length=1, max_length=100, description="Words of a name, kind of place, street or city.")]
+Words = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=100, description="Words of a name, kind of place, street or city."
+    ),
+]
 PromoId = Annotated[str, Field(description="offer_id, from list_promos.")]
 Spent = Annotated[bool, Field(description="true lists promos that are used or expired as well.")]
 
@@ -35,23 +40,45 @@ class Account(Service):
             "phone": me["phone"],
             "saved_places": [self._place(r) for r in rules.saved(self, WORDS)],
             "payment_method": rules.card_json(self, rules.wallet(self, WORDS)[0]),
-            "promo": None if promo is None else {"offer_id": promo["id"], "code": promo["code"], "expires_at": promo["expires_at"]},
+            "promo": None
+            if promo is None
+            else {
+                "offer_id": promo["id"],
+                "code": promo["code"],
+                "expires_at": promo["expires_at"],
+            },
             "round_up_enabled": bool(switched) and switched[-1][1],
         }
 
     def _place(self, row: dict[str, Any]) -> dict[str, Any]:
-        return {"label": row["label"], "address": row["address"], "lat": row["lat"], "lng": row["lng"]}
+        return {
+            "label": row["label"],
+            "address": row["address"],
+            "lat": row["lat"],
+            "lng": row["lng"],
+        }
 
     @writes(
-        example={"label": "Climbing gym", "address": "1405 NW 14th Avenue, Portland, OR 97209", "lat": 45.5335, "lng": -122.6853},
+        example={
+            "label": "Climbing gym",
+            "address": "1405 NW 14th Avenue, Portland, OR 97209",
+            "lat": 45.5335,
+            "lng": -122.6853,
+        },
         idempotent=True,
     )
-    def save_location(self, label: PlaceLabel, address: FullAddress, lat: Latitude, lng: Longitude) -> dict[str, Any]:
+    def save_location(
+        self, label: PlaceLabel, address: FullAddress, lat: Latitude, lng: Longitude
+    ) -> dict[str, Any]:
         """Save a place under a label; one saved under the same label (capitals do not matter) is replaced."""
         new = {"label": label, "address": address, "lat": float(lat), "lng": float(lng)}
-        old = next((r for r in rules.saved(self, WORDS) if r["label"].lower() == label.lower()), None)
+        old = next(
+            (r for r in rules.saved(self, WORDS) if r["label"].lower() == label.lower()), None
+        )
         if old is None:
-            self.db.insert("lyft_saved_places", new | {"id": self.new_id("lyp"), "saved_at": self.time})
+            self.db.insert(
+                "lyft_saved_places", new | {"id": self.new_id("lyp"), "saved_at": self.time}
+            )
             return new | {"status": "saved"}
         if self._place(old) != new:
             self.db.update("lyft_saved_places", old["id"], **new)
@@ -64,10 +91,17 @@ class Account(Service):
             if row["label"].lower() == label.lower():
                 self.db.delete("lyft_saved_places", row["id"])
                 return {"label": row["label"], "status": "deleted"}
-        self.fail("LOCATION_NOT_FOUND", f"Nothing is saved under {label!r}.", "get_rider_profile lists what is.", label=label)
+        self.fail(
+            "LOCATION_NOT_FOUND",
+            f"Nothing is saved under {label!r}.",
+            "get_rider_profile lists what is.",
+            label=label,
+        )
 
     @reads(example={"query": "climbing"})
-    def search_address(self, query: Words, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+    def search_address(
+        self, query: Words, limit: Limit = 10, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Find places by words of their name, kind or address and return them with coordinates, the best match first."""
         return page(roads.places(self, query), "results", limit, cursor, roads.place_json)
 
@@ -77,7 +111,9 @@ class Account(Service):
         return {"cards": [rules.card_json(self, row) for row in rules.wallet(self, WORDS)]}
 
     @reads()
-    def list_ride_modes(self, lat: Latitude | None = None, lng: Longitude | None = None) -> dict[str, Any]:
+    def list_ride_modes(
+        self, lat: Latitude | None = None, lng: Longitude | None = None
+    ) -> dict[str, Any]:
         """Return ride types at a point (or in the rider's home city): ride_type_id, name, seats, rates in dollars, available now or not."""
         if lat is not None and lng is not None:
             region = roads.city_at(self, lat, lng)
@@ -105,7 +141,9 @@ class Account(Service):
         }
 
     @reads()
-    def list_promos(self, include_used: Spent = False, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_promos(
+        self, include_used: Spent = False, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return promos that have not expired, with terms, expiry and state, newest first.
 
         The state is available, applied (redeemed), upcoming, or ineligible for one whose first rides you have taken.
@@ -116,7 +154,14 @@ class Account(Service):
             if include_used or state not in ("used", "expired"):
                 dates = {"valid_from": row["starts_at"], "expires_at": row["expires_at"]}
                 shown.append(
-                    {"offer_id": row["id"], "code": row["code"], "description": row["title"], "state": state} | dates | rules.terms(row)
+                    {
+                        "offer_id": row["id"],
+                        "code": row["code"],
+                        "description": row["title"],
+                        "state": state,
+                    }
+                    | dates
+                    | rules.terms(row)
                 )
         return page(shown, "promos", limit, cursor)
 
@@ -124,5 +169,13 @@ class Account(Service):
     def redeem_promo(self, offer_id: PromoId) -> dict[str, Any]:
         """Redeem a promo for the next ride that meets its terms; a promo redeemed before but not used goes back to the list."""
         row = rules.apply_offer(self, WORDS, offer_id)
-        cut = f"{row['percent']} %" if row["percent"] is not None else f"${dollars(row['amount']):.2f}"
-        return {"offer_id": offer_id, "discount": f"{cut} off {row['title']}", "status": "redeemed"} | rules.terms(row)
+        cut = (
+            f"{row['percent']} %"
+            if row["percent"] is not None
+            else f"${dollars(row['amount']):.2f}"
+        )
+        return {
+            "offer_id": offer_id,
+            "discount": f"{cut} off {row['title']}",
+            "status": "redeemed",
+        } | rules.terms(row)

@@ -16,10 +16,23 @@ from servers.ridesharing import _rules as rules
 from servers.ridesharing._roads import Address
 from servers.ridesharing._rules import PaymentId
 from servers.ridesharing.lyft._booking import order
-from servers.ridesharing.lyft._model import MODES, WORDS, donated, priced, ride_json, rounding, waits
+from servers.ridesharing.lyft._model import (
+    MODES,
+    WORDS,
+    donated,
+    priced,
+    ride_json,
+    rounding,
+    waits,
+)
 
-RoundUp = Annotated[bool, Field(description="true rounds fares up to the next dollar and gives the difference away.")]
-PromoId = Annotated[str, Field(description="offer_id of a promo to use for this ride instead of the one redeemed.")]
+RoundUp = Annotated[
+    bool,
+    Field(description="true rounds fares up to the next dollar and gives the difference away."),
+]
+PromoId = Annotated[
+    str, Field(description="offer_id of a promo to use for this ride instead of the one redeemed.")
+]
 CHARITY = "Rides for Care Fund"
 WEEKLY, STREAK_REWARD = 2, 150
 """Rides that a week needs to count, and cents that each week of a streak earns."""
@@ -36,7 +49,9 @@ class Rewards(Service):
         roads.reachable(self, points)
         city, mode = roads.city_at(self, points[0].lat, points[0].lng), MODES["lyft"]
         route, prime = roads.route(city, points, self.now), roads.busy("lyft", city, self.now)
-        usual, saving = (priced(mode, city, route, prime, plan) for plan in ("standard", "wait_and_save"))
+        usual, saving = (
+            priced(mode, city, route, prime, plan) for plan in ("standard", "wait_and_save")
+        )
         return {
             "pickup": points[0].address,
             "dropoff": points[1].address,
@@ -49,7 +64,11 @@ class Rewards(Service):
 
     @writes(example={"pickup": "Home", "dropoff": "Powell's Books, Portland"})
     def request_wait_and_save_ride(
-        self, pickup: Address, dropoff: Address, payment_method_id: PaymentId | None = None, offer_id: PromoId | None = None
+        self,
+        pickup: Address,
+        dropoff: Address,
+        payment_method_id: PaymentId | None = None,
+        offer_id: PromoId | None = None,
     ) -> dict[str, Any]:
         """Request a Wait and Save ride between two addresses and return it: ride_id, fare after any promo, and the wait in minutes."""
         points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
@@ -57,7 +76,12 @@ class Rewards(Service):
         row = order(self, MODES["lyft"], points, "wait_and_save", payment_method_id, offer=offer)
         if offer is not None and row["offer_id"] is None:
             hint = f"It asks for a fare of ${dollars(offer['minimum']):.2f} or a certain ride type; see list_promos."
-            self.fail("PROMO_NOT_APPLICABLE", f"{offer['code']} does not fit this ride.", hint, fare=dollars(row["fare"]))
+            self.fail(
+                "PROMO_NOT_APPLICABLE",
+                f"{offer['code']} does not fit this ride.",
+                hint,
+                fare=dollars(row["fare"]),
+            )
         shown = ride_json(self, row)
         return {
             "ride_id": row["id"],
@@ -74,11 +98,15 @@ class Rewards(Service):
         """Switch round-up donations on or off for rides that end from now on."""
         switched = rounding(self)
         if (bool(switched) and switched[-1][1]) != enabled:
-            self.db.insert("lyft_round_up", {"id": self.new_id("lyu"), "enabled": enabled, "at": self.time})
+            self.db.insert(
+                "lyft_round_up", {"id": self.new_id("lyu"), "enabled": enabled, "at": self.time}
+            )
         return {"round_up_enabled": enabled, "status": "updated"}
 
     @reads(example={"limit": 5})
-    def get_donation_history(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_donation_history(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return what round-up gave away so far (total_donated in dollars, ride_count) and the single donations, newest first."""
         switched, given = rounding(self), []
         for row in self._completed()[::-1]:
@@ -86,12 +114,16 @@ class Rewards(Service):
             if cents:
                 given.append({"ride_id": row["id"], "amount": cents, "at": row["ends_at"]})
         total, count = sum(g["amount"] for g in given), len(given)
-        shown = page([g | {"amount": dollars(g["amount"])} for g in given], "donations", limit, cursor)
+        shown = page(
+            [g | {"amount": dollars(g["amount"])} for g in given], "donations", limit, cursor
+        )
         return {"total_donated": dollars(total), "ride_count": count, "charity": CHARITY} | shown
 
     # -- earning ------------------------------------------------------------------------------------------------------
     def _completed(self) -> list[dict[str, Any]]:
-        return self.db.rows("lyft_rides", "cancelled_at IS NULL AND ends_at<=?", self.time, order="ends_at, rowid")
+        return self.db.rows(
+            "lyft_rides", "cancelled_at IS NULL AND ends_at<=?", self.time, order="ends_at, rowid"
+        )
 
     def _home(self) -> ZoneInfo:
         return ZoneInfo(rules.profile(self, WORDS)["timezone"])
@@ -101,14 +133,26 @@ class Rewards(Service):
         kind = challenge["counts"]
         if kind == "early":
             return begun.hour < 9
-        return begun.weekday() >= 5 if kind == "weekend" else challenge["mode_id"] in (None, row["mode_id"])
+        return (
+            begun.weekday() >= 5
+            if kind == "weekend"
+            else challenge["mode_id"] in (None, row["mode_id"])
+        )
 
     @reads(example={"limit": 5})
-    def get_ride_challenges(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_ride_challenges(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return challenges, the latest to end first: description, target, progress (counted from rides), reward in dollars, status."""
         done, shown = self._completed(), []
-        for row in self.db.rows("lyft_challenges", "starts_at<=?", self.time, order="ends_at DESC, rowid"):
-            rides = [r for r in done if row["starts_at"] <= r["ends_at"] < row["ends_at"] and self._counts(row, r)]
+        for row in self.db.rows(
+            "lyft_challenges", "starts_at<=?", self.time, order="ends_at DESC, rowid"
+        ):
+            rides = [
+                r
+                for r in done
+                if row["starts_at"] <= r["ends_at"] < row["ends_at"] and self._counts(row, r)
+            ]
             reached = len(rides) >= row["target"]
             shown.append(
                 {
@@ -117,7 +161,9 @@ class Rewards(Service):
                     "progress": min(len(rides), row["target"]),
                     "target": row["target"],
                     "reward": dollars(row["reward"]),
-                    "status": "completed" if reached else ("missed" if self.time >= row["ends_at"] else "active"),
+                    "status": "completed"
+                    if reached
+                    else ("missed" if self.time >= row["ends_at"] else "active"),
                     "completed_at": rides[row["target"] - 1]["ends_at"] if reached else None,
                     "starts_at": row["starts_at"],
                     "ends_at": row["ends_at"],

@@ -31,15 +31,35 @@ from servers.ridesharing.lyft._model import (
 )
 from servers.ridesharing.lyft._model import status as ride_status
 
-Patient = Annotated[bool, Field(description="true waits longer for a lower fare; only with ride_type_id lyft.")]
+Patient = Annotated[
+    bool, Field(description="true waits longer for a lower fare; only with ride_type_id lyft.")
+]
 Priority = Annotated[bool, Field(description="true halves the wait for 2.50 more.")]
 Token = Annotated[str, Field(description="cost_token of the estimate whose fare shall hold.")]
-PickupTime = Annotated[Timestamp, Field(description="When the driver shall be there, from 30 minutes to 90 days ahead.")]
-Standing = Annotated[Literal["upcoming", "on_the_way", "finished", "canceled"], Field(description="Only scheduled rides of this standing.")]
-TO_WORK = {"pickup_lat": 45.5181, "pickup_lng": -122.6431, "dropoff_lat": 45.5236, "dropoff_lng": -122.6828}
+PickupTime = Annotated[
+    Timestamp,
+    Field(description="When the driver shall be there, from 30 minutes to 90 days ahead."),
+]
+Standing = Annotated[
+    Literal["upcoming", "on_the_way", "finished", "canceled"],
+    Field(description="Only scheduled rides of this standing."),
+]
+TO_WORK = {
+    "pickup_lat": 45.5181,
+    "pickup_lng": -122.6431,
+    "dropoff_lat": 45.5236,
+    "dropoff_lng": -122.6828,
+}
 BOOKED = Setup("book_ride", TO_WORK | {"ride_type_id": "lyft"}, "ride")
 MORNING = Setup(
-    "schedule_ride", {"pickup": "Home", "dropoff": "Work", "ride_type": "lyft", "scheduled_time": "2026-03-17T15:30:00Z"}, "planned"
+    "schedule_ride",
+    {
+        "pickup": "Home",
+        "dropoff": "Work",
+        "ride_type": "lyft",
+        "scheduled_time": "2026-03-17T15:30:00Z",
+    },
+    "planned",
 )
 
 
@@ -48,20 +68,34 @@ class Rides(Service):
 
     @reads(example=TO_WORK)
     def get_ride_estimates(
-        self, pickup_lat: Latitude, pickup_lng: Longitude, dropoff_lat: Latitude, dropoff_lng: Longitude
+        self,
+        pickup_lat: Latitude,
+        pickup_lng: Longitude,
+        dropoff_lat: Latitude,
+        dropoff_lng: Longitude,
     ) -> dict[str, Any]:
         """Return for each ride type the fare (dollars, after the redeemed promo), the prime time in it, and the ETAs.
 
         A fare holds at least ten minutes for who passes its cost_token; it covers the standard, wait-and-save and priority fare alike.
         """
-        points = [roads.name_of(self, pickup_lat, pickup_lng), roads.name_of(self, dropoff_lat, dropoff_lng)]
+        points = [
+            roads.name_of(self, pickup_lat, pickup_lng),
+            roads.name_of(self, dropoff_lat, dropoff_lng),
+        ]
         roads.reachable(self, points)
         city = roads.city_at(self, pickup_lat, pickup_lng)
-        prime, route, slot = roads.busy("lyft", city, self.now), roads.route(city, points, self.now), self.now // roads.SLOT
+        prime, route, slot = (
+            roads.busy("lyft", city, self.now),
+            roads.route(city, points, self.now),
+            self.now // roads.SLOT,
+        )
         shown = []
         for mode in MODES.values():
             pickup = waits(mode, city, self.now, "standard")
-            cost = {p: self._after_promo(mode, priced(mode, city, route, prime, p)) for p in ("standard", "priority", "wait_and_save")}
+            cost = {
+                p: self._after_promo(mode, priced(mode, city, route, prime, p))
+                for p in ("standard", "priority", "wait_and_save")
+            }
             shown.append(
                 {
                     "ride_type_id": mode.id,
@@ -77,11 +111,18 @@ class Rides(Service):
                 }
             )
         until = iso((slot + roads.HONOURED) * roads.SLOT)
-        return {"estimates": shown, "distance_miles": route.miles, "duration_min": route.minutes, "valid_until": until}
+        return {
+            "estimates": shown,
+            "distance_miles": route.miles,
+            "duration_min": route.minutes,
+            "valid_until": until,
+        }
 
     def _after_promo(self, mode: Any, cost: int) -> float:
         promo = rules.applied(self, WORDS)
-        return dollars(cost - (rules.off(promo, cost) if promo and rules.fits(promo, mode, cost) else 0))
+        return dollars(
+            cost - (rules.off(promo, cost) if promo and rules.fits(promo, mode, cost) else 0)
+        )
 
     @writes(example=TO_WORK | {"ride_type_id": "lyft"})
     def book_ride(
@@ -98,11 +139,22 @@ class Rides(Service):
     ) -> dict[str, Any]:
         """Book a ride for now and return it, pending at first; refused while another one is under way. fare_total is what it will cost."""
         if wait_and_save and (priority_pickup or ride_type_id != "lyft"):
-            hint = "Drop wait_and_save, or use it with ride_type_id lyft and without priority_pickup."
-            self.fail("OPTIONS_NOT_COMBINABLE", "Wait and Save is for standard Lyft rides without priority.", hint)
+            hint = (
+                "Drop wait_and_save, or use it with ride_type_id lyft and without priority_pickup."
+            )
+            self.fail(
+                "OPTIONS_NOT_COMBINABLE",
+                "Wait and Save is for standard Lyft rides without priority.",
+                hint,
+            )
         plan = "wait_and_save" if wait_and_save else ("priority" if priority_pickup else "standard")
-        ends = [roads.name_of(self, pickup_lat, pickup_lng), roads.name_of(self, dropoff_lat, dropoff_lng)]
-        return ride_json(self, order(self, MODES[ride_type_id], ends, plan, payment_method_id, token=cost_token))
+        ends = [
+            roads.name_of(self, pickup_lat, pickup_lng),
+            roads.name_of(self, dropoff_lat, dropoff_lng),
+        ]
+        return ride_json(
+            self, order(self, MODES[ride_type_id], ends, plan, payment_method_id, token=cost_token)
+        )
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(BOOKED,), destructive=True)
     def cancel_trip(self, ride_id: TripId) -> dict[str, Any]:
@@ -110,7 +162,9 @@ class Rides(Service):
         row = rules.find_ride(self, WORDS, ride_id)
         rules.cancellable(self, WORDS, row)
         fee = rules.cancel_fee(self, row, CANCEL_FEE)
-        self.db.update("lyft_rides", ride_id, cancelled_at=self.time, cancelled_by="rider", cancel_fee=fee)
+        self.db.update(
+            "lyft_rides", ride_id, cancelled_at=self.time, cancelled_by="rider", cancel_fee=fee
+        )
         return {"ride_id": ride_id, "status": "canceled", "cancel_fee": dollars(fee)}
 
     @reads(example={"ride_id": seeded("lyr", "recent")})
@@ -119,7 +173,9 @@ class Rides(Service):
         return ride_json(self, rules.find_ride(self, WORDS, ride_id))
 
     @reads(example={"status": "dropped_off", "limit": 5})
-    def list_trip_history(self, status: TripStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_trip_history(
+        self, status: TripStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return rides, newest first by when they were asked for; scheduled ones are among them."""
         rows = self.db.rows("lyft_rides", order="requested_at DESC, rowid DESC")
         if status is not None:
@@ -132,11 +188,22 @@ class Rides(Service):
         row = rules.find_ride(self, WORDS, ride_id)
         shown, driver = driver_json(self, row), self.db.get("lyft_drivers", row["driver_id"])
         if driver is None or shown is None:
-            self.fail("NO_DRIVER_YET", f"Ride {ride_id} has no driver.", "Look again when get_trip says accepted.", ride_id=ride_id)
-        current = [r for r in rules.underway(self, WORDS) if r["driver_id"] == driver["id"] and rules.has_driver(r, self.time)]
+            self.fail(
+                "NO_DRIVER_YET",
+                f"Ride {ride_id} has no driver.",
+                "Look again when get_trip says accepted.",
+                ride_id=ride_id,
+            )
+        current = [
+            r
+            for r in rules.underway(self, WORDS)
+            if r["driver_id"] == driver["id"] and rules.has_driver(r, self.time)
+        ]
         return shown | {
             "ride_id": ride_id,
-            "availability": "driving_you" if current else ("free", "off_duty")[not rules.on_shift(driver, self.now)],
+            "availability": "driving_you"
+            if current
+            else ("free", "off_duty")[not rules.on_shift(driver, self.now)],
         }
 
     # -- after the ride -----------------------------------------------------------------------------------------------
@@ -145,7 +212,12 @@ class Rides(Service):
         """Give a completed ride stars, within 30 days of it. Three or fewer mean that you are not matched with this driver again."""
         row = rules.finished(self, WORDS, ride_id, "rated")
         if row["rating"] is not None and row["rating"] != rating:
-            self.fail("ALREADY_RATED", f"The ride was rated {row['rating']}.", "A rating is final at Lyft.", rating=row["rating"])
+            self.fail(
+                "ALREADY_RATED",
+                f"The ride was rated {row['rating']}.",
+                "A rating is final at Lyft.",
+                rating=row["rating"],
+            )
         if row["rating"] is None:
             self.db.update("lyft_rides", ride_id, rating=rating, rated_at=self.time)
         return {"ride_id": ride_id, "rating": rating, "status": "rated"}
@@ -156,14 +228,21 @@ class Rides(Service):
         row = rules.finished(self, WORDS, ride_id, "tipped")
         if amount <= row["tip"] or amount > 20_000:
             hint = f"Give more than ${dollars(row['tip']):.2f} and at most $200.00."
-            self.fail("INVALID_TIP", "The tip can only be raised, up to 200 dollars.", hint, tip_amount=dollars(row["tip"]))
+            self.fail(
+                "INVALID_TIP",
+                "The tip can only be raised, up to 200 dollars.",
+                hint,
+                tip_amount=dollars(row["tip"]),
+            )
         self.db.update("lyft_rides", ride_id, tip=amount, tipped_at=self.time)
         total = ride_json(self, row | {"tip": amount})["total_charged"]
         return {"ride_id": ride_id, "tip_amount": dollars(amount), "total_with_tip": total}
 
     # -- scheduled rides ----------------------------------------------------------------------------------------------
     def _scheduled(self, row: dict[str, Any]) -> dict[str, Any]:
-        standing = {"scheduled": "upcoming", "done": "finished", "cancelled": "canceled"}.get(rules.phase(row, self.time), "on_the_way")
+        standing = {"scheduled": "upcoming", "done": "finished", "cancelled": "canceled"}.get(
+            rules.phase(row, self.time), "on_the_way"
+        )
         shown = ride_json(self, row)
         return {
             "scheduled_ride_id": row["scheduled_id"],
@@ -180,32 +259,65 @@ class Rides(Service):
 
     @writes(example=MORNING.args)
     def schedule_ride(
-        self, pickup: Address, dropoff: Address, ride_type: RideMode, scheduled_time: PickupTime, payment_method_id: PaymentId | None = None
+        self,
+        pickup: Address,
+        dropoff: Address,
+        ride_type: RideMode,
+        scheduled_time: PickupTime,
+        payment_method_id: PaymentId | None = None,
     ) -> dict[str, Any]:
         """Schedule a ride at a fare without prime time and return it; it becomes a ride of its own 15 minutes before the pickup."""
         ways: list[Spot] = [rules.spot(self, WORDS, text) for text in (pickup, dropoff)]
         moment = rules.scheduled_moment(self, WORDS, scheduled_time)
-        near = self.db.rows("lyft_rides", "scheduled_for IS NOT NULL AND cancelled_at IS NULL AND ends_at>?", self.time)
-        clash = next((r for r in near if abs(parse_time(r["scheduled_for"]) - moment) < 30 * rules.MINUTE), None)
+        near = self.db.rows(
+            "lyft_rides",
+            "scheduled_for IS NOT NULL AND cancelled_at IS NULL AND ends_at>?",
+            self.time,
+        )
+        clash = next(
+            (r for r in near if abs(parse_time(r["scheduled_for"]) - moment) < 30 * rules.MINUTE),
+            None,
+        )
         if clash:
             hint = "Keep scheduled rides 30 minutes apart, or cancel that one with cancel_scheduled_ride."
             self.fail(
-                "SCHEDULE_CONFLICT", f"A ride is scheduled for {clash['scheduled_for']}.", hint, scheduled_ride_id=clash["scheduled_id"]
+                "SCHEDULE_CONFLICT",
+                f"A ride is scheduled for {clash['scheduled_for']}.",
+                hint,
+                scheduled_ride_id=clash["scheduled_id"],
             )
-        return self._scheduled(order(self, MODES[ride_type], ways, "standard", payment_method_id, scheduled=moment))
+        return self._scheduled(
+            order(self, MODES[ride_type], ways, "standard", payment_method_id, scheduled=moment)
+        )
 
     @reads(example={"status": "upcoming"})
-    def list_scheduled_rides(self, status: Standing | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_scheduled_rides(
+        self, status: Standing | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return scheduled rides in the order of their pickups, from the first ever; filter by upcoming to see what is to come."""
         rows = self.db.rows("lyft_rides", "scheduled_id IS NOT NULL", order="scheduled_for, id")
-        return page([s for s in map(self._scheduled, rows) if status in (None, s["status"])], "scheduled_rides", limit, cursor)
+        return page(
+            [s for s in map(self._scheduled, rows) if status in (None, s["status"])],
+            "scheduled_rides",
+            limit,
+            cursor,
+        )
 
-    @writes(example={"scheduled_ride_id": "${planned.scheduled_ride_id}"}, setup=(MORNING,), destructive=True)
+    @writes(
+        example={"scheduled_ride_id": "${planned.scheduled_ride_id}"},
+        setup=(MORNING,),
+        destructive=True,
+    )
     def cancel_scheduled_ride(self, scheduled_ride_id: ScheduledId) -> dict[str, Any]:
         """Cancel a scheduled ride: nothing is charged until its driver is assigned, 15 minutes before the pickup."""
         found = self.db.rows("lyft_rides", "scheduled_id=?", scheduled_ride_id)
         if not found:
             message = f"No scheduled ride is {scheduled_ride_id!r}."
-            self.fail("SCHEDULED_RIDE_NOT_FOUND", message, "list_scheduled_rides has the ids.", scheduled_ride_id=scheduled_ride_id)
+            self.fail(
+                "SCHEDULED_RIDE_NOT_FOUND",
+                message,
+                "list_scheduled_rides has the ids.",
+                scheduled_ride_id=scheduled_ride_id,
+            )
         fee = self.cancel_trip(found[0]["id"])["cancel_fee"]
         return {"scheduled_ride_id": scheduled_ride_id, "status": "canceled", "cancel_fee": fee}

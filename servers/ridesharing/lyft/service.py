@@ -16,4 +16,11 @@ class Lyft(Account, Rides, Rewards):
     tables, shared_tables = TABLES, SHARED
     name, title = "lyft", "Lyft"
     category, domain = "ridesharing", "mobility"
-    codes = Codes("BAD_REQUEST", "SERVICE_DOWN", "RATE_LIMIT_REACHED", "UPSTREAM_TIMEOUT", "TOKEN_INVALID", "SERVER_ERROR")
+    codes = Codes(
+        "BAD_REQUEST",
+        "SERVICE_DOWN",
+        "RATE_LIMIT_REACHED",
+        "UPSTREAM_TIMEOUT",
+        "TOKEN_INVALID",
+        "SERVER_ERROR",
+    )

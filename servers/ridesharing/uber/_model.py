@@ -21,7 +21,10 @@ TABLES = {
     "uber_drivers": rules.DRIVERS,
     "uber_offers": rules.OFFERS,
     # `stops` are [address, lat, lng] in their order; a reservation is a ride with a reservation_id and a time.
-    "uber_rides": Table(rules.RIDE + "stops:list reservation_id:str?", index=("requested_at", "reservation_id", "offer_id")),
+    "uber_rides": Table(
+        rules.RIDE + "stops:list reservation_id:str?",
+        index=("requested_at", "reservation_id", "offer_id"),
+    ),
     "uber_adjustments": rules.ADJUSTMENTS,
     "uber_contacts": Table("id:str name:str phone:str"),
     "uber_splits": Table("id:str ride_id:str contact_id:str invited_at:str", index=("ride_id",)),
@@ -63,12 +66,23 @@ COURIER = Mode("connect", "Connect", 210, 190, 28, 690, 195, 0)
 
 RideId = Annotated[str, Field(description="ride_id, from list_rides or request_ride.")]
 RideType = Annotated[
-    Literal["uberx", "comfort", "uberxl", "green", "pet", "black", "wav"], Field(description="ride_type_id, from list_ride_types.")
+    Literal["uberx", "comfort", "uberxl", "green", "pet", "black", "wav"],
+    Field(description="ride_type_id, from list_ride_types."),
 ]
 ReservationId = Annotated[str, Field(description="reservation_id, from get_reservations.")]
 DeliveryId = Annotated[str, Field(description="delivery_id, from list_deliveries.")]
 RideStatus = Annotated[
-    Literal["scheduled", "processing", "accepted", "arriving", "in_progress", "completed", "rider_canceled", "driver_canceled", "no_show"],
+    Literal[
+        "scheduled",
+        "processing",
+        "accepted",
+        "arriving",
+        "in_progress",
+        "completed",
+        "rider_canceled",
+        "driver_canceled",
+        "no_show",
+    ],
     Field(description="Only rides in this status; arriving: the driver waits at the pickup."),
 ]
 _STATUS = {
@@ -86,7 +100,9 @@ def status(row: dict[str, Any], now: str) -> str:
     where = rules.phase(row, now)
     if where != "cancelled":
         return _STATUS[where]
-    return {"driver": "driver_canceled", "no_show": "no_show"}.get(row["cancelled_by"], "rider_canceled")
+    return {"driver": "driver_canceled", "no_show": "no_show"}.get(
+        row["cancelled_by"], "rider_canceled"
+    )
 
 
 def points(row: dict[str, Any]) -> list[Spot]:
@@ -97,7 +113,11 @@ def points(row: dict[str, Any]) -> list[Spot]:
 
 def way(svc: Service, row: dict[str, Any]) -> roads.Route:
     """Return the route of a ride as it was priced."""
-    return roads.route(svc.db.get("ridesharing_cities", row["city_id"]) or {}, points(row), parse_time(row["priced_at"]))
+    return roads.route(
+        svc.db.get("ridesharing_cities", row["city_id"]) or {},
+        points(row),
+        parse_time(row["priced_at"]),
+    )
 
 
 def spot_json(spot: Spot) -> dict[str, Any]:
@@ -108,13 +128,20 @@ def spot_json(spot: Spot) -> dict[str, Any]:
 def reached(svc: Service, row: dict[str, Any]) -> int:
     """Return how many stops lie behind a ride that has begun."""
     begun = svc.now - parse_time(row["starts_at"])
-    return sum(leg * rules.MINUTE <= begun for leg in way(svc, row).legs[:-1]) if svc.time >= row["starts_at"] else 0
+    return (
+        sum(leg * rules.MINUTE <= begun for leg in way(svc, row).legs[:-1])
+        if svc.time >= row["starts_at"]
+        else 0
+    )
 
 
 def stops_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a ride's stops with their index and whether they lie behind."""
     behind = reached(svc, row)
-    return [{"index": n, "reached": n < behind} | spot_json(Spot(*stop)) for n, stop in enumerate(row["stops"])]
+    return [
+        {"index": n, "reached": n < behind} | spot_json(Spot(*stop))
+        for n, stop in enumerate(row["stops"])
+    ]
 
 
 def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
@@ -128,7 +155,9 @@ def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
 
 def minutes_to(svc: Service, row: dict[str, Any]) -> int | None:
     """Return the minutes to the pickup, None once that is over."""
-    return None if row["cancelled_at"] or svc.time >= row["starts_at"] else rules.minutes_to(svc, row)
+    return (
+        None if row["cancelled_at"] or svc.time >= row["starts_at"] else rules.minutes_to(svc, row)
+    )
 
 
 def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
@@ -149,7 +178,9 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "reservation_id": row["reservation_id"],
         "driver": driver_json(svc, row),
         "eta_pickup_min": minutes_to(svc, row),
-        "picked_up_at": row["starts_at"] if svc.time >= row["starts_at"] and not row["cancelled_at"] else None,
+        "picked_up_at": row["starts_at"]
+        if svc.time >= row["starts_at"] and not row["cancelled_at"]
+        else None,
         "dropped_off_at": row["ends_at"] if over else None,
         "canceled_at": row["cancelled_at"],
         "distance_miles": route.miles,
@@ -161,7 +192,8 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
             "discount": dollars(money["discount"]),
             "cancellation_fee": dollars(money["cancel_fee"]),
             "adjustments": [
-                {"amount": dollars(a["amount"]), "reason": a["reason"], "at": a["at"]} for a in rules.adjustments(svc, WORDS, row["id"])
+                {"amount": dollars(a["amount"]), "reason": a["reason"], "at": a["at"]}
+                for a in rules.adjustments(svc, WORDS, row["id"])
             ],
             "tip": dollars(money["tip"]),
             "total": dollars(money["total"]),
@@ -176,7 +208,10 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 # -- fare splits --------------------------------------------------------------------------------------------------
 def answer(row: dict[str, Any], now: int) -> str:
     """Return what a contact has answered to an invitation: invited, accepted, declined, or lapsed after a day."""
-    since, fate = now - parse_time(row["invited_at"]), share("split", row["ride_id"], row["contact_id"])
+    since, fate = (
+        now - parse_time(row["invited_at"]),
+        share("split", row["ride_id"], row["contact_id"]),
+    )
     if fate > 0.92:
         return "lapsed" if since >= rules.DAY else "invited"
     if since < 120 + int(2400 * share("answer", row["ride_id"], row["contact_id"])):
@@ -195,8 +230,20 @@ def split_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
     people = []
     for one in invited:
         contact = svc.db.get("uber_contacts", one["contact_id"]) or {}
-        said = {"contact_id": one["contact_id"], "name": contact["name"], "status": answer(one, svc.now), "amount": dollars(each)}
+        said = {
+            "contact_id": one["contact_id"],
+            "name": contact["name"],
+            "status": answer(one, svc.now),
+            "amount": dollars(each),
+        }
         people.append(said)
     carried = each * sum(p["status"] == "accepted" for p in people)
-    shares = {"num_splits": len(invited) + 1, "amount_per_person": dollars(each), "your_share": dollars(total - carried)}
-    return shares | {"participants": people, "invited_at": iso(min(parse_time(i["invited_at"]) for i in invited))}
+    shares = {
+        "num_splits": len(invited) + 1,
+        "amount_per_person": dollars(each),
+        "your_share": dollars(total - carried),
+    }
+    return shares | {
+        "participants": people,
+        "invited_at": iso(min(parse_time(i["invited_at"]) for i in invited)),
+    }

@@ -15,17 +15,31 @@ from servers.ridesharing import _rules as rules
 from servers.ridesharing._rules import FullAddress, PlaceLabel
 from servers.ridesharing.uber._model import MODES, WORDS
 
-Query = Annotated[str, Field(max_length=100, description="Words of a name, kind, street or city; leave out to list all places.")]
+Query = Annotated[
+    str,
+    Field(
+        max_length=100,
+        description="Words of a name, kind, street or city; leave out to list all places.",
+    ),
+]
 OfferId = Annotated[str, Field(description="offer_id, from list_offers.")]
 Used = Annotated[bool, Field(description="true lists used and expired offers too.")]
-NEW_PLACE = {"label": "Parents in law", "address": "2101 NE Going Street, Portland, OR 97211", "lat": 45.5581, "lng": -122.6437}
+NEW_PLACE = {
+    "label": "Parents in law",
+    "address": "2101 NE Going Street, Portland, OR 97211",
+    "lat": 45.5581,
+    "lng": -122.6437,
+}
 
 
 class Account(Service):
     """Who rides, from where, and what pays."""
 
     def _saved_json(self) -> list[dict[str, Any]]:
-        return [{k: row[k] for k in ("label", "address", "lat", "lng")} for row in rules.saved(self, WORDS)]
+        return [
+            {k: row[k] for k in ("label", "address", "lat", "lng")}
+            for row in rules.saved(self, WORDS)
+        ]
 
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
@@ -39,30 +53,50 @@ class Account(Service):
         }
 
     @writes(example=NEW_PLACE)
-    def add_saved_place(self, label: PlaceLabel, address: FullAddress, lat: Latitude, lng: Longitude) -> dict[str, Any]:
+    def add_saved_place(
+        self, label: PlaceLabel, address: FullAddress, lat: Latitude, lng: Longitude
+    ) -> dict[str, Any]:
         """Save a place under a label that is not yet taken. The label can then be given wherever an address is asked for."""
         for row in rules.saved(self, WORDS):
             if row["label"].casefold() == label.casefold():
                 hint = "Remove it with remove_saved_place first, or choose another label."
-                self.fail("LABEL_EXISTS", f"{row['label']} is saved as {row['address']}.", hint, label=row["label"])
+                self.fail(
+                    "LABEL_EXISTS",
+                    f"{row['label']} is saved as {row['address']}.",
+                    hint,
+                    label=row["label"],
+                )
         roads.city_at(self, lat, lng)
         made = {"label": label, "address": address, "lat": lat, "lng": lng}
-        self.db.insert("uber_saved_places", {"id": self.new_id("ubp"), "saved_at": self.time} | made)
+        self.db.insert(
+            "uber_saved_places", {"id": self.new_id("ubp"), "saved_at": self.time} | made
+        )
         return made | {"status": "saved"}
 
-    @writes(example={"label": NEW_PLACE["label"]}, setup=(Setup("add_saved_place", NEW_PLACE),), destructive=True)
+    @writes(
+        example={"label": NEW_PLACE["label"]},
+        setup=(Setup("add_saved_place", NEW_PLACE),),
+        destructive=True,
+    )
     def remove_saved_place(self, label: PlaceLabel) -> dict[str, Any]:
         """Forget a saved place, by its label (capitals do not matter)."""
         known = rules.saved(self, WORDS)
         row = next((r for r in known if r["label"].casefold() == label.casefold()), None)
         if row is None:
             labels = [r["label"] for r in known]
-            self.fail("SAVED_PLACE_NOT_FOUND", f"No place is saved as {label!r}.", "get_user_profile lists saved places.", labels=labels)
+            self.fail(
+                "SAVED_PLACE_NOT_FOUND",
+                f"No place is saved as {label!r}.",
+                "get_user_profile lists saved places.",
+                labels=labels,
+            )
         self.db.delete("uber_saved_places", row["id"])
         return {"label": row["label"], "status": "removed"}
 
     @reads(example={"query": "airport", "limit": 5})
-    def find_place(self, query: Query = "", limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def find_place(
+        self, query: Query = "", limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Turn a name or address into coordinates: known places that hold all words, best first, with place_id, address, lat and lng.
 
         Places of several cities and of the same name are told apart by their address.
@@ -75,10 +109,16 @@ class Account(Service):
         return {"payment_methods": [rules.card_json(self, c) for c in rules.wallet(self, WORDS)]}
 
     @reads(example={"lat": 45.5231, "lng": -122.6765})
-    def list_ride_types(self, lat: Latitude | None = None, lng: Longitude | None = None) -> dict[str, Any]:
+    def list_ride_types(
+        self, lat: Latitude | None = None, lng: Longitude | None = None
+    ) -> dict[str, Any]:
         """Return ride types with base_fare (dollars), capacity and whether a driver is near now, at a point or in the home city."""
         if (lat is None) != (lng is None):
-            self.fail("INVALID_LOCATION", "Only one of lat and lng was given.", "Give both, or neither for the home city.")
+            self.fail(
+                "INVALID_LOCATION",
+                "Only one of lat and lng was given.",
+                "Give both, or neither for the home city.",
+            )
         home = self.db.get("ridesharing_cities", rules.profile(self, WORDS)["city_id"]) or {}
         city = home if lat is None or lng is None else roads.city_at(self, lat, lng)
         shown = [
@@ -97,17 +137,32 @@ class Account(Service):
     def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
         state = rules.offer_state(self, WORDS, row)
         ride = rules.used_by(self, WORDS, row["id"])
-        shown = {"offer_id": row["id"], "code": row["code"], "title": row["title"], "status": state} | rules.terms(row)
-        return shown | {"starts_at": row["starts_at"], "expires_at": row["expires_at"], "used_on_ride_id": ride["id"] if ride else None}
+        shown = {
+            "offer_id": row["id"],
+            "code": row["code"],
+            "title": row["title"],
+            "status": state,
+        } | rules.terms(row)
+        return shown | {
+            "starts_at": row["starts_at"],
+            "expires_at": row["expires_at"],
+            "used_on_ride_id": ride["id"] if ride else None,
+        }
 
     @reads(example={})
-    def list_offers(self, include_used: Used = False, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_offers(
+        self, include_used: Used = False, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return offers, the soonest to expire first, with what they take off and ask for, and a status.
 
         That is available, applied, upcoming, or ineligible for one whose first rides you have taken.
         """
         rows = self.db.rows("uber_offers", order="expires_at, rowid")
-        shown = [o for o in map(self._offer_json, rows) if include_used or o["status"] not in ("used", "expired")]
+        shown = [
+            o
+            for o in map(self._offer_json, rows)
+            if include_used or o["status"] not in ("used", "expired")
+        ]
         return page(shown, "offers", limit, cursor)
 
     @writes(example={"offer_id": seeded("ubo", "green")}, idempotent=True)
@@ -118,7 +173,9 @@ class Account(Service):
         other = before["id"] if before and before["id"] != offer_id else None
         return {
             "offer_id": offer_id,
-            "discount": {k: offer[k] for k in ("percent_off", "amount_off", "max_discount", "min_fare")},
+            "discount": {
+                k: offer[k] for k in ("percent_off", "amount_off", "max_discount", "min_fare")
+            },
             "status": offer["status"],
             "replaced_offer_id": other,
         }

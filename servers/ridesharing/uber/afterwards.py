@@ -29,10 +29,33 @@ from servers.ridesharing.uber._model import (
 )
 from servers.ridesharing.uber.rides import NOW
 
-Place = Annotated[int, Field(ge=0, le=MAX_STOPS - 1, description="Where among the stops it goes, 0 first; last when left out.")]
-StopIndex = Annotated[int, Field(ge=0, le=MAX_STOPS - 1, description="index of the stop, from get_ride_stops.")]
-Splits = Annotated[int, Field(ge=2, le=6, description="How many people share the fare, you included: one more than contact_ids.")]
-Contacts = Annotated[list[str], Field(min_length=1, max_length=5, description="contact_id of each person to invite, from list_contacts.")]
+Place = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=MAX_STOPS - 1,
+        description="Where among the stops it goes, 0 first; last when left out.",
+    ),
+]
+StopIndex = Annotated[
+    int, Field(ge=0, le=MAX_STOPS - 1, description="index of the stop, from get_ride_stops.")
+]
+Splits = Annotated[
+    int,
+    Field(
+        ge=2,
+        le=6,
+        description="How many people share the fare, you included: one more than contact_ids.",
+    ),
+]
+Contacts = Annotated[
+    list[str],
+    Field(
+        min_length=1,
+        max_length=5,
+        description="contact_id of each person to invite, from list_contacts.",
+    ),
+]
 
 
 class Afterwards(Service):
@@ -46,39 +69,77 @@ class Afterwards(Service):
         """
         row = row | {"stops": stops}
         roads.reachable(self, points(row))
-        city, at = self.db.get("ridesharing_cities", row["city_id"]) or {}, parse_time(row["priced_at"])
+        city, at = (
+            self.db.get("ridesharing_cities", row["city_id"]) or {},
+            parse_time(row["priced_at"]),
+        )
         route = roads.route(city, points(row), at)
-        cost = roads.fare(MODES[row["mode_id"]], city, route, row["percent"]) + (RESERVE_FEE if row["reservation_id"] else 0)
+        cost = roads.fare(MODES[row["mode_id"]], city, route, row["percent"]) + (
+            RESERVE_FEE if row["reservation_id"] else 0
+        )
         over = iso(parse_time(row["starts_at"]) + route.minutes * rules.MINUTE)
         offer = self.db.get("uber_offers", row["offer_id"]) if row["offer_id"] else None
         kept = row["offer_id"] if offer and rules.fits(offer, MODES[row["mode_id"]], cost) else None
-        self.db.update("uber_rides", row["id"], stops=stops, fare=cost, offer_id=kept, ends_at=max(over, iso(self.now + 60)))
+        self.db.update(
+            "uber_rides",
+            row["id"],
+            stops=stops,
+            fare=cost,
+            offer_id=kept,
+            ends_at=max(over, iso(self.now + 60)),
+        )
         row = rules.find_ride(self, WORDS, row["id"])
-        return {"ride_id": row["id"], "stops": stops_json(self, row), "fare_total": ride_json(self, row)["fare_total"]}
+        return {
+            "ride_id": row["id"],
+            "stops": stops_json(self, row),
+            "fare_total": ride_json(self, row)["fare_total"],
+        }
 
     def _open(self, ride_id: str) -> dict[str, Any]:
         row = rules.find_ride(self, WORDS, ride_id)
         if rules.phase(row, self.time) in ("done", "cancelled"):
             hint = "Stops can be changed until the dropoff."
-            self.fail("RIDE_NOT_ACTIVE", f"Ride {ride_id} is over.", hint, ride_id=ride_id, ride_status=status(row, self.time))
+            self.fail(
+                "RIDE_NOT_ACTIVE",
+                f"Ride {ride_id} is over.",
+                hint,
+                ride_id=ride_id,
+                ride_status=status(row, self.time),
+            )
         return row
 
-    @writes(example={"ride_id": "${ride.ride_id}", "address": "Powell's Books, Portland"}, setup=(NOW,))
-    def add_stop(self, ride_id: RideId, address: Address, position: Place | None = None) -> dict[str, Any]:
+    @writes(
+        example={"ride_id": "${ride.ride_id}", "address": "Powell's Books, Portland"}, setup=(NOW,)
+    )
+    def add_stop(
+        self, ride_id: RideId, address: Address, position: Place | None = None
+    ) -> dict[str, Any]:
         """Add a stop to a ride that is not over, at most 3 in all; the fare changes with the way. Returns stops and the new fare_total."""
         row = self._open(ride_id)
         if len(row["stops"]) >= MAX_STOPS:
-            self.fail("TOO_MANY_STOPS", f"The ride has {MAX_STOPS} stops.", "Remove one with remove_stop first.", ride_id=ride_id)
+            self.fail(
+                "TOO_MANY_STOPS",
+                f"The ride has {MAX_STOPS} stops.",
+                "Remove one with remove_stop first.",
+                ride_id=ride_id,
+            )
         at = len(row["stops"]) if position is None else position
         if at > len(row["stops"]) or at < reached(self, row):
             hint = f"Choose a position from {reached(self, row)} to {len(row['stops'])}."
             self.fail("INVALID_POSITION", f"A stop cannot go to position {at}.", hint, position=at)
         new = list(rules.spot(self, WORDS, address))
-        return self._reroute(row, [*row["stops"][:at], new, *row["stops"][at:]]) | {"status": "stop_added"}
+        return self._reroute(row, [*row["stops"][:at], new, *row["stops"][at:]]) | {
+            "status": "stop_added"
+        }
 
     @writes(
         example={"ride_id": "${ride.ride_id}", "stop_index": 0},
-        setup=(NOW, Setup("add_stop", {"ride_id": "${ride.ride_id}", "address": "Powell's Books, Portland"})),
+        setup=(
+            NOW,
+            Setup(
+                "add_stop", {"ride_id": "${ride.ride_id}", "address": "Powell's Books, Portland"}
+            ),
+        ),
         destructive=True,
     )
     def remove_stop(self, ride_id: RideId, stop_index: StopIndex) -> dict[str, Any]:
@@ -86,29 +147,57 @@ class Afterwards(Service):
         row = self._open(ride_id)
         if stop_index >= len(row["stops"]):
             hint = "get_ride_stops shows the stops with their index."
-            self.fail("STOP_NOT_FOUND", f"The ride has no stop {stop_index}.", hint, stops=len(row["stops"]))
+            self.fail(
+                "STOP_NOT_FOUND",
+                f"The ride has no stop {stop_index}.",
+                hint,
+                stops=len(row["stops"]),
+            )
         if stop_index < reached(self, row):
-            self.fail("STOP_ALREADY_REACHED", f"Stop {stop_index} lies behind.", "Only stops ahead can be removed.", stop_index=stop_index)
-        return self._reroute(row, [s for n, s in enumerate(row["stops"]) if n != stop_index]) | {"status": "stop_removed"}
+            self.fail(
+                "STOP_ALREADY_REACHED",
+                f"Stop {stop_index} lies behind.",
+                "Only stops ahead can be removed.",
+                stop_index=stop_index,
+            )
+        return self._reroute(row, [s for n, s in enumerate(row["stops"]) if n != stop_index]) | {
+            "status": "stop_removed"
+        }
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
     def get_ride_stops(self, ride_id: RideId) -> dict[str, Any]:
         """Return pickup, stops with their index and whether they were reached, and dropoff of a ride."""
         row = rules.find_ride(self, WORDS, ride_id)
         start, end = rules.spots(row)
-        return {"ride_id": ride_id, "pickup": spot_json(start), "stops": stops_json(self, row), "dropoff": spot_json(end)}
+        return {
+            "ride_id": ride_id,
+            "pickup": spot_json(start),
+            "stops": stops_json(self, row),
+            "dropoff": spot_json(end),
+        }
 
     # -- sharing the fare ---------------------------------------------------------------------------------------------
     @reads()
     def list_contacts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the people with whom a fare can be split, by name: contact_id, name, phone. Some names are alike."""
         rows = self.db.rows("uber_contacts", order="name, id")
-        return page(rows, "contacts", limit, cursor, lambda r: {"contact_id": r["id"], "name": r["name"], "phone": r["phone"]})
+        return page(
+            rows,
+            "contacts",
+            limit,
+            cursor,
+            lambda r: {"contact_id": r["id"], "name": r["name"], "phone": r["phone"]},
+        )
 
     @writes(
-        example={"ride_id": seeded("ubr", "recent"), "contact_ids": [seeded("ubc", "jordan_park"), seeded("ubc", "priya_nair")]},
+        example={
+            "ride_id": seeded("ubr", "recent"),
+            "contact_ids": [seeded("ubc", "jordan_park"), seeded("ubc", "priya_nair")],
+        },
     )
-    def split_fare(self, ride_id: RideId, contact_ids: Contacts, num_splits: Splits | None = None) -> dict[str, Any]:
+    def split_fare(
+        self, ride_id: RideId, contact_ids: Contacts, num_splits: Splits | None = None
+    ) -> dict[str, Any]:
         """Invite contacts to share a fare equally, from the match until a day after the dropoff; once for each ride, tip excluded.
 
         Nobody is charged before accepting (get_ride shows who did): your_share holds what is not accepted, and the odd cents.
@@ -119,19 +208,47 @@ class Afterwards(Service):
             or self.now - parse_time(row["ends_at"]) > rules.DAY
         ):
             hint = "A fare can be split from the moment a driver accepts until a day after the dropoff."
-            self.fail("SPLIT_NOT_ALLOWED", f"Ride {ride_id} cannot be split now.", hint, ride_status=status(row, self.time))
+            self.fail(
+                "SPLIT_NOT_ALLOWED",
+                f"Ride {ride_id} cannot be split now.",
+                hint,
+                ride_status=status(row, self.time),
+            )
         if split_json(self, row) is not None:
-            self.fail("ALREADY_SPLIT", "The fare is split already.", "get_ride shows who takes part.", ride_id=ride_id)
+            self.fail(
+                "ALREADY_SPLIT",
+                "The fare is split already.",
+                "get_ride shows who takes part.",
+                ride_id=ride_id,
+            )
         known = {c["id"] for c in self.db.rows("uber_contacts")}
         strange = [c for c in contact_ids if c not in known]
         if strange:
             hint = "Take contact_ids from list_contacts."
-            self.fail("CONTACT_NOT_FOUND", f"There is no contact {strange[0]!r}.", hint, contact_id=strange[0])
-        if len(set(contact_ids)) < len(contact_ids) or num_splits not in (None, len(contact_ids) + 1):
+            self.fail(
+                "CONTACT_NOT_FOUND",
+                f"There is no contact {strange[0]!r}.",
+                hint,
+                contact_id=strange[0],
+            )
+        if len(set(contact_ids)) < len(contact_ids) or num_splits not in (
+            None,
+            len(contact_ids) + 1,
+        ):
             hint = "Name each contact once; num_splits counts you as well, or leave it out."
-            self.fail("SPLIT_MISMATCH", "num_splits does not fit the contacts.", hint, people=len(set(contact_ids)) + 1)
+            self.fail(
+                "SPLIT_MISMATCH",
+                "num_splits does not fit the contacts.",
+                hint,
+                people=len(set(contact_ids)) + 1,
+            )
         for contact in contact_ids:
-            made = {"id": self.new_id("ubs"), "ride_id": ride_id, "contact_id": contact, "invited_at": self.time}
+            made = {
+                "id": self.new_id("ubs"),
+                "ride_id": ride_id,
+                "contact_id": contact,
+                "invited_at": self.time,
+            }
             self.db.insert("uber_splits", made)
         return {"ride_id": ride_id} | (split_json(self, row) or {})
 
@@ -150,10 +267,25 @@ class Afterwards(Service):
         row = rules.finished(self, WORDS, ride_id, "tipped")
         if row["tip"]:
             message = f"A tip of ${dollars(row['tip']):.2f} was given {row['tipped_at']}."
-            self.fail("TIP_ALREADY_ADDED", message, "A tip cannot be changed or given twice.", tip_amount=dollars(row["tip"]))
+            self.fail(
+                "TIP_ALREADY_ADDED",
+                message,
+                "A tip cannot be changed or given twice.",
+                tip_amount=dollars(row["tip"]),
+            )
         most = max(10_000, 2 * row["fare"])
         if amount > most:
-            self.fail("TIP_TOO_LARGE", f"A tip is at most ${dollars(most):.2f}.", "Give less.", max_tip=dollars(most))
+            self.fail(
+                "TIP_TOO_LARGE",
+                f"A tip is at most ${dollars(most):.2f}.",
+                "Give less.",
+                max_tip=dollars(most),
+            )
         self.db.update("uber_rides", ride_id, tip=amount, tipped_at=self.time)
         total = ride_json(self, rules.find_ride(self, WORDS, ride_id))["receipt"]["total"]
-        return {"ride_id": ride_id, "tip_amount": dollars(amount), "total": total, "status": "tipped"}
+        return {
+            "ride_id": ride_id,
+            "tip_amount": dollars(amount),
+            "total": total,
+            "status": "tipped",
+        }

@@ -17,8 +17,22 @@ from servers.ridesharing._roads import Address
 from servers.ridesharing._rules import PaymentId
 from servers.ridesharing.uber._model import COURIER, WORDS, DeliveryId, driver_json, spot_json
 
-Content = Annotated[str, Field(min_length=3, max_length=200, description="What is in the parcel: up to 30 pounds, nothing alive.")]
-Key = Annotated[str, Field(min_length=1, max_length=64, description="A key of your own: a repeat with the same key orders nothing more.")]
+Content = Annotated[
+    str,
+    Field(
+        min_length=3,
+        max_length=200,
+        description="What is in the parcel: up to 30 pounds, nothing alive.",
+    ),
+]
+Key = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=64,
+        description="A key of your own: a repeat with the same key orders nothing more.",
+    ),
+]
 DeliveryStatus = Annotated[
     Literal["pending", "pickup", "pickup_complete", "dropoff", "delivered", "canceled", "returned"],
     Field(description="Only deliveries in this status."),
@@ -41,8 +55,18 @@ class Parcels(Service):
             return "returned"
         where = rules.phase(row, self.time)
         if where == "riding":
-            return "dropoff" if parse_time(row["ends_at"]) - self.now <= 5 * rules.MINUTE else "pickup_complete"
-        return {"matching": "pending", "en_route": "pickup", "arrived": "pickup", "done": "delivered", "cancelled": "canceled"}[where]
+            return (
+                "dropoff"
+                if parse_time(row["ends_at"]) - self.now <= 5 * rules.MINUTE
+                else "pickup_complete"
+            )
+        return {
+            "matching": "pending",
+            "en_route": "pickup",
+            "arrived": "pickup",
+            "done": "delivered",
+            "cancelled": "canceled",
+        }[where]
 
     def _json(self, row: dict[str, Any]) -> dict[str, Any]:
         start, end = rules.spots(row)
@@ -60,7 +84,9 @@ class Parcels(Service):
             "fee": dollars(row["cancel_fee"] if row["cancelled_at"] else row["fare"]),
             "payment_method": rules.card_ref(self, WORDS, row["card_id"]),
             "requested_at": row["requested_at"],
-            "estimated_dropoff_at": row["ends_at"] if state in ("pending", "pickup", "pickup_complete", "dropoff") else None,
+            "estimated_dropoff_at": row["ends_at"]
+            if state in ("pending", "pickup", "pickup_complete", "dropoff")
+            else None,
             "delivered_at": row["ends_at"] if state == "delivered" else None,
             "canceled_at": row["cancelled_at"],
             "returned_at": row["returned_at"] if state == "returned" else None,
@@ -70,7 +96,12 @@ class Parcels(Service):
         row = self.db.get("uber_deliveries", delivery_id)
         if row is None:
             hint = "Take a delivery_id from list_deliveries."
-            self.fail("DELIVERY_NOT_FOUND", f"There is no delivery {delivery_id!r}.", hint, delivery_id=delivery_id)
+            self.fail(
+                "DELIVERY_NOT_FOUND",
+                f"There is no delivery {delivery_id!r}.",
+                hint,
+                delivery_id=delivery_id,
+            )
         return row
 
     @writes(example=PARCEL)
@@ -86,23 +117,42 @@ class Parcels(Service):
     ) -> dict[str, Any]:
         """Send a courier with a parcel within one city and return the delivery, with its fee and the pin that the recipient tells."""
         start, end = rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)
-        said = {"description": package_description, "recipient_name": recipient_name, "recipient_phone": recipient_phone}
+        said = {
+            "description": package_description,
+            "recipient_name": recipient_name,
+            "recipient_phone": recipient_phone,
+        }
         said |= rules.ends(start, end)
         earlier = self.db.rows("uber_deliveries", "idempotency_key=?", idempotency_key)
         if earlier:
             if any(earlier[0][k] != v for k, v in said.items()):
                 hint = "Use a new key for another parcel."
-                self.fail("IDEMPOTENCY_KEY_REUSED", "The key was used for another parcel.", hint, delivery_id=earlier[0]["id"])
+                self.fail(
+                    "IDEMPOTENCY_KEY_REUSED",
+                    "The key was used for another parcel.",
+                    hint,
+                    delivery_id=earlier[0]["id"],
+                )
             return self._json(earlier[0])
         roads.reachable(self, [start, end])
         city = roads.city_at(self, start.lat, start.lng)
         if roads.city_at(self, end.lat, end.lng)["id"] != city["id"]:
-            self.fail("DIFFERENT_CITIES", "The parcel would leave the city.", "Couriers drive within one city.", city=city["name"])
+            self.fail(
+                "DIFFERENT_CITIES",
+                "The parcel would leave the city.",
+                "Couriers drive within one city.",
+                city=city["name"],
+            )
         card = rules.payer(self, WORDS, payment_method_id)
         made, route = self.new_id("ubd"), roads.route(city, [start, end], self.now)
         driver = rules.driver_for(self, WORDS, made, COURIER, city, rules.occupied(self, WORDS))
         if driver is None:
-            self.fail("NO_COURIERS_AVAILABLE", f"There are no couriers in {city['name']}.", "Try again later.", retryable=True)
+            self.fail(
+                "NO_COURIERS_AVAILABLE",
+                f"There are no couriers in {city['name']}.",
+                "Try again later.",
+                retryable=True,
+            )
         row = {
             "id": made,
             "city_id": city["id"],
@@ -112,7 +162,9 @@ class Parcels(Service):
             "cancel_fee": 0,
             "idempotency_key": idempotency_key,
             **said,
-            **rules.timetable(made, self.now, roads.wait("uber", COURIER, city, self.now), route.minutes),
+            **rules.timetable(
+                made, self.now, roads.wait("uber", COURIER, city, self.now), route.minutes
+            ),
         }
         return self._json(self.db.insert("uber_deliveries", row))
 
@@ -122,10 +174,18 @@ class Parcels(Service):
         return self._json(self._find(delivery_id))
 
     @reads(example={"limit": 5})
-    def list_deliveries(self, status: DeliveryStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_deliveries(
+        self, status: DeliveryStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return parcels sent, newest first."""
         rows = self.db.rows("uber_deliveries", order="requested_at DESC, rowid DESC")
-        return page([r for r in rows if status in (None, self._state(r))], "deliveries", limit, cursor, self._json)
+        return page(
+            [r for r in rows if status in (None, self._state(r))],
+            "deliveries",
+            limit,
+            cursor,
+            self._json,
+        )
 
     @writes(example={"delivery_id": "${parcel.delivery_id}"}, setup=(SENT,), destructive=True)
     def cancel_package_delivery(self, delivery_id: DeliveryId) -> dict[str, Any]:
@@ -134,7 +194,12 @@ class Parcels(Service):
         state = self._state(row)
         if state not in ("pending", "pickup"):
             hint = "A parcel can be cancelled until the courier has it."
-            self.fail("DELIVERY_NOT_CANCELLABLE", f"Delivery {delivery_id} is {state}.", hint, delivery_status=state)
+            self.fail(
+                "DELIVERY_NOT_CANCELLABLE",
+                f"Delivery {delivery_id} is {state}.",
+                hint,
+                delivery_status=state,
+            )
         fee = 0 if self.now - parse_time(row["matched_at"]) <= rules.FREE_CANCEL else 400
         self.db.update("uber_deliveries", delivery_id, cancelled_at=self.time, cancel_fee=fee)
         return {"delivery_id": delivery_id, "status": "canceled", "cancellation_fee": dollars(fee)}

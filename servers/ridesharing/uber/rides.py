@@ -42,17 +42,40 @@ class Point(TypedDict):
     lng: Longitude
 
 
-Stops = Annotated[list[Point], Field(max_length=MAX_STOPS, description="Stops on the way, in their order (up to 3).")]
-FareId = Annotated[str, Field(description="fare_id of an estimate for the same places and type: the ride costs what that says.")]
-Pickup = Annotated[Timestamp, Field(description="Time of the pickup, 30 minutes to 90 days ahead; makes a reservation.")]
+Stops = Annotated[
+    list[Point],
+    Field(max_length=MAX_STOPS, description="Stops on the way, in their order (up to 3)."),
+]
+FareId = Annotated[
+    str,
+    Field(
+        description="fare_id of an estimate for the same places and type: the ride costs what that says."
+    ),
+]
+Pickup = Annotated[
+    Timestamp,
+    Field(description="Time of the pickup, 30 minutes to 90 days ahead; makes a reservation."),
+]
 ReservationStatus = Annotated[
     Literal["scheduled", "dispatched", "completed", "canceled"],
     Field(description="Only reservations in this status; dispatched: its ride is under way."),
 ]
-HOME_TO_WORK = {"pickup_lat": 45.5181, "pickup_lng": -122.6431, "dropoff_lat": 45.5236, "dropoff_lng": -122.6828}
+HOME_TO_WORK = {
+    "pickup_lat": 45.5181,
+    "pickup_lng": -122.6431,
+    "dropoff_lat": 45.5236,
+    "dropoff_lng": -122.6828,
+}
 NOW = Setup("request_ride", HOME_TO_WORK | {"ride_type_id": "uberx"}, "ride")
 LATER = Setup(
-    "reserve_ride", {"pickup": "Home", "dropoff": "Work", "ride_type": "comfort", "scheduled_time": "2026-03-18T12:15:00Z"}, "reserved"
+    "reserve_ride",
+    {
+        "pickup": "Home",
+        "dropoff": "Work",
+        "ride_type": "comfort",
+        "scheduled_time": "2026-03-18T12:15:00Z",
+    },
+    "reserved",
 )
 
 
@@ -79,28 +102,53 @@ class Rides(Service):
             "fare_expires_at": iso((slot + roads.HONOURED) * roads.SLOT),
         }
 
-    def _spots(self, pickup_lat: float, pickup_lng: float, dropoff_lat: float, dropoff_lng: float) -> list[Spot]:
-        points = [roads.name_of(self, pickup_lat, pickup_lng), roads.name_of(self, dropoff_lat, dropoff_lng)]
+    def _spots(
+        self, pickup_lat: float, pickup_lng: float, dropoff_lat: float, dropoff_lng: float
+    ) -> list[Spot]:
+        points = [
+            roads.name_of(self, pickup_lat, pickup_lng),
+            roads.name_of(self, dropoff_lat, dropoff_lng),
+        ]
         roads.reachable(self, points)
         return points
 
     @reads(example=HOME_TO_WORK | {"ride_type_id": "uberx"})
     def estimate_ride(
-        self, pickup_lat: Latitude, pickup_lng: Longitude, dropoff_lat: Latitude, dropoff_lng: Longitude, ride_type_id: RideType
+        self,
+        pickup_lat: Latitude,
+        pickup_lng: Longitude,
+        dropoff_lat: Latitude,
+        dropoff_lng: Longitude,
+        ride_type_id: RideType,
     ) -> dict[str, Any]:
         """Return the upfront fare of one ride type, in dollars after the applied offer; its fare_id holds for ten minutes or more."""
-        return self._estimate(ride_type_id, self._spots(pickup_lat, pickup_lng, dropoff_lat, dropoff_lng))
+        return self._estimate(
+            ride_type_id, self._spots(pickup_lat, pickup_lng, dropoff_lat, dropoff_lng)
+        )
 
     @reads(example=HOME_TO_WORK)
     def get_price_estimates(
-        self, pickup_lat: Latitude, pickup_lng: Longitude, dropoff_lat: Latitude, dropoff_lng: Longitude
+        self,
+        pickup_lat: Latitude,
+        pickup_lng: Longitude,
+        dropoff_lat: Latitude,
+        dropoff_lng: Longitude,
     ) -> dict[str, Any]:
         """Return an estimate of every ride type for the same way, to compare price, waiting time and seats."""
         points = self._spots(pickup_lat, pickup_lng, dropoff_lat, dropoff_lng)
-        return {"estimates": [self._estimate(t, points) | {"capacity": MODES[t].capacity} for t in MODES]}
+        return {
+            "estimates": [
+                self._estimate(t, points) | {"capacity": MODES[t].capacity} for t in MODES
+            ]
+        }
 
     def _order(
-        self, ride_type: str, points: list[Spot], card: str | None, fare_id: str | None = None, scheduled: int | None = None
+        self,
+        ride_type: str,
+        points: list[Spot],
+        card: str | None,
+        fare_id: str | None = None,
+        scheduled: int | None = None,
     ) -> dict[str, Any]:
         """Insert a ride or a reservation and return its row."""
         roads.reachable(self, points)
@@ -116,7 +164,11 @@ class Rides(Service):
         made = self.new_id("ubr")
         driver = rules.driver_for(self, WORDS, made, mode, city, rules.occupied(self, WORDS))
         if driver is None:
-            self.fail("RIDE_TYPE_UNAVAILABLE", f"{mode.name} is not offered in {city['name']}.", "See list_ride_types there.")
+            self.fail(
+                "RIDE_TYPE_UNAVAILABLE",
+                f"{mode.name} is not offered in {city['name']}.",
+                "See list_ride_types there.",
+            )
         wait = roads.wait("uber", mode, city, self.now) if scheduled is None else 0
         return self.db.insert(
             "uber_rides",
@@ -144,11 +196,22 @@ class Rides(Service):
         active = [r["id"] for r in rules.underway(self, WORDS)]
         if len(active) >= MAX_ACTIVE:
             hint = "Wait until one of them is over, or cancel one with cancel_ride."
-            self.fail("TOO_MANY_ACTIVE_RIDES", f"{MAX_ACTIVE} rides are under way already.", hint, ride_ids=active)
+            self.fail(
+                "TOO_MANY_ACTIVE_RIDES",
+                f"{MAX_ACTIVE} rides are under way already.",
+                hint,
+                ride_ids=active,
+            )
         if not roads.near("uber", MODES[ride_type], city, self.now):
             others = [t for t, m in MODES.items() if roads.near("uber", m, city, self.now)]
             message = f"No {MODES[ride_type].name} driver is near now."
-            self.fail("NO_DRIVERS_AVAILABLE", message, "Take another ride type, or try again later.", retryable=True, available=others)
+            self.fail(
+                "NO_DRIVERS_AVAILABLE",
+                message,
+                "Take another ride type, or try again later.",
+                retryable=True,
+                available=others,
+            )
 
     @writes(example=HOME_TO_WORK | {"ride_type_id": "uberx"})
     def request_ride(
@@ -169,12 +232,24 @@ class Rides(Service):
         holds.
         """
         via = [roads.name_of(self, s["lat"], s["lng"]) for s in stops or []]
-        points = [roads.name_of(self, pickup_lat, pickup_lng), *via, roads.name_of(self, dropoff_lat, dropoff_lng)]
-        scheduled = None if scheduled_time is None else rules.scheduled_moment(self, WORDS, scheduled_time)
+        points = [
+            roads.name_of(self, pickup_lat, pickup_lng),
+            *via,
+            roads.name_of(self, dropoff_lat, dropoff_lng),
+        ]
+        scheduled = (
+            None if scheduled_time is None else rules.scheduled_moment(self, WORDS, scheduled_time)
+        )
         if scheduled is not None and fare_id is not None:
             hint = "Leave fare_id out: a reservation has a fixed fare of its own."
-            self.fail("FARE_ID_NOT_APPLICABLE", "An estimate is for a ride now, not for scheduled_time.", hint)
-        return ride_json(self, self._order(ride_type_id, points, payment_method_id, fare_id, scheduled))
+            self.fail(
+                "FARE_ID_NOT_APPLICABLE",
+                "An estimate is for a ride now, not for scheduled_time.",
+                hint,
+            )
+        return ride_json(
+            self, self._order(ride_type_id, points, payment_method_id, fare_id, scheduled)
+        )
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(NOW,), destructive=True)
     def cancel_ride(self, ride_id: RideId) -> dict[str, Any]:
@@ -188,8 +263,15 @@ class Rides(Service):
         if row["scheduled_for"] is None:
             owed = rules.cancel_fee(self, row, fee)
         else:
-            owed = 0 if parse_time(row["scheduled_for"]) - self.now >= FREE_UNTIL or rules.late(self, row) else fee
-        self.db.update("uber_rides", ride_id, cancelled_at=self.time, cancelled_by="rider", cancel_fee=owed)
+            owed = (
+                0
+                if parse_time(row["scheduled_for"]) - self.now >= FREE_UNTIL
+                or rules.late(self, row)
+                else fee
+            )
+        self.db.update(
+            "uber_rides", ride_id, cancelled_at=self.time, cancelled_by="rider", cancel_fee=owed
+        )
         return {"ride_id": ride_id, "status": "rider_canceled", "cancellation_fee": dollars(owed)}
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
@@ -198,9 +280,13 @@ class Rides(Service):
         return ride_json(self, rules.find_ride(self, WORDS, ride_id))
 
     @reads(example={"status": "completed", "limit": 5})
-    def list_rides(self, status: RideStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_rides(
+        self, status: RideStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return rides, the latest first by their time of pickup, reservations to come included."""
-        rows = self.db.rows("uber_rides", order="coalesce(scheduled_for, requested_at) DESC, rowid DESC")
+        rows = self.db.rows(
+            "uber_rides", order="coalesce(scheduled_for, requested_at) DESC, rowid DESC"
+        )
         kept = [r for r in rows if status is None or ride_status(r, self.time) == status]
         return page(kept, "rides", limit, cursor, lambda r: ride_json(self, r))
 
@@ -212,16 +298,31 @@ class Rides(Service):
         driver = self.db.get("uber_drivers", row["driver_id"])
         if shown is None or driver is None:
             hint = "Ask again once get_ride shows the status accepted."
-            self.fail("DRIVER_NOT_ASSIGNED", f"No driver has accepted ride {ride_id}.", hint, ride_id=ride_id)
-        with_us = any(r["driver_id"] == driver["id"] for r in rules.underway(self, WORDS) if rules.has_driver(r, self.time))
+            self.fail(
+                "DRIVER_NOT_ASSIGNED",
+                f"No driver has accepted ride {ride_id}.",
+                hint,
+                ride_id=ride_id,
+            )
+        with_us = any(
+            r["driver_id"] == driver["id"]
+            for r in rules.underway(self, WORDS)
+            if rules.has_driver(r, self.time)
+        )
         free = "online" if rules.on_shift(driver, self.now) else "offline"
-        return {"ride_id": ride_id} | shown | {"trips": driver["rides"], "availability": "on_trip" if with_us else free}
+        return (
+            {"ride_id": ride_id}
+            | shown
+            | {"trips": driver["rides"], "availability": "on_trip" if with_us else free}
+        )
 
     # -- reservations -------------------------------------------------------------------------------------------------
     def _reservation_json(self, row: dict[str, Any]) -> dict[str, Any]:
         start, end = rules.spots(row)
         where = rules.phase(row, self.time)
-        state = {"scheduled": "scheduled", "done": "completed", "cancelled": "canceled"}.get(where, "dispatched")
+        state = {"scheduled": "scheduled", "done": "completed", "cancelled": "canceled"}.get(
+            where, "dispatched"
+        )
         return {
             "reservation_id": row["reservation_id"],
             "ride_id": row["id"],
@@ -239,7 +340,12 @@ class Rides(Service):
 
     @writes(example=LATER.args)
     def reserve_ride(
-        self, pickup: Address, dropoff: Address, ride_type: RideType, scheduled_time: Pickup, payment_method_id: PaymentId | None = None
+        self,
+        pickup: Address,
+        dropoff: Address,
+        ride_type: RideType,
+        scheduled_time: Pickup,
+        payment_method_id: PaymentId | None = None,
     ) -> dict[str, Any]:
         """Reserve a ride for later at a fixed fare without surge (fee of 3.50 included); a driver is sent 15 minutes before.
 
@@ -247,21 +353,41 @@ class Rides(Service):
         """
         points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
         at = rules.scheduled_moment(self, WORDS, scheduled_time)
-        return self._reservation_json(self._order(ride_type, points, payment_method_id, scheduled=at))
+        return self._reservation_json(
+            self._order(ride_type, points, payment_method_id, scheduled=at)
+        )
 
     @reads(example={"status": "scheduled"})
-    def get_reservations(self, status: ReservationStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_reservations(
+        self,
+        status: ReservationStatus | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
         """Return reservations by their time of pickup, the earliest first, past ones included unless a status is asked for."""
-        rows = self.db.rows("uber_rides", "reservation_id IS NOT NULL", order="scheduled_for, rowid")
+        rows = self.db.rows(
+            "uber_rides", "reservation_id IS NOT NULL", order="scheduled_for, rowid"
+        )
         shown = [r for r in map(self._reservation_json, rows) if status in (None, r["status"])]
         return page(shown, "reservations", limit, cursor)
 
-    @writes(example={"reservation_id": "${reserved.reservation_id}"}, setup=(LATER,), destructive=True)
+    @writes(
+        example={"reservation_id": "${reserved.reservation_id}"}, setup=(LATER,), destructive=True
+    )
     def cancel_reservation(self, reservation_id: ReservationId) -> dict[str, Any]:
         """Cancel a reservation: free until an hour before the pickup, for the cancellation fee after that unless the driver is late."""
         rows = self.db.rows("uber_rides", "reservation_id=?", reservation_id)
         if not rows:
             hint = "Take a reservation_id from get_reservations."
-            self.fail("RESERVATION_NOT_FOUND", f"There is no reservation {reservation_id!r}.", hint, reservation_id=reservation_id)
+            self.fail(
+                "RESERVATION_NOT_FOUND",
+                f"There is no reservation {reservation_id!r}.",
+                hint,
+                reservation_id=reservation_id,
+            )
         done = self.cancel_ride(rows[0]["id"])
-        return {"reservation_id": reservation_id, "status": "canceled", "cancellation_fee": done["cancellation_fee"]}
+        return {
+            "reservation_id": reservation_id,
+            "status": "canceled",
+            "cancellation_fee": done["cancellation_fee"],
+        }

@@ -36,14 +36,20 @@ SHOP = Shop(
     electronics_days=30,
 )
 TABLES = {
-    "amazon_profile": Table("id:str user_id:str name:str email:str phone:str timezone:str prime_until:str?", identity=True),
+    "amazon_profile": Table(
+        "id:str user_id:str name:str email:str phone:str timezone:str prime_until:str?",
+        identity=True,
+    ),
     "amazon_addresses": rules.ADDRESSES,
     "amazon_methods": rules.METHODS,
     "amazon_products": Table(
         "id:str item_id:str title:str words:str stars:list discontinued_at:str? per_order:int",
         search=("title", "words"),
     ),
-    "amazon_variants": Table("id:str product_id:str attributes:dict extra:int stock:int counted_at:str", index=("product_id",)),
+    "amazon_variants": Table(
+        "id:str product_id:str attributes:dict extra:int stock:int counted_at:str",
+        index=("product_id",),
+    ),
     "amazon_sellers": Table("id:str name:str rating:float ratings:int since:str own:bool"),
     # `prime` offers are shipped by Amazon; the others take `days` (fewest, most) and cost `shipping` a unit.
     "amazon_offers": Table(
@@ -59,12 +65,16 @@ TABLES = {
     "amazon_checkout": Table("id:str code:str? shipping_option:str"),
     "amazon_orders": Table(orders.ORDER, index=orders.ORDER_INDEX),
     "amazon_order_items": Table(
-        orders.ITEM + " variant_id:str? seller_id:str gift_wrap:bool gift_message:str?", index=("order_id", "product_id")
+        orders.ITEM + " variant_id:str? seller_id:str gift_wrap:bool gift_message:str?",
+        index=("order_id", "product_id"),
     ),
     "amazon_charges": orders.CHARGES,
     "amazon_returns": orders.RETURNS,
     "amazon_wishlists": Table("id:str name:str is_public:bool created_at:str first:bool"),
-    "amazon_wishes": Table("id:str wishlist_id:str product_id:str variant_id:str? note:str? added_at:str", index=("wishlist_id",)),
+    "amazon_wishes": Table(
+        "id:str wishlist_id:str product_id:str variant_id:str? note:str? added_at:str",
+        index=("wishlist_id",),
+    ),
     "amazon_subscriptions": Table(
         "id:str product_id:str frequency:str quantity:int address_id:str method_id:str created_at:str next_at:str? canceled_at:str? "
         "skipped:str?"
@@ -76,9 +86,26 @@ GIFT_WRAP = 499
 FREE_FROM = 3500
 """Cents from which standard shipping of what Amazon ships is free."""
 
-VariantId = Annotated[str, Field(max_length=64, description="variant_id, from get_product_details; needed where has_variations is true.")]
-SellerId = Annotated[str, Field(max_length=64, description="seller_id, from get_product_offers; the buy box's seller when left out.")]
-GiftMessage = Annotated[str, Field(min_length=1, max_length=240, description="Message on the gift card, up to 240 characters.")]
+VariantId = Annotated[
+    str,
+    Field(
+        max_length=64,
+        description="variant_id, from get_product_details; needed where has_variations is true.",
+    ),
+]
+SellerId = Annotated[
+    str,
+    Field(
+        max_length=64,
+        description="seller_id, from get_product_offers; the buy box's seller when left out.",
+    ),
+]
+GiftMessage = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=240, description="Message on the gift card, up to 240 characters."
+    ),
+]
 Option = Literal["standard", "expedited", "prime_two_day", "prime_one_day", "prime_same_day"]
 OPTIONS: dict[str, tuple[int, tuple[int, int]]] = {
     "standard": (599, (3, 5)),
@@ -115,7 +142,9 @@ def offers(svc: Service, product_id: str | None = None) -> dict[str, list[dict[s
     for row in rows:
         row["trusted"] = row["seller_id"] in trusted
         row["now"] = catalogue.offer_price(row, svc.now)
-        row["left"] = catalogue.in_warehouse(svc, row, sold.get((row["product_id"], row["seller_id"]), 0))
+        row["left"] = catalogue.in_warehouse(
+            svc, row, sold.get((row["product_id"], row["seller_id"]), 0)
+        )
         found.setdefault(row["product_id"], []).append(row)
     for listed in found.values():
         listed.sort(key=lambda o: (o["now"] + o["shipping"], o["id"]))
@@ -134,19 +163,34 @@ def buy_box(listed: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 def trusted_new(svc: Service, product_id: str) -> list[dict[str, Any]]:
     """Return the offers of new ones by well-rated sellers, in stock or not: what histories and alerts look at."""
-    return [o for o in offers(svc, product_id).get(product_id, []) if o["condition"] == "new" and o["trusted"]]
+    return [
+        o
+        for o in offers(svc, product_id).get(product_id, [])
+        if o["condition"] == "new" and o["trusted"]
+    ]
 
 
 def find_offer(svc: Service, product_id: str, seller_id: str | None) -> dict[str, Any]:
     """Return the offer of a seller, or of the buy box, or refuse."""
     listed = offers(svc, product_id).get(product_id, [])
-    found = buy_box(listed) if seller_id is None else next((o for o in listed if o["seller_id"] == seller_id), None)
+    found = (
+        buy_box(listed)
+        if seller_id is None
+        else next((o for o in listed if o["seller_id"] == seller_id), None)
+    )
     if found is None and seller_id is not None:
         message = f"The seller {seller_id!r} does not offer this product."
-        svc.fail("SELLER_NOT_FOUND", message, "Take a seller_id from get_product_offers of this product.", seller_id=seller_id)
+        svc.fail(
+            "SELLER_NOT_FOUND",
+            message,
+            "Take a seller_id from get_product_offers of this product.",
+            seller_id=seller_id,
+        )
     if found is None:
         hint = "See get_product_offers for used ones and for when it is back, or set_price_alert."
-        svc.fail("OUT_OF_STOCK", "Nobody has this product new and in stock.", hint, product_id=product_id)
+        svc.fail(
+            "OUT_OF_STOCK", "Nobody has this product new and in stock.", hint, product_id=product_id
+        )
     return found
 
 
@@ -154,7 +198,9 @@ def variants(svc: Service, product_id: str) -> list[dict[str, Any]]:
     """Return the colours and sizes of a product, each with `left`, its stock."""
     rows = svc.db.rows("amazon_variants", "product_id=?", product_id, order="rowid")
     for row in rows:
-        gone = catalogue.units_ordered(svc, SHOP, product_id, row["counted_at"], "i.variant_id=?", row["id"])
+        gone = catalogue.units_ordered(
+            svc, SHOP, product_id, row["counted_at"], "i.variant_id=?", row["id"]
+        )
         row["left"] = max(row["stock"] - gone, 0)
     return rows
 
@@ -165,10 +211,20 @@ def find_variant(svc: Service, product_id: str, variant_id: str | None) -> dict[
     chosen = next((v for v in known if v["id"] == variant_id), None)
     if variant_id is None and known:
         message = "This product comes in several colours or sizes."
-        svc.fail("VARIANT_REQUIRED", message, "Pass a variant_id from get_product_details.", product_id=product_id)
+        svc.fail(
+            "VARIANT_REQUIRED",
+            message,
+            "Pass a variant_id from get_product_details.",
+            product_id=product_id,
+        )
     if variant_id is not None and chosen is None:
         message = f"This product has no variant {variant_id!r}."
-        svc.fail("VARIANT_NOT_FOUND", message, "Take the variant_id from get_product_details of this product.", variant_id=variant_id)
+        svc.fail(
+            "VARIANT_NOT_FOUND",
+            message,
+            "Take the variant_id from get_product_details of this product.",
+            variant_id=variant_id,
+        )
     return chosen
 
 
@@ -177,27 +233,61 @@ def unit_price(offer: dict[str, Any], variant: dict[str, Any] | None) -> int:
     return offer["now"] + (variant["extra"] if variant else 0)
 
 
-def check_stock(svc: Service, row: dict[str, Any], offer: dict[str, Any], variant: dict[str, Any] | None, quantity: int) -> None:
+def check_stock(
+    svc: Service,
+    row: dict[str, Any],
+    offer: dict[str, Any],
+    variant: dict[str, Any] | None,
+    quantity: int,
+) -> None:
     """Refuse more units than there are or than one order may hold."""
     left = min(offer["left"], variant["left"] if variant else offer["left"])
     if left < quantity:
-        code, message = ("OUT_OF_STOCK", "is out of stock") if left == 0 else ("INSUFFICIENT_STOCK", f"is left {left} times")
+        code, message = (
+            ("OUT_OF_STOCK", "is out of stock")
+            if left == 0
+            else ("INSUFFICIENT_STOCK", f"is left {left} times")
+        )
         hint = "Choose another variant, or another seller from get_product_offers, or fewer units."
-        svc.fail(code, f"{row['title']} {message} at this seller.", hint, product_id=row["id"], available=left)
+        svc.fail(
+            code,
+            f"{row['title']} {message} at this seller.",
+            hint,
+            product_id=row["id"],
+            available=left,
+        )
     if quantity > row["per_order"]:
         message = f"{row['title']} is limited to {row['per_order']} in one order."
-        svc.fail("QUANTITY_LIMIT_EXCEEDED", message, "Order fewer.", product_id=row["id"], limit=row["per_order"])
+        svc.fail(
+            "QUANTITY_LIMIT_EXCEEDED",
+            message,
+            "Order fewer.",
+            product_id=row["id"],
+            limit=row["per_order"],
+        )
 
 
 def check_together(svc: Service, found: list[dict[str, Any]]) -> None:
     """Refuse lines that are each good but together more than a seller has of a product, or than one order may hold."""
     for line in found:
         alike = [x for x in found if x["product_id"] == line["product_id"]]
-        check_stock(svc, line["row"], line["offer"], None, sum(x["quantity"] for x in alike if x["seller_id"] == line["seller_id"]))
+        check_stock(
+            svc,
+            line["row"],
+            line["offer"],
+            None,
+            sum(x["quantity"] for x in alike if x["seller_id"] == line["seller_id"]),
+        )
         if sum(x["quantity"] for x in alike) > line["row"]["per_order"]:
             message = f"{line['row']['title']} is limited to {line['row']['per_order']} in one order, whatever its colour, size and seller."
             hint = "Take some out with update_cart_item or remove_from_cart."
-            svc.fail("QUANTITY_LIMIT_EXCEEDED", message, hint, product_id=line["product_id"], limit=line["row"]["per_order"])
+            svc.fail(
+                "QUANTITY_LIMIT_EXCEEDED",
+                message,
+                hint,
+                product_id=line["product_id"],
+                limit=line["row"]["per_order"],
+            )
 
 
 # -- the cart -----------------------------------------------------------------------------------------------------
@@ -207,8 +297,13 @@ def lines(svc: Service) -> list[dict[str, Any]]:
     for line in found:
         row = catalogue.find_product(svc, SHOP, line["product_id"])
         listed = offers(svc, row["id"]).get(row["id"], [])
-        line["row"], line["offer"] = row, next((o for o in listed if o["seller_id"] == line["seller_id"]), _withdrawn(line))
-        line["variant"] = next((v for v in variants(svc, row["id"]) if v["id"] == line["variant_id"]), None)
+        line["row"], line["offer"] = (
+            row,
+            next((o for o in listed if o["seller_id"] == line["seller_id"]), _withdrawn(line)),
+        )
+        line["variant"] = next(
+            (v for v in variants(svc, row["id"]) if v["id"] == line["variant_id"]), None
+        )
         line["unit"] = unit_price(line["offer"], line["variant"])
         line["net"] = line["unit"] * line["quantity"]
         what = catalogue.item_of(svc, row)
@@ -218,7 +313,14 @@ def lines(svc: Service) -> list[dict[str, Any]]:
 
 def _withdrawn(line: dict[str, Any]) -> dict[str, Any]:
     """Return what stands for the offer of a seller that no longer makes it."""
-    return {"condition": "new", "now": line["seen_price"], "shipping": 0, "prime": False, "days": [1, 1], "left": 0}
+    return {
+        "condition": "new",
+        "now": line["seen_price"],
+        "shipping": 0,
+        "prime": False,
+        "days": [1, 1],
+        "left": 0,
+    }
 
 
 def checkout(svc: Service) -> dict[str, Any]:
@@ -242,19 +344,28 @@ def shipping_cost(svc: Service, option: str, found: list[dict[str, Any]]) -> int
 
 def days(option: str, found: list[dict[str, Any]]) -> tuple[int, int]:
     """Return (fewest, most) days until a cart has arrived: the slowest seller's."""
-    spans = [OPTIONS[option][1] if line["offer"]["prime"] else tuple(line["offer"]["days"]) for line in found]
+    spans = [
+        OPTIONS[option][1] if line["offer"]["prime"] else tuple(line["offer"]["days"])
+        for line in found
+    ]
     spans = spans or [OPTIONS[option][1]]
     return max(s[0] for s in spans), max(s[1] for s in spans)
 
 
-def code_state(svc: Service, found: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, str | None, list[int]]:
+def code_state(
+    svc: Service, found: list[dict[str, Any]]
+) -> tuple[dict[str, Any] | None, str | None, list[int]]:
     """Return the applied code's row, why it does not hold now (None where it does), and the cents off each line."""
     code = checkout(svc)["code"]
     if code is None:
         return None, None, [0] * len(found)
     row = coupons.find(svc, SHOP, code)
     why, shares = coupons.worth(svc, SHOP, row, found)
-    return row, None if why is None else "CODE_ALREADY_USED" if why == 4 else SHOP.codes[why], shares
+    return (
+        row,
+        None if why is None else "CODE_ALREADY_USED" if why == 4 else SHOP.codes[why],
+        shares,
+    )
 
 
 def cart_json(svc: Service) -> dict[str, Any]:
@@ -265,7 +376,11 @@ def cart_json(svc: Service) -> dict[str, Any]:
     subtotal = sum(line["net"] for line in found)
     wrap = sum(GIFT_WRAP * line["quantity"] for line in found if line["gift_wrap"])
     shipping = shipping_cost(svc, option, found)
-    coupon = None if code is None else {"coupon_code": code["code"], "holds": why is None, "reason": why or "OK"}
+    coupon = (
+        None
+        if code is None
+        else {"coupon_code": code["code"], "holds": why is None, "reason": why or "OK"}
+    )
     return {
         "items": [line_json(svc, line) for line in found],
         "item_count": sum(line["quantity"] for line in found),

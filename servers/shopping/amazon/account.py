@@ -14,8 +14,16 @@ from servers.shopping._rules import MakeDefault
 from servers.shopping.amazon import _model as model
 from servers.shopping.amazon._model import SHOP
 
-Country = Annotated[str, Field(pattern="^US$", description="Country of the address: US, where all orders are delivered.")]
-Billing = Annotated[str, Field(min_length=5, max_length=200, description="Billing address of the card, on one line.")]
+Country = Annotated[
+    str,
+    Field(
+        pattern="^US$", description="Country of the address: US, where all orders are delivered."
+    ),
+]
+Billing = Annotated[
+    str,
+    Field(min_length=5, max_length=200, description="Billing address of the card, on one line."),
+]
 
 
 class Account(Service):
@@ -33,7 +41,15 @@ class Account(Service):
         """Return the saved delivery addresses in the order in which they were added; one of them is the default."""
         return page(rules.addresses(self, SHOP), "addresses", limit, cursor)
 
-    @writes(example={"name": "Maya Lindqvist", "street": "4410 Larkspur Lane", "city": "Hood River", "state": "OR", "zip_code": "97031"})
+    @writes(
+        example={
+            "name": "Maya Lindqvist",
+            "street": "4410 Larkspur Lane",
+            "city": "Hood River",
+            "state": "OR",
+            "zip_code": "97031",
+        }
+    )
     def add_address(
         self,
         name: PersonName,
@@ -45,11 +61,20 @@ class Account(Service):
         is_default: MakeDefault = False,
     ) -> dict[str, Any]:
         """Save a delivery address and return it with its address_id; one that is saved already is refused."""
-        said = {"name": name, "street": street, "city": city, "state": state, "zip": zip_code, "country": country}
+        said = {
+            "name": name,
+            "street": street,
+            "city": city,
+            "state": state,
+            "zip": zip_code,
+            "country": country,
+        }
         return rules.add_address(self, SHOP, said, is_default)
 
     @reads()
-    def list_payment_methods(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_payment_methods(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the saved cards: payment_method_id, type, brand, last four digits, expiry, which one is the default."""
         return page(rules.methods(self, SHOP), "payment_methods", limit, cursor)
 
@@ -61,6 +86,16 @@ class Account(Service):
             "billing_address": "2318 SE Alder Street, Portland, OR 97214",
         }
     )
-    def add_payment_method(self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_address: Billing) -> dict[str, Any]:
+    def add_payment_method(
+        self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_address: Billing
+    ) -> dict[str, Any]:
         """Save a credit or debit card and return it with its payment_method_id; the number itself is not kept."""
-        return rules.add_card(self, SHOP, "credit", card_number, expiration_date, billing=billing_address, is_default=False)
+        return rules.add_card(
+            self,
+            SHOP,
+            "credit",
+            card_number,
+            expiration_date,
+            billing=billing_address,
+            is_default=False,
+        )

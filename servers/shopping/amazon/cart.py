@@ -19,8 +19,14 @@ from servers.shopping.amazon import _model as model
 from servers.shopping.amazon._model import OPTIONS, SHOP, GiftMessage, Option, SellerId, VariantId
 from servers.shopping.amazon.products import KETTLE
 
-GiftWrap = Annotated[bool, Field(description="Whether to wrap it as a gift (499 cents a unit; only what Amazon ships).")]
-Shipping = Annotated[Option, Field(description="How the next order is shipped; the prime_ ones need a Prime membership.")]
+GiftWrap = Annotated[
+    bool,
+    Field(description="Whether to wrap it as a gift (499 cents a unit; only what Amazon ships)."),
+]
+Shipping = Annotated[
+    Option,
+    Field(description="How the next order is shipped; the prime_ ones need a Prime membership."),
+]
 FILTER = seeded("azp", "coffee-filters")
 ADDED = Setup("add_to_cart", {"product_id": KETTLE, "quantity": 1})
 
@@ -33,7 +39,14 @@ class Cart(Service):
         """Return the cart at the prices of now: items with stock, subtotal, coupon and why it may not hold, shipping; all sums in cents."""
         return model.cart_json(self)
 
-    @writes(example={"product_id": KETTLE, "quantity": 2, "gift_wrap": True, "gift_message": "Happy birthday!"})
+    @writes(
+        example={
+            "product_id": KETTLE,
+            "quantity": 2,
+            "gift_wrap": True,
+            "gift_message": "Happy birthday!",
+        }
+    )
     def add_to_cart(
         self,
         product_id: ProductId,
@@ -54,12 +67,30 @@ class Cart(Service):
         price = model.unit_price(offer, variant)
         said = {"gift_wrap": gift_wrap, "gift_message": gift_message}
         if known:
-            self.db.update("amazon_cart", known[0]["id"], quantity=total, **{k: v for k, v in said.items() if v is not None})
+            self.db.update(
+                "amazon_cart",
+                known[0]["id"],
+                quantity=total,
+                **{k: v for k, v in said.items() if v is not None},
+            )
         else:
             if len(self.db.rows("amazon_cart")) >= 50:
-                self.fail("CART_FULL", "The cart holds 50 lines already.", "Place the order or take something out with remove_from_cart.")
-            made = {"id": self.new_id("azl"), "product_id": product_id, "variant_id": variant_id, "seller_id": offer["seller_id"]}
-            made |= {"quantity": quantity, "gift_wrap": bool(gift_wrap), "gift_message": gift_message}
+                self.fail(
+                    "CART_FULL",
+                    "The cart holds 50 lines already.",
+                    "Place the order or take something out with remove_from_cart.",
+                )
+            made = {
+                "id": self.new_id("azl"),
+                "product_id": product_id,
+                "variant_id": variant_id,
+                "seller_id": offer["seller_id"],
+            }
+            made |= {
+                "quantity": quantity,
+                "gift_wrap": bool(gift_wrap),
+                "gift_message": gift_message,
+            }
             self.db.insert("amazon_cart", made | {"seen_price": price, "added_at": self.time})
         return model.cart_json(self)
 
@@ -78,18 +109,27 @@ class Cart(Service):
         row = catalogue.find_product(self, SHOP, product_id)
         offer = model.find_offer(self, product_id, line["seller_id"])
         if quantity is not None:
-            model.check_stock(self, row, offer, model.find_variant(self, product_id, line["variant_id"]), quantity)
+            model.check_stock(
+                self, row, offer, model.find_variant(self, product_id, line["variant_id"]), quantity
+            )
         self._check_wrap(offer, gift_wrap)
         said = {"quantity": quantity, "gift_wrap": gift_wrap, "gift_message": gift_message}
         changes = {k: v for k, v in said.items() if v is not None}
         if not changes:
-            self.fail("NOTHING_TO_CHANGE", "No new quantity or gift option was given.", "Pass quantity, gift_wrap or gift_message.")
+            self.fail(
+                "NOTHING_TO_CHANGE",
+                "No new quantity or gift option was given.",
+                "Pass quantity, gift_wrap or gift_message.",
+            )
         self.db.update("amazon_cart", line["id"], **changes)
         return model.cart_json(self)
 
     @writes(example={"product_id": KETTLE}, setup=(ADDED,))
     def remove_from_cart(
-        self, product_id: ProductId, variant_id: VariantId | None = None, seller_id: SellerId | None = None
+        self,
+        product_id: ProductId,
+        variant_id: VariantId | None = None,
+        seller_id: SellerId | None = None,
     ) -> dict[str, Any]:
         """Take a line out and return the cart. variant_id and seller_id say which line, where a product has several."""
         self.db.delete("amazon_cart", self._line(product_id, variant_id, seller_id)["id"])
@@ -99,7 +139,13 @@ class Cart(Service):
     def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return coupons that are open to all, the first to expire first; codes sent to you alone are not listed. Amounts in cents."""
         found = coupons.public(self, SHOP)
-        return page(found, "coupons", limit, cursor, lambda r: {"coupon_code": r["code"]} | coupons.coupon_json(self, SHOP, r))
+        return page(
+            found,
+            "coupons",
+            limit,
+            cursor,
+            lambda r: {"coupon_code": r["code"]} | coupons.coupon_json(self, SHOP, r),
+        )
 
     @writes(example={"coupon_code": "KITCHEN10"}, setup=(ADDED,), idempotent=True)
     def apply_coupon(self, coupon_code: Code) -> dict[str, Any]:
@@ -108,9 +154,18 @@ class Cart(Service):
         shares = coupons.require(self, SHOP, row, model.lines(self))
         if model.checkout(self)["code"] != row["code"]:
             self.db.update("amazon_checkout", model.checkout(self)["id"], code=row["code"])
-        return {"applied": True, "coupon_code": row["code"], "reason": "OK", "discount_preview": sum(shares)}
+        return {
+            "applied": True,
+            "coupon_code": row["code"],
+            "reason": "OK",
+            "discount_preview": sum(shares),
+        }
 
-    @writes(example={}, setup=(ADDED, Setup("apply_coupon", {"coupon_code": "KITCHEN10"})), idempotent=True)
+    @writes(
+        example={},
+        setup=(ADDED, Setup("apply_coupon", {"coupon_code": "KITCHEN10"})),
+        idempotent=True,
+    )
     def remove_coupon(self) -> dict[str, Any]:
         """Take the coupon off and return the cart."""
         if model.checkout(self)["code"] is not None:
@@ -126,7 +181,15 @@ class Cart(Service):
             why = self._refusal(option, found)
             span = list(model.days(option, found))
             cost = model.shipping_cost(self, option, found)
-            shown.append({"shipping_option": option, "cost": cost, "eta_days": span, "available": why is None, "reason": why or "OK"})
+            shown.append(
+                {
+                    "shipping_option": option,
+                    "cost": cost,
+                    "eta_days": span,
+                    "available": why is None,
+                    "reason": why or "OK",
+                }
+            )
         return {"shipping_options": shown, "selected": model.checkout(self)["shipping_option"]}
 
     @writes(example={"shipping_option": "expedited"}, idempotent=True)
@@ -135,15 +198,26 @@ class Cart(Service):
         found = model.lines(self)
         self.require_option(shipping_option, found)
         if model.checkout(self)["shipping_option"] != shipping_option:
-            self.db.update("amazon_checkout", model.checkout(self)["id"], shipping_option=shipping_option)
+            self.db.update(
+                "amazon_checkout", model.checkout(self)["id"], shipping_option=shipping_option
+            )
         cost = model.shipping_cost(self, shipping_option, found)
-        return {"selected": shipping_option, "cost": cost, "eta_days": list(model.days(shipping_option, found))}
+        return {
+            "selected": shipping_option,
+            "cost": cost,
+            "eta_days": list(model.days(shipping_option, found)),
+        }
 
     def require_option(self, option: str, found: list[dict[str, Any]]) -> None:
         """Refuse a shipping option that the account or the cart does not allow."""
         why = self._refusal(option, found)
         if why == "PRIME_REQUIRED":
-            self.fail(why, f"{option} is for Prime members.", "Choose standard or expedited.", shipping_option=option)
+            self.fail(
+                why,
+                f"{option} is for Prime members.",
+                "Choose standard or expedited.",
+                shipping_option=option,
+            )
         if why is not None:
             slow = [line["product_id"] for line in found if not line["offer"]["prime"]]
             message = f"{option} is not available for this cart now."
@@ -156,18 +230,30 @@ class Cart(Service):
         if option.startswith("prime_") and any(not line["offer"]["prime"] for line in found):
             return "NOT_PRIME_ELIGIBLE"
         hour = local(self.now, ZoneInfo(rules.profile(self, SHOP)["timezone"])).hour
-        return "TOO_LATE_TODAY" if option == "prime_same_day" and hour >= model.SAME_DAY_UNTIL else None
+        return (
+            "TOO_LATE_TODAY"
+            if option == "prime_same_day" and hour >= model.SAME_DAY_UNTIL
+            else None
+        )
 
     def _check_wrap(self, offer: dict[str, Any], wrap: bool | None) -> None:
         if wrap and not offer["prime"]:
             message = "This seller ships itself and does not wrap gifts."
-            self.fail("GIFT_WRAP_UNAVAILABLE", message, "Leave gift_wrap out or choose an offer that is prime_eligible.")
+            self.fail(
+                "GIFT_WRAP_UNAVAILABLE",
+                message,
+                "Leave gift_wrap out or choose an offer that is prime_eligible.",
+            )
 
-    def _same(self, product_id: str, variant_id: str | None, seller_id: str | None) -> list[dict[str, Any]]:
+    def _same(
+        self, product_id: str, variant_id: str | None, seller_id: str | None
+    ) -> list[dict[str, Any]]:
         where = "product_id=?1 AND (?2 IS NULL OR variant_id=?2) AND (?3 IS NULL OR seller_id=?3)"
         return self.db.rows("amazon_cart", where, product_id, variant_id, seller_id, order="rowid")
 
-    def _line(self, product_id: str, variant_id: str | None, seller_id: str | None) -> dict[str, Any]:
+    def _line(
+        self, product_id: str, variant_id: str | None, seller_id: str | None
+    ) -> dict[str, Any]:
         found = self._same(product_id, variant_id, seller_id)
         if len(found) == 1:
             return found[0]
@@ -177,6 +263,11 @@ class Cart(Service):
         if found:
             several = [{"variant_id": x["variant_id"], "seller_id": x["seller_id"]} for x in found]
             message = "The product is on several lines of the cart."
-            self.fail("AMBIGUOUS_CART_ITEM", message, "Pass variant_id and seller_id as get_cart shows them.", lines=several)
+            self.fail(
+                "AMBIGUOUS_CART_ITEM",
+                message,
+                "Pass variant_id and seller_id as get_cart shows them.",
+                lines=several,
+            )
         message = f"No line of the cart is product {product_id!r} as given."
         self.fail("CART_ITEM_NOT_FOUND", message, "See get_cart.", product_id=product_id)

@@ -15,7 +15,15 @@ from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
 from servers.shopping import _rules as rules
-from servers.shopping._rules import AddressId, OrderId, PaymentId, ProductId, Query, Reason, StateFilter
+from servers.shopping._rules import (
+    AddressId,
+    OrderId,
+    PaymentId,
+    ProductId,
+    Query,
+    Reason,
+    StateFilter,
+)
 from servers.shopping.amazon import _model as model
 from servers.shopping.amazon._model import SHOP, SellerId, VariantId
 from servers.shopping.amazon.cart import ADDED, Cart
@@ -54,17 +62,42 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 def _days(svc: Service, row: dict[str, Any], found: list[dict[str, Any]]) -> list[int]:
     """Return the fewest and most days from the order to its promised delivery."""
     zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
-    most = (local_day(parse_time(row["promised_by"]), zone) - local_day(parse_time(row["placed_at"]), zone)).days
-    sold = [o for i in found for o in svc.db.rows("amazon_offers", "product_id=? AND seller_id=?", i["product_id"], i["seller_id"])]
+    most = (
+        local_day(parse_time(row["promised_by"]), zone)
+        - local_day(parse_time(row["placed_at"]), zone)
+    ).days
+    sold = [
+        o
+        for i in found
+        for o in svc.db.rows(
+            "amazon_offers", "product_id=? AND seller_id=?", i["product_id"], i["seller_id"]
+        )
+    ]
     return [min(model.days(row["shipping_option"], [{"offer": o} for o in sold])[0], most), most]
 
 
 def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
     """Return an item of an order, with until when it can be sent back."""
     product = catalogue.find_product(svc, SHOP, item["product_id"])
-    last = life.return_by(row, life.return_days(svc, SHOP, product)) if life.done(row, svc.time) else None
+    last = (
+        life.return_by(row, life.return_days(svc, SHOP, product))
+        if life.done(row, svc.time)
+        else None
+    )
     returned = svc.db.rows("amazon_returns", "item_id=?", item["id"])
-    shown = {k: item[k] for k in ("product_id", "variant_id", "seller_id", "title", "quantity", "unit_price", "discount", "tax")}
+    shown = {
+        k: item[k]
+        for k in (
+            "product_id",
+            "variant_id",
+            "seller_id",
+            "title",
+            "quantity",
+            "unit_price",
+            "discount",
+            "tax",
+        )
+    }
     shown |= {"gift_wrap": item["gift_wrap"], "gift_message": item["gift_message"]}
     return shown | {"return_by": last, "return_id": returned[0]["id"] if returned else None}
 
@@ -72,7 +105,9 @@ def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[s
 class Orders(Cart):
     """What was ordered."""
 
-    @writes(example={"address_id": HOME, "payment_method_id": VISA}, setup=(ADDED,), destructive=True)
+    @writes(
+        example={"address_id": HOME, "payment_method_id": VISA}, setup=(ADDED,), destructive=True
+    )
     def place_order(self, address_id: AddressId, payment_method_id: PaymentId) -> dict[str, Any]:
         """Order the whole cart with its coupon and shipping option, charge the payment method and empty the cart; returns the order.
 
@@ -80,7 +115,11 @@ class Orders(Cart):
         """
         found = model.lines(self)
         if not found:
-            self.fail("CART_EMPTY", "The cart is empty.", "Add products with add_to_cart; see list_orders for what was ordered already.")
+            self.fail(
+                "CART_EMPTY",
+                "The cart is empty.",
+                "Add products with add_to_cart; see list_orders for what was ordered already.",
+            )
         for line in found:
             catalogue.on_sale(self, SHOP, line["product_id"])
             model.check_stock(self, line["row"], line["offer"], line["variant"], line["quantity"])
@@ -90,7 +129,15 @@ class Orders(Cart):
         code, why, shares = model.code_state(self, found)
         if code is not None and why is not None:
             coupons.require(self, SHOP, code, found)
-        row = place(self, found, shares, option["shipping_option"], address_id, payment_method_id, code["code"] if code else None)
+        row = place(
+            self,
+            found,
+            shares,
+            option["shipping_option"],
+            address_id,
+            payment_method_id,
+            code["code"] if code else None,
+        )
         for line in found:
             self.db.delete("amazon_cart", line["id"])
         self.db.update("amazon_checkout", option["id"], code=None, shipping_option="standard")
@@ -109,35 +156,68 @@ class Orders(Cart):
 
         def show(row: dict[str, Any]) -> dict[str, Any]:
             sums = life.sums(self, SHOP, row)
-            shown = {"order_id": row["id"], "status": life.status(row, self.time), "placed_at": row["placed_at"]}
+            shown = {
+                "order_id": row["id"],
+                "status": life.status(row, self.time),
+                "placed_at": row["placed_at"],
+            }
             shown["items"] = [
-                {"product_id": i["product_id"], "title": i["title"], "quantity": i["quantity"]} for i in life.items(self, SHOP, row["id"])
+                {"product_id": i["product_id"], "title": i["title"], "quantity": i["quantity"]}
+                for i in life.items(self, SHOP, row["id"])
             ]
-            return shown | {"total": sums["total"], "refunded": sums["refunded"], "estimated_delivery": row["promised_by"]}
+            return shown | {
+                "total": sums["total"],
+                "refunded": sums["refunded"],
+                "estimated_delivery": row["promised_by"],
+            }
 
-        return page(life.orders(self, SHOP, status, query, placed_since), "orders", limit, cursor, show)
+        return page(
+            life.orders(self, SHOP, status, query, placed_since), "orders", limit, cursor, show
+        )
 
     @reads(example={"order_id": ARRIVED})
     def get_order_details(self, order_id: OrderId) -> dict[str, Any]:
         """Return one order: status now, items with prices and return_by, address, pricing, every charge and refund, delivery dates."""
         return order_json(self, life.find_order(self, SHOP, order_id))
 
-    @writes(example={"order_id": "${order.order_id}", "reason": "Ordered by mistake"}, setup=PLACED, destructive=True)
+    @writes(
+        example={"order_id": "${order.order_id}", "reason": "Ordered by mistake"},
+        setup=PLACED,
+        destructive=True,
+    )
     def cancel_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
         """Cancel an order that is still processing and refund it whole; one that has shipped can only be returned."""
         row, refunded = life.cancel(self, SHOP, order_id, reason, "NOT_CANCELABLE")
-        return {"order_id": row["id"], "canceled": True, "reason": "OK", "status": "canceled", "refund_amount": refunded}
+        return {
+            "order_id": row["id"],
+            "canceled": True,
+            "reason": "OK",
+            "status": "canceled",
+            "refund_amount": refunded,
+        }
 
     @reads(example={"order_id": ARRIVED})
     def track_shipment(self, order_id: OrderId) -> dict[str, Any]:
         """Return where an order is: status, tracking number once it has shipped, promised delivery, and the carrier's events so far."""
         row = life.find_order(self, SHOP, order_id)
         shown = order_json(self, row)
-        kept = ("order_id", "tracking_number", "status", "shipping_option", "estimated_delivery_days", "estimated_delivery", "delivered_at")
+        kept = (
+            "order_id",
+            "tracking_number",
+            "status",
+            "shipping_option",
+            "estimated_delivery_days",
+            "estimated_delivery",
+            "delivered_at",
+        )
         return {k: shown[k] for k in kept} | {"events": life.events(self, SHOP, row)}
 
     @writes(
-        example={"order_id": seeded("azo", "returnable"), "product_id": seeded("azp", "desk-lamp"), "reason": "Flickers when dimmed"},
+        example={
+            "order_id": seeded("azo", "returnable"),
+            "product_id": seeded("azp", "desk-lamp"),
+            "reason": "Flickers when dimmed",
+        },
         destructive=True,
     )
     def request_return(
@@ -153,15 +233,30 @@ class Orders(Cart):
         found = [
             i
             for i in life.items(self, SHOP, order_id)
-            if i["product_id"] == product_id and variant_id in (None, i["variant_id"]) and seller_id in (None, i["seller_id"])
+            if i["product_id"] == product_id
+            and variant_id in (None, i["variant_id"])
+            and seller_id in (None, i["seller_id"])
         ]
         if not found:
             message = f"Order {order_id} holds no such product {product_id!r}."
-            self.fail("ITEM_NOT_IN_ORDER", message, "See the items in get_order_details.", order_id=order_id, product_id=product_id)
-        found = [i for i in found if not self.db.rows("amazon_returns", "item_id=?", i["id"])] or found
+            self.fail(
+                "ITEM_NOT_IN_ORDER",
+                message,
+                "See the items in get_order_details.",
+                order_id=order_id,
+                product_id=product_id,
+            )
+        found = [
+            i for i in found if not self.db.rows("amazon_returns", "item_id=?", i["id"])
+        ] or found
         if len({(i["variant_id"], i["seller_id"]) for i in found}) > 1:
             message = "The order holds this product in several variants or from several sellers."
-            self.fail("AMBIGUOUS_ITEM", message, "Pass variant_id and seller_id as get_order_details shows them.", order_id=order_id)
+            self.fail(
+                "AMBIGUOUS_ITEM",
+                message,
+                "Pass variant_id and seller_id as get_order_details shows them.",
+                order_id=order_id,
+            )
         days = life.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
         made = life.open_return(self, SHOP, row, found[0], reason, "mail", days)
         return self._return_json(made)
@@ -172,7 +267,10 @@ class Orders(Cart):
         found = self.db.rows("amazon_returns", order="requested_at DESC, rowid DESC")
         return page(found, "returns", limit, cursor, self._return_json)
 
-    @reads(example={"return_id": "${opened.returns.0.return_id}"}, setup=(Setup("list_returns", {}, "opened"),))
+    @reads(
+        example={"return_id": "${opened.returns.0.return_id}"},
+        setup=(Setup("list_returns", {}, "opened"),),
+    )
     def get_return(self, return_id: ReturnId) -> dict[str, Any]:
         """Return one return: requested, received or refunded, what it gives back in cents, and when."""
         return self._return_json(life.find_return(self, SHOP, return_id))
@@ -213,7 +311,13 @@ def place(
     rules.find_method(svc, SHOP, method_id)
     zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
     order_id, now = svc.new_id("azo"), svc.now if moment is None else moment
-    order = {"id": order_id, "placed_at": life.iso(now), "fulfillment": "shipping", "shipping_option": option, "address_id": address["id"]}
+    order = {
+        "id": order_id,
+        "placed_at": life.iso(now),
+        "fulfillment": "shipping",
+        "shipping_option": option,
+        "address_id": address["id"],
+    }
     cost = 0 if plan_id else model.shipping_cost(svc, option, found)
     order |= {"method_id": method_id, "shipping": cost, "code": code, "plan_id": plan_id}
     order["fees"] = sum(model.GIFT_WRAP * line["quantity"] for line in found if line["gift_wrap"])

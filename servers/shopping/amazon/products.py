@@ -11,14 +11,28 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _rules as rules
-from servers.shopping._rules import Category, MaxPrice, MinPrice, MinRating, ProductId, Query, ReviewBody, ReviewTitle, VerifiedOnly
+from servers.shopping._rules import (
+    Category,
+    MaxPrice,
+    MinPrice,
+    MinRating,
+    ProductId,
+    Query,
+    ReviewBody,
+    ReviewTitle,
+    VerifiedOnly,
+)
 from servers.shopping.amazon import _model as model
 from servers.shopping.amazon._model import SHOP
 
 KETTLE = seeded("azp", "kettle-gooseneck")
-AnySeller = Annotated[str, Field(max_length=64, description="seller_id, from an offer or an order.")]
+AnySeller = Annotated[
+    str, Field(max_length=64, description="seller_id, from an offer or an order.")
+]
 Weeks = Annotated[int, Field(ge=1, le=104, description="How many weeks to look back.")]
-AtLeast = Annotated[int, Field(ge=1, le=5, description="Only reviews with at least this many stars.")]
+AtLeast = Annotated[
+    int, Field(ge=1, le=5, description="Only reviews with at least this many stars.")
+]
 Score = Annotated[int, Field(ge=1, le=5, description="Stars, from 1 (worst) to 5 (best).")]
 
 
@@ -48,12 +62,22 @@ class Products(Service):
             if category is not None and what["category"].casefold() != category.casefold():
                 continue
             box = model.buy_box(offers.get(row["id"], []))
-            shown = {"product_id": row["id"], "name": row["title"], "brand": what["brand"], "category": what["category"]}
+            shown = {
+                "product_id": row["id"],
+                "name": row["title"],
+                "brand": what["brand"],
+                "category": what["category"],
+            }
             shown |= catalogue.rating_json(row["stars"], written.get(row["id"], (0, 0)))
-            shown |= {"buy_box_price": box["now"] if box else None, "has_variations": row["id"] in varied}
+            shown |= {
+                "buy_box_price": box["now"] if box else None,
+                "has_variations": row["id"] in varied,
+            }
             shown["prime_eligible"] = bool(box and box["prime"])
             asked = min_price is not None or max_price is not None
-            if (box or not asked) and catalogue.fits(shown, box["now"] if box else 0, (min_price, max_price, min_rating)):
+            if (box or not asked) and catalogue.fits(
+                shown, box["now"] if box else 0, (min_price, max_price, min_rating)
+            ):
                 found.append(shown)
         return page(found, "products", limit, cursor)
 
@@ -65,7 +89,9 @@ class Products(Service):
         listed = model.offers(self, product_id).get(product_id, [])
         box = model.buy_box(listed)
         seller = self.db.get("amazon_sellers", box["seller_id"]) if box else None
-        rating = catalogue.rating_json(row["stars"], catalogue.written(self, SHOP).get(product_id, (0, 0)))
+        rating = catalogue.rating_json(
+            row["stars"], catalogue.written(self, SHOP).get(product_id, (0, 0))
+        )
         return {
             "product_id": product_id,
             "name": row["title"],
@@ -93,14 +119,18 @@ class Products(Service):
             }
             if box and seller
             else None,
-            "restock_date": min((o["restock_on"] for o in listed if not o["left"] and o["restock_on"]), default=None),
+            "restock_date": min(
+                (o["restock_on"] for o in listed if not o["left"] and o["restock_on"]), default=None
+            ),
             "discontinued": catalogue.discontinued(self, row),
             "returnable": not (what["food"] or what["final_sale"]),
             "quantity_limit": row["per_order"],
         }
 
     @reads(example={"product_id": KETTLE})
-    def get_product_offers(self, product_id: ProductId, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_product_offers(
+        self, product_id: ProductId, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return every seller's offer of a product, cheapest landed price (price + shipping_cost, cents) first."""
         catalogue.find_product(self, SHOP, product_id)
         listed = model.offers(self, product_id).get(product_id, [])
@@ -132,14 +162,34 @@ class Products(Service):
         row = self.db.get("amazon_sellers", seller_id)
         if row is None:
             message = f"There is no seller {seller_id!r}."
-            self.fail("SELLER_NOT_FOUND", message, "Take a seller_id from get_product_offers.", seller_id=seller_id)
-        shown = {"seller_id": seller_id, "name": row["name"], "rating": row["rating"], "rating_count": row["ratings"]}
-        offered = self.db.sql("SELECT count(DISTINCT product_id) FROM amazon_offers WHERE seller_id=?", seller_id)[0][0]
-        return shown | {"selling_since": row["since"], "is_amazon": row["own"], "products_offered": offered}
+            self.fail(
+                "SELLER_NOT_FOUND",
+                message,
+                "Take a seller_id from get_product_offers.",
+                seller_id=seller_id,
+            )
+        shown = {
+            "seller_id": seller_id,
+            "name": row["name"],
+            "rating": row["rating"],
+            "rating_count": row["ratings"],
+        }
+        offered = self.db.sql(
+            "SELECT count(DISTINCT product_id) FROM amazon_offers WHERE seller_id=?", seller_id
+        )[0][0]
+        return shown | {
+            "selling_since": row["since"],
+            "is_amazon": row["own"],
+            "products_offered": offered,
+        }
 
     @reads(example={"product_id": KETTLE, "limit": 10})
     def get_price_history(
-        self, product_id: ProductId, weeks: Weeks = 26, limit: Limit = 30, cursor: Cursor | None = None
+        self,
+        product_id: ProductId,
+        weeks: Weeks = 26,
+        limit: Limit = 30,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return the lowest price of new ones at well-rated sellers (cents, without shipping), newest first, each with its first day."""
         catalogue.find_product(self, SHOP, product_id)
@@ -147,11 +197,24 @@ class Products(Service):
         this, points = catalogue.week_of(self.now), []
         for week in range(this, this - weeks, -1) if listed else ():
             start = catalogue.week_start(week)
-            points.append({"date": iso(start)[:10], "price": min(catalogue.offer_price(o, start) for o in listed)})
-        kept = [p for n, p in enumerate(points) if n + 1 == len(points) or points[n + 1]["price"] != p["price"]]
+            points.append(
+                {
+                    "date": iso(start)[:10],
+                    "price": min(catalogue.offer_price(o, start) for o in listed),
+                }
+            )
+        kept = [
+            p
+            for n, p in enumerate(points)
+            if n + 1 == len(points) or points[n + 1]["price"] != p["price"]
+        ]
         prices = [p["price"] for p in points]
         shown = page(kept, "price_history", limit, cursor)
-        return shown | {"product_id": product_id, "lowest": min(prices, default=None), "highest": max(prices, default=None)}
+        return shown | {
+            "product_id": product_id,
+            "lowest": min(prices, default=None),
+            "highest": max(prices, default=None),
+        }
 
     @reads(example={"product_id": seeded("azp", "yoga-mat"), "min_rating": 3})
     def get_reviews(
@@ -175,8 +238,12 @@ class Products(Service):
             "body": "Heats quickly and the spout is precise. The base is a bit light.",
         }
     )
-    def write_review(self, product_id: ProductId, rating: Score, title: ReviewTitle, body: ReviewBody) -> dict[str, Any]:
+    def write_review(
+        self, product_id: ProductId, rating: Score, title: ReviewTitle, body: ReviewBody
+    ) -> dict[str, Any]:
         """Publish your review of a product, one for each product; returns it. It is marked verified if the product was delivered to you."""
         catalogue.find_product(self, SHOP, product_id)
         author = rules.profile(self, SHOP)["name"]
-        return catalogue.review_json(catalogue.add_review(self, SHOP, product_id, rating, title, body, author), product_id)
+        return catalogue.review_json(
+            catalogue.add_review(self, SHOP, product_id, rating, title, body, author), product_id
+        )

@@ -17,10 +17,21 @@ from servers.shopping.amazon import _model as model
 from servers.shopping.amazon._model import SHOP
 from servers.shopping.amazon.orders import place
 
-Frequency = Annotated[Literal["monthly", "biweekly", "quarterly"], Field(description="How often it comes: every 30, 14 or 90 days.")]
+Frequency = Annotated[
+    Literal["monthly", "biweekly", "quarterly"],
+    Field(description="How often it comes: every 30, 14 or 90 days."),
+]
 Units = Annotated[int, Field(ge=1, le=12, description="How many come each time.")]
-SubscriptionId = Annotated[str, Field(max_length=64, description="subscription_id, from list_subscriptions.")]
-MyPayment = Annotated[str, Field(max_length=64, description="payment_method_id to charge each time; the default one when left out.")]
+SubscriptionId = Annotated[
+    str, Field(max_length=64, description="subscription_id, from list_subscriptions.")
+]
+MyPayment = Annotated[
+    str,
+    Field(
+        max_length=64,
+        description="payment_method_id to charge each time; the default one when left out.",
+    ),
+]
 FREQUENCIES = {"biweekly": (14, 5), "monthly": (30, 10), "quarterly": (90, 5)}
 """Days between deliveries, percent off."""
 LEAD = 4 * DAY
@@ -36,7 +47,14 @@ class Subscriptions(Service):
         """Return whether a product can be subscribed to, how often, with how many percent off, and its price now in cents."""
         row = catalogue.find_product(self, SHOP, product_id)
         offer = self._offer(row)
-        options = [{"frequency": f, "every_days": d, "discount_percent": p} for f, (d, p) in FREQUENCIES.items()] if offer else []
+        options = (
+            [
+                {"frequency": f, "every_days": d, "discount_percent": p}
+                for f, (d, p) in FREQUENCIES.items()
+            ]
+            if offer
+            else []
+        )
         shown = {"product_id": product_id, "available": offer is not None, "frequencies": options}
         return shown | {"base_price": offer["now"] if offer else None}
 
@@ -53,21 +71,48 @@ class Subscriptions(Service):
         row = catalogue.on_sale(self, SHOP, product_id)
         if self._offer(row) is None:
             message = f"{row['title']} cannot be subscribed to."
-            self.fail("SUBSCRIPTION_UNAVAILABLE", message, "See get_subscribe_save_options.", product_id=product_id)
-        same = self.db.rows("amazon_subscriptions", "product_id=? AND canceled_at IS NULL", product_id)
+            self.fail(
+                "SUBSCRIPTION_UNAVAILABLE",
+                message,
+                "See get_subscribe_save_options.",
+                product_id=product_id,
+            )
+        same = self.db.rows(
+            "amazon_subscriptions", "product_id=? AND canceled_at IS NULL", product_id
+        )
         if same:
             message = "There is a running subscription for this product."
-            self.fail("SUBSCRIPTION_EXISTS", message, "Cancel it first with cancel_subscription.", subscription_id=same[0]["id"])
-        address, method = rules.find_address(self, SHOP, address_id), rules.find_method(self, SHOP, payment_method_id)
+            self.fail(
+                "SUBSCRIPTION_EXISTS",
+                message,
+                "Cancel it first with cancel_subscription.",
+                subscription_id=same[0]["id"],
+            )
+        address, method = (
+            rules.find_address(self, SHOP, address_id),
+            rules.find_method(self, SHOP, payment_method_id),
+        )
         rules.authorize(self, SHOP, method, 0)
-        made = {"id": self.new_id("azb"), "product_id": product_id, "frequency": frequency, "quantity": quantity}
-        made |= {"address_id": address["id"], "method_id": method["id"], "created_at": self.time, "next_at": iso(self.now + DAY)}
+        made = {
+            "id": self.new_id("azb"),
+            "product_id": product_id,
+            "frequency": frequency,
+            "quantity": quantity,
+        }
+        made |= {
+            "address_id": address["id"],
+            "method_id": method["id"],
+            "created_at": self.time,
+            "next_at": iso(self.now + DAY),
+        }
         return self._plan_json(self.db.insert("amazon_subscriptions", made))
 
     @reads()
     def list_subscriptions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return subscriptions, running ones first: prices in cents, next order and delivery, orders placed, why one was skipped."""
-        rows = self.db.rows("amazon_subscriptions", order="canceled_at IS NOT NULL, created_at DESC, rowid DESC")
+        rows = self.db.rows(
+            "amazon_subscriptions", order="canceled_at IS NOT NULL, created_at DESC, rowid DESC"
+        )
         return page(rows, "subscriptions", limit, cursor, self._plan_json)
 
     @writes(
@@ -80,20 +125,34 @@ class Subscriptions(Service):
         row = self.db.get("amazon_subscriptions", subscription_id)
         if row is None:
             message = f"There is no subscription {subscription_id!r}."
-            self.fail("SUBSCRIPTION_NOT_FOUND", message, "Take one from list_subscriptions.", subscription_id=subscription_id)
+            self.fail(
+                "SUBSCRIPTION_NOT_FOUND",
+                message,
+                "Take one from list_subscriptions.",
+                subscription_id=subscription_id,
+            )
         if row["canceled_at"] is not None:
             message = f"The subscription ended on {row['canceled_at'][:10]}."
-            self.fail("SUBSCRIPTION_NOT_ACTIVE", message, "There is nothing to cancel.", subscription_id=subscription_id)
+            self.fail(
+                "SUBSCRIPTION_NOT_ACTIVE",
+                message,
+                "There is nothing to cancel.",
+                subscription_id=subscription_id,
+            )
         self.db.update("amazon_subscriptions", subscription_id, canceled_at=self.time, next_at=None)
         return {"subscription_id": subscription_id, "canceled": True, "status": "canceled"}
 
     def due(self) -> bool:
         """Whether a subscription should have placed an order by now."""
-        return bool(self.db.sql("SELECT 1 FROM amazon_subscriptions WHERE next_at<=? LIMIT 1", self.time))
+        return bool(
+            self.db.sql("SELECT 1 FROM amazon_subscriptions WHERE next_at<=? LIMIT 1", self.time)
+        )
 
     def tick(self) -> None:
         """Place the orders that are due; one that cannot be placed is skipped, and the subscription says why."""
-        while rows := self.db.rows("amazon_subscriptions", "next_at<=?", self.time, order="next_at, rowid", limit=1):
+        while rows := self.db.rows(
+            "amazon_subscriptions", "next_at<=?", self.time, order="next_at, rowid", limit=1
+        ):
             row = rows[0]
             moment = parse_time(row["next_at"])
             skipped = None
@@ -102,14 +161,18 @@ class Subscriptions(Service):
             except ServiceError as refusal:
                 skipped = refusal.code
             days = FREQUENCIES[row["frequency"]][0]
-            self.db.update("amazon_subscriptions", row["id"], next_at=iso(moment + days * DAY), skipped=skipped)
+            self.db.update(
+                "amazon_subscriptions", row["id"], next_at=iso(moment + days * DAY), skipped=skipped
+            )
 
     def _offer(self, row: dict[str, Any]) -> dict[str, Any] | None:
         """Return Amazon's own offer of a product that is used up and bought again, in stock, else None."""
         what = catalogue.item_of(self, row)
         if catalogue.discontinued(self, row) or model.variants(self, row["id"]):
             return None
-        if not (what["food"] or what["department"] in ("Beauty & Health", "Pets", "Baby", "Grocery")):
+        if not (
+            what["food"] or what["department"] in ("Beauty & Health", "Pets", "Baby", "Grocery")
+        ):
             return None
         box = model.buy_box(model.offers(self, row["id"]).get(row["id"], []))
         return box if box is not None and box["prime"] else None
@@ -120,17 +183,41 @@ class Subscriptions(Service):
         model.check_stock(self, product, offer, None, row["quantity"])
         price = catalogue.offer_price(offer, moment)
         off = rules.percent(price, FREQUENCIES[row["frequency"]][1]) * row["quantity"]
-        line = {"product_id": product["id"], "variant_id": None, "seller_id": offer["seller_id"], "row": product, "offer": offer}
-        line |= {"quantity": row["quantity"], "unit": price, "net": price * row["quantity"], "gift_wrap": False, "gift_message": None}
+        line = {
+            "product_id": product["id"],
+            "variant_id": None,
+            "seller_id": offer["seller_id"],
+            "row": product,
+            "offer": offer,
+        }
+        line |= {
+            "quantity": row["quantity"],
+            "unit": price,
+            "net": price * row["quantity"],
+            "gift_wrap": False,
+            "gift_message": None,
+        }
         line["food"] = catalogue.item_of(self, product)["food"]
-        place(self, [line], [off], "standard", row["address_id"], row["method_id"], None, moment=moment, plan_id=row["id"])
+        place(
+            self,
+            [line],
+            [off],
+            "standard",
+            row["address_id"],
+            row["method_id"],
+            None,
+            moment=moment,
+            plan_id=row["id"],
+        )
 
     def _plan_json(self, row: dict[str, Any]) -> dict[str, Any]:
         product = catalogue.find_product(self, SHOP, row["product_id"])
         box = model.buy_box(model.offers(self, product["id"]).get(product["id"], []))
         rate = FREQUENCIES[row["frequency"]][1]
         price = box["now"] if box else None
-        made = self.db.sql("SELECT id FROM amazon_orders WHERE plan_id=? ORDER BY placed_at", row["id"])
+        made = self.db.sql(
+            "SELECT id FROM amazon_orders WHERE plan_id=? ORDER BY placed_at", row["id"]
+        )
         return {
             "subscription_id": row["id"],
             "product_id": row["product_id"],

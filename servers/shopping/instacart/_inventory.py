@@ -17,7 +17,18 @@ SPECIAL = {
     "pet_supplies": ("pets",),
 }
 """Store types that sell some categories only."""
-_OUNCES = {"oz": 1.0, "lb": 16.0, "fl oz": 1.0, "pt": 16.0, "qt": 32.0, "gal": 128.0, "each": 1.0, "ct": 1.0, "dozen": 12.0, "bunch": 1.0}
+_OUNCES = {
+    "oz": 1.0,
+    "lb": 16.0,
+    "fl oz": 1.0,
+    "pt": 16.0,
+    "qt": 32.0,
+    "gal": 128.0,
+    "each": 1.0,
+    "ct": 1.0,
+    "dozen": 12.0,
+    "bunch": 1.0,
+}
 _KIND = {
     "oz": "oz",
     "lb": "oz",
@@ -77,7 +88,13 @@ def level(store: dict[str, Any], product: dict[str, Any], at: int, kept: Kept) -
     if known is not None:
         return known
     day = local(at, ZoneInfo(store["timezone"])).toordinal()
-    left = share("left", store["name"], store["street"], product["id"], day // (2 + int(3 * share("pace", product["id"]))))
+    left = share(
+        "left",
+        store["name"],
+        store["street"],
+        product["id"],
+        day // (2 + int(3 * share("pace", product["id"]))),
+    )
     return "out" if left < 0.035 else ("low" if left < 0.15 else "high")
 
 
@@ -104,9 +121,13 @@ def pieces(product: dict[str, Any], amount: float, unit: str) -> int:
     return max(1, min(99, int(-(-round(needed, 3) // 1))))
 
 
-def nearest(svc: Service, store: dict[str, Any], product: dict[str, Any], at: int, kept: Kept) -> dict[str, Any] | None:
+def nearest(
+    svc: Service, store: dict[str, Any], product: dict[str, Any], at: int, kept: Kept
+) -> dict[str, Any] | None:
     """Return the product of the same kind that is in stock and nearest in price, or None."""
-    rows = svc.db.rows("instacart_products", "family=? AND id<>?", product["family"], product["id"], order="rowid")
+    rows = svc.db.rows(
+        "instacart_products", "family=? AND id<>?", product["family"], product["id"], order="rowid"
+    )
     left = [r for r in rows if carries(store, r) and level(store, r, at, kept) != "out"]
     target = price(store, product, at, kept)
     return min(left, key=lambda r: (abs(price(store, r, at, kept) - target), r["id"]), default=None)
@@ -128,7 +149,9 @@ def span(store: dict[str, Any], day: date) -> tuple[int, int] | None:
     if text == "closed" or _gone(store, day):
         return None
     zone = ZoneInfo(store["timezone"])
-    begin, end = (time.fromisoformat("23:59" if part == "24:00" else part) for part in text.split("-"))
+    begin, end = (
+        time.fromisoformat("23:59" if part == "24:00" else part) for part in text.split("-")
+    )
     return local_moment(day, begin, zone), local_moment(day, end, zone)
 
 
@@ -160,4 +183,6 @@ def crowd(store: dict[str, Any], begin: int) -> int:
 
 def slot_fee(store: dict[str, Any], begin: int) -> int:
     """Return the delivery fee of a slot in cents: the store's, and a dollar or two when many want it."""
-    return store["delivery_fee"] + 100 * (crowd(store, begin) >= 6) + 100 * (crowd(store, begin) >= 8)
+    return (
+        store["delivery_fee"] + 100 * (crowd(store, begin) >= 6) + 100 * (crowd(store, begin) >= 8)
+    )

@@ -15,7 +15,9 @@ TABLES = {
     "instacart_addresses": Table(
         "id:str label:str street:str city:str state:str zip:str lat:float lng:float instructions:str? added_at:str"
     ),
-    "instacart_cards": Table("id:str kind:str last_four:str expires:str? billing_address:str? is_default:bool added_at:str"),
+    "instacart_cards": Table(
+        "id:str kind:str last_four:str expires:str? billing_address:str? is_default:bool added_at:str"
+    ),
     # `hours` are seven of "08:00-22:00" or "closed", Monday first; `markup` is per cent on the catalogue, `breadth` the part of it carried,
     # `also` ids of products carried besides.
     "instacart_stores": Table(
@@ -30,11 +32,17 @@ TABLES = {
         index=("family", "category"),
     ),
     # What differs from the rule of a store for a while: another price, or what is left of a product.
-    "instacart_exceptions": Table("id:str store_id:str product_id:str price:int? stock:str? begins:str ends:str", index=("store_id",)),
+    "instacart_exceptions": Table(
+        "id:str store_id:str product_id:str price:int? stock:str? begins:str ends:str",
+        index=("store_id",),
+    ),
     "instacart_shoppers": Table("id:str name:str rating:float orders:int city:str"),
-    "instacart_carts": Table("id:str store_id:str coupon:str? created_at:str order_id:str?", index=("store_id",)),
+    "instacart_carts": Table(
+        "id:str store_id:str coupon:str? created_at:str order_id:str?", index=("store_id",)
+    ),
     "instacart_cart_items": Table(
-        "id:str cart_id:str product_id:str quantity:int notes:str? preference:str replacement_id:str? added_at:str", index=("cart_id",)
+        "id:str cart_id:str product_id:str quantity:int notes:str? preference:str replacement_id:str? added_at:str",
+        index=("cart_id",),
     ),
     "instacart_coupons": Table(
         "code:str title:str percent:int? amount:int? most:int? minimum:int store_ids:list starts_at:str expires_at:str"
@@ -52,18 +60,31 @@ TABLES = {
         "outcome:str? got_id:str? got_price:int?",
         index=("order_id",),
     ),
-    "instacart_issues": Table("id:str order_id:str issue_type:str description:str product_ids:list created_at:str", index=("order_id",)),
+    "instacart_issues": Table(
+        "id:str order_id:str issue_type:str description:str product_ids:list created_at:str",
+        index=("order_id",),
+    ),
     "instacart_recipes": Table(
-        "id:str title:str summary:str diets:list servings:int minutes:int ingredients:list steps:list", search=("title", "summary")
+        "id:str title:str summary:str diets:list servings:int minutes:int ingredients:list steps:list",
+        search=("title", "summary"),
     ),
 }
 
 StoreId = Annotated[str, Field(description="store_id, from search_stores.")]
-ProductId = Annotated[str, Field(description="product_id, from search_grocery_items; the same in every store.")]
+ProductId = Annotated[
+    str, Field(description="product_id, from search_grocery_items; the same in every store.")
+]
 CartId = Annotated[str, Field(description="cart_id, from list_carts or create_cart.")]
 OrderId = Annotated[str, Field(description="order_id, from list_orders.")]
-Quantity = Annotated[int, Field(ge=1, le=99, description="How many pieces (of the product's size), 1 to 99.")]
-Notes = Annotated[str, Field(max_length=140, description="Note to the shopper about this item; an empty one removes it.")]
+Quantity = Annotated[
+    int, Field(ge=1, le=99, description="How many pieces (of the product's size), 1 to 99.")
+]
+Notes = Annotated[
+    str,
+    Field(
+        max_length=140, description="Note to the shopper about this item; an empty one removes it."
+    ),
+]
 Category = Annotated[
     Literal[
         "produce", "bakery", "dairy", "meat", "seafood", "deli", "frozen", "pantry", "snacks", "beverages", "breakfast", "household",
@@ -84,7 +105,12 @@ def find_store(svc: Service, store_id: str) -> dict[str, Any]:
     """Return a store, or refuse."""
     row = svc.db.get("instacart_stores", store_id)
     if row is None:
-        svc.fail("STORE_NOT_FOUND", f"There is no store {store_id!r}.", "Take a store_id from search_stores.", store_id=store_id)
+        svc.fail(
+            "STORE_NOT_FOUND",
+            f"There is no store {store_id!r}.",
+            "Take a store_id from search_stores.",
+            store_id=store_id,
+        )
     return row
 
 
@@ -92,13 +118,19 @@ def find_product(svc: Service, store: dict[str, Any], product_id: str) -> dict[s
     """Return a product that a store carries, in stock or not, or refuse."""
     row = svc.db.get("instacart_products", product_id)
     if row is None or not stock.carries(store, row):
-        why = f"{store['name']} does not carry {row['name']}." if row else f"There is no product {product_id!r}."
+        why = (
+            f"{store['name']} does not carry {row['name']}."
+            if row
+            else f"There is no product {product_id!r}."
+        )
         hint = "Look for it with search_grocery_items in this store."
         svc.fail("PRODUCT_NOT_FOUND", why, hint, store_id=store["id"], product_id=product_id)
     return row
 
 
-def product_json(svc: Service, store: dict[str, Any], row: dict[str, Any], kept: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+def product_json(
+    svc: Service, store: dict[str, Any], row: dict[str, Any], kept: dict[str, list[dict[str, Any]]]
+) -> dict[str, Any]:
     """Return a product as a store sells it now; `kept` are the store's exceptions by product."""
     return {
         "product_id": row["id"],

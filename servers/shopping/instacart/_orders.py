@@ -30,14 +30,22 @@ def timetable(key: str, made: int, begin: int) -> dict[str, str]:
     leaves = start + 1500 + int(1200 * share("shopping", key))
     arrives = max(leaves + 900, begin + int(6900 * share("arrival", key)))
     late = share("is late", key) > 0.96
-    return {"shop_at": iso(start), "leaves_at": iso(leaves), "arrives_at": iso(arrives + late * 4500)}
+    return {
+        "shop_at": iso(start),
+        "leaves_at": iso(leaves),
+        "arrives_at": iso(arrives + late * 4500),
+    }
 
 
 def status(row: dict[str, Any], now: str) -> str:
     """Return received, shopping, delivering, delivered or canceled."""
     if row["cancelled_at"] is not None:
         return "canceled"
-    for moment, name in (("shop_at", "received"), ("leaves_at", "shopping"), ("arrives_at", "delivering")):
+    for moment, name in (
+        ("shop_at", "received"),
+        ("leaves_at", "shopping"),
+        ("arrives_at", "delivering"),
+    ):
         if now < row[moment]:
             return name
     return "delivered"
@@ -47,7 +55,12 @@ def find(svc: Service, order_id: str) -> dict[str, Any]:
     """Return an order, or refuse."""
     row = svc.db.get("instacart_orders", order_id)
     if row is None:
-        svc.fail("ORDER_NOT_FOUND", f"There is no order {order_id!r}.", "Take an order_id from list_orders.", order_id=order_id)
+        svc.fail(
+            "ORDER_NOT_FOUND",
+            f"There is no order {order_id!r}.",
+            "Take an order_id from list_orders.",
+            order_id=order_id,
+        )
     return row
 
 
@@ -56,10 +69,20 @@ def delivered(svc: Service, order_id: str, within: int, what: str) -> dict[str, 
     row = find(svc, order_id)
     state = status(row, svc.time)
     if state != "delivered":
-        svc.fail("ORDER_NOT_DELIVERED", f"Order {order_id} is {state}.", f"Wait for the delivery to {what}.", order_status=state)
+        svc.fail(
+            "ORDER_NOT_DELIVERED",
+            f"Order {order_id} is {state}.",
+            f"Wait for the delivery to {what}.",
+            order_status=state,
+        )
     if svc.now - parse_time(row["arrives_at"]) > within:
         message = f"Order {order_id} was delivered {row['arrives_at']}, too long ago to {what}."
-        svc.fail("WINDOW_CLOSED", message, "list_orders shows later orders.", delivered_at=row["arrives_at"])
+        svc.fail(
+            "WINDOW_CLOSED",
+            message,
+            "list_orders shows later orders.",
+            delivered_at=row["arrives_at"],
+        )
     return row
 
 
@@ -74,25 +97,53 @@ def shop(svc: Service, row: dict[str, Any]) -> None:
     at = parse_time(row["shop_at"])
     for item in items(svc, row["id"]):
         product = svc.db.get("instacart_products", item["product_id"]) or {}
-        gone = share("found", row["id"], item["product_id"]) < MISSED[stock.level(store, product, at, kept)]
+        gone = (
+            share("found", row["id"], item["product_id"])
+            < MISSED[stock.level(store, product, at, kept)]
+        )
         other = _instead(svc, store, item, product, at, kept) if gone else product
         if other is None:
             svc.db.update("instacart_order_items", item["id"], outcome="refunded", got_price=0)
         elif gone:
             paid = stock.price(store, other, at, kept)
-            svc.db.update("instacart_order_items", item["id"], outcome="replaced", got_id=other["id"], got_price=paid)
+            svc.db.update(
+                "instacart_order_items",
+                item["id"],
+                outcome="replaced",
+                got_id=other["id"],
+                got_price=paid,
+            )
         else:
-            svc.db.update("instacart_order_items", item["id"], outcome="found", got_id=product["id"], got_price=item["price"])
+            svc.db.update(
+                "instacart_order_items",
+                item["id"],
+                outcome="found",
+                got_id=product["id"],
+                got_price=item["price"],
+            )
     svc.db.update("instacart_orders", row["id"], shopped=True)
 
 
 def _instead(
-    svc: Service, store: dict[str, Any], item: dict[str, Any], product: dict[str, Any], at: int, kept: stock.Kept
+    svc: Service,
+    store: dict[str, Any],
+    item: dict[str, Any],
+    product: dict[str, Any],
+    at: int,
+    kept: stock.Kept,
 ) -> dict[str, Any] | None:
     if item["preference"] == "best_match":
         return stock.nearest(svc, store, product, at, kept)
-    named = svc.db.get("instacart_products", item["replacement_id"]) if item["preference"] == "specific" else None
-    return named if named and stock.carries(store, named) and stock.level(store, named, at, kept) != "out" else None
+    named = (
+        svc.db.get("instacart_products", item["replacement_id"])
+        if item["preference"] == "specific"
+        else None
+    )
+    return (
+        named
+        if named and stock.carries(store, named) and stock.level(store, named, at, kept) != "out"
+        else None
+    )
 
 
 # -- issues -------------------------------------------------------------------------------------------------------
@@ -122,7 +173,11 @@ def told(svc: Service, lines: list[dict[str, Any]], text: str) -> list[str]:
     for item in lines:
         for product_id in (item["product_id"], item["got_id"]):
             product = svc.db.get("instacart_products", product_id) if product_id else None
-            known += [(_singular(product[k]), item["product_id"]) for k in ("name", "family")] if product else []
+            known += (
+                [(_singular(product[k]), item["product_id"]) for k in ("name", "family")]
+                if product
+                else []
+            )
     left, found = f" {_singular(text)} ", set()
     for words in sorted({words for words, _ in known}, key=lambda w: (-len(w), w)):
         if f" {words} " in left:
@@ -133,7 +188,10 @@ def told(svc: Service, lines: list[dict[str, Any]], text: str) -> list[str]:
 
 def _singular(text: str) -> str:
     words = re.findall(r"[^\W_]+", text.casefold())
-    return " ".join(re.sub(r"(?<=.)(?:(ie)s|(o)es|(?<!s)s)$", lambda m: "y" if m[1] else m[2] or "", w) for w in words)
+    return " ".join(
+        re.sub(r"(?<=.)(?:(ie)s|(o)es|(?<!s)s)$", lambda m: "y" if m[1] else m[2] or "", w)
+        for w in words
+    )
 
 
 def issue_json(svc: Service, issue: dict[str, Any]) -> dict[str, Any]:
@@ -157,20 +215,41 @@ def pricing(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return the bill in cents; `final` once it was shopped for. Refunds are what was given back after the delivery."""
     lines = items(svc, row["id"])
     if row["cancelled_at"] is not None:
-        bill = {"subtotal": 0, "discount": 0, "delivery_fee": 0, "service_fee": 0, "tip": 0, "cancel_fee": row["cancel_fee"]}
+        bill = {
+            "subtotal": 0,
+            "discount": 0,
+            "delivery_fee": 0,
+            "service_fee": 0,
+            "tip": 0,
+            "cancel_fee": row["cancel_fee"],
+        }
     else:
-        subtotal = sum(i["quantity"] * (i["price"] if i["outcome"] is None else i["got_price"]) for i in lines)
-        fees = {"delivery_fee": row["delivery_fee"], "service_fee": row["service_fee"], "tip": row["tip"], "cancel_fee": 0}
+        subtotal = sum(
+            i["quantity"] * (i["price"] if i["outcome"] is None else i["got_price"]) for i in lines
+        )
+        fees = {
+            "delivery_fee": row["delivery_fee"],
+            "service_fee": row["service_fee"],
+            "tip": row["tip"],
+            "cancel_fee": 0,
+        }
         bill = {"subtotal": subtotal, "discount": min(row["discount"], subtotal)} | fees
     total = sum(bill.values()) - 2 * bill["discount"]
     back = sum(i["refund"] for i in (issue_json(svc, issue) for issue in issues(svc, row["id"])))
-    return bill | {"total": total, "refunded": back, "net_total": total - back, "final": row["shopped"] or row["cancelled_at"] is not None}
+    return bill | {
+        "total": total,
+        "refunded": back,
+        "net_total": total - back,
+        "final": row["shopped"] or row["cancelled_at"] is not None,
+    }
 
 
 def item_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
     """Return one line of an order: what was asked for and what came of it."""
     product = svc.db.get("instacart_products", item["product_id"]) or {}
-    other = svc.db.get("instacart_products", item["got_id"]) if item["outcome"] == "replaced" else None
+    other = (
+        svc.db.get("instacart_products", item["got_id"]) if item["outcome"] == "replaced" else None
+    )
     return {
         "product_id": item["product_id"],
         "name": product["name"],
@@ -182,8 +261,15 @@ def item_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
         "replacement_preference": item["preference"],
         "replacement_product_id": item["replacement_id"],
         "outcome": item["outcome"],
-        "replaced_by": {"product_id": other["id"], "name": other["name"], "price": item["got_price"]} if other else None,
-        "charged": item["quantity"] * (item["price"] if item["outcome"] is None else item["got_price"]),
+        "replaced_by": {
+            "product_id": other["id"],
+            "name": other["name"],
+            "price": item["got_price"],
+        }
+        if other
+        else None,
+        "charged": item["quantity"]
+        * (item["price"] if item["outcome"] is None else item["got_price"]),
     }
 
 
@@ -197,14 +283,22 @@ def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "item_count": sum(i["quantity"] for i in items(svc, row["id"])),
         "total": pricing(svc, row)["total"],
         "created_at": row["created_at"],
-        "delivery_window": {"window_id": row["window_id"], "start": row["window_start"], "end": row["window_end"]},
+        "delivery_window": {
+            "window_id": row["window_id"],
+            "start": row["window_start"],
+            "end": row["window_end"],
+        },
     }
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order whole."""
     state, bill = status(row, svc.time), pricing(svc, row)
-    shopper = svc.db.get("instacart_shoppers", row["shopper_id"]) if state not in ("received", "canceled") else None
+    shopper = (
+        svc.db.get("instacart_shoppers", row["shopper_id"])
+        if state not in ("received", "canceled")
+        else None
+    )
     address = svc.db.get("instacart_addresses", row["address_id"]) or {}
     card = svc.db.get("instacart_cards", row["card_id"]) or {}
     rated = {"rating": row["rating"], "comment": row["comment"], "created_at": row["rated_at"]}
@@ -215,9 +309,20 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "tip": bill["tip"],
         "coupon_code": row["coupon"],
         "pricing": bill,
-        "address": {"address_id": row["address_id"], "label": address["label"], "street": address["street"], "city": address["city"]},
-        "payment": {"payment_method_id": row["card_id"], "type": card["kind"], "last_four": card["last_four"]},
-        "estimated_arrival": row["arrives_at"] if state in ("received", "shopping", "delivering") else None,
+        "address": {
+            "address_id": row["address_id"],
+            "label": address["label"],
+            "street": address["street"],
+            "city": address["city"],
+        },
+        "payment": {
+            "payment_method_id": row["card_id"],
+            "type": card["kind"],
+            "last_four": card["last_four"],
+        },
+        "estimated_arrival": row["arrives_at"]
+        if state in ("received", "shopping", "delivering")
+        else None,
         "delivered_at": row["arrives_at"] if state == "delivered" else None,
         "canceled_at": row["cancelled_at"],
         "cancel_reason": row["cancel_reason"],

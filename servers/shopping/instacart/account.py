@@ -6,14 +6,35 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.kit.fields import CardNumber, City, Cvv, Expiry, State, Street, Zip, card_brand, card_expired
+from servers.kit.fields import (
+    CardNumber,
+    City,
+    Cvv,
+    Expiry,
+    State,
+    Street,
+    Zip,
+    card_brand,
+    card_expired,
+)
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, reads, writes
 from servers.shopping.instacart._model import profile
 
-Label = Annotated[str, Field(min_length=1, max_length=40, description="Name of the address, e.g. Home.")]
-Instructions = Annotated[str, Field(max_length=200, description="What the courier should know: gate code, where to put the bags.")]
-Billing = Annotated[str, Field(min_length=8, max_length=200, description="Billing address of the card, in one line.")]
+Label = Annotated[
+    str, Field(min_length=1, max_length=40, description="Name of the address, e.g. Home.")
+]
+Instructions = Annotated[
+    str,
+    Field(
+        max_length=200,
+        description="What the courier should know: gate code, where to put the bags.",
+    ),
+]
+Billing = Annotated[
+    str,
+    Field(min_length=8, max_length=200, description="Billing address of the card, in one line."),
+]
 TEST_CARD = {
     "card_number": "4242 4242 4242 4242",
     "expiration_date": "08/29",
@@ -29,7 +50,13 @@ class Account(Service):
     def get_customer_profile(self) -> dict[str, Any]:
         """Return who is signed in: user_id, name, email, phone and time zone."""
         me = profile(self)
-        return {"user_id": me["id"], "name": me["name"], "email": me["email"], "phone": me["phone"], "timezone": me["timezone"]}
+        return {
+            "user_id": me["id"],
+            "name": me["name"],
+            "email": me["email"],
+            "phone": me["phone"],
+            "timezone": me["timezone"],
+        }
 
     @reads()
     def list_drop_off_addresses(self) -> dict[str, Any]:
@@ -38,7 +65,9 @@ class Account(Service):
         return {"addresses": [self._address(r) for r in rows]}
 
     def _address(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"address_id": row["id"]} | {k: row[k] for k in ("label", "street", "city", "state", "zip", "lat", "lng")}
+        shown = {"address_id": row["id"]} | {
+            k: row[k] for k in ("label", "street", "city", "state", "zip", "lat", "lng")
+        }
         return shown | {"delivery_instructions": row["instructions"]}
 
     @writes(
@@ -69,9 +98,26 @@ class Account(Service):
             same = (row["street"].casefold(), row["zip"][:5]) == (street.casefold(), zip_code[:5])
             if same or row["label"].casefold() == label.casefold():
                 hint = "Use its address_id, or give another label."
-                self.fail("DUPLICATE_ADDRESS", f"{row['label']} is {row['street']}.", hint, address_id=row["id"])
-        made: dict[str, Any] = {"id": self.new_id("ica"), "label": label, "street": street, "city": city, "state": state, "zip": zip_code}
-        made |= {"lat": lat, "lng": lng, "instructions": delivery_instructions, "added_at": self.time}
+                self.fail(
+                    "DUPLICATE_ADDRESS",
+                    f"{row['label']} is {row['street']}.",
+                    hint,
+                    address_id=row["id"],
+                )
+        made: dict[str, Any] = {
+            "id": self.new_id("ica"),
+            "label": label,
+            "street": street,
+            "city": city,
+            "state": state,
+            "zip": zip_code,
+        }
+        made |= {
+            "lat": lat,
+            "lng": lng,
+            "instructions": delivery_instructions,
+            "added_at": self.time,
+        }
         return self._address(self.db.insert("instacart_addresses", made))
 
     @reads()
@@ -82,21 +128,52 @@ class Account(Service):
 
     def _card(self, row: dict[str, Any]) -> dict[str, Any]:
         expired = card_expired(row["expires"], self.time)
-        shown = {"payment_method_id": row["id"], "type": row["kind"], "last_four": row["last_four"], "expires": row["expires"]}
+        shown = {
+            "payment_method_id": row["id"],
+            "type": row["kind"],
+            "last_four": row["last_four"],
+            "expires": row["expires"],
+        }
         return shown | {"expired": expired, "is_default": row["is_default"]}
 
     @writes(example=TEST_CARD)
-    def add_payment_option(self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_address: Billing) -> dict[str, Any]:
+    def add_payment_option(
+        self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_address: Billing
+    ) -> dict[str, Any]:
         """Add a card that has not expired and return its payment_method_id; it does not become the default."""
         if card_expired(expiration_date, self.time):
-            self.fail("CARD_EXPIRED", f"The card expired in {expiration_date}.", "Give a card that is still valid.")
+            self.fail(
+                "CARD_EXPIRED",
+                f"The card expired in {expiration_date}.",
+                "Give a card that is still valid.",
+            )
         brand = card_brand(card_number)
         if len(cvv) != (4 if brand == "amex" else 3):
-            self.fail("INVALID_CVV", "The security code has the wrong length.", "It has 4 digits on an Amex and 3 on other cards.")
-        twin = self.db.rows("instacart_cards", "kind=? AND last_four=? AND expires=?", brand, card_number[-4:], expiration_date)
+            self.fail(
+                "INVALID_CVV",
+                "The security code has the wrong length.",
+                "It has 4 digits on an Amex and 3 on other cards.",
+            )
+        twin = self.db.rows(
+            "instacart_cards",
+            "kind=? AND last_four=? AND expires=?",
+            brand,
+            card_number[-4:],
+            expiration_date,
+        )
         if twin:
             hint = "Use its payment_method_id."
-            self.fail("DUPLICATE_CARD", f"The {brand} ending in {card_number[-4:]} is there.", hint, payment_method_id=twin[0]["id"])
-        made: dict[str, Any] = {"id": self.new_id("icm"), "kind": brand, "last_four": card_number[-4:], "expires": expiration_date}
+            self.fail(
+                "DUPLICATE_CARD",
+                f"The {brand} ending in {card_number[-4:]} is there.",
+                hint,
+                payment_method_id=twin[0]["id"],
+            )
+        made: dict[str, Any] = {
+            "id": self.new_id("icm"),
+            "kind": brand,
+            "last_four": card_number[-4:],
+            "expires": expiration_date,
+        }
         made |= {"billing_address": billing_address, "is_default": False, "added_at": self.time}
         return self._card(self.db.insert("instacart_cards", made))

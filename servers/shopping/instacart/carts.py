@@ -23,8 +23,17 @@ from servers.shopping.instacart._model import (
     profile,
 )
 
-CouponCode = Annotated[str, Field(min_length=2, max_length=30, description="Code of the coupon, e.g. SAVE10; capitals do not matter.")]
-CartStatus = Annotated[Literal["open", "checked_out"], Field(description="Only carts in this status.")]
+CouponCode = Annotated[
+    str,
+    Field(
+        min_length=2,
+        max_length=30,
+        description="Code of the coupon, e.g. SAVE10; capitals do not matter.",
+    ),
+]
+CartStatus = Annotated[
+    Literal["open", "checked_out"], Field(description="Only carts in this status.")
+]
 STORE, CART = seeded("ics", "new_seasons"), seeded("icc", "weekly")
 OATS, MILK = seeded("icp", "rolled-oats-millrace-42"), seeded("icp", "oat-milk-meadowlark-64")
 
@@ -40,7 +49,12 @@ class Carts(Service):
             self.fail("CART_NOT_FOUND", f"There is no cart {cart_id!r}.", hint, cart_id=cart_id)
         if change and row["order_id"] is not None:
             hint = "Make a new cart with create_cart."
-            self.fail("CART_CHECKED_OUT", f"Cart {cart_id} became order {row['order_id']}.", hint, order_id=row["order_id"])
+            self.fail(
+                "CART_CHECKED_OUT",
+                f"Cart {cart_id} became order {row['order_id']}.",
+                hint,
+                order_id=row["order_id"],
+            )
         return row
 
     def _items(self, cart_id: str) -> list[dict[str, Any]]:
@@ -50,27 +64,53 @@ class Carts(Service):
         row = next((i for i in self._items(cart_id) if i["product_id"] == product_id), None)
         if row is None:
             hint = "get_grocery_cart shows what is in it."
-            self.fail("ITEM_NOT_IN_CART", f"Product {product_id!r} is not in cart {cart_id}.", hint, cart_id=cart_id, product_id=product_id)
+            self.fail(
+                "ITEM_NOT_IN_CART",
+                f"Product {product_id!r} is not in cart {cart_id}.",
+                hint,
+                cart_id=cart_id,
+                product_id=product_id,
+            )
         return row
 
-    def _put(self, cart: dict[str, Any], product_id: str, quantity: int, notes: str | None = None) -> None:
+    def _put(
+        self, cart: dict[str, Any], product_id: str, quantity: int, notes: str | None = None
+    ) -> None:
         row = next((i for i in self._items(cart["id"]) if i["product_id"] == product_id), None)
         if row is None:
-            made = {"id": self.new_id("icl"), "cart_id": cart["id"], "product_id": product_id, "quantity": quantity}
-            self.db.insert("instacart_cart_items", made | {"notes": notes or None, "preference": "best_match", "added_at": self.time})
+            made = {
+                "id": self.new_id("icl"),
+                "cart_id": cart["id"],
+                "product_id": product_id,
+                "quantity": quantity,
+            }
+            self.db.insert(
+                "instacart_cart_items",
+                made | {"notes": notes or None, "preference": "best_match", "added_at": self.time},
+            )
             return
         if row["quantity"] + quantity > 99:
-            self.fail("QUANTITY_TOO_LARGE", f"The cart holds {row['quantity']} of it.", "At most 99 of a product go in a cart.")
+            self.fail(
+                "QUANTITY_TOO_LARGE",
+                f"The cart holds {row['quantity']} of it.",
+                "At most 99 of a product go in a cart.",
+            )
         said = {} if notes is None else {"notes": notes or None}
-        self.db.update("instacart_cart_items", row["id"], quantity=row["quantity"] + quantity, **said)
+        self.db.update(
+            "instacart_cart_items", row["id"], quantity=row["quantity"] + quantity, **said
+        )
 
     # -- coupons ------------------------------------------------------------------------------------------------------
-    def _verdict(self, code: str, store_id: str, subtotal: int) -> tuple[str | None, dict[str, Any]]:
+    def _verdict(
+        self, code: str, store_id: str, subtotal: int
+    ) -> tuple[str | None, dict[str, Any]]:
         """Return why a coupon does not hold for a cart (None if it does), and its row."""
         row = self.db.get("instacart_coupons", code.strip().upper())
         if row is None:
             return "COUPON_NOT_FOUND", {}
-        used = self.db.rows("instacart_orders", "coupon=? AND cancelled_at IS NULL", row["code"], limit=1)
+        used = self.db.rows(
+            "instacart_orders", "coupon=? AND cancelled_at IS NULL", row["code"], limit=1
+        )
         if used or not row["starts_at"] <= self.time < row["expires_at"]:
             return "COUPON_EXPIRED", row
         if row["store_ids"] and store_id not in row["store_ids"]:
@@ -87,12 +127,23 @@ class Carts(Service):
         return min(subtotal, cut if row["most"] is None else min(cut, row["most"]))
 
     # -- what the agent sees ------------------------------------------------------------------------------------------
-    def _line(self, store: dict[str, Any], item: dict[str, Any], kept: stock.Kept) -> dict[str, Any]:
+    def _line(
+        self, store: dict[str, Any], item: dict[str, Any], kept: stock.Kept
+    ) -> dict[str, Any]:
         product = self.db.get("instacart_products", item["product_id"]) or {}
         shown = product_json(self, store, product, kept)
-        line = {k: shown[k] for k in ("product_id", "name", "brand", "unit", "price", "stock_level")}
-        line |= {"quantity": item["quantity"], "line_total": shown["price"] * item["quantity"], "notes": item["notes"]}
-        return line | {"replacement_preference": item["preference"], "replacement_product_id": item["replacement_id"]}
+        line = {
+            k: shown[k] for k in ("product_id", "name", "brand", "unit", "price", "stock_level")
+        }
+        line |= {
+            "quantity": item["quantity"],
+            "line_total": shown["price"] * item["quantity"],
+            "notes": item["notes"],
+        }
+        return line | {
+            "replacement_preference": item["preference"],
+            "replacement_product_id": item["replacement_id"],
+        }
 
     def _cart_json(self, cart: dict[str, Any]) -> dict[str, Any]:
         store, kept = find_store(self, cart["store_id"]), stock.exceptions(self, cart["store_id"])
@@ -100,9 +151,20 @@ class Carts(Service):
         subtotal = sum(line["line_total"] for line in lines)
         coupon = None
         if cart["coupon"] is not None:
-            wrong, row = (None, {}) if cart["order_id"] else self._verdict(cart["coupon"], cart["store_id"], subtotal)
-            title = row.get("title") or (self.db.get("instacart_coupons", cart["coupon"]) or {}).get("title")
-            coupon = {"code": cart["coupon"], "title": title, "valid": wrong is None, "reason": wrong}
+            wrong, row = (
+                (None, {})
+                if cart["order_id"]
+                else self._verdict(cart["coupon"], cart["store_id"], subtotal)
+            )
+            title = row.get("title") or (
+                self.db.get("instacart_coupons", cart["coupon"]) or {}
+            ).get("title")
+            coupon = {
+                "code": cart["coupon"],
+                "title": title,
+                "valid": wrong is None,
+                "reason": wrong,
+            }
         return {
             "cart_id": cart["id"],
             "user_id": profile(self)["id"],
@@ -124,7 +186,12 @@ class Carts(Service):
         """Return the open cart of a store, making one if there is none: each store has a single open cart."""
         store = find_store(self, store_id)
         if stock.closed_for_good(store, self.now):
-            self.fail("STORE_CLOSED", f"{store['name']} has closed for good.", "Choose another one with search_stores.", store_id=store_id)
+            self.fail(
+                "STORE_CLOSED",
+                f"{store['name']} has closed for good.",
+                "Choose another one with search_stores.",
+                store_id=store_id,
+            )
         held = self.db.rows("instacart_carts", "store_id=? AND order_id IS NULL", store_id)
         row = held[0] if held else self.db.insert(
             "instacart_carts", {"id": self.new_id("icc"), "store_id": store_id, "created_at": self.time}
@@ -132,7 +199,9 @@ class Carts(Service):
         return self._cart_json(row)
 
     @reads(example={"status": "open"})
-    def list_carts(self, status: CartStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_carts(
+        self, status: CartStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return carts, newest first, each whole: the open ones of every store and those that became orders."""
         rows = self.db.rows("instacart_carts", order="created_at DESC, rowid DESC")
         kept = [r for r in rows if status is None or (r["order_id"] is None) == (status == "open")]
@@ -144,7 +213,9 @@ class Carts(Service):
         return self._cart_json(self._cart(cart_id))
 
     @writes(example={"cart_id": CART, "product_id": OATS, "quantity": 1, "notes": "The paper bag"})
-    def add_grocery_item(self, cart_id: CartId, product_id: ProductId, quantity: Quantity, notes: Notes | None = None) -> dict[str, Any]:
+    def add_grocery_item(
+        self, cart_id: CartId, product_id: ProductId, quantity: Quantity, notes: Notes | None = None
+    ) -> dict[str, Any]:
         """Put a product of the cart's store into it and return the cart; one that is there already gets the quantity on top."""
         cart = self._cart(cart_id, change=True)
         store = find_store(self, cart["store_id"])
@@ -153,20 +224,36 @@ class Carts(Service):
             other = stock.nearest(self, store, row, self.now, stock.exceptions(self, store["id"]))
             hint = "Take another product; search_grocery_items shows what is in stock."
             near = other["id"] if other else None
-            self.fail("OUT_OF_STOCK", f"{row['name']} is out of stock at {store['name']}.", hint, similar_product_id=near)
+            self.fail(
+                "OUT_OF_STOCK",
+                f"{row['name']} is out of stock at {store['name']}.",
+                hint,
+                similar_product_id=near,
+            )
         self._put(cart, product_id, quantity, notes)
         return self._cart_json(cart)
 
     @writes(example={"cart_id": CART, "product_id": MILK, "quantity": 3}, idempotent=True)
     def update_grocery_quantity(
-        self, cart_id: CartId, product_id: ProductId, quantity: Quantity | None = None, notes: Notes | None = None
+        self,
+        cart_id: CartId,
+        product_id: ProductId,
+        quantity: Quantity | None = None,
+        notes: Notes | None = None,
     ) -> dict[str, Any]:
         """Set the quantity or the note of an item in a cart, or both, and return the cart."""
         cart = self._cart(cart_id, change=True)
         row = self._item(cart_id, product_id)
         if quantity is None and notes is None:
-            self.fail("NOTHING_TO_CHANGE", "Neither quantity nor notes was given.", "Give at least one of them.")
-        said = {"quantity": row["quantity"] if quantity is None else quantity, "notes": row["notes"] if notes is None else notes or None}
+            self.fail(
+                "NOTHING_TO_CHANGE",
+                "Neither quantity nor notes was given.",
+                "Give at least one of them.",
+            )
+        said = {
+            "quantity": row["quantity"] if quantity is None else quantity,
+            "notes": row["notes"] if notes is None else notes or None,
+        }
         if any(row[k] != v for k, v in said.items()):
             self.db.update("instacart_cart_items", row["id"], **said)
         return self._cart_json(cart)
@@ -180,35 +267,72 @@ class Carts(Service):
 
     @writes(example={"cart_id": CART, "product_id": MILK, "preference": "refund"}, idempotent=True)
     def set_replacement_preference(
-        self, cart_id: CartId, product_id: ProductId, preference: Preference, replacement_product_id: ProductId | None = None
+        self,
+        cart_id: CartId,
+        product_id: ProductId,
+        preference: Preference,
+        replacement_product_id: ProductId | None = None,
     ) -> dict[str, Any]:
         """Say what the shopper does when an item is out of stock; specific needs replacement_product_id. Returns the item."""
         cart = self._cart(cart_id, change=True)
         row, store = self._item(cart_id, product_id), find_store(self, cart["store_id"])
         if (preference == "specific") != (replacement_product_id is not None):
             hint = "Give replacement_product_id with specific, and only with it."
-            self.fail("REPLACEMENT_MISMATCH", f"{preference} and replacement_product_id do not go together.", hint)
+            self.fail(
+                "REPLACEMENT_MISMATCH",
+                f"{preference} and replacement_product_id do not go together.",
+                hint,
+            )
         if replacement_product_id is not None:
             if replacement_product_id == product_id:
-                self.fail("REPLACEMENT_MISMATCH", "The replacement is the product itself.", "Name another product of the store.")
+                self.fail(
+                    "REPLACEMENT_MISMATCH",
+                    "The replacement is the product itself.",
+                    "Name another product of the store.",
+                )
             find_product(self, store, replacement_product_id)
         if (row["preference"], row["replacement_id"]) != (preference, replacement_product_id):
-            self.db.update("instacart_cart_items", row["id"], preference=preference, replacement_id=replacement_product_id)
-        return self._line(store, self._item(cart_id, product_id), stock.exceptions(self, store["id"])) | {"cart_id": cart_id}
+            self.db.update(
+                "instacart_cart_items",
+                row["id"],
+                preference=preference,
+                replacement_id=replacement_product_id,
+            )
+        return self._line(
+            store, self._item(cart_id, product_id), stock.exceptions(self, store["id"])
+        ) | {"cart_id": cart_id}
 
     @reads()
     def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the coupons in the account: code, what it takes off, minimum order (cents), stores (none: all), expiry, used or not."""
         shown = []
         for row in self.db.rows("instacart_coupons", order="expires_at, code"):
-            used = self.db.rows("instacart_orders", "coupon=? AND cancelled_at IS NULL", row["code"], limit=1)
+            used = self.db.rows(
+                "instacart_orders", "coupon=? AND cancelled_at IS NULL", row["code"], limit=1
+            )
             state = (
                 "used"
                 if used
-                else ("expired" if self.time >= row["expires_at"] else "active" if self.time >= row["starts_at"] else "upcoming")
+                else (
+                    "expired"
+                    if self.time >= row["expires_at"]
+                    else "active"
+                    if self.time >= row["starts_at"]
+                    else "upcoming"
+                )
             )
-            terms = {"percent_off": row["percent"], "amount_off": row["amount"], "max_discount": row["most"], "min_order": row["minimum"]}
-            dates = {"store_ids": row["store_ids"], "starts_at": row["starts_at"], "expires_at": row["expires_at"], "status": state}
+            terms = {
+                "percent_off": row["percent"],
+                "amount_off": row["amount"],
+                "max_discount": row["most"],
+                "min_order": row["minimum"],
+            }
+            dates = {
+                "store_ids": row["store_ids"],
+                "starts_at": row["starts_at"],
+                "expires_at": row["expires_at"],
+                "status": state,
+            }
             shown.append({"coupon_code": row["code"], "title": row["title"]} | terms | dates)
         return page(shown, "coupons", limit, cursor)
 
@@ -226,5 +350,10 @@ class Carts(Service):
         wrong, row = self._verdict(coupon_code, cart["store_id"], self._cart_json(cart)["subtotal"])
         if wrong is None and cart["coupon"] != row["code"]:
             self.db.update("instacart_carts", cart_id, coupon=row["code"])
-        told = {"code": coupon_code.strip().upper(), "valid": wrong is None, "reason": wrong, "min_order": row.get("minimum")}
+        told = {
+            "code": coupon_code.strip().upper(),
+            "valid": wrong is None,
+            "reason": wrong,
+            "min_order": row.get("minimum"),
+        }
         return self._cart_json(self._cart(cart_id)) | {"coupon_status": told}

@@ -19,26 +19,50 @@ from servers.shopping.instacart.stores import RADIUS, Stores
 
 AddressId = Annotated[str, Field(description="address_id, from list_drop_off_addresses.")]
 PaymentId = Annotated[str, Field(description="payment_method_id, from list_payment_options.")]
-WindowId = Annotated[str, Field(description="window_id, from get_delivery_slots of the cart's store.")]
-Tip = Annotated[int, Field(ge=0, le=20_000, description="Tip for the shopper in cents (0 to 20000).")]
-Reason = Annotated[str, Field(min_length=2, max_length=200, description="Why the order is cancelled.")]
+WindowId = Annotated[
+    str, Field(description="window_id, from get_delivery_slots of the cart's store.")
+]
+Tip = Annotated[
+    int, Field(ge=0, le=20_000, description="Tip for the shopper in cents (0 to 20000).")
+]
+Reason = Annotated[
+    str, Field(min_length=2, max_length=200, description="Why the order is cancelled.")
+]
 Stars = Annotated[int, Field(ge=1, le=5, description="Stars from 1 to 5.")]
-Comment = Annotated[str, Field(max_length=500, description="A word about the order; empty for none.")]
+Comment = Annotated[
+    str, Field(max_length=500, description="A word about the order; empty for none.")
+]
 Trouble = Annotated[
     Literal["missing_item", "damaged_item", "wrong_item", "poor_quality", "late_delivery", "other"],
     Field(description="What is wrong with the order."),
 ]
-Story = Annotated[str, Field(min_length=5, max_length=500, description="What happened; name the products as the order does.")]
+Story = Annotated[
+    str,
+    Field(
+        min_length=5,
+        max_length=500,
+        description="What happened; name the products as the order does.",
+    ),
+]
 Affected = Annotated[
-    list[ProductId], Field(max_length=40, description="product_id of each item concerned; left out, those that the description names.")
+    list[ProductId],
+    Field(
+        max_length=40,
+        description="product_id of each item concerned; left out, those that the description names.",
+    ),
 ]
 OrderStatus = Annotated[
-    Literal["received", "shopping", "delivering", "delivered", "canceled"], Field(description="Only orders in this status.")
+    Literal["received", "shopping", "delivering", "delivered", "canceled"],
+    Field(description="Only orders in this status."),
 ]
 DELIVERED = seeded("ico", "recent")
 FILLED = (
     Setup("add_grocery_item", {"cart_id": CART, "product_id": OATS, "quantity": 6}),
-    Setup("get_delivery_slots", {"store_id": seeded("ics", "new_seasons"), "date": "2026-03-17"}, "slots"),
+    Setup(
+        "get_delivery_slots",
+        {"store_id": seeded("ics", "new_seasons"), "date": "2026-03-17"},
+        "slots",
+    ),
 )
 ORDER = {
     "cart_id": CART,
@@ -60,13 +84,21 @@ class Checkout(Carts, Stores):
     def tick(self) -> None:
         """Let shoppers finish the lists that are due, each with the stock of its own hour."""
         for row in self.db.rows(
-            "instacart_orders", "shopped=0 AND cancelled_at IS NULL AND leaves_at<=?", self.time, order="leaves_at, id"
+            "instacart_orders",
+            "shopped=0 AND cancelled_at IS NULL AND leaves_at<=?",
+            self.time,
+            order="leaves_at, id",
         ):
             orders.shop(self, row)
 
     @writes(example=ORDER, setup=FILLED)
     def checkout(
-        self, cart_id: CartId, address_id: AddressId, payment_method_id: PaymentId, delivery_window_id: WindowId, tip: Tip = 200
+        self,
+        cart_id: CartId,
+        address_id: AddressId,
+        payment_method_id: PaymentId,
+        delivery_window_id: WindowId,
+        tip: Tip = 200,
     ) -> dict[str, Any]:
         """Order a cart for a delivery slot and return the order with its pricing in cents; the cart is closed by it.
 
@@ -75,7 +107,12 @@ class Checkout(Carts, Stores):
         cart = self._cart(cart_id, change=True)
         shown, store = self._cart_json(cart), find_store(self, cart["store_id"])
         if not shown["items"]:
-            self.fail("CART_EMPTY", f"Cart {cart_id} is empty.", "Put products in with add_grocery_item.", cart_id=cart_id)
+            self.fail(
+                "CART_EMPTY",
+                f"Cart {cart_id} is empty.",
+                "Put products in with add_grocery_item.",
+                cart_id=cart_id,
+            )
         if shown["subtotal"] < store["min_order"]:
             hint = "Add products with add_grocery_item."
             self.fail(
@@ -89,7 +126,9 @@ class Checkout(Carts, Stores):
         self._pays(payment_method_id)
         slot = self._slot(store, delivery_window_id)
         made, zone_city = self.new_id("ico"), store["city"]
-        crew = self.db.rows("instacart_shoppers", "city=?", zone_city, order="rowid") or self.db.rows("instacart_shoppers", order="rowid")
+        crew = self.db.rows(
+            "instacart_shoppers", "city=?", zone_city, order="rowid"
+        ) or self.db.rows("instacart_shoppers", order="rowid")
         row = {
             "id": made,
             "store_id": store["id"],
@@ -111,8 +150,14 @@ class Checkout(Carts, Stores):
         }
         self.db.insert("instacart_orders", row)
         for item, line in zip(self._items(cart_id), shown["items"], strict=True):
-            kept = {k: item[k] for k in ("product_id", "quantity", "notes", "preference", "replacement_id")}
-            self.db.insert("instacart_order_items", {"id": self.new_id("ici"), "order_id": made, "price": line["price"]} | kept)
+            kept = {
+                k: item[k]
+                for k in ("product_id", "quantity", "notes", "preference", "replacement_id")
+            }
+            self.db.insert(
+                "instacart_order_items",
+                {"id": self.new_id("ici"), "order_id": made, "price": line["price"]} | kept,
+            )
         self.db.update("instacart_carts", cart_id, order_id=made)
         return orders.order_json(self, orders.find(self, made))
 
@@ -120,32 +165,59 @@ class Checkout(Carts, Stores):
         row = self.db.get("instacart_addresses", address_id)
         if row is None:
             hint = "Take an address_id from list_drop_off_addresses."
-            self.fail("ADDRESS_NOT_FOUND", f"There is no address {address_id!r}.", hint, address_id=address_id)
+            self.fail(
+                "ADDRESS_NOT_FOUND",
+                f"There is no address {address_id!r}.",
+                hint,
+                address_id=address_id,
+            )
         away = miles(store["lat"], store["lng"], row["lat"], row["lng"])
         if away > RADIUS:
             hint = "Choose a store near the address with search_stores."
-            self.fail("ADDRESS_OUT_OF_RANGE", f"{store['name']} is {away} miles from {row['label']}.", hint, distance_miles=away)
+            self.fail(
+                "ADDRESS_OUT_OF_RANGE",
+                f"{store['name']} is {away} miles from {row['label']}.",
+                hint,
+                distance_miles=away,
+            )
 
     def _pays(self, payment_method_id: str) -> None:
         row = self.db.get("instacart_cards", payment_method_id)
         if row is None:
             hint = "Take a payment_method_id from list_payment_options."
-            self.fail("PAYMENT_METHOD_NOT_FOUND", f"There is no card {payment_method_id!r}.", hint, payment_method_id=payment_method_id)
+            self.fail(
+                "PAYMENT_METHOD_NOT_FOUND",
+                f"There is no card {payment_method_id!r}.",
+                hint,
+                payment_method_id=payment_method_id,
+            )
         if card_expired(row["expires"], self.time):
             message = f"The {row['kind']} ending in {row['last_four']} expired in {row['expires']}."
-            self.fail("PAYMENT_DECLINED", message, "Choose another card or add one with add_payment_option.", expires=row["expires"])
+            self.fail(
+                "PAYMENT_DECLINED",
+                message,
+                "Choose another card or add one with add_payment_option.",
+                expires=row["expires"],
+            )
 
     def _slot(self, store: dict[str, Any], window_id: str) -> dict[str, Any]:
         slot = next((s for s in self._slots(store) if s["window_id"] == window_id), None)
         if slot is None or not slot["available"]:
             why = "is not offered by this store now" if slot is None else "is full"
             hint = "Choose an available one from get_delivery_slots of the cart's store."
-            self.fail("DELIVERY_WINDOW_UNAVAILABLE", f"Delivery slot {window_id!r} {why}.", hint, delivery_window_id=window_id)
+            self.fail(
+                "DELIVERY_WINDOW_UNAVAILABLE",
+                f"Delivery slot {window_id!r} {why}.",
+                hint,
+                delivery_window_id=window_id,
+            )
         return slot
 
     # -- orders -------------------------------------------------------------------------------------------------------
     @reads(example={"status": "delivered", "limit": 5})
-    def list_orders(self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_orders(
+        self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return orders, newest first: order_id, status, store, number of pieces, total in cents, slot."""
         rows = self.db.rows("instacart_orders", order="created_at DESC, rowid DESC")
         kept = [r for r in rows if status is None or orders.status(r, self.time) == status]
@@ -166,10 +238,26 @@ class Checkout(Carts, Stores):
         row = orders.find(self, order_id)
         state = orders.status(row, self.time)
         if state not in ("received", "shopping"):
-            hint = "Report what is wrong with report_issue after the delivery." if state != "canceled" else "There is nothing to do."
-            self.fail("ORDER_NOT_CANCELLABLE", f"Order {order_id} is {state}.", hint, order_id=order_id, order_status=state)
+            hint = (
+                "Report what is wrong with report_issue after the delivery."
+                if state != "canceled"
+                else "There is nothing to do."
+            )
+            self.fail(
+                "ORDER_NOT_CANCELLABLE",
+                f"Order {order_id} is {state}.",
+                hint,
+                order_id=order_id,
+                order_status=state,
+            )
         fee = CANCEL_FEE if state == "shopping" else 0
-        self.db.update("instacart_orders", order_id, cancelled_at=self.time, cancel_reason=reason, cancel_fee=fee)
+        self.db.update(
+            "instacart_orders",
+            order_id,
+            cancelled_at=self.time,
+            cancel_reason=reason,
+            cancel_fee=fee,
+        )
         return {"order_id": order_id, "canceled": True, "fee": fee, "status": "canceled"}
 
     @writes(example={"order_id": DELIVERED, "new_tip": 900}, idempotent=True)
@@ -180,27 +268,54 @@ class Checkout(Carts, Stores):
         if row["cancelled_at"] is not None or over:
             why = "was cancelled" if row["cancelled_at"] else f"was delivered {row['arrives_at']}"
             hint = "A tip can be changed until 24 hours after the delivery."
-            self.fail("TIP_WINDOW_CLOSED", f"Order {order_id} {why}.", hint, order_id=order_id, tip=row["tip"])
+            self.fail(
+                "TIP_WINDOW_CLOSED",
+                f"Order {order_id} {why}.",
+                hint,
+                order_id=order_id,
+                tip=row["tip"],
+            )
         if row["tip"] != new_tip:
             self.db.update("instacart_orders", order_id, tip=new_tip)
         total = orders.pricing(self, orders.find(self, order_id))["total"]
         return {"order_id": order_id, "old_tip": row["tip"], "new_tip": new_tip, "new_total": total}
 
     @writes(example={"order_id": DELIVERED, "rating": 4, "comment": "Good pears"}, idempotent=True)
-    def rate_order(self, order_id: OrderId, rating: Stars, comment: Comment | None = None) -> dict[str, Any]:
+    def rate_order(
+        self, order_id: OrderId, rating: Stars, comment: Comment | None = None
+    ) -> dict[str, Any]:
         """Rate a delivered order within 30 days; a later rating takes the place of the first, comment included."""
         row = orders.delivered(self, order_id, 30 * orders.DAY, "rate it")
         if (row["rating"], row["comment"]) != (rating, comment or None):
-            self.db.update("instacart_orders", order_id, rating=rating, comment=comment or None, rated_at=self.time)
+            self.db.update(
+                "instacart_orders",
+                order_id,
+                rating=rating,
+                comment=comment or None,
+                rated_at=self.time,
+            )
             row = orders.find(self, order_id)
-        return {"order_id": order_id, "rating": rating, "comment": row["comment"], "created_at": row["rated_at"]}
+        return {
+            "order_id": order_id,
+            "rating": rating,
+            "comment": row["comment"],
+            "created_at": row["rated_at"],
+        }
 
     # -- issues -------------------------------------------------------------------------------------------------------
     @writes(
-        example={"order_id": DELIVERED, "issue_type": "damaged_item", "description": "The eggs were broken, all but two"},
+        example={
+            "order_id": DELIVERED,
+            "issue_type": "damaged_item",
+            "description": "The eggs were broken, all but two",
+        },
     )
     def report_issue(
-        self, order_id: OrderId, issue_type: Trouble, description: Story, product_ids: Affected | None = None
+        self,
+        order_id: OrderId,
+        issue_type: Trouble,
+        description: Story,
+        product_ids: Affected | None = None,
     ) -> dict[str, Any]:
         """Report what is wrong with an order within 7 days of its delivery; each item once. It is decided within two hours.
 
@@ -209,21 +324,42 @@ class Checkout(Carts, Stores):
         """
         orders.delivered(self, order_id, 7 * orders.DAY, "report an issue")
         lines = [i for i in orders.items(self, order_id) if i["outcome"] != "refunded"]
-        bought = {i["got_id"]: i["product_id"] for i in lines} | {i["product_id"]: i["product_id"] for i in lines}
+        bought = {i["got_id"]: i["product_id"] for i in lines} | {
+            i["product_id"]: i["product_id"] for i in lines
+        }
         named = product_ids
         if named is None:
             named = [] if issue_type == "late_delivery" else orders.told(self, lines, description)
         strange = [p for p in named if p not in bought]
         if strange:
             hint = "get_order_status shows what was delivered."
-            self.fail("ITEM_NOT_IN_ORDER", f"Product {strange[0]!r} was not delivered.", hint, product_id=strange[0])
+            self.fail(
+                "ITEM_NOT_IN_ORDER",
+                f"Product {strange[0]!r} was not delivered.",
+                hint,
+                product_id=strange[0],
+            )
         named, before = list(dict.fromkeys(bought[p] for p in named)), orders.issues(self, order_id)
         known = {p for i in before for p in i["product_ids"]}
-        if (named and known & set(named)) or any(i["issue_type"] == issue_type == "late_delivery" for i in before):
+        if (named and known & set(named)) or any(
+            i["issue_type"] == issue_type == "late_delivery" for i in before
+        ):
             hint = "list_issues shows what was reported."
-            self.fail("ALREADY_REPORTED", "An issue with this is reported already.", hint, product_ids=sorted(known & set(named)))
-        row = {"id": self.new_id("icr"), "order_id": order_id, "issue_type": issue_type, "description": description}
-        kept = self.db.insert("instacart_issues", row | {"product_ids": named, "created_at": self.time})
+            self.fail(
+                "ALREADY_REPORTED",
+                "An issue with this is reported already.",
+                hint,
+                product_ids=sorted(known & set(named)),
+            )
+        row = {
+            "id": self.new_id("icr"),
+            "order_id": order_id,
+            "issue_type": issue_type,
+            "description": description,
+        }
+        kept = self.db.insert(
+            "instacart_issues", row | {"product_ids": named, "created_at": self.time}
+        )
         return orders.issue_json(self, kept)
 
     @reads(example={"limit": 5})

@@ -15,12 +15,21 @@ from servers.shopping.instacart._model import CartId, ProductId, StoreId, find_s
 from servers.shopping.instacart.carts import CART, Carts
 
 RecipeId = Annotated[str, Field(description="recipe_id, from search_recipes.")]
-DishWords = Annotated[str, Field(max_length=80, description="Words of the title or summary; empty for all recipes.")]
-Diet = Annotated[
-    Literal["vegetarian", "vegan", "gluten_free", "dairy_free", "nut_free"], Field(description="Only recipes that fit this diet.")
+DishWords = Annotated[
+    str, Field(max_length=80, description="Words of the title or summary; empty for all recipes.")
 ]
-Servings = Annotated[int, Field(ge=1, le=24, description="For how many people; the recipe's own number when left out.")]
-PastIds = Annotated[list[ProductId], Field(min_length=1, max_length=40, description="product_ids from get_buy_it_again.")]
+Diet = Annotated[
+    Literal["vegetarian", "vegan", "gluten_free", "dairy_free", "nut_free"],
+    Field(description="Only recipes that fit this diet."),
+]
+Servings = Annotated[
+    int,
+    Field(ge=1, le=24, description="For how many people; the recipe's own number when left out."),
+]
+PastIds = Annotated[
+    list[ProductId],
+    Field(min_length=1, max_length=40, description="product_ids from get_buy_it_again."),
+]
 CHILI = seeded("icx", "bean-chili")
 
 
@@ -31,14 +40,23 @@ class Recipes(Carts):
         row = self.db.get("instacart_recipes", recipe_id)
         if row is None:
             self.fail(
-                "RECIPE_NOT_FOUND", f"There is no recipe {recipe_id!r}.", "Take a recipe_id from search_recipes.", recipe_id=recipe_id
+                "RECIPE_NOT_FOUND",
+                f"There is no recipe {recipe_id!r}.",
+                "Take a recipe_id from search_recipes.",
+                recipe_id=recipe_id,
             )
         return row
 
-    def _best(self, store: dict[str, Any], part: dict[str, Any], kept: stock.Kept) -> dict[str, Any] | None:
+    def _best(
+        self, store: dict[str, Any], part: dict[str, Any], kept: stock.Kept
+    ) -> dict[str, Any] | None:
         """Return the product in stock with the lowest price of a unit, one that is sold by what the recipe counts where there is one."""
         rows = self.db.rows("instacart_products", "family=?", part["family"], order="rowid")
-        left = [r for r in rows if stock.carries(store, r) and stock.level(store, r, self.now, kept) != "out"]
+        left = [
+            r
+            for r in rows
+            if stock.carries(store, r) and stock.level(store, r, self.now, kept) != "out"
+        ]
         wanted = stock.measure(part["unit"])
 
         def cost(row: dict[str, Any]) -> tuple[bool, float, str]:
@@ -49,15 +67,25 @@ class Recipes(Carts):
 
     @reads(example={"query": "soup", "dietary_filter": "vegetarian"})
     def search_recipes(
-        self, query: DishWords, dietary_filter: Diet | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        query: DishWords,
+        dietary_filter: Diet | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return recipes that hold all words, best match first: recipe_id, title, summary, diets, servings, minutes."""
-        rows = self.db.search("instacart_recipes", query) if query.strip() else self.db.rows("instacart_recipes", order="title")
+        rows = (
+            self.db.search("instacart_recipes", query)
+            if query.strip()
+            else self.db.rows("instacart_recipes", order="title")
+        )
         kept = [r for r in rows if dietary_filter is None or dietary_filter in r["diets"]]
         return page(kept, "recipes", limit, cursor, self._summary)
 
     def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
-        return {"recipe_id": row["id"]} | {k: row[k] for k in ("title", "summary", "diets", "servings", "minutes")}
+        return {"recipe_id": row["id"]} | {
+            k: row[k] for k in ("title", "summary", "diets", "servings", "minutes")
+        }
 
     @reads(example={"recipe_id": CHILI, "store_id": seeded("ics", "new_seasons")})
     def get_recipe(self, recipe_id: RecipeId, store_id: StoreId | None = None) -> dict[str, Any]:
@@ -68,11 +96,16 @@ class Recipes(Carts):
         shown = []
         for part in row["ingredients"]:
             found = self._best(store, part, kept) if store and part["family"] else None
-            shown.append({k: part[k] for k in ("name", "quantity", "unit")} | {"product_id": found["id"] if found else None})
+            shown.append(
+                {k: part[k] for k in ("name", "quantity", "unit")}
+                | {"product_id": found["id"] if found else None}
+            )
         return self._summary(row) | {"ingredients": shown, "steps": row["steps"]}
 
     @writes(example={"cart_id": CART, "recipe_id": CHILI, "servings": 8})
-    def add_recipe_to_cart(self, cart_id: CartId, recipe_id: RecipeId, servings: Servings | None = None) -> dict[str, Any]:
+    def add_recipe_to_cart(
+        self, cart_id: CartId, recipe_id: RecipeId, servings: Servings | None = None
+    ) -> dict[str, Any]:
         """Put what a recipe needs into a cart, in pieces enough for the servings, and return what was matched and what was not.
 
         The cheapest by weight or piece in stock is taken; what kitchens have (water, salt) and what the store lacks stays unmatched.
@@ -89,10 +122,20 @@ class Recipes(Carts):
                 continue
             number = stock.pieces(found, amount, part["unit"])
             self._put(cart, found["id"], number)
-            matched.append({"ingredient": part["name"], "product_id": found["id"], "name": found["name"], "quantity": number})
+            matched.append(
+                {
+                    "ingredient": part["name"],
+                    "product_id": found["id"],
+                    "name": found["name"],
+                    "quantity": number,
+                }
+            )
         if not matched:
             self.fail(
-                "NOTHING_MATCHED", f"{store['name']} has none of the ingredients.", "Try the cart of another store.", recipe_id=recipe_id
+                "NOTHING_MATCHED",
+                f"{store['name']} has none of the ingredients.",
+                "Try the cart of another store.",
+                recipe_id=recipe_id,
             )
         return {
             "cart_id": cart_id,
@@ -106,7 +149,12 @@ class Recipes(Carts):
     def _bought(self, store_id: str | None = None) -> dict[str, list[Any]]:
         """Return by product how many orders brought it, when last, and from which store."""
         found: dict[str, list[Any]] = {}
-        for row in self.db.rows("instacart_orders", "cancelled_at IS NULL AND arrives_at<=?", self.time, order="arrives_at, rowid"):
+        for row in self.db.rows(
+            "instacart_orders",
+            "cancelled_at IS NULL AND arrives_at<=?",
+            self.time,
+            order="arrives_at, rowid",
+        ):
             if store_id in (None, row["store_id"]):
                 for item in orders.items(self, row["id"]):
                     if item["got_id"] is not None:
@@ -115,7 +163,9 @@ class Recipes(Carts):
         return found
 
     @reads(example={"limit": 10})
-    def get_buy_it_again(self, store_id: StoreId | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_buy_it_again(
+        self, store_id: StoreId | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return products of past deliveries, the most often bought first, with count, last time and the store of it."""
         if store_id is not None:
             find_store(self, store_id)
@@ -137,17 +187,28 @@ class Recipes(Carts):
         return page(shown, "products", limit, cursor)
 
     @writes(
-        example={"cart_id": CART, "product_ids": ["${past.products.0.product_id}", "${past.products.1.product_id}"]},
+        example={
+            "cart_id": CART,
+            "product_ids": ["${past.products.0.product_id}", "${past.products.1.product_id}"],
+        },
         setup=(Setup("get_buy_it_again", {"store_id": seeded("ics", "new_seasons")}, "past"),),
     )
     def quick_add_past_items(self, cart_id: CartId, product_ids: PastIds) -> dict[str, Any]:
         """Put one of each of these past purchases into a cart; those never bought, not carried or out of stock come back in not_found."""
         cart = self._cart(cart_id, change=True)
-        store, kept, past = find_store(self, cart["store_id"]), stock.exceptions(self, cart["store_id"]), self._bought()
+        store, kept, past = (
+            find_store(self, cart["store_id"]),
+            stock.exceptions(self, cart["store_id"]),
+            self._bought(),
+        )
         added, missing = [], []
         for product_id in dict.fromkeys(product_ids):
             row = self.db.get("instacart_products", product_id)
-            here = row is not None and stock.carries(store, row) and stock.level(store, row, self.now, kept) != "out"
+            here = (
+                row is not None
+                and stock.carries(store, row)
+                and stock.level(store, row, self.now, kept) != "out"
+            )
             if row is None or product_id not in past or not here:
                 why = "never_bought" if product_id not in past else "not_in_stock_here"
                 missing.append({"product_id": product_id, "reason": why})
@@ -156,5 +217,7 @@ class Recipes(Carts):
                 added.append({"product_id": product_id, "name": row["name"], "quantity": 1})
         if not added:
             hint = "get_buy_it_again with the cart's store_id shows what fits."
-            self.fail("NOTHING_ADDED", "None of these products can be added.", hint, not_found=missing)
+            self.fail(
+                "NOTHING_ADDED", "None of these products can be added.", hint, not_found=missing
+            )
         return {"cart_id": cart_id, "added": added, "not_found": missing}

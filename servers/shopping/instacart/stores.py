@@ -14,7 +14,14 @@ from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Date, Limit, iso, page, parse_time
 from servers.kit.zones import local
 from servers.shopping.instacart import _inventory as stock
-from servers.shopping.instacart._model import Category, ProductId, StoreId, find_product, find_store, product_json
+from servers.shopping.instacart._model import (
+    Category,
+    ProductId,
+    StoreId,
+    find_product,
+    find_store,
+    product_json,
+)
 
 
 @with_config(extra="forbid")
@@ -25,13 +32,21 @@ class Location(TypedDict):
     lng: Longitude
 
 
-Here = Annotated[Location, Field(description="Where the groceries should go, e.g. an address of list_drop_off_addresses.")]
+Here = Annotated[
+    Location,
+    Field(description="Where the groceries should go, e.g. an address of list_drop_off_addresses."),
+]
 StoreType = Annotated[
     Literal["supermarket", "co_op", "international", "warehouse", "pharmacy", "pet_supplies"],
     Field(description="Only stores of this kind."),
 ]
 StoreWords = Annotated[str, Field(max_length=80, description="Words of a store's name or street.")]
-ItemWords = Annotated[str, Field(max_length=80, description="Words of a product's name, brand or category; all must occur.")]
+ItemWords = Annotated[
+    str,
+    Field(
+        max_length=80, description="Words of a product's name, brand or category; all must occur."
+    ),
+]
 InStock = Annotated[bool, Field(description="false shows products that are out of stock too.")]
 RADIUS = 15.0
 """Miles from a store that it delivers."""
@@ -43,7 +58,9 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 class Stores(Service):
     """Where to buy."""
 
-    def _store_json(self, row: dict[str, Any], lat: float | None = None, lng: float | None = None) -> dict[str, Any]:
+    def _store_json(
+        self, row: dict[str, Any], lat: float | None = None, lng: float | None = None
+    ) -> dict[str, Any]:
         shown = {
             "store_id": row["id"],
             "name": row["name"],
@@ -54,7 +71,11 @@ class Stores(Service):
             "delivery_fee": row["delivery_fee"],
             "min_order": row["min_order"],
         }
-        return shown if lat is None or lng is None else shown | {"distance_miles": miles(lat, lng, row["lat"], row["lng"])}
+        return (
+            shown
+            if lat is None or lng is None
+            else shown | {"distance_miles": miles(lat, lng, row["lat"], row["lng"])}
+        )
 
     @reads(example={"location": {"lat": 45.5181, "lng": -122.6431}})
     def search_stores(
@@ -70,9 +91,18 @@ class Stores(Service):
         A chain's branches have the same name and different addresses, prices and stock.
         """
         lat, lng = location["lat"], location["lng"]
-        rows = self.db.search("instacart_stores", query) if query else self.db.rows("instacart_stores", order="rowid")
-        near = [self._store_json(r, lat, lng) for r in rows if store_type in (None, r["store_type"])]
-        near = sorted((s for s in near if s["distance_miles"] <= RADIUS), key=lambda s: (s["distance_miles"], s["store_id"]))
+        rows = (
+            self.db.search("instacart_stores", query)
+            if query
+            else self.db.rows("instacart_stores", order="rowid")
+        )
+        near = [
+            self._store_json(r, lat, lng) for r in rows if store_type in (None, r["store_type"])
+        ]
+        near = sorted(
+            (s for s in near if s["distance_miles"] <= RADIUS),
+            key=lambda s: (s["distance_miles"], s["store_id"]),
+        )
         return page(near, "stores", limit, cursor)
 
     @reads(example={"store_id": seeded("ics", "new_seasons")})
@@ -80,8 +110,17 @@ class Stores(Service):
         """Return a store with its hours by day (local time, 24-hour clock), phone, position, and whether it has closed for good."""
         row = find_store(self, store_id)
         hours = dict(zip(WEEKDAYS, row["hours"], strict=True))
-        place = {"lat": row["lat"], "lng": row["lng"], "phone": row["phone"], "timezone": row["timezone"]}
-        return self._store_json(row) | place | {"hours": hours, "permanently_closed": stock.closed_for_good(row, self.now)}
+        place = {
+            "lat": row["lat"],
+            "lng": row["lng"],
+            "phone": row["phone"],
+            "timezone": row["timezone"],
+        }
+        return (
+            self._store_json(row)
+            | place
+            | {"hours": hours, "permanently_closed": stock.closed_for_good(row, self.now)}
+        )
 
     @reads(example={"store_id": seeded("ics", "new_seasons"), "query": "milk"})
     def search_grocery_items(
@@ -98,27 +137,42 @@ class Stores(Service):
         Look at brand and size: many products are alike. Prices differ between stores.
         """
         store, kept = find_store(self, store_id), stock.exceptions(self, store_id)
-        rows = self.db.search("instacart_products", query) if query else self.db.rows("instacart_products", order="category, name, id")
+        rows = (
+            self.db.search("instacart_products", query)
+            if query
+            else self.db.rows("instacart_products", order="category, name, id")
+        )
         rows = [r for r in rows if category in (None, r["category"]) and stock.carries(store, r)]
         if in_stock_only:
             rows = [r for r in rows if stock.level(store, r, self.now, kept) != "out"]
         return page(rows, "items", limit, cursor, lambda r: product_json(self, store, r, kept))
 
-    @reads(example={"store_id": seeded("ics", "new_seasons"), "product_id": seeded("icp", "oat-milk-meadowlark-64")})
+    @reads(
+        example={
+            "store_id": seeded("ics", "new_seasons"),
+            "product_id": seeded("icp", "oat-milk-meadowlark-64"),
+        }
+    )
     def get_grocery_details(self, store_id: StoreId, product_id: ProductId) -> dict[str, Any]:
         """Return a product as a store sells it now: price, price per ounce, fluid ounce or piece (cents), stock, aisle, dietary labels."""
         store = find_store(self, store_id)
         row, kept = find_product(self, store, product_id), stock.exceptions(self, store_id)
         shown = product_json(self, store, row, kept)
         amount, unit = stock.per_unit(row, shown["price"])
-        more = {"per_unit_price": amount, "per_unit": unit, "in_stock": shown["stock_level"] != "out", "labels": row["labels"]}
+        more = {
+            "per_unit_price": amount,
+            "per_unit": unit,
+            "in_stock": shown["stock_level"] != "out",
+            "labels": row["labels"],
+        }
         return shown | more | {"store_id": store_id}
 
     # -- delivery slots -----------------------------------------------------------------------------------------------
     def _slots(self, store: dict[str, Any]) -> list[dict[str, Any]]:
         mine = dict(
             self.db.sql(
-                "SELECT window_id, count(*) FROM instacart_orders WHERE store_id=? AND cancelled_at IS NULL GROUP BY window_id", store["id"]
+                "SELECT window_id, count(*) FROM instacart_orders WHERE store_id=? AND cancelled_at IS NULL GROUP BY window_id",
+                store["id"],
             )
         )
         found = []
@@ -127,13 +181,22 @@ class Stores(Service):
                 continue
             made = make_id("icv", store["id"], begin)
             left = max(0, CAPACITY - stock.crowd(store, begin) - mine.get(made, 0))
-            shown = {"window_id": made, "start": iso(begin), "end": iso(end), "fee": stock.slot_fee(store, begin)}
+            shown = {
+                "window_id": made,
+                "start": iso(begin),
+                "end": iso(end),
+                "fee": stock.slot_fee(store, begin),
+            }
             found.append(shown | {"available": left > 0, "places_left": left})
         return found
 
     @reads(example={"store_id": seeded("ics", "new_seasons"), "limit": 10})
     def get_delivery_slots(
-        self, store_id: StoreId, date: Date | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        store_id: StoreId,
+        date: Date | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return two-hour delivery slots of the next two weeks, or of one local date, with fee (cents) and places left.
 

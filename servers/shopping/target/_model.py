@@ -42,12 +42,17 @@ SHOP = Shop(
     apart="registry_id",
 )
 TABLES = {
-    "target_profile": Table("id:str user_id:str name:str email:str phone:str timezone:str born:str circle_since:str?", identity=True),
+    "target_profile": Table(
+        "id:str user_id:str name:str email:str phone:str timezone:str born:str circle_since:str?",
+        identity=True,
+    ),
     "target_settings": Table("id:str preferred_store:str?"),
     "target_addresses": rules.ADDRESSES,
     "target_methods": rules.METHODS,
     "target_gift_cards": rules.GIFT_CARDS,
-    "target_products": Table(catalogue.LISTING + " in_store:int?", search=("title", "words"), index=("family", "item_id")),
+    "target_products": Table(
+        catalogue.LISTING + " in_store:int?", search=("title", "words"), index=("family", "item_id")
+    ),
     "target_reviews": catalogue.REVIEWS,
     "target_stores": stores.STORES,
     "target_shelves": stores.SHELVES,
@@ -62,14 +67,24 @@ TABLES = {
     "target_points": Table("id:str at:str what:str points:int order_id:str?", index=("order_id",)),
     "target_orders": Table(life.ORDER, index=life.ORDER_INDEX),
     # `discount` of an item is what Circle, the promo code and the RedCard take off together; the first two are told apart.
-    "target_order_items": Table(life.ITEM + " circle:int promo:int offer_id:str? registry_id:str?", index=("order_id", "product_id")),
+    "target_order_items": Table(
+        life.ITEM + " circle:int promo:int offer_id:str? registry_id:str?",
+        index=("order_id", "product_id"),
+    ),
     "target_charges": life.CHARGES,
     "target_returns": life.RETURNS,
     # `owner` is null where the registry is the user's own; `slug` is the end of its link, once it was shared.
-    "target_registries": Table("id:str name:str kind:str event_date:str? co_registrant:str? owner:str? created_at:str slug:str?"),
-    "target_wanted": Table("id:str registry_id:str product_id:str quantity:int added_at:str", index=("registry_id",)),
+    "target_registries": Table(
+        "id:str name:str kind:str event_date:str? co_registrant:str? owner:str? created_at:str slug:str?"
+    ),
+    "target_wanted": Table(
+        "id:str registry_id:str product_id:str quantity:int added_at:str", index=("registry_id",)
+    ),
     # What others gave; what the user gave is among the items of orders.
-    "target_gifts": Table("id:str registry_id:str product_id:str quantity:int buyer:str at:str", index=("registry_id",)),
+    "target_gifts": Table(
+        "id:str registry_id:str product_id:str quantity:int buyer:str at:str",
+        index=("registry_id",),
+    ),
 }
 FREE_FROM, SHIPPING, SAME_DAY = 3500, 599, 999
 """Cents: from which shipping is free; what it costs below; what a same-day delivery costs."""
@@ -85,9 +100,17 @@ Fulfillment = Annotated[
     ),
 ]
 LineId = Annotated[str, Field(max_length=64, description="line_item_id, from view_cart.")]
-AtStore = Annotated[str, Field(max_length=64, description="store_id it comes from; the preferred store when left out.")]
-RegistryId = Annotated[str, Field(max_length=64, description="registry_id, from list_registries or open_registry_link.")]
-OfferId = Annotated[str, Field(max_length=64, description="offer_id, from get_circle_offers or get_birthday_offer.")]
+AtStore = Annotated[
+    str,
+    Field(max_length=64, description="store_id it comes from; the preferred store when left out."),
+]
+RegistryId = Annotated[
+    str,
+    Field(max_length=64, description="registry_id, from list_registries or open_registry_link."),
+]
+OfferId = Annotated[
+    str, Field(max_length=64, description="offer_id, from get_circle_offers or get_birthday_offer.")
+]
 
 
 def preferred_store(svc: Service) -> str | None:
@@ -150,7 +173,12 @@ def find_offer(svc: Service, offer_id: str) -> dict[str, Any] | None:
 def offer_used(svc: Service, offer_id: str) -> bool:
     """Whether an order that stands has used an offer."""
     where = "i.offer_id=? AND o.canceled_at IS NULL"
-    return bool(svc.db.sql(f"SELECT 1 FROM target_order_items i JOIN target_orders o ON o.id=i.order_id WHERE {where} LIMIT 1", offer_id))
+    return bool(
+        svc.db.sql(
+            f"SELECT 1 FROM target_order_items i JOIN target_orders o ON o.id=i.order_id WHERE {where} LIMIT 1",
+            offer_id,
+        )
+    )
 
 
 def offer_shares(offer: dict[str, Any], found: list[dict[str, Any]]) -> list[int]:
@@ -176,7 +204,9 @@ def clipped(svc: Service) -> list[dict[str, Any]]:
     """Return the clipped offers that hold now and have not been used."""
     ids = [r["offer_id"] for r in svc.db.rows("target_clips", order="clipped_at, rowid")]
     known = [o for o in (find_offer(svc, i) for i in ids) if o is not None]
-    return [o for o in known if o["starts"] <= svc.time < o["expires"] and not offer_used(svc, o["id"])]
+    return [
+        o for o in known if o["starts"] <= svc.time < o["expires"] and not offer_used(svc, o["id"])
+    ]
 
 
 def circle(svc: Service, found: list[dict[str, Any]]) -> list[tuple[int, str | None]]:
@@ -195,11 +225,18 @@ def checkout(svc: Service) -> dict[str, Any]:
     return svc.db.rows("target_checkout")[0]
 
 
-def priced(svc: Service, method: dict[str, Any] | None) -> tuple[list[dict[str, Any]], dict[str, Any] | None, str | None]:
+def priced(
+    svc: Service, method: dict[str, Any] | None
+) -> tuple[list[dict[str, Any]], dict[str, Any] | None, str | None]:
     """Return the lines with `circle`, `offer_id`, `promo` and `red_card` (cents off, in this order), the code's row, why it fails."""
     found = lines(svc)
     for line, (cents, offer_id) in zip(found, circle(svc, found), strict=True):
-        line |= {"full": line["net"], "circle": cents, "offer_id": offer_id, "net": line["net"] - cents}
+        line |= {
+            "full": line["net"],
+            "circle": cents,
+            "offer_id": offer_id,
+            "net": line["net"] - cents,
+        }
     code, why = checkout(svc)["code"], None
     row = svc.db.get("target_coupons", code) if code else None
     shares = [0] * len(found)
@@ -222,11 +259,16 @@ def cart_json(svc: Service) -> dict[str, Any]:
         if line["offer_id"]:
             taken[line["offer_id"]] += line["circle"]
     return {
-        "items": [baskets.line_json(line | {"net": line["full"]}) | {"registry_id": line["registry_id"]} for line in found],
+        "items": [
+            baskets.line_json(line | {"net": line["full"]}) | {"registry_id": line["registry_id"]}
+            for line in found
+        ],
         "circle_offers_applied": [{"offer_id": k, "discount": v} for k, v in taken.items()],
         "subtotal": sum(line["full"] for line in found),
         "circle_discount": sum(line["circle"] for line in found),
-        "applied_promo": {"promo_code": promo["code"], "holds": why is None, "reason": why or "OK"} if promo else None,
+        "applied_promo": {"promo_code": promo["code"], "holds": why is None, "reason": why or "OK"}
+        if promo
+        else None,
         "promo_discount": sum(line["promo"] for line in found),
         "shipping_option": "standard" if ways == {"shipping"} else None,
         "total_before_tax": sum(line["net"] - line["promo"] for line in found),

@@ -13,7 +13,10 @@ from servers.shopping import _rules as rules
 from servers.shopping._rules import MakeDefault
 from servers.shopping.target._model import SHOP
 
-PaymentType = Annotated[Literal["credit", "debit", "red_card", "gift_card"], Field(description="What kind of card it is.")]
+PaymentType = Annotated[
+    Literal["credit", "debit", "red_card", "gift_card"],
+    Field(description="What kind of card it is."),
+]
 CardExpiry = Annotated[Expiry, Field(description="Expiry as MM/YY; gift cards have none.")]
 RED_CARD_NUMBERS = "585975"
 """First digits of the cards that Target issues."""
@@ -27,16 +30,33 @@ class Account(Service):
         """Return the signed-in guest: user_id, name, email, phone, birth month, and since when a Circle member (null: none)."""
         me = rules.profile(self, SHOP)
         shown = {k: me[k] for k in ("user_id", "name", "email", "phone")}
-        return shown | {"birth_month": int(me["born"][5:7]), "circle_member_since": me["circle_since"]}
+        return shown | {
+            "birth_month": int(me["born"][5:7]),
+            "circle_member_since": me["circle_since"],
+        }
 
     @reads()
     def get_address_book(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return all saved addresses with their address_id; is_default marks where orders go unless told otherwise."""
         return page(rules.addresses(self, SHOP), "addresses", limit, cursor)
 
-    @writes(example={"name": "Ana Reyes", "street": "2318 SE Alder Street, Apt 2", "city": "Portland", "state": "OR", "zip_code": "97214"})
+    @writes(
+        example={
+            "name": "Ana Reyes",
+            "street": "2318 SE Alder Street, Apt 2",
+            "city": "Portland",
+            "state": "OR",
+            "zip_code": "97214",
+        }
+    )
     def save_address(
-        self, name: PersonName, street: Street, city: City, state: State, zip_code: Zip, is_default: MakeDefault = False
+        self,
+        name: PersonName,
+        street: Street,
+        city: City,
+        state: State,
+        zip_code: Zip,
+        is_default: MakeDefault = False,
     ) -> dict[str, Any]:
         """Save an address in the address book and return it."""
         place = {"street": street, "city": city, "state": state, "zip": zip_code}
@@ -45,18 +65,41 @@ class Account(Service):
     @reads()
     def get_saved_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return saved cards; a red_card gives 5 percent off, a gift_card shows its balance in cents."""
-        return page(rules.methods(self, SHOP), "payments", limit, cursor, lambda m: m | {"gift_card_balance": m.get("gift_card_balance")})
+        return page(
+            rules.methods(self, SHOP),
+            "payments",
+            limit,
+            cursor,
+            lambda m: m | {"gift_card_balance": m.get("gift_card_balance")},
+        )
 
-    @writes(example={"card_type": "red_card", "card_number": "5859 7500 0000 0035", "expiry": "06/29"})
+    @writes(
+        example={"card_type": "red_card", "card_number": "5859 7500 0000 0035", "expiry": "06/29"}
+    )
     def save_payment_method(
-        self, card_type: PaymentType, card_number: CardNumber, expiry: CardExpiry | None = None, is_default: MakeDefault = False
+        self,
+        card_type: PaymentType,
+        card_number: CardNumber,
+        expiry: CardExpiry | None = None,
+        is_default: MakeDefault = False,
     ) -> dict[str, Any]:
         """Save a card and return it. Target itself knows its RedCards and what is on its gift cards."""
         if card_type == "gift_card":
             return rules.add_gift_card(self, SHOP, card_number, is_default)
         if expiry is None:
-            self.fail("EXPIRY_REQUIRED", f"A {card_type} card has an expiry.", "Pass expiry as MM/YY.", card_type=card_type)
+            self.fail(
+                "EXPIRY_REQUIRED",
+                f"A {card_type} card has an expiry.",
+                "Pass expiry as MM/YY.",
+                card_type=card_type,
+            )
         if card_type == "red_card" and not card_number.startswith(RED_CARD_NUMBERS):
             message = "This is not the number of a RedCard."
-            self.fail("NOT_A_RED_CARD", message, "Save it as credit or debit; only cards that Target issued are RedCards.")
-        return rules.add_card(self, SHOP, card_type, card_number, expiry, billing=None, is_default=is_default)
+            self.fail(
+                "NOT_A_RED_CARD",
+                message,
+                "Save it as credit or debit; only cards that Target issued are RedCards.",
+            )
+        return rules.add_card(
+            self, SHOP, card_type, card_number, expiry, billing=None, is_default=is_default
+        )

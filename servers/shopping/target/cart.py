@@ -29,7 +29,14 @@ class Cart(Service):
         """Return the cart at the prices of now, in cents: lines, Circle offers that take hold, promo code and whether it holds, sums."""
         return model.cart_json(self)
 
-    @writes(example={"product_id": TOWELS, "quantity": 1, "fulfillment_type": "drive_up", "store_id": HOLLYWOOD})
+    @writes(
+        example={
+            "product_id": TOWELS,
+            "quantity": 1,
+            "fulfillment_type": "drive_up",
+            "store_id": HOLLYWOOD,
+        }
+    )
     def put_in_cart(
         self,
         product_id: ProductId,
@@ -40,15 +47,34 @@ class Cart(Service):
     ) -> dict[str, Any]:
         """Put a product into the cart and return it. With a registry_id it counts as a gift from that registry once it is checked out."""
         if registry_id is not None:
-            wanted = self.db.rows("target_wanted", "registry_id=? AND product_id=?", registry_id, product_id)
+            wanted = self.db.rows(
+                "target_wanted", "registry_id=? AND product_id=?", registry_id, product_id
+            )
             if not wanted:
                 message = f"The registry {registry_id!r} does not ask for this product."
-                self.fail("NOT_IN_REGISTRY", message, "See get_registry for what it asks for.", registry_id=registry_id)
+                self.fail(
+                    "NOT_IN_REGISTRY",
+                    message,
+                    "See get_registry for what it asks for.",
+                    registry_id=registry_id,
+                )
         store = model.choose_store(self, fulfillment_type, store_id)
-        baskets.put(self, SHOP, product_id, quantity, fulfillment_type, store, registry_id=(registry_id, None))
+        baskets.put(
+            self,
+            SHOP,
+            product_id,
+            quantity,
+            fulfillment_type,
+            store,
+            registry_id=(registry_id, None),
+        )
         return model.cart_json(self)
 
-    @writes(example={"line_item_id": "${cart.items.0.line_item_id}", "quantity": 2}, setup=(ADDED,), idempotent=True)
+    @writes(
+        example={"line_item_id": "${cart.items.0.line_item_id}", "quantity": 2},
+        setup=(ADDED,),
+        idempotent=True,
+    )
     def modify_cart_item(
         self,
         line_item_id: LineId,
@@ -59,8 +85,20 @@ class Cart(Service):
         """Set how many of a line, how they are fulfilled, or from which store, and return the cart."""
         if quantity is None and fulfillment_type is None and store_id is None:
             baskets.find_line(self, SHOP, line_item_id)
-            self.fail("NOTHING_TO_CHANGE", "There is nothing to change.", "Pass quantity, fulfillment_type or store_id.")
-        baskets.change(self, SHOP, line_item_id, quantity, fulfillment_type, store_id, model.preferred_store(self))
+            self.fail(
+                "NOTHING_TO_CHANGE",
+                "There is nothing to change.",
+                "Pass quantity, fulfillment_type or store_id.",
+            )
+        baskets.change(
+            self,
+            SHOP,
+            line_item_id,
+            quantity,
+            fulfillment_type,
+            store_id,
+            model.preferred_store(self),
+        )
         return model.cart_json(self)
 
     @writes(example={"line_item_id": "${cart.items.0.line_item_id}"}, setup=(ADDED,))
@@ -73,7 +111,9 @@ class Cart(Service):
         example={"fulfillment_type": "order_pickup", "store_id": HOLLYWOOD},
         setup=(Setup("put_in_cart", {"product_id": TOWELS, "quantity": 1}),),
     )
-    def set_fulfillment_method(self, fulfillment_type: Fulfillment, store_id: AtStore | None = None) -> dict[str, Any]:
+    def set_fulfillment_method(
+        self, fulfillment_type: Fulfillment, store_id: AtStore | None = None
+    ) -> dict[str, Any]:
         """Fulfil the whole cart one way, from one store; returns it with warnings about lines that cannot be had so. Prices may change."""
         chosen = model.choose_store(self, fulfillment_type, store_id)
         told = baskets.gather(self, SHOP, fulfillment_type, chosen)
@@ -83,7 +123,10 @@ class Cart(Service):
     @reads()
     def get_promotions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return discount codes that Target advertises, with minimum, departments and expiry; personal codes are not shown."""
-        rows = [{"promo_code": r["code"]} | coupons.coupon_json(self, SHOP, r) for r in coupons.public(self, SHOP)]
+        rows = [
+            {"promo_code": r["code"]} | coupons.coupon_json(self, SHOP, r)
+            for r in coupons.public(self, SHOP)
+        ]
         return page(rows, "promotions", limit, cursor)
 
     @writes(example={"promo_code": "HELLO10"}, setup=(ADDED,), idempotent=True)
@@ -94,7 +137,12 @@ class Cart(Service):
         preview = sum(coupons.require(self, SHOP, row, found))
         if state["code"] != row["code"]:
             self.db.update("target_checkout", state["id"], code=row["code"])
-        return {"valid": True, "promo_code": row["code"], "reason": "OK", "discount_preview": preview}
+        return {
+            "valid": True,
+            "promo_code": row["code"],
+            "reason": "OK",
+            "discount_preview": preview,
+        }
 
     @writes(setup=(ADDED, Setup("apply_discount_code", {"promo_code": "HELLO10"})), idempotent=True)
     def clear_discount_code(self) -> dict[str, Any]:
@@ -107,15 +155,28 @@ class Cart(Service):
     # -- windows --------------------------------------------------------------------------------------------------
     @reads(example={"store_id": HOLLYWOOD})
     def get_delivery_windows(
-        self, store_id: StoreId, available_only: AvailableOnly = False, limit: Limit = 50, cursor: Cursor | None = None
+        self,
+        store_id: StoreId,
+        available_only: AvailableOnly = False,
+        limit: Limit = 50,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return the two-hour windows of same-day delivery from a store, today and two more days; local times, fee in cents."""
         found = self._windows(store_id, "same_day_delivery", available_only)
-        return page([stores.window_json(w, "window_id") | {"fee": model.SAME_DAY} for w in found], "windows", limit, cursor)
+        return page(
+            [stores.window_json(w, "window_id") | {"fee": model.SAME_DAY} for w in found],
+            "windows",
+            limit,
+            cursor,
+        )
 
     @reads(example={"store_id": HOLLYWOOD, "available_only": True})
     def get_drive_up_times(
-        self, store_id: StoreId, available_only: AvailableOnly = False, limit: Limit = 50, cursor: Cursor | None = None
+        self,
+        store_id: StoreId,
+        available_only: AvailableOnly = False,
+        limit: Limit = 50,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return the hours at which a store brings orders to the car, today and two more days, in the store's local time."""
         found = self._windows(store_id, "drive_up", available_only)
@@ -125,6 +186,11 @@ class Cart(Service):
         store = stores.open_store(self, SHOP, store_id)
         if service not in store["services"]:
             message = f"{store['name']} offers no {service}."
-            self.fail("FULFILLMENT_UNAVAILABLE", message, "See search_stores for what stores offer.", offered=store["services"])
+            self.fail(
+                "FULFILLMENT_UNAVAILABLE",
+                message,
+                "See search_stores for what stores offer.",
+                offered=store["services"],
+            )
         found = stores.windows(self, SHOP, store, "pickup" if service == "drive_up" else "delivery")
         return [w for w in found if not available_only or w["left"]]

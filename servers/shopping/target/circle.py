@@ -16,9 +16,18 @@ from servers.shopping.target import _model as model
 from servers.shopping.target._model import SHOP, OfferId
 from servers.shopping.target.orders import GIVEN_BACK, PLACED, REDEEMED, keep_points
 
-OfferState = Annotated[Literal["active", "upcoming", "expired", "used"], Field(description="Only offers in this state now.")]
+OfferState = Annotated[
+    Literal["active", "upcoming", "expired", "used"],
+    Field(description="Only offers in this state now."),
+]
 Points = Annotated[
-    int, Field(ge=100, le=1_000_000, multiple_of=100, description="Points to redeem, in hundreds; 100 points are one dollar.")
+    int,
+    Field(
+        ge=100,
+        le=1_000_000,
+        multiple_of=100,
+        description="Points to redeem, in hundreds; 100 points are one dollar.",
+    ),
 ]
 REWARD = 500
 """Points from one reward to the next."""
@@ -26,14 +35,18 @@ REWARD = 500
 
 def balance(svc: Service) -> int:
     """Return the points that are there now."""
-    return svc.db.sql("SELECT coalesce(sum(points),0) FROM target_points WHERE at<=?", svc.time)[0][0]
+    return svc.db.sql("SELECT coalesce(sum(points),0) FROM target_points WHERE at<=?", svc.time)[0][
+        0
+    ]
 
 
 class Circle(Service):
     """Loyalty."""
 
     @reads()
-    def get_circle_offers(self, state: OfferState | None = None, limit: Limit = 30, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_circle_offers(
+        self, state: OfferState | None = None, limit: Limit = 30, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return Circle offers with what they are for, expiry, whether clipped, and their state; each can be used in one order."""
         rows = self.db.rows("target_offers", order="expires, id")
         shown = [o for o in map(self._offer_json, rows) if state in (None, o["state"])]
@@ -41,8 +54,16 @@ class Circle(Service):
 
     def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
         marks = ",".join("?" * len(row["items"]))
-        products = self.db.sql(f"SELECT id FROM target_products WHERE item_id IN ({marks}) ORDER BY id", *row["items"])
-        now = "expired" if self.time >= row["expires"] else "upcoming" if self.time < row["starts"] else "active"
+        products = self.db.sql(
+            f"SELECT id FROM target_products WHERE item_id IN ({marks}) ORDER BY id", *row["items"]
+        )
+        now = (
+            "expired"
+            if self.time >= row["expires"]
+            else "upcoming"
+            if self.time < row["starts"]
+            else "active"
+        )
         return {
             "offer_id": row["id"],
             "description": row["description"],
@@ -70,28 +91,69 @@ class Circle(Service):
         row = model.find_offer(self, offer_id)
         if row is None:
             message = f"There is no offer {offer_id!r}."
-            self.fail("OFFER_NOT_FOUND", message, "Take an offer_id from get_circle_offers.", offer_id=offer_id)
+            self.fail(
+                "OFFER_NOT_FOUND",
+                message,
+                "Take an offer_id from get_circle_offers.",
+                offer_id=offer_id,
+            )
         if rules.profile(self, SHOP)["circle_since"] is None:
             self.fail(
-                "CIRCLE_MEMBERSHIP_REQUIRED", "This account is no member of Target Circle.", "Use a code from get_promotions instead."
+                "CIRCLE_MEMBERSHIP_REQUIRED",
+                "This account is no member of Target Circle.",
+                "Use a code from get_promotions instead.",
             )
         if self.time >= row["expires"]:
-            self.fail("OFFER_EXPIRED", f"The offer expired on {row['expires'][:10]}.", "See get_circle_offers.", offer_id=offer_id)
+            self.fail(
+                "OFFER_EXPIRED",
+                f"The offer expired on {row['expires'][:10]}.",
+                "See get_circle_offers.",
+                offer_id=offer_id,
+            )
         if self.time < row["starts"]:
             message = f"The offer holds from {row['starts'][:10]}."
-            self.fail("OFFER_NOT_STARTED", message, "Come back then.", offer_id=offer_id, valid_from=row["starts"])
+            self.fail(
+                "OFFER_NOT_STARTED",
+                message,
+                "Come back then.",
+                offer_id=offer_id,
+                valid_from=row["starts"],
+            )
         if self._clipped(offer_id) or model.offer_used(self, offer_id):
             message = "The offer is clipped or has been used already."
-            self.fail("ALREADY_APPLIED", message, "See view_cart for what it takes off.", offer_id=offer_id)
+            self.fail(
+                "ALREADY_APPLIED",
+                message,
+                "See view_cart for what it takes off.",
+                offer_id=offer_id,
+            )
         found = model.lines(self)
         worth = sum(model.offer_shares(row, found))
         if worth == 0:
             message = f"{row['description']}: nothing in the cart qualifies."
-            context = {"minimum": row["minimum"], "categories": row["categories"], "departments": row["departments"]}
-            self.fail("NOT_APPLICABLE", message, "Put something into the cart that it is for, then apply it.", offer_id=offer_id, **context)
-        self.db.insert("target_clips", {"id": self.new_id("tgk"), "offer_id": offer_id, "clipped_at": self.time})
+            context = {
+                "minimum": row["minimum"],
+                "categories": row["categories"],
+                "departments": row["departments"],
+            }
+            self.fail(
+                "NOT_APPLICABLE",
+                message,
+                "Put something into the cart that it is for, then apply it.",
+                offer_id=offer_id,
+                **context,
+            )
+        self.db.insert(
+            "target_clips",
+            {"id": self.new_id("tgk"), "offer_id": offer_id, "clipped_at": self.time},
+        )
         given = sum(cents for cents, of in model.circle(self, found) if of == offer_id)
-        return {"applied": True, "offer_id": offer_id, "discount_preview": given, "reason": "OK" if given else "A better offer is applied."}
+        return {
+            "applied": True,
+            "offer_id": offer_id,
+            "discount_preview": given,
+            "reason": "OK" if given else "A better offer is applied.",
+        }
 
     @reads()
     def get_birthday_offer(self) -> dict[str, Any]:
@@ -99,8 +161,16 @@ class Circle(Service):
         row = model.birthday_offer(self)
         used = model.offer_used(self, row["id"])
         member = rules.profile(self, SHOP)["circle_since"] is not None
-        shown = {"offer_id": row["id"], "available": member and not used and row["starts"] <= self.time < row["expires"]}
-        shown |= {"discount_type": "percent", "discount_value": row["worth"], "valid_from": row["starts"], "valid_until": row["expires"]}
+        shown = {
+            "offer_id": row["id"],
+            "available": member and not used and row["starts"] <= self.time < row["expires"],
+        }
+        shown |= {
+            "discount_type": "percent",
+            "discount_value": row["worth"],
+            "valid_from": row["starts"],
+            "valid_until": row["expires"],
+        }
         return shown | {"clipped": self._clipped(row["id"]), "redeemed": used}
 
     @reads()
@@ -113,8 +183,16 @@ class Circle(Service):
             self.time,
             GIVEN_BACK,
         )[0]
-        shown = {"user_id": me["user_id"], "circle_member": me["circle_since"] is not None, "points_balance": held}
-        return shown | {"points_pending": ahead, "lifetime_earnings": earned, "next_reward_threshold": (held // REWARD + 1) * REWARD}
+        shown = {
+            "user_id": me["user_id"],
+            "circle_member": me["circle_since"] is not None,
+            "points_balance": held,
+        }
+        return shown | {
+            "points_pending": ahead,
+            "lifetime_earnings": earned,
+            "next_reward_threshold": (held // REWARD + 1) * REWARD,
+        }
 
     @writes(example={"points": 100, "order_id": "${order.order_id}"}, setup=PLACED)
     def redeem_circle_points(self, points: Points, order_id: OrderId) -> dict[str, Any]:
@@ -123,13 +201,30 @@ class Circle(Service):
         state = life.status(row, self.time)
         if state not in ("processing", "preparing"):
             message = f"Order {order_id} is {state}."
-            self.fail("ORDER_NOT_ELIGIBLE", message, "Points are for orders that are processing or preparing.", status=state)
+            self.fail(
+                "ORDER_NOT_ELIGIBLE",
+                message,
+                "Points are for orders that are processing or preparing.",
+                status=state,
+            )
         if held < points:
-            self.fail("INSUFFICIENT_POINTS", f"There are {held} points.", "See get_circle_points.", points_balance=held, requested=points)
+            self.fail(
+                "INSUFFICIENT_POINTS",
+                f"There are {held} points.",
+                "See get_circle_points.",
+                points_balance=held,
+                requested=points,
+            )
         owed = sum(e["amount"] for e in life.entries(self, SHOP, order_id))
         if owed < points:
             message = f"Order {order_id} has {owed} cents left to pay with points."
-            self.fail("POINTS_EXCEED_TOTAL", message, "Redeem fewer points.", order_id=order_id, amount_due=owed)
+            self.fail(
+                "POINTS_EXCEED_TOTAL",
+                message,
+                "Redeem fewer points.",
+                order_id=order_id,
+                amount_due=owed,
+            )
         life.charge(self, SHOP, row, -points, "Circle points")
         life.lower_hold(self, SHOP, order_id, points)
         keep_points(self, order_id, self.time, -points, REDEEMED)
@@ -144,10 +239,14 @@ class Circle(Service):
         }
 
     @reads()
-    def get_circle_earnings_history(self, limit: Limit = 10, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_circle_earnings_history(
+        self, limit: Limit = 10, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the ledger of points, newest first: date, what for, points (negative when spent or taken back), order_id."""
         rows = self.db.rows("target_points", "at<=?", self.time, order="at DESC, rowid DESC")
         shown = page(rows, "history", limit, cursor)
         kept = {"at": "date", "what": "description", "points": "points", "order_id": "order_id"}
-        shown["history"] = [{name: r[column] for column, name in kept.items()} for r in shown["history"]]
+        shown["history"] = [
+            {name: r[column] for column, name in kept.items()} for r in shown["history"]
+        ]
         return shown

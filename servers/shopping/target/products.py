@@ -19,7 +19,8 @@ from servers.shopping.target import _model as model
 from servers.shopping.target._model import SHOP
 
 Order = Annotated[
-    Literal["relevance", "price_low", "price_high", "rating", "name"], Field(description="Order of the results; relevance when left out.")
+    Literal["relevance", "price_low", "price_high", "rating", "name"],
+    Field(description="Order of the results; relevance when left out."),
 ]
 VACUUM, HOLLYWOOD = seeded("tgp", "vacuum-stick"), seeded("tgs", "hollywood")
 
@@ -52,24 +53,54 @@ class Products(Service):
         found = []
         for family, (row, what) in heads.items():
             first = row if row["id"] == family else catalogue.find_product(self, SHOP, family)
-            kind, area = (category or what["category"]).lower(), (department or what["department"]).lower()
+            kind, area = (
+                (category or what["category"]).lower(),
+                (department or what["department"]).lower(),
+            )
             if (kind, area) != (what["category"].lower(), what["department"].lower()):
                 continue
-            shown = self._head(first, what) | catalogue.rating_json(first["stars"], counts.get(family, (0, 0)))
+            shown = self._head(first, what) | catalogue.rating_json(
+                first["stars"], counts.get(family, (0, 0))
+            )
             if catalogue.fits(shown, shown["price"], (min_price, max_price, rating_min)):
                 found.append(shown)
-        return page(catalogue.in_order(found, sort_by, "price"), "products", limit, cursor, lambda p: p | {"options": self._options(p)})
+        return page(
+            catalogue.in_order(found, sort_by, "price"),
+            "products",
+            limit,
+            cursor,
+            lambda p: p | {"options": self._options(p)},
+        )
 
     def _head(self, row: dict[str, Any], what: dict[str, Any]) -> dict[str, Any]:
-        shown = {"product_id": row["id"], "name": row["title"], "brand": what["brand"], "category": what["category"]}
+        shown = {
+            "product_id": row["id"],
+            "name": row["title"],
+            "brand": what["brand"],
+            "category": what["category"],
+        }
         shown |= {"department": what["department"], "price": catalogue.listing_price(row, self.now)}
-        shown |= {"in_store_price": None if row["online_only"] else model.in_store_price(row, self.now)}
-        return shown | {"regular_price": row["price"], "sale_until": row["special_until"] if catalogue.on_special(row, self.now) else None}
+        shown |= {
+            "in_store_price": None if row["online_only"] else model.in_store_price(row, self.now)
+        }
+        return shown | {
+            "regular_price": row["price"],
+            "sale_until": row["special_until"] if catalogue.on_special(row, self.now) else None,
+        }
 
     def _options(self, shown: dict[str, Any]) -> list[dict[str, Any]]:
-        rows = catalogue.siblings(self, SHOP, catalogue.find_product(self, SHOP, shown["product_id"]))
+        rows = catalogue.siblings(
+            self, SHOP, catalogue.find_product(self, SHOP, shown["product_id"])
+        )
         sold = [r for r in rows if r["options"] and not catalogue.discontinued(self, r)]
-        return [{"product_id": r["id"], **r["options"], "in_stock_online": catalogue.online_stock(self, SHOP, r) > 0} for r in sold]
+        return [
+            {
+                "product_id": r["id"],
+                **r["options"],
+                "in_stock_online": catalogue.online_stock(self, SHOP, r) > 0,
+            }
+            for r in sold
+        ]
 
     @reads(example={"product_id": VACUUM})
     def get_merchandise_info(self, product_id: rules.ProductId) -> dict[str, Any]:
@@ -77,35 +108,72 @@ class Products(Service):
         row = catalogue.find_product(self, SHOP, product_id)
         what = catalogue.item_of(self, row)
         stock = catalogue.online_stock(self, SHOP, row)
-        shown = self._head(row, what) | {"description": what["description"], "features": what["features"], "upc": row["item_id"]}
+        shown = self._head(row, what) | {
+            "description": what["description"],
+            "features": what["features"],
+            "upc": row["item_id"],
+        }
         shown |= {"attributes": row["options"], "options": self._options(shown)}
-        shown |= catalogue.rating_json(row["stars"], catalogue.written(self, SHOP).get(row["family"], (0, 0)))
-        shown |= {"shippable_quantity": stock, "back_in_stock_on": row["restock_on"] if not stock else None}
+        shown |= catalogue.rating_json(
+            row["stars"], catalogue.written(self, SHOP).get(row["family"], (0, 0))
+        )
+        shown |= {
+            "shippable_quantity": stock,
+            "back_in_stock_on": row["restock_on"] if not stock else None,
+        }
         days = life_days(self, row)
-        shown |= {"online_only": row["online_only"], "discontinued": catalogue.discontinued(self, row), "return_days": days}
+        shown |= {
+            "online_only": row["online_only"],
+            "discontinued": catalogue.discontinued(self, row),
+            "return_days": days,
+        }
         return shown | {"limit_per_order": row["per_order"]}
 
     @reads(example={"product_id": VACUUM, "store_id": HOLLYWOOD})
-    def check_in_store_availability(self, product_id: rules.ProductId, store_id: rules.StoreId) -> dict[str, Any]:
+    def check_in_store_availability(
+        self, product_id: rules.ProductId, store_id: rules.StoreId
+    ) -> dict[str, Any]:
         """Return how many of a product a store has now, with aisle, shelf and floor."""
         place = self._place(product_id, store_id)
-        shown = {"product_id": product_id, "store_id": store_id, "in_stock": place["quantity"] > 0, "quantity": place["quantity"]}
+        shown = {
+            "product_id": product_id,
+            "store_id": store_id,
+            "in_stock": place["quantity"] > 0,
+            "quantity": place["quantity"],
+        }
         return shown | {k: place[k] for k in ("aisle", "shelf", "floor")}
 
     @reads(example={"product_id": VACUUM, "store_id": HOLLYWOOD})
     def find_in_store(self, product_id: rules.ProductId, store_id: rules.StoreId) -> dict[str, Any]:
         """Say where in a store a product stands: aisle, shelf, floor and department; found is false if it is not carried."""
         place = self._place(product_id, store_id)
-        shown = {"product_id": product_id, "store_id": store_id, "found": place["aisle"] is not None}
+        shown = {
+            "product_id": product_id,
+            "store_id": store_id,
+            "found": place["aisle"] is not None,
+        }
         return shown | {k: place[k] for k in ("aisle", "shelf", "floor", "department_area")}
 
     def _place(self, product_id: str, store_id: str) -> dict[str, Any]:
-        row, store = catalogue.find_product(self, SHOP, product_id), stores.find_store(self, SHOP, store_id)
+        row, store = (
+            catalogue.find_product(self, SHOP, product_id),
+            stores.find_store(self, SHOP, store_id),
+        )
         spot = stores.shelf(self, SHOP, row, store)
         if row["online_only"]:
-            return {"quantity": 0, "aisle": None, "shelf": None, "floor": None, "department_area": None}
+            return {
+                "quantity": 0,
+                "aisle": None,
+                "shelf": None,
+                "floor": None,
+                "department_area": None,
+            }
         floor = 2 if spot["department"] in ("Home", "Toys", "Baby") else 1
-        return spot | {"shelf": "ABCDEFG"[spot["section"] - 1], "floor": floor, "department_area": spot["department"]}
+        return spot | {
+            "shelf": "ABCDEFG"[spot["section"] - 1],
+            "floor": floor,
+            "department_area": spot["department"],
+        }
 
     @reads(example={"product_id": seeded("tgp", "lantern-led")})
     def read_reviews(
@@ -122,12 +190,27 @@ class Products(Service):
         found = catalogue.reviews(self, SHOP, family, low, high, verified_only)
         return page([catalogue.review_json(r, family) for r in found], "reviews", limit, cursor)
 
-    @writes(example={"product_id": VACUUM, "rating": 3, "title": "Good, loud", "body": "Cleans well on wood, loud on carpet."})
-    def post_review(self, product_id: rules.ProductId, rating: Rating, title: rules.ReviewTitle, body: rules.ReviewBody) -> dict[str, Any]:
+    @writes(
+        example={
+            "product_id": VACUUM,
+            "rating": 3,
+            "title": "Good, loud",
+            "body": "Cleans well on wood, loud on carpet.",
+        }
+    )
+    def post_review(
+        self,
+        product_id: rules.ProductId,
+        rating: Rating,
+        title: rules.ReviewTitle,
+        body: rules.ReviewBody,
+    ) -> dict[str, Any]:
         """Post your review, one for each product in all its colours and sizes, and return it."""
         family = catalogue.find_product(self, SHOP, product_id)["family"]
         name = rules.profile(self, SHOP)["name"]
-        return catalogue.review_json(catalogue.add_review(self, SHOP, family, rating, title, body, name), family)
+        return catalogue.review_json(
+            catalogue.add_review(self, SHOP, family, rating, title, body, name), family
+        )
 
     # -- stores ---------------------------------------------------------------------------------------------------
     @reads(example={"city": "Portland", "state": "OR"})
@@ -153,16 +236,29 @@ class Products(Service):
     def get_preferred_store(self) -> dict[str, Any]:
         """Return the preferred store, which fulfilment from a store uses unless another is named; null where there is none."""
         store_id = model.preferred_store(self)
-        store = stores.store_json(self, stores.find_store(self, SHOP, store_id)) if store_id else None
-        return {"user_id": rules.profile(self, SHOP)["user_id"], "preferred_store_id": store_id, "store": store}
+        store = (
+            stores.store_json(self, stores.find_store(self, SHOP, store_id)) if store_id else None
+        )
+        return {
+            "user_id": rules.profile(self, SHOP)["user_id"],
+            "preferred_store_id": store_id,
+            "store": store,
+        }
 
     @writes(example={"store_id": seeded("tgs", "galleria")}, idempotent=True)
     def set_preferred_store(self, store_id: rules.StoreId) -> dict[str, Any]:
         """Make a store the preferred one; lines that are in the cart stay with theirs."""
-        name, before = stores.open_store(self, SHOP, store_id)["name"], self.db.rows("target_settings")[0]
+        name, before = (
+            stores.open_store(self, SHOP, store_id)["name"],
+            self.db.rows("target_settings")[0],
+        )
         if before["preferred_store"] != store_id:
             self.db.update("target_settings", before["id"], preferred_store=store_id)
-        return {"user_id": rules.profile(self, SHOP)["user_id"], "preferred_store_id": store_id, "store_name": name}
+        return {
+            "user_id": rules.profile(self, SHOP)["user_id"],
+            "preferred_store_id": store_id,
+            "store_name": name,
+        }
 
 
 def life_days(svc: Service, row: dict[str, Any]) -> int | None:

@@ -18,14 +18,25 @@ from servers.shopping import _rules as rules
 from servers.shopping._rules import ProductId, Quantity
 from servers.shopping.target._model import SHOP, RegistryId
 
-RegistryName = Annotated[str, Field(min_length=2, max_length=80, description="Name of the registry.")]
-Occasion = Annotated[Literal["wedding", "baby", "birthday", "housewarming"], Field(description="What it is for.")]
+RegistryName = Annotated[
+    str, Field(min_length=2, max_length=80, description="Name of the registry.")
+]
+Occasion = Annotated[
+    Literal["wedding", "baby", "birthday", "housewarming"], Field(description="What it is for.")
+]
 Link = Annotated[str, Field(max_length=200, description="share_link as share_registry gave it.")]
 LINK = "https://gifts.target.example/r/"
-NEW = Setup("create_gift_registry", {"name": "Kitchen of our own", "type": "housewarming", "event_date": "2027-01-15"}, "new")
+NEW = Setup(
+    "create_gift_registry",
+    {"name": "Kitchen of our own", "type": "housewarming", "event_date": "2027-01-15"},
+    "new",
+)
 POT = seeded("tgp", "stockpot-12")
 SHARED = Setup("share_registry", {"registry_id": "${new.registry_id}"}, "shared")
-FILLED = Setup("add_to_registry", {"registry_id": "${new.registry_id}", "product_id": POT, "quantity_desired": 2})
+FILLED = Setup(
+    "add_to_registry",
+    {"registry_id": "${new.registry_id}", "product_id": POT, "quantity_desired": 2},
+)
 
 
 class Registry(Service):
@@ -33,25 +44,43 @@ class Registry(Service):
 
     @writes(example=NEW.args)
     def create_gift_registry(
-        self, name: RegistryName, type: Occasion, event_date: Date | None = None, co_registrant_name: PersonName | None = None
+        self,
+        name: RegistryName,
+        type: Occasion,
+        event_date: Date | None = None,
+        co_registrant_name: PersonName | None = None,
     ) -> dict[str, Any]:
         """Start a gift registry and return it, still empty and not shared; an event must lie ahead."""
         today = local_day(self.now, ZoneInfo(rules.profile(self, SHOP)["timezone"])).isoformat()
         if event_date is not None and event_date < today:
             message = f"{event_date} has passed."
-            self.fail("INVALID_EVENT_DATE", message, "Give a day from today on, or none.", today=today)
-        made = {"id": self.new_id("tgg"), "name": name, "kind": type, "event_date": event_date, "co_registrant": co_registrant_name}
-        return self._registry_json(self.db.insert("target_registries", made | {"created_at": self.time}))
+            self.fail(
+                "INVALID_EVENT_DATE", message, "Give a day from today on, or none.", today=today
+            )
+        made = {
+            "id": self.new_id("tgg"),
+            "name": name,
+            "kind": type,
+            "event_date": event_date,
+            "co_registrant": co_registrant_name,
+        }
+        return self._registry_json(
+            self.db.insert("target_registries", made | {"created_at": self.time})
+        )
 
     @reads()
     def list_registries(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return your own registries, newest first, with how much of them has been given."""
-        rows = self.db.rows("target_registries", "owner IS NULL", order="created_at DESC, rowid DESC")
+        rows = self.db.rows(
+            "target_registries", "owner IS NULL", order="created_at DESC, rowid DESC"
+        )
 
         def head(row: dict[str, Any]) -> dict[str, Any]:
             whole = self._registry_json(row)
             items = whole.pop("items")
-            return whole | {k: sum(i[k] for i in items) for k in ("quantity_desired", "quantity_fulfilled")}
+            return whole | {
+                k: sum(i[k] for i in items) for k in ("quantity_desired", "quantity_fulfilled")
+            }
 
         return page(rows, "registries", limit, cursor, head)
 
@@ -66,32 +95,56 @@ class Registry(Service):
     )
     def open_registry_link(self, share_link: Link) -> dict[str, Any]:
         """Return the registry behind a link that somebody shared, yours or another's; give from it with put_in_cart and its registry_id."""
-        found = self.db.rows("target_registries", "slug=?", share_link.strip().removeprefix(LINK).rstrip("/"))
+        found = self.db.rows(
+            "target_registries", "slug=?", share_link.strip().removeprefix(LINK).rstrip("/")
+        )
         if not found:
             hint = "Ask for the link again, or see list_registries for your own."
-            self.fail("REGISTRY_NOT_FOUND", "There is no registry behind this link.", hint, share_link=share_link)
+            self.fail(
+                "REGISTRY_NOT_FOUND",
+                "There is no registry behind this link.",
+                hint,
+                share_link=share_link,
+            )
         return self._registry_json(found[0])
 
     @writes(example={"registry_id": "${new.registry_id}", "product_id": POT}, setup=(NEW,))
-    def add_to_registry(self, registry_id: RegistryId, product_id: ProductId, quantity_desired: Quantity = 1) -> dict[str, Any]:
+    def add_to_registry(
+        self, registry_id: RegistryId, product_id: ProductId, quantity_desired: Quantity = 1
+    ) -> dict[str, Any]:
         """Wish for a product in a registry of your own, or for more of it, and return the registry."""
         row = self._own(registry_id)
         catalogue.on_sale(self, SHOP, product_id)
         wanted = self._wanted(registry_id, product_id)
         if wanted:
-            self.db.update("target_wanted", wanted["id"], quantity=wanted["quantity"] + quantity_desired)
+            self.db.update(
+                "target_wanted", wanted["id"], quantity=wanted["quantity"] + quantity_desired
+            )
         else:
-            made = {"id": self.new_id("tgn"), "registry_id": registry_id, "product_id": product_id, "quantity": quantity_desired}
+            made = {
+                "id": self.new_id("tgn"),
+                "registry_id": registry_id,
+                "product_id": product_id,
+                "quantity": quantity_desired,
+            }
             self.db.insert("target_wanted", made | {"added_at": self.time})
         return self._registry_json(row)
 
     @writes(example={"registry_id": "${new.registry_id}", "product_id": POT}, setup=(NEW, FILLED))
-    def remove_from_registry(self, registry_id: RegistryId, product_id: ProductId) -> dict[str, Any]:
+    def remove_from_registry(
+        self, registry_id: RegistryId, product_id: ProductId
+    ) -> dict[str, Any]:
         """Take a product off a registry of your own and return the registry; gifts already bought stay bought."""
         row, wanted = self._own(registry_id), self._wanted(registry_id, product_id)
         if wanted is None:
             message = f"The registry does not ask for {product_id!r}."
-            self.fail("ITEM_NOT_IN_REGISTRY", message, "See get_registry.", registry_id=registry_id, product_id=product_id)
+            self.fail(
+                "ITEM_NOT_IN_REGISTRY",
+                message,
+                "See get_registry.",
+                registry_id=registry_id,
+                product_id=product_id,
+            )
         self.db.delete("target_wanted", wanted["id"])
         return self._registry_json(row)
 
@@ -108,18 +161,30 @@ class Registry(Service):
         row = self.db.get("target_registries", registry_id)
         if row is None:
             message = f"There is no registry {registry_id!r}."
-            self.fail("REGISTRY_NOT_FOUND", message, "Take a registry_id from list_registries.", registry_id=registry_id)
+            self.fail(
+                "REGISTRY_NOT_FOUND",
+                message,
+                "Take a registry_id from list_registries.",
+                registry_id=registry_id,
+            )
         return row
 
     def _own(self, registry_id: str) -> dict[str, Any]:
         row = self._find_registry(registry_id)
         if row["owner"] is not None:
             message = f"This is the registry of {row['owner']}."
-            self.fail("NOT_REGISTRY_OWNER", message, "Only its owner can change it; you may give from it.", registry_id=registry_id)
+            self.fail(
+                "NOT_REGISTRY_OWNER",
+                message,
+                "Only its owner can change it; you may give from it.",
+                registry_id=registry_id,
+            )
         return row
 
     def _wanted(self, registry_id: str, product_id: str) -> dict[str, Any] | None:
-        found = self.db.rows("target_wanted", "registry_id=? AND product_id=?", registry_id, product_id)
+        found = self.db.rows(
+            "target_wanted", "registry_id=? AND product_id=?", registry_id, product_id
+        )
         return found[0] if found else None
 
     def _gifts(self, registry_id: str) -> list[dict[str, Any]]:
@@ -129,18 +194,48 @@ class Registry(Service):
             order = life.find_order(self, SHOP, item["order_id"])
             stands = life.status(order, self.time) not in ("canceled", "expired", "lost")
             if stands and not self.db.rows("target_returns", "item_id=?", item["id"]):
-                found.append(item | {"buyer": rules.profile(self, SHOP)["name"], "at": order["placed_at"]})
+                found.append(
+                    item | {"buyer": rules.profile(self, SHOP)["name"], "at": order["placed_at"]}
+                )
         return sorted(found, key=lambda g: (g["at"], g["id"]))
 
     def _registry_json(self, row: dict[str, Any]) -> dict[str, Any]:
         gifts = self._gifts(row["id"])
         shown = []
-        for wish in self.db.rows("target_wanted", "registry_id=?", row["id"], order="added_at, rowid"):
+        for wish in self.db.rows(
+            "target_wanted", "registry_id=?", row["id"], order="added_at, rowid"
+        ):
             product = catalogue.find_product(self, SHOP, wish["product_id"])
             given = [g for g in gifts if g["product_id"] == wish["product_id"]]
-            item = {"product_id": wish["product_id"], "name": product["title"], "price": catalogue.listing_price(product, self.now)}
-            item |= {"quantity_desired": wish["quantity"], "quantity_fulfilled": sum(g["quantity"] for g in given)}
-            shown.append(item | {"given_by": [g["buyer"] for g in given], "discontinued": catalogue.discontinued(self, product)})
-        head = {"registry_id": row["id"], "name": row["name"], "type": row["kind"], "event_date": row["event_date"]}
-        head |= {"co_registrant_name": row["co_registrant"], "owner": row["owner"] or "you", "is_mine": row["owner"] is None}
-        return head | {"share_link": LINK + row["slug"] if row["slug"] else None, "created_at": row["created_at"], "items": shown}
+            item = {
+                "product_id": wish["product_id"],
+                "name": product["title"],
+                "price": catalogue.listing_price(product, self.now),
+            }
+            item |= {
+                "quantity_desired": wish["quantity"],
+                "quantity_fulfilled": sum(g["quantity"] for g in given),
+            }
+            shown.append(
+                item
+                | {
+                    "given_by": [g["buyer"] for g in given],
+                    "discontinued": catalogue.discontinued(self, product),
+                }
+            )
+        head = {
+            "registry_id": row["id"],
+            "name": row["name"],
+            "type": row["kind"],
+            "event_date": row["event_date"],
+        }
+        head |= {
+            "co_registrant_name": row["co_registrant"],
+            "owner": row["owner"] or "you",
+            "is_mine": row["owner"] is None,
+        }
+        return head | {
+            "share_link": LINK + row["slug"] if row["slug"] else None,
+            "created_at": row["created_at"],
+            "items": shown,
+        }

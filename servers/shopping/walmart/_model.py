@@ -42,22 +42,30 @@ SHOP = Shop(
     availability="check_store_availability",
 )
 TABLES = {
-    "walmart_profile": Table("id:str user_id:str name:str email:str phone:str timezone:str plus_until:str?", identity=True),
+    "walmart_profile": Table(
+        "id:str user_id:str name:str email:str phone:str timezone:str plus_until:str?",
+        identity=True,
+    ),
     "walmart_settings": Table("id:str home_store:str?"),
     "walmart_addresses": rules.ADDRESSES,
     "walmart_methods": rules.METHODS,
     "walmart_gift_cards": rules.GIFT_CARDS,
-    "walmart_products": Table(catalogue.LISTING, search=("title", "words"), index=("family", "item_id")),
+    "walmart_products": Table(
+        catalogue.LISTING, search=("title", "words"), index=("family", "item_id")
+    ),
     "walmart_reviews": catalogue.REVIEWS,
     "walmart_stores": stores.STORES,
     "walmart_shelves": stores.SHELVES,
     "walmart_coupons": coupons.COUPONS,
     "walmart_basket": Table(baskets.LINE + " substitution:str"),
-    "walmart_checkout": Table("id:str code:str? slot_store:str? slot_at:str? slot_until:str? updated_at:str"),
+    "walmart_checkout": Table(
+        "id:str code:str? slot_store:str? slot_at:str? slot_until:str? updated_at:str"
+    ),
     "walmart_orders": Table(life.ORDER, index=life.ORDER_INDEX),
     # `outcome` of an item that was short when the order was put together: substituted or refunded, from the moment of `settled_at` on.
     "walmart_order_items": Table(
-        life.ITEM + " substitution:str outcome:str? substitute_id:str? settled_at:str?", index=("order_id", "product_id")
+        life.ITEM + " substitution:str outcome:str? substitute_id:str? settled_at:str?",
+        index=("order_id", "product_id"),
     ),
     "walmart_charges": life.CHARGES,
     "walmart_returns": life.RETURNS,
@@ -78,15 +86,26 @@ DELIVERY_MINIMUM = 3500
 Fulfillment = Literal["shipping", "pickup", "delivery"]
 HowFulfilled = Annotated[
     Fulfillment,
-    Field(description="shipping: by parcel; pickup: collected at a store; delivery: brought from a store in hours, or the next morning."),
+    Field(
+        description="shipping: by parcel; pickup: collected at a store; delivery: brought from a store in hours, or the next morning."
+    ),
 ]
 Substitution = Annotated[
     Literal["allow_substitution", "no_substitution", "contact_me"],
-    Field(description="What to do if the store runs out: take something like it, refund it, or ask (refunded if nobody answers)."),
+    Field(
+        description="What to do if the store runs out: take something like it, refund it, or ask (refunded if nobody answers)."
+    ),
 ]
 LineId = Annotated[str, Field(max_length=64, description="line_item_id, from get_basket.")]
-SlotId = Annotated[str, Field(max_length=64, description="slot_id, from get_pickup_slots of the store.")]
-AtStore = Annotated[str, Field(max_length=64, description="store_id for pickup or delivery; the home store when left out.")]
+SlotId = Annotated[
+    str, Field(max_length=64, description="slot_id, from get_pickup_slots of the store.")
+]
+AtStore = Annotated[
+    str,
+    Field(
+        max_length=64, description="store_id for pickup or delivery; the home store when left out."
+    ),
+]
 
 
 def plus(svc: Service) -> bool:
@@ -138,7 +157,9 @@ def shipping_fee(svc: Service, fulfillment: str, subtotal: int) -> int:
     return 0 if subtotal >= FREE_FROM else SHIPPING
 
 
-def code_state(svc: Service, found: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, str | None, list[int]]:
+def code_state(
+    svc: Service, found: list[dict[str, Any]]
+) -> tuple[dict[str, Any] | None, str | None, list[int]]:
     """Return the promo code's row, why it does not hold now (None where it does), and the cents off each line."""
     code = checkout(svc)["code"]
     row = svc.db.get("walmart_coupons", code) if code else None
@@ -157,11 +178,20 @@ def basket_json(svc: Service) -> dict[str, Any]:
     reserved = None
     if chosen["slot_at"] is not None and chosen["slot_until"] > svc.time:
         slot = stores.window_id(SHOP, chosen["slot_store"], "pickup", parse_time(chosen["slot_at"]))
-        reserved = {"slot_id": slot, "store_id": chosen["slot_store"], "starts_at": chosen["slot_at"], "held_until": chosen["slot_until"]}
+        reserved = {
+            "slot_id": slot,
+            "store_id": chosen["slot_store"],
+            "starts_at": chosen["slot_at"],
+            "held_until": chosen["slot_until"],
+        }
     return {
-        "items": [baskets.line_json(line) | {"substitution_pref": line["substitution"]} for line in found],
+        "items": [
+            baskets.line_json(line) | {"substitution_pref": line["substitution"]} for line in found
+        ],
         "subtotal": sum(line["net"] for line in found),
-        "promo": {"promo_code": promo["code"], "holds": why is None, "reason": why or "OK"} if promo else None,
+        "promo": {"promo_code": promo["code"], "holds": why is None, "reason": why or "OK"}
+        if promo
+        else None,
         "discount": sum(off),
         "reserved_slot": reserved,
         "updated_at": chosen["updated_at"],

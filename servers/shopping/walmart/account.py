@@ -14,8 +14,15 @@ from servers.shopping._rules import MakeDefault
 from servers.shopping.walmart import _model as model
 from servers.shopping.walmart._model import SHOP
 
-CardType = Annotated[Literal["credit", "debit", "gift_card"], Field(description="What kind of card it is.")]
-ValidUntil = Annotated[Expiry, Field(description="Expiry as MM/YY; needed for credit and debit cards, ignored for gift cards.")]
+CardType = Annotated[
+    Literal["credit", "debit", "gift_card"], Field(description="What kind of card it is.")
+]
+ValidUntil = Annotated[
+    Expiry,
+    Field(
+        description="Expiry as MM/YY; needed for credit and debit cards, ignored for gift cards."
+    ),
+]
 
 
 class Account(Service):
@@ -26,34 +33,69 @@ class Account(Service):
         """Return the signed-in customer: user_id, name, email, phone, Walmart+ membership (no shipping and delivery fees) and its end."""
         me = rules.profile(self, SHOP)
         member = {"walmart_plus": model.plus(self), "walmart_plus_until": me["plus_until"]}
-        return {"user_id": me["user_id"], "name": me["name"], "email": me["email"], "phone": me["phone"]} | member
+        return {
+            "user_id": me["user_id"],
+            "name": me["name"],
+            "email": me["email"],
+            "phone": me["phone"],
+        } | member
 
     @reads()
-    def list_shipping_addresses(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_shipping_addresses(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the address book, oldest entry first, and which address is the default."""
         return page(rules.addresses(self, SHOP), "addresses", limit, cursor)
 
-    @writes(example={"name": "Maya Lindqvist", "street": "1120 NW Couch Street", "city": "Portland", "state": "OR", "zip_code": "97209"})
+    @writes(
+        example={
+            "name": "Maya Lindqvist",
+            "street": "1120 NW Couch Street",
+            "city": "Portland",
+            "state": "OR",
+            "zip_code": "97209",
+        }
+    )
     def add_shipping_address(
-        self, name: PersonName, street: Street, city: City, state: State, zip_code: Zip, is_default: MakeDefault = False
+        self,
+        name: PersonName,
+        street: Street,
+        city: City,
+        state: State,
+        zip_code: Zip,
+        is_default: MakeDefault = False,
     ) -> dict[str, Any]:
         """Add an address to the address book and return it; the same one twice is refused."""
         said = {"name": name, "street": street, "city": city, "state": state, "zip": zip_code}
         return rules.add_address(self, SHOP, said, is_default)
 
     @reads()
-    def list_wallet_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_wallet_payments(
+        self, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the cards of the wallet: type, brand, last four, expiry, default; gift cards with their balance in cents."""
         owner = {"user_id": rules.profile(self, SHOP)["user_id"]}
         return page(rules.methods(self, SHOP), "payments", limit, cursor, lambda m: m | owner)
 
-    @writes(example={"card_type": "credit", "card_number": "5555 5555 5555 4444", "expiry": "11/28"})
+    @writes(
+        example={"card_type": "credit", "card_number": "5555 5555 5555 4444", "expiry": "11/28"}
+    )
     def add_wallet_payment(
-        self, card_type: CardType, card_number: CardNumber, expiry: ValidUntil | None = None, is_default: MakeDefault = False
+        self,
+        card_type: CardType,
+        card_number: CardNumber,
+        expiry: ValidUntil | None = None,
+        is_default: MakeDefault = False,
     ) -> dict[str, Any]:
         """Put a card into the wallet and return it. What a gift card holds is known from its number."""
         if card_type == "gift_card":
             return rules.add_gift_card(self, SHOP, card_number, is_default)
         if expiry is None:
-            self.fail("EXPIRY_REQUIRED", "Credit and debit cards need their expiry.", "Pass expiry as MM/YY.")
-        return rules.add_card(self, SHOP, card_type, card_number, expiry, billing=None, is_default=is_default)
+            self.fail(
+                "EXPIRY_REQUIRED",
+                "Credit and debit cards need their expiry.",
+                "Pass expiry as MM/YY.",
+            )
+        return rules.add_card(
+            self, SHOP, card_type, card_number, expiry, billing=None, is_default=is_default
+        )

@@ -12,7 +12,14 @@ from servers.shopping import _coupons as coupons
 from servers.shopping import _stores as stores
 from servers.shopping._rules import HOUR, Code, ProductId, Quantity, StoreId
 from servers.shopping.walmart import _model as model
-from servers.shopping.walmart._model import SHOP, AtStore, HowFulfilled, LineId, SlotId, Substitution
+from servers.shopping.walmart._model import (
+    SHOP,
+    AtStore,
+    HowFulfilled,
+    LineId,
+    SlotId,
+    Substitution,
+)
 from servers.shopping.walmart.products import EASTPORT, FRYER
 
 DETERGENT = seeded("wmp", "detergent")
@@ -30,7 +37,14 @@ class Basket(Service):
         """Return the basket at the prices of now (cents): lines with stock, subtotal, promo code and whether it holds, reserved slot."""
         return model.basket_json(self)
 
-    @writes(example={"product_id": DETERGENT, "quantity": 2, "fulfillment_type": "pickup", "store_id": EASTPORT})
+    @writes(
+        example={
+            "product_id": DETERGENT,
+            "quantity": 2,
+            "fulfillment_type": "pickup",
+            "store_id": EASTPORT,
+        }
+    )
     def add_item_to_basket(
         self,
         product_id: ProductId,
@@ -41,10 +55,20 @@ class Basket(Service):
     ) -> dict[str, Any]:
         """Add a product and return the basket; the same product for the same fulfilment and store adds to its line."""
         store = model.choose_store(self, fulfillment_type, store_id)
-        baskets.put(self, SHOP, product_id, quantity, fulfillment_type, store, substitution=(substitution_pref, "allow_substitution"))
+        baskets.put(
+            self,
+            SHOP,
+            product_id,
+            quantity,
+            fulfillment_type,
+            store,
+            substitution=(substitution_pref, "allow_substitution"),
+        )
         return model.touch(self)
 
-    @writes(example={"line_item_id": "${basket.items.0.line_item_id}", "quantity": 2}, setup=(ADDED,))
+    @writes(
+        example={"line_item_id": "${basket.items.0.line_item_id}", "quantity": 2}, setup=(ADDED,)
+    )
     def update_basket_item(
         self,
         line_item_id: LineId,
@@ -57,8 +81,14 @@ class Basket(Service):
         line = baskets.find_line(self, SHOP, line_item_id)
         if (quantity, fulfillment_type, store_id, substitution_pref) == (None, None, None, None):
             message = "Nothing to change was given."
-            self.fail("NOTHING_TO_CHANGE", message, "Pass quantity, fulfillment_type, store_id or substitution_pref.")
-        baskets.change(self, SHOP, line_item_id, quantity, fulfillment_type, store_id, model.home_store(self))
+            self.fail(
+                "NOTHING_TO_CHANGE",
+                message,
+                "Pass quantity, fulfillment_type, store_id or substitution_pref.",
+            )
+        baskets.change(
+            self, SHOP, line_item_id, quantity, fulfillment_type, store_id, model.home_store(self)
+        )
         if substitution_pref is not None:
             self.db.update("walmart_basket", line["id"], substitution=substitution_pref)
         return model.touch(self)
@@ -73,7 +103,9 @@ class Basket(Service):
         example={"fulfillment_type": "pickup", "store_id": EASTPORT},
         setup=(Setup("add_item_to_basket", {"product_id": DETERGENT, "quantity": 1}),),
     )
-    def choose_fulfillment(self, fulfillment_type: HowFulfilled, store_id: AtStore | None = None) -> dict[str, Any]:
+    def choose_fulfillment(
+        self, fulfillment_type: HowFulfilled, store_id: AtStore | None = None
+    ) -> dict[str, Any]:
         """Set one fulfilment for every line and return the basket, with warnings about products that cannot be had that way."""
         store = model.choose_store(self, fulfillment_type, store_id)
         warnings = baskets.gather(self, SHOP, fulfillment_type, store)
@@ -84,7 +116,13 @@ class Basket(Service):
     def list_promo_codes(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return promo codes that are open to everybody, with what they ask for; codes sent in person are not among them."""
         found = coupons.public(self, SHOP)
-        return page(found, "promo_codes", limit, cursor, lambda r: {"promo_code": r["code"]} | coupons.coupon_json(self, SHOP, r))
+        return page(
+            found,
+            "promo_codes",
+            limit,
+            cursor,
+            lambda r: {"promo_code": r["code"]} | coupons.coupon_json(self, SHOP, r),
+        )
 
     @writes(example={"promo_code": "ROLL10"}, setup=(ADDED,), idempotent=True)
     def redeem_promo_code(self, promo_code: Code) -> dict[str, Any]:
@@ -93,7 +131,12 @@ class Basket(Service):
         off = coupons.require(self, SHOP, row, model.lines(self))
         if model.checkout(self)["code"] != row["code"]:
             self.db.update("walmart_checkout", model.checkout(self)["id"], code=row["code"])
-        return {"valid": True, "promo_code": row["code"], "reason": "OK", "discount_preview": sum(off)}
+        return {
+            "valid": True,
+            "promo_code": row["code"],
+            "reason": "OK",
+            "discount_preview": sum(off),
+        }
 
     @writes(setup=(ADDED, Setup("redeem_promo_code", {"promo_code": "ROLL10"})), idempotent=True)
     def remove_promo_code(self) -> dict[str, Any]:
@@ -105,11 +148,19 @@ class Basket(Service):
     # -- pickup slots ---------------------------------------------------------------------------------------------
     @reads(example={"store_id": EASTPORT})
     def get_pickup_slots(
-        self, store_id: StoreId, available_only: stores.AvailableOnly = False, limit: Limit = 50, cursor: Cursor | None = None
+        self,
+        store_id: StoreId,
+        available_only: stores.AvailableOnly = False,
+        limit: Limit = 50,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return a store's pickup slots of today and the next two days, earliest first; date and times are local to the store."""
         store = stores.open_store(self, SHOP, store_id)
-        found = [w for w in stores.windows(self, SHOP, store, "pickup") if w["left"] > 0 or not available_only]
+        found = [
+            w
+            for w in stores.windows(self, SHOP, store, "pickup")
+            if w["left"] > 0 or not available_only
+        ]
         return page([stores.window_json(w, "slot_id") for w in found], "slots", limit, cursor)
 
     @writes(example={"store_id": EASTPORT, "slot_id": "${slots.slots.0.slot_id}"}, setup=(SLOTS,))
@@ -118,6 +169,16 @@ class Basket(Service):
         store = stores.open_store(self, SHOP, store_id)
         slot = stores.find_window(self, SHOP, store, "pickup", slot_id, "get_pickup_slots")
         until = iso(self.now + HELD)
-        self.db.update("walmart_checkout", model.checkout(self)["id"], slot_store=store_id, slot_at=iso(slot["start"]), slot_until=until)
+        self.db.update(
+            "walmart_checkout",
+            model.checkout(self)["id"],
+            slot_store=store_id,
+            slot_at=iso(slot["start"]),
+            slot_until=until,
+        )
         shown = {"reserved": True, "store_id": store_id, "held_until": until}
-        return shown | {k: v for k, v in stores.window_json(slot, "slot_id").items() if k not in ("available", "orders_left")}
+        return shown | {
+            k: v
+            for k, v in stores.window_json(slot, "slot_id").items()
+            if k not in ("available", "orders_left")
+        }

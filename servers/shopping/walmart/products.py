@@ -32,9 +32,14 @@ from servers.shopping.walmart import _model as model
 from servers.shopping.walmart._model import SHOP
 
 SortBy = Annotated[
-    Literal["price_low", "price_high", "rating", "name"], Field(description="Order of the results; best match first when left out.")
+    Literal["price_low", "price_high", "rating", "name"],
+    Field(description="Order of the results; best match first when left out."),
 ]
-FRYER, GLASS, EASTPORT = seeded("wmp", "airfryer-5"), seeded("wmp", "kettle-glass"), seeded("wms", "eastport")
+FRYER, GLASS, EASTPORT = (
+    seeded("wmp", "airfryer-5"),
+    seeded("wmp", "kettle-glass"),
+    seeded("wms", "eastport"),
+)
 
 
 class Products(Service):
@@ -61,22 +66,43 @@ class Products(Service):
         written, seen, found = catalogue.written(self, SHOP), set(), []
         for row, what in catalogue.matching(self, SHOP, query):
             fits_words = category is None or what["category"].casefold() == category.casefold()
-            fits_words &= department is None or what["department"].casefold() == department.casefold()
+            fits_words &= (
+                department is None or what["department"].casefold() == department.casefold()
+            )
             if row["family"] in seen or not fits_words:
                 continue
             seen.add(row["family"])
             head = catalogue.siblings(self, SHOP, row)[0]
             shown = {"product_id": head["id"], "name": head["title"], "brand": what["brand"]}
-            shown |= {"category": what["category"], "department": what["department"], **model.price_json(head, self.now)}
-            shown |= catalogue.rating_json(head["stars"], written.get(head["family"], (0, 0))) | {"options": self._options(head)}
+            shown |= {
+                "category": what["category"],
+                "department": what["department"],
+                **model.price_json(head, self.now),
+            }
+            shown |= catalogue.rating_json(head["stars"], written.get(head["family"], (0, 0))) | {
+                "options": self._options(head)
+            }
             price = catalogue.listing_price(head, self.now)
             if catalogue.fits(shown, price, (min_price, max_price, rating_min)):
                 found.append(shown | {"effective_price": price})
-        return page(catalogue.in_order(found, sort_by, "effective_price"), "products", limit, cursor)
+        return page(
+            catalogue.in_order(found, sort_by, "effective_price"), "products", limit, cursor
+        )
 
     def _options(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        family = [r for r in catalogue.siblings(self, SHOP, row) if r["options"] and not catalogue.discontinued(self, r)]
-        return [{"product_id": r["id"], "attributes": r["options"], "price": catalogue.listing_price(r, self.now)} for r in family]
+        family = [
+            r
+            for r in catalogue.siblings(self, SHOP, row)
+            if r["options"] and not catalogue.discontinued(self, r)
+        ]
+        return [
+            {
+                "product_id": r["id"],
+                "attributes": r["options"],
+                "price": catalogue.listing_price(r, self.now),
+            }
+            for r in family
+        ]
 
     @reads(example={"product_id": FRYER})
     def get_item_details(self, product_id: ProductId) -> dict[str, Any]:
@@ -93,7 +119,9 @@ class Products(Service):
             "options": self._options(row),
             **model.price_json(row, self.now),
             "effective_price": catalogue.listing_price(row, self.now),
-            **catalogue.rating_json(row["stars"], catalogue.written(self, SHOP).get(row["family"], (0, 0))),
+            **catalogue.rating_json(
+                row["stars"], catalogue.written(self, SHOP).get(row["family"], (0, 0))
+            ),
             "online_in_stock": left > 0,
             "online_quantity": left,
             "restock_date": row["restock_on"] if left == 0 else None,
@@ -106,12 +134,26 @@ class Products(Service):
     @reads(example={"product_id": FRYER, "store_id": EASTPORT})
     def check_store_availability(self, product_id: ProductId, store_id: StoreId) -> dict[str, Any]:
         """Return whether a store has a product now, how many, where, and its own price (cents) where it has one."""
-        row, store = catalogue.find_product(self, SHOP, product_id), stores.find_store(self, SHOP, store_id)
+        row, store = (
+            catalogue.find_product(self, SHOP, product_id),
+            stores.find_store(self, SHOP, store_id),
+        )
         place = stores.shelf(self, SHOP, row, store)
-        shown = {"product_id": product_id, "store_id": store_id, "in_stock": place["quantity"] > 0, "quantity": place["quantity"]}
+        shown = {
+            "product_id": product_id,
+            "store_id": store_id,
+            "in_stock": place["quantity"] > 0,
+            "quantity": place["quantity"],
+        }
         sold = not row["online_only"]
-        shown |= {"aisle": place["aisle"] if sold else None, "section": str(place["section"]) if sold else None}
-        return shown | {"price_override": place["price"], "effective_price": model.unit_price(self, row, store)}
+        shown |= {
+            "aisle": place["aisle"] if sold else None,
+            "section": str(place["section"]) if sold else None,
+        }
+        return shown | {
+            "price_override": place["price"],
+            "effective_price": model.unit_price(self, row, store),
+        }
 
     @reads(example={"product_id": FRYER})
     def get_item_reviews(
@@ -124,11 +166,24 @@ class Products(Service):
     ) -> dict[str, Any]:
         """Return reviews of a product, newest first; all colours and sizes share them."""
         row = catalogue.find_product(self, SHOP, product_id)
-        found = catalogue.reviews(self, SHOP, row["family"], rating_filter or 1, rating_filter or 5, verified_only)
-        return page(found, "reviews", limit, cursor, lambda r: catalogue.review_json(r, row["family"]))
+        found = catalogue.reviews(
+            self, SHOP, row["family"], rating_filter or 1, rating_filter or 5, verified_only
+        )
+        return page(
+            found, "reviews", limit, cursor, lambda r: catalogue.review_json(r, row["family"])
+        )
 
-    @writes(example={"product_id": GLASS, "rating": 5, "title": "Quick", "body": "Boils a litre in four minutes and switches itself off."})
-    def submit_review(self, product_id: ProductId, rating: Rating, title: ReviewTitle, body: ReviewBody) -> dict[str, Any]:
+    @writes(
+        example={
+            "product_id": GLASS,
+            "rating": 5,
+            "title": "Quick",
+            "body": "Boils a litre in four minutes and switches itself off.",
+        }
+    )
+    def submit_review(
+        self, product_id: ProductId, rating: Rating, title: ReviewTitle, body: ReviewBody
+    ) -> dict[str, Any]:
         """Publish your review of a product (one, whichever its colour or size) and return it."""
         row = catalogue.find_product(self, SHOP, product_id)
         author = rules.profile(self, SHOP)["name"]
@@ -147,7 +202,9 @@ class Products(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return Walmart stores around a ZIP code or city, nearest first: address, local hours, services, distance, whether closed."""
-        return page(stores.near(self, SHOP, zip_code, city, state, radius_miles), "stores", limit, cursor)
+        return page(
+            stores.near(self, SHOP, zip_code, city, state, radius_miles), "stores", limit, cursor
+        )
 
     @reads(example={"store_id": EASTPORT})
     def get_store_info(self, store_id: StoreId) -> dict[str, Any]:
@@ -159,12 +216,22 @@ class Products(Service):
         """Return the store that pickup and delivery use unless another is named; store is null where none was chosen."""
         chosen = model.home_store(self)
         shown = {"user_id": rules.profile(self, SHOP)["user_id"], "home_store_id": chosen}
-        return shown | {"store": stores.store_json(self, stores.find_store(self, SHOP, chosen)) if chosen else None}
+        return shown | {
+            "store": stores.store_json(self, stores.find_store(self, SHOP, chosen))
+            if chosen
+            else None
+        }
 
     @writes(example={"store_id": seeded("wms", "hayden")}, idempotent=True)
     def set_home_store(self, store_id: StoreId) -> dict[str, Any]:
         """Choose the home store. Items that are in the basket already keep their store."""
         store = stores.open_store(self, SHOP, store_id)
         if model.home_store(self) != store_id:
-            self.db.update("walmart_settings", self.db.rows("walmart_settings")[0]["id"], home_store=store_id)
-        return {"user_id": rules.profile(self, SHOP)["user_id"], "home_store_id": store_id, "store_name": store["name"]}
+            self.db.update(
+                "walmart_settings", self.db.rows("walmart_settings")[0]["id"], home_store=store_id
+            )
+        return {
+            "user_id": rules.profile(self, SHOP)["user_id"],
+            "home_store_id": store_id,
+            "store_name": store["name"],
+        }

@@ -19,7 +19,10 @@ from servers.shopping.walmart.orders import place
 
 Every = Annotated[int, Field(ge=7, le=180, description="Days between two orders, 7 to 180.")]
 Units = Annotated[int, Field(ge=1, le=12, description="How many are ordered each time.")]
-Payment = Annotated[str, Field(max_length=64, description="payment_method_id to charge; the default one when left out.")]
+Payment = Annotated[
+    str,
+    Field(max_length=64, description="payment_method_id to charge; the default one when left out."),
+]
 Paused = Annotated[bool, Field(description="true stops orders until it is set to false again.")]
 ReorderId = Annotated[str, Field(max_length=64, description="reorder_id, from list_auto_reorders.")]
 BISCUITS = seeded("wmp", "dog-biscuits")
@@ -40,14 +43,35 @@ class Reorders(Service):
     ) -> dict[str, Any]:
         """Order a product again every so many days, shipped free at the price of the day; the first time is one interval from now."""
         catalogue.on_sale(self, SHOP, product_id)
-        running = self.db.rows("walmart_reorders", "product_id=? AND canceled_at IS NULL", product_id)
+        running = self.db.rows(
+            "walmart_reorders", "product_id=? AND canceled_at IS NULL", product_id
+        )
         if running:
             hint = "Change it with update_auto_reorder."
-            self.fail("REORDER_EXISTS", "This product is reordered already.", hint, reorder_id=running[0]["id"])
-        to, method = rules.find_address(self, SHOP, address_id)["id"], rules.find_method(self, SHOP, payment_method_id)
+            self.fail(
+                "REORDER_EXISTS",
+                "This product is reordered already.",
+                hint,
+                reorder_id=running[0]["id"],
+            )
+        to, method = (
+            rules.find_address(self, SHOP, address_id)["id"],
+            rules.find_method(self, SHOP, payment_method_id),
+        )
         rules.authorize(self, SHOP, method, 0)
-        row = {"id": self.new_id("wmb"), "product_id": product_id, "frequency_days": frequency_days, "quantity": quantity, "paused": False}
-        row |= {"address_id": to, "method_id": method["id"], "created_at": self.time, "next_at": iso(self.now + frequency_days * DAY)}
+        row = {
+            "id": self.new_id("wmb"),
+            "product_id": product_id,
+            "frequency_days": frequency_days,
+            "quantity": quantity,
+            "paused": False,
+        }
+        row |= {
+            "address_id": to,
+            "method_id": method["id"],
+            "created_at": self.time,
+            "next_at": iso(self.now + frequency_days * DAY),
+        }
         return self._plan_json(self.db.insert("walmart_reorders", row))
 
     @reads()
@@ -58,16 +82,38 @@ class Reorders(Service):
 
     @writes(example={"reorder_id": "${made.reorder_id}", "paused": True}, setup=(MADE,))
     def update_auto_reorder(
-        self, reorder_id: ReorderId, frequency_days: Every | None = None, quantity: Units | None = None, paused: Paused | None = None
+        self,
+        reorder_id: ReorderId,
+        frequency_days: Every | None = None,
+        quantity: Units | None = None,
+        paused: Paused | None = None,
     ) -> dict[str, Any]:
         """Change interval or quantity, pause or resume. A new interval, and resuming, count from now; returns the auto reorder."""
         row = self._running(reorder_id)
         if (frequency_days, quantity, paused) == (None, None, None):
-            self.fail("NOTHING_TO_CHANGE", "Nothing to change was given.", "Pass frequency_days, quantity or paused.")
-        days, stopped = frequency_days or row["frequency_days"], row["paused"] if paused is None else paused
+            self.fail(
+                "NOTHING_TO_CHANGE",
+                "Nothing to change was given.",
+                "Pass frequency_days, quantity or paused.",
+            )
+        days, stopped = (
+            frequency_days or row["frequency_days"],
+            row["paused"] if paused is None else paused,
+        )
         again = days != row["frequency_days"] or (row["paused"] and not stopped)
-        upcoming = None if stopped else iso(self.now + days * DAY) if again or row["next_at"] is None else row["next_at"]
-        changes = {"frequency_days": days, "quantity": quantity or row["quantity"], "paused": stopped, "next_at": upcoming}
+        upcoming = (
+            None
+            if stopped
+            else iso(self.now + days * DAY)
+            if again or row["next_at"] is None
+            else row["next_at"]
+        )
+        changes = {
+            "frequency_days": days,
+            "quantity": quantity or row["quantity"],
+            "paused": stopped,
+            "next_at": upcoming,
+        }
         self.db.update("walmart_reorders", reorder_id, **changes)
         return self._plan_json(self._running(reorder_id))
 
@@ -82,42 +128,90 @@ class Reorders(Service):
         row = self.db.get("walmart_reorders", reorder_id)
         if row is None:
             message = f"There is no auto reorder {reorder_id!r}."
-            self.fail("REORDER_NOT_FOUND", message, "Take a reorder_id from list_auto_reorders.", reorder_id=reorder_id)
+            self.fail(
+                "REORDER_NOT_FOUND",
+                message,
+                "Take a reorder_id from list_auto_reorders.",
+                reorder_id=reorder_id,
+            )
         if row["canceled_at"] is not None:
             message = f"It was canceled on {row['canceled_at'][:10]}."
-            self.fail("REORDER_CANCELED", message, "Set up a new one with setup_auto_reorder.", reorder_id=reorder_id)
+            self.fail(
+                "REORDER_CANCELED",
+                message,
+                "Set up a new one with setup_auto_reorder.",
+                reorder_id=reorder_id,
+            )
         return row
 
     def due(self) -> bool:
         """Whether an auto reorder should have been placed by now."""
-        return bool(self.db.sql("SELECT 1 FROM walmart_reorders WHERE next_at<=? LIMIT 1", self.time))
+        return bool(
+            self.db.sql("SELECT 1 FROM walmart_reorders WHERE next_at<=? LIMIT 1", self.time)
+        )
 
     def tick(self) -> None:
         """Place what is due, oldest first; what cannot be ordered is skipped, with the reason kept."""
-        while waiting := self.db.rows("walmart_reorders", "next_at<=?", self.time, order="next_at, rowid", limit=1):
+        while waiting := self.db.rows(
+            "walmart_reorders", "next_at<=?", self.time, order="next_at, rowid", limit=1
+        ):
             plan, why = waiting[0], None
             at = parse_time(plan["next_at"])
             try:
                 self._order(plan, at)
             except ServiceError as refusal:
                 why = refusal.code
-            self.db.update("walmart_reorders", plan["id"], next_at=iso(at + plan["frequency_days"] * DAY), skipped=why)
+            self.db.update(
+                "walmart_reorders",
+                plan["id"],
+                next_at=iso(at + plan["frequency_days"] * DAY),
+                skipped=why,
+            )
 
     def _order(self, plan: dict[str, Any], at: int) -> None:
         row = catalogue.on_sale(self, SHOP, plan["product_id"])
         baskets.require_stock(self, SHOP, row, None, plan["quantity"])
         price = catalogue.listing_price(row, at)
         total = price * plan["quantity"]
-        line = {"product_id": row["id"], "quantity": plan["quantity"], "substitution": "no_substitution", "fulfillment": "shipping"}
-        line |= {"row": row, "unit": price, "net": total, "food": catalogue.item_of(self, row)["food"]}
-        place(self, [line], [0], plan["address_id"], plan["method_id"], None, None, None, moment=at, plan_id=plan["id"])
+        line = {
+            "product_id": row["id"],
+            "quantity": plan["quantity"],
+            "substitution": "no_substitution",
+            "fulfillment": "shipping",
+        }
+        line |= {
+            "row": row,
+            "unit": price,
+            "net": total,
+            "food": catalogue.item_of(self, row)["food"],
+        }
+        place(
+            self,
+            [line],
+            [0],
+            plan["address_id"],
+            plan["method_id"],
+            None,
+            None,
+            None,
+            moment=at,
+            plan_id=plan["id"],
+        )
 
     def _plan_json(self, row: dict[str, Any]) -> dict[str, Any]:
         product = catalogue.find_product(self, SHOP, row["product_id"])
-        orders = self.db.sql("SELECT id FROM walmart_orders WHERE plan_id=? ORDER BY placed_at", row["id"])
+        orders = self.db.sql(
+            "SELECT id FROM walmart_orders WHERE plan_id=? ORDER BY placed_at", row["id"]
+        )
         state = "canceled" if row["canceled_at"] else "paused" if row["paused"] else "active"
         shown = {"reorder_id": row["id"], "product_id": row["product_id"], "name": product["title"]}
-        shown |= {k: row[k] for k in ("frequency_days", "quantity", "paused", "address_id", "created_at")}
-        shown |= {"status": state, "payment_method_id": row["method_id"], "next_reorder_at": row["next_at"]}
+        shown |= {
+            k: row[k] for k in ("frequency_days", "quantity", "paused", "address_id", "created_at")
+        }
+        shown |= {
+            "status": state,
+            "payment_method_id": row["method_id"],
+            "next_reorder_at": row["next_at"],
+        }
         shown["current_price"] = catalogue.listing_price(product, self.now)
         return shown | {"last_skipped": row["skipped"], "order_ids": [o[0] for o in orders]}

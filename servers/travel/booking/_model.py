@@ -16,10 +16,14 @@ TABLES = {
     "booking_travelers": rules.TRAVELERS,
     "booking_cards": rules.CARDS,
     # `genius`: the highest discount (percent) that the house gives to members; 0 where it takes no part.
-    "booking_properties": Table("id:str hotel_id:str name:str rating:float review_count:int genius:int", index=("hotel_id",)),
+    "booking_properties": Table(
+        "id:str hotel_id:str name:str rating:float review_count:int genius:int", index=("hotel_id",)
+    ),
     "booking_room_types": rules.ROOM_TYPES,
     "booking_bookings": rules.BOOKINGS,
-    "booking_price_alerts": Table("id:str property_id:str check_in:str check_out:str target:int? started:int? created_at:str"),
+    "booking_price_alerts": Table(
+        "id:str property_id:str check_in:str check_out:str target:int? started:int? created_at:str"
+    ),
 }
 WORDS = rules.Words(
     tables="booking",
@@ -67,17 +71,29 @@ def terms(room: dict[str, Any]) -> str:
     found = rules.policy(room)
     if found.days is None:
         return "Nothing is refunded and dates cannot be changed."
-    then = "then the first night is charged" if found.late == "first_night" else "then nothing is refunded"
+    then = (
+        "then the first night is charged"
+        if found.late == "first_night"
+        else "then nothing is refunded"
+    )
     return f"Free cancellation until 18:00, {found.days} days before arrival; {then}."
 
 
-def cancellation_json(room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int) -> dict[str, Any]:
+def cancellation_json(
+    room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int
+) -> dict[str, Any]:
     """Return a policy with the moment until which it is free, for a booking made at `created`."""
     until = rules.free_until(WORDS, room, check_in, hotel, created)
-    return {"policy": policy_name(room), "terms": terms(room), "free_until": None if until is None else iso(until)}
+    return {
+        "policy": policy_name(room),
+        "terms": terms(room),
+        "free_until": None if until is None else iso(until),
+    }
 
 
-def offer_json(svc: Service, found: Offer, hotel: dict[str, Any], stay: tuple[str, str]) -> dict[str, Any]:
+def offer_json(
+    svc: Service, found: Offer, hotel: dict[str, Any], stay: tuple[str, str]
+) -> dict[str, Any]:
     """Return a room type with the price of each night and what one room costs in all."""
     room, price = found.room, rules.cost(WORDS, hotel, found.prices, 1)
     days = stock.nights(*stay)
@@ -91,7 +107,10 @@ def offer_json(svc: Service, found: Offer, hotel: dict[str, Any], stay: tuple[st
         "unavailable_reason": found.problem,
         "rooms_left": found.left,
         "minimum_nights": found.needed,
-        "nightly_prices": [{"date": d.isoformat(), "price": dollars(p)} for d, p in zip(days, found.prices, strict=True)],
+        "nightly_prices": [
+            {"date": d.isoformat(), "price": dollars(p)}
+            for d, p in zip(days, found.prices, strict=True)
+        ],
         "average_price_per_night": dollars(found.average),
         "price_before_taxes": dollars(price.lodging),
         "taxes_and_fees": dollars(price.taxes + price.fees),
@@ -126,7 +145,10 @@ def booking_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> di
         "guest_email": row["guest_email"],
         "guest_phone": row["guest_phone"],
         "special_requests": row["requests"],
-        "nightly_prices": [{"date": d.isoformat(), "price": dollars(p)} for d, p in zip(days, row["nights"], strict=True)],
+        "nightly_prices": [
+            {"date": d.isoformat(), "price": dollars(p)}
+            for d, p in zip(days, row["nights"], strict=True)
+        ],
         "price_before_taxes": dollars(price.lodging),
         "genius_discount_percent": row["discount"],
         "genius_discount": dollars(price.discount),
@@ -136,7 +158,9 @@ def booking_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> di
         "due_at_property": dollars(price.total - rules.charged(WORDS, room, row, hotel)),
         "cancellation_policy": terms(room),
         "free_cancellation_until": None if until is None else iso(until),
-        "refund_amount": None if row["cancelled_at"] is None else dollars(rules.refund(svc, WORDS, row, hotel)),
+        "refund_amount": None
+        if row["cancelled_at"] is None
+        else dollars(rules.refund(svc, WORDS, row, hotel)),
         "payment_method_id": row["card_id"],
         "booked_at": row["created_at"],
         "modified_at": row["modified_at"],

@@ -23,13 +23,38 @@ LEVELS = ((1, 0, 10), (2, 5, 15), (3, 15, 20))
 PERKS = {
     1: ["10% off stays at participating properties"],
     2: ["15% off at selected properties", "Free breakfast at selected properties"],
-    3: ["20% off at selected properties", "Free room upgrades at selected properties", "Priority support"],
+    3: [
+        "20% off at selected properties",
+        "Free room upgrades at selected properties",
+        "Priority support",
+    ],
 }
-Target = Annotated[Dollars, Field(description="Price per night before taxes at or below which the alert triggers; left out: any drop.")]
+Target = Annotated[
+    Dollars,
+    Field(
+        description="Price per night before taxes at or below which the alert triggers; left out: any drop."
+    ),
+]
 AlertId = Annotated[str, Field(description="alert_id, from list_price_alerts.")]
-Arrival = Annotated[Date, Field(description="First night of the stay to price; with check_out. Left out: the coming night.")]
-Departure = Annotated[Date, Field(description="Day of departure of the stay to price; with check_in.")]
-ALERT = Setup("set_price_alert", {"property_id": HOTEL, "check_in": "2026-06-09", "check_out": "2026-06-11", "target_price": 120}, "alert")
+Arrival = Annotated[
+    Date,
+    Field(
+        description="First night of the stay to price; with check_out. Left out: the coming night."
+    ),
+]
+Departure = Annotated[
+    Date, Field(description="Day of departure of the stay to price; with check_in.")
+]
+ALERT = Setup(
+    "set_price_alert",
+    {
+        "property_id": HOTEL,
+        "check_in": "2026-06-09",
+        "check_out": "2026-06-11",
+        "target_price": 120,
+    },
+    "alert",
+)
 
 
 class Loyalty(Service):
@@ -87,21 +112,36 @@ class Loyalty(Service):
     ) -> dict[str, Any]:
         """Return properties that give members a discount, with the cheapest average price of a night for two before and after it."""
         if (check_in is None) != (check_out is None):
-            self.fail(self.codes.invalid, "check_in and check_out go together.", "Give both or neither.")
-        towns = rules.cities(self, city) if city is not None else self.db.rows("travel_cities", order="id")
+            self.fail(
+                self.codes.invalid, "check_in and check_out go together.", "Give both or neither."
+            )
+        towns = (
+            rules.cities(self, city)
+            if city is not None
+            else self.db.rows("travel_cities", order="id")
+        )
         found = []
         if check_in is not None and check_out is not None:
             towns = rules.bookable(self, WORDS, towns, (check_in, check_out))
         for town in towns:
             today = local_day(self.now, rules.zone(town))
-            first, last = check_in or today.isoformat(), check_out or (today + timedelta(days=1)).isoformat()
+            first, last = (
+                check_in or today.isoformat(),
+                check_out or (today + timedelta(days=1)).isoformat(),
+            )
             houses = "genius>0 AND hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)"
-            found += [r | {"first": first, "last": last} for r in self.db.rows("booking_properties", houses, town["id"], order="id")]
+            found += [
+                r | {"first": first, "last": last}
+                for r in self.db.rows("booking_properties", houses, town["id"], order="id")
+            ]
         return page(found, "deals", limit, cursor, self._deal)
 
     def _deal(self, row: dict[str, Any]) -> dict[str, Any]:
         hotel = rules.whole(self, row)
-        best, percent = rules.offers(self, WORDS, hotel, (row["first"], row["last"]), 2)[0], self._discount(hotel)
+        best, percent = (
+            rules.offers(self, WORDS, hotel, (row["first"], row["last"]), 2)[0],
+            self._discount(hotel),
+        )
         lower = best.average - round_cents(best.average * percent / 100)
         return property_json(hotel) | {
             "check_in": row["first"],
@@ -114,7 +154,13 @@ class Loyalty(Service):
 
     @writes(
         example={"booking_id": "${made.booking_id}"},
-        setup=(Setup("create_booking", {"room_type_id": seeded("brt", "lakeside_suites-0"), **STAY, "num_guests": 1}, "made"),),
+        setup=(
+            Setup(
+                "create_booking",
+                {"room_type_id": seeded("brt", "lakeside_suites-0"), **STAY, "num_guests": 1},
+                "made",
+            ),
+        ),
         idempotent=True,
     )
     def apply_genius_discount(self, booking_id: BookingId) -> dict[str, Any]:
@@ -122,13 +168,27 @@ class Loyalty(Service):
         row, hotel = rules.find_booking(self, WORDS, booking_id)
         state = rules.status(self, row, hotel)
         if state != "confirmed":
-            self.fail("CANNOT_MODIFY", f"Booking {booking_id} is {state}.", "Only bookings ahead can be discounted.", status=state)
+            self.fail(
+                "CANNOT_MODIFY",
+                f"Booking {booking_id} is {state}.",
+                "Only bookings ahead can be discounted.",
+                status=state,
+            )
         if row["discount"]:
             message = f"Booking {booking_id} has its Genius discount of {row['discount']}% already."
-            self.fail("DISCOUNT_ALREADY_APPLIED", message, "See get_booking for its price.", booking_id=booking_id)
+            self.fail(
+                "DISCOUNT_ALREADY_APPLIED",
+                message,
+                "See get_booking for its price.",
+                booking_id=booking_id,
+            )
         percent = self._discount(hotel)
         if not percent:
-            self.fail("NOT_ELIGIBLE", f"{hotel['name']} takes no part in Genius.", "See get_genius_deals for those that do.")
+            self.fail(
+                "NOT_ELIGIBLE",
+                f"{hotel['name']} takes no part in Genius.",
+                "See get_genius_deals for those that do.",
+            )
         before = rules.booked(WORDS, row, hotel).total
         self.db.update("booking_bookings", booking_id, discount=percent)
         shown = booking_json(self, row | {"discount": percent}, hotel)
@@ -142,17 +202,40 @@ class Loyalty(Service):
 
     @writes(example=ALERT.args)
     def set_price_alert(
-        self, property_id: PropertyId, check_in: CheckIn, check_out: CheckOut, target_price: Target | None = None
+        self,
+        property_id: PropertyId,
+        check_in: CheckIn,
+        check_out: CheckOut,
+        target_price: Target | None = None,
     ) -> dict[str, Any]:
         """Watch the cheapest price of a night for two at a property for some dates; returns the alert with the current price."""
         hotel = rules.find_property(self, WORDS, property_id)
         rules.check_dates(self, WORDS, hotel, check_in, check_out)
-        same = self.db.rows("booking_price_alerts", "property_id=? AND check_in=? AND check_out=?", property_id, check_in, check_out)
+        same = self.db.rows(
+            "booking_price_alerts",
+            "property_id=? AND check_in=? AND check_out=?",
+            property_id,
+            check_in,
+            check_out,
+        )
         if same:
             hint = "Remove it with remove_price_alert first to set another target."
-            self.fail("ALERT_EXISTS", f"{hotel['name']} is watched for these dates already.", hint, alert_id=same[0]["id"])
-        made = {"id": self.new_id("bal"), "property_id": property_id, "check_in": check_in, "check_out": check_out, "target": target_price}
-        row = self.db.insert("booking_price_alerts", made | {"started": self._current(made), "created_at": self.time})
+            self.fail(
+                "ALERT_EXISTS",
+                f"{hotel['name']} is watched for these dates already.",
+                hint,
+                alert_id=same[0]["id"],
+            )
+        made = {
+            "id": self.new_id("bal"),
+            "property_id": property_id,
+            "check_in": check_in,
+            "check_out": check_out,
+            "target": target_price,
+        }
+        row = self.db.insert(
+            "booking_price_alerts", made | {"started": self._current(made), "created_at": self.time}
+        )
         return self._alert(row)
 
     def _current(self, row: dict[str, Any]) -> int | None:
@@ -164,14 +247,18 @@ class Loyalty(Service):
         hotel = rules.find_property(self, WORDS, row["property_id"])
         over = row["check_in"] < local_day(self.now, rules.zone(hotel)).isoformat()
         price = None if over else self._current(row)
-        hit = price is not None and (price <= row["target"] if row["target"] is not None else price < (row["started"] or 0))
+        hit = price is not None and (
+            price <= row["target"] if row["target"] is not None else price < (row["started"] or 0)
+        )
         return {
             "alert_id": row["id"],
             "property_id": row["property_id"],
             "property_name": hotel["name"],
             "check_in": row["check_in"],
             "check_out": row["check_out"],
-            "nights": (date.fromisoformat(row["check_out"]) - date.fromisoformat(row["check_in"])).days,
+            "nights": (
+                date.fromisoformat(row["check_out"]) - date.fromisoformat(row["check_in"])
+            ).days,
             "target_price": None if row["target"] is None else dollars(row["target"]),
             "price_when_set": None if row["started"] is None else dollars(row["started"]),
             "current_price": None if price is None else dollars(price),
@@ -185,12 +272,23 @@ class Loyalty(Service):
 
         status is active, triggered (the price is at or below the target) or expired.
         """
-        return page(self.db.rows("booking_price_alerts", order="created_at DESC, id"), "alerts", limit, cursor, self._alert)
+        return page(
+            self.db.rows("booking_price_alerts", order="created_at DESC, id"),
+            "alerts",
+            limit,
+            cursor,
+            self._alert,
+        )
 
     @writes(example={"alert_id": "${alert.alert_id}"}, setup=(ALERT,), idempotent=True)
     def remove_price_alert(self, alert_id: AlertId) -> dict[str, Any]:
         """Stop watching a price."""
         if self.db.get("booking_price_alerts", alert_id) is None:
-            self.fail("ALERT_NOT_FOUND", f"There is no price alert {alert_id!r}.", "See list_price_alerts.", alert_id=alert_id)
+            self.fail(
+                "ALERT_NOT_FOUND",
+                f"There is no price alert {alert_id!r}.",
+                "See list_price_alerts.",
+                alert_id=alert_id,
+            )
         self.db.delete("booking_price_alerts", alert_id)
         return {"alert_id": alert_id, "status": "removed"}

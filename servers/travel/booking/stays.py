@@ -28,11 +28,23 @@ from servers.travel._rules import (
     RoomTypeId,
     Status,
 )  # fmt: skip
-from servers.travel.booking._model import WORDS, booking_json, offer_json, policy_name, property_json, terms
+from servers.travel.booking._model import (
+    WORDS,
+    booking_json,
+    offer_json,
+    policy_name,
+    property_json,
+    terms,
+)
 
 MinScore = Annotated[float, Field(ge=0, le=10, description="Lowest review score, out of 10.")]
-Refundable = Annotated[bool, Field(description="Only rates that can still be cancelled for free if booked now.")]
-Unavailable = Annotated[bool, Field(description="Also show properties without a room for these dates, after the others.")]
+Refundable = Annotated[
+    bool, Field(description="Only rates that can still be cancelled for free if booked now.")
+]
+Unavailable = Annotated[
+    bool,
+    Field(description="Also show properties without a room for these dates, after the others."),
+]
 
 KEY = "wabash_house"
 HOTEL, ROOM = seeded("bpr", KEY), seeded("brt", f"{KEY}-0")
@@ -73,16 +85,25 @@ class Stays(Service):
             max_price=max_price,
             amenities=amenities,
             keep=lambda hotel: True,
-            wanted=lambda hotel, o: (include_unavailable or o.problem is None) and (not refundable_only or self._free(o, hotel, stay)),
+            wanted=lambda hotel, o: (
+                (include_unavailable or o.problem is None)
+                and (not refundable_only or self._free(o, hotel, stay))
+            ),
         )
         return page(
-            found, "properties", limit, cursor, lambda f: property_json(f["hotel"]) | self._cheapest(f["hotel"], f["offers"][0], stay)
+            found,
+            "properties",
+            limit,
+            cursor,
+            lambda f: property_json(f["hotel"]) | self._cheapest(f["hotel"], f["offers"][0], stay),
         )
 
     def _free(self, found: rules.Offer, hotel: dict[str, Any], stay: tuple[str, str]) -> bool:
         return rules.free_until(WORDS, found.room, stay[0], hotel, self.now) is not None
 
-    def _cheapest(self, hotel: dict[str, Any], found: rules.Offer, stay: tuple[str, str]) -> dict[str, Any]:
+    def _cheapest(
+        self, hotel: dict[str, Any], found: rules.Offer, stay: tuple[str, str]
+    ) -> dict[str, Any]:
         shown = offer_json(self, found, hotel, stay)
         return {
             "available": shown["available"],
@@ -109,7 +130,11 @@ class Stays(Service):
             "closed_from": hotel["closed_from"],
             "closed_until": hotel["closed_to"],
             "room_types": [
-                {"room_type_id": r["id"], **{k: r[k] for k in ("name", "sleeps", "beds")}, "breakfast_included": r["breakfast"]}
+                {
+                    "room_type_id": r["id"],
+                    **{k: r[k] for k in ("name", "sleeps", "beds")},
+                    "breakfast_included": r["breakfast"],
+                }
                 | {"cancellation_policy": policy_name(r), "terms": terms(r)}
                 for r in rules.room_types(self, WORDS, property_id)
             ],
@@ -117,7 +142,12 @@ class Stays(Service):
 
     @reads(example={"property_id": HOTEL, **STAY})
     def get_room_types(
-        self, property_id: PropertyId, check_in_date: CheckIn, check_out_date: CheckOut, num_guests: Guests = 2, rooms_booked: Rooms = 1
+        self,
+        property_id: PropertyId,
+        check_in_date: CheckIn,
+        check_out_date: CheckOut,
+        num_guests: Guests = 2,
+        rooms_booked: Rooms = 1,
     ) -> dict[str, Any]:
         """Return all room types for these nights with the price of one room, what is left, and why one cannot be had.
 
@@ -125,7 +155,10 @@ class Stays(Service):
         """
         hotel, stay = rules.find_property(self, WORDS, property_id), (check_in_date, check_out_date)
         rules.check_dates(self, WORDS, hotel, *stay)
-        shown = [offer_json(self, o, hotel, stay) for o in rules.offers(self, WORDS, hotel, stay, num_guests, rooms_booked)]
+        shown = [
+            offer_json(self, o, hotel, stay)
+            for o in rules.offers(self, WORDS, hotel, stay, num_guests, rooms_booked)
+        ]
         return {"property_id": property_id, "room_types": shown}
 
     @writes(example=BOOKED.args)
@@ -150,11 +183,24 @@ class Stays(Service):
         guest = (guest_name, guest_email, guest_phone)
         stay = (check_in_date, check_out_date)
         made = stays.create(
-            self, WORDS, room_type_id, stay, num_guests, rooms_booked, guest, special_requests, payment_method_id, quoted_total
+            self,
+            WORDS,
+            room_type_id,
+            stay,
+            num_guests,
+            rooms_booked,
+            guest,
+            special_requests,
+            payment_method_id,
+            quoted_total,
         )
         return booking_json(self, *made)
 
-    @writes(example={"booking_id": "${made.booking_id}", "check_out_date": "2026-05-08"}, setup=(BOOKED,), idempotent=True)
+    @writes(
+        example={"booking_id": "${made.booking_id}", "check_out_date": "2026-05-08"},
+        setup=(BOOKED,),
+        idempotent=True,
+    )
     def modify_booking(
         self,
         booking_id: BookingId,
@@ -169,7 +215,15 @@ class Stays(Service):
 
         Dates and rooms can be changed only while cancelling is free.
         """
-        row, hotel, due = stays.modify(self, WORDS, booking_id, (check_in_date, check_out_date), num_guests, rooms_booked, special_requests)
+        row, hotel, due = stays.modify(
+            self,
+            WORDS,
+            booking_id,
+            (check_in_date, check_out_date),
+            num_guests,
+            rooms_booked,
+            special_requests,
+        )
         return booking_json(self, row, hotel) | {"price_difference": dollars(due)}
 
     @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
@@ -191,11 +245,33 @@ class Stays(Service):
         return booking_json(self, *rules.find_booking(self, WORDS, booking_id))
 
     @reads(example={"booking_status": "confirmed"})
-    def list_bookings(self, booking_status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_bookings(
+        self, booking_status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return bookings, the latest check-in first: ahead, under way, past and cancelled."""
-        return page(rules.bookings(self, WORDS, booking_status), "bookings", limit, cursor, self._line)
+        return page(
+            rules.bookings(self, WORDS, booking_status), "bookings", limit, cursor, self._line
+        )
 
     def _line(self, row: dict[str, Any]) -> dict[str, Any]:
         whole = booking_json(self, row, rules.find_property(self, WORDS, row["property_id"]))
-        names = ("booking_id", "booking_status", "property_id", "property_name", "room_name", "check_in_date", "check_out_date")
-        return {k: whole[k] for k in (*names, "num_guests", "rooms_booked", "guest_name", "total_price", "free_cancellation_until")}
+        names = (
+            "booking_id",
+            "booking_status",
+            "property_id",
+            "property_name",
+            "room_name",
+            "check_in_date",
+            "check_out_date",
+        )
+        return {
+            k: whole[k]
+            for k in (
+                *names,
+                "num_guests",
+                "rooms_booked",
+                "guest_name",
+                "total_price",
+                "free_cancellation_until",
+            )
+        }

@@ -14,17 +14,26 @@ TABLES = {
     "expedia_account": rules.ACCOUNT,
     "expedia_travelers": rules.TRAVELERS,
     "expedia_cards": rules.CARDS,
-    "expedia_properties": Table("id:str hotel_id:str name:str rating:float review_count:int vip:bool", index=("hotel_id",)),
+    "expedia_properties": Table(
+        "id:str hotel_id:str name:str rating:float review_count:int vip:bool", index=("hotel_id",)
+    ),
     "expedia_room_types": rules.ROOM_TYPES,
     "expedia_bookings": rules.BOOKINGS,
-    "expedia_insurance": Table("id:str booking_id:str plan_id:str price:int bought_at:str cancelled_at:str?", index=("booking_id",)),
-    "expedia_activities": Table("id:str city_id:str name:str kind:str hours:float price:int rating:float weekdays:str"),
+    "expedia_insurance": Table(
+        "id:str booking_id:str plan_id:str price:int bought_at:str cancelled_at:str?",
+        index=("booking_id",),
+    ),
+    "expedia_activities": Table(
+        "id:str city_id:str name:str kind:str hours:float price:int rating:float weekdays:str"
+    ),
     "expedia_boards": Table("id:str name:str city_id:str begins:str? ends:str? created_at:str"),
     "expedia_board_items": Table(
         "id:str board_id:str item_type:str item_id:str notes:str? added_at:str",
         index=("board_id",),
     ),
-    "expedia_board_shares": Table("id:str board_id:str email:str shared_at:str", index=("board_id",)),
+    "expedia_board_shares": Table(
+        "id:str board_id:str email:str shared_at:str", index=("board_id",)
+    ),
 }
 GRACE = " Any rate is free to cancel within 24 hours of booking when arrival is seven days away or more."
 WORDS = rules.Words(
@@ -54,7 +63,12 @@ def hotel_json(hotel: dict[str, Any]) -> dict[str, Any]:
         "guest_rating": hotel["rating"],
         "guest_reviews": hotel["review_count"],
         "vip_access": hotel["vip"],
-        "location": {"street": hotel["street"], "city": hotel["city"], "state": hotel["state"], "zip": hotel["zip"]},
+        "location": {
+            "street": hotel["street"],
+            "city": hotel["city"],
+            "state": hotel["state"],
+            "zip": hotel["zip"],
+        },
         "amenities": hotel["amenities"],
     }
 
@@ -64,11 +78,15 @@ def policy_text(room: dict[str, Any]) -> str:
     found = rules.policy(room)
     if found.days is None:
         return "Not refundable, and dates cannot be changed." + GRACE
-    after = "After that the first night" if found.late == "first_night" else "After that the whole stay"
+    after = (
+        "After that the first night" if found.late == "first_night" else "After that the whole stay"
+    )
     return f"Refundable until 16:00, {found.days} days before check-in. {after} is charged." + GRACE
 
 
-def price_json(hotel: dict[str, Any], room: dict[str, Any], prices: list[int], rooms: int) -> dict[str, Any]:
+def price_json(
+    hotel: dict[str, Any], room: dict[str, Any], prices: list[int], rooms: int
+) -> dict[str, Any]:
     """Return what nights cost, in dollars: `total`, of it `pay_now` at booking; `due_at_property` is the rest and the fees."""
     price = rules.cost(WORDS, hotel, prices, rooms)
     now = round_cents(price.total * room["deposit"] / 100)
@@ -104,7 +122,10 @@ def rate_json(svc: Service, found: Offer, hotel: dict[str, Any], check_in: str) 
 
 def insurance(svc: Service, booking_id: str) -> dict[str, Any] | None:
     """Return the insurance row of a booking that was not given back, if any."""
-    return next(iter(svc.db.rows("expedia_insurance", "booking_id=? AND cancelled_at IS NULL", booking_id)), None)
+    return next(
+        iter(svc.db.rows("expedia_insurance", "booking_id=? AND cancelled_at IS NULL", booking_id)),
+        None,
+    )
 
 
 def itinerary_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> dict[str, Any]:
@@ -131,7 +152,11 @@ def itinerary_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> 
         "check_out_time": hotel["leaves"],
         "num_guests": row["guests"],
         "rooms_booked": row["rooms"],
-        "traveler": {"name": row["guest_name"], "email": row["guest_email"], "phone": row["guest_phone"]},
+        "traveler": {
+            "name": row["guest_name"],
+            "email": row["guest_email"],
+            "phone": row["guest_phone"],
+        },
         "special_requests": row["requests"],
         "nightly_rates": [dollars(p) for p in row["nights"]],
         "price": price_json(hotel, room, row["nights"], row["rooms"]),

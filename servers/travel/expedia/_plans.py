@@ -25,10 +25,26 @@ class Plan:
 
 
 PLANS = {
-    "plan_medical": Plan("Medical Only", "Medical emergencies up to $50,000; pays nothing for a cancelled stay.", 3.5, 900, 0),
-    "plan_cancel": Plan("Cancellation Plan", "75% of what the hotel does not refund, for any reason, before check-in.", 6.0, 1400, 75),
+    "plan_medical": Plan(
+        "Medical Only",
+        "Medical emergencies up to $50,000; pays nothing for a cancelled stay.",
+        3.5,
+        900,
+        0,
+    ),
+    "plan_cancel": Plan(
+        "Cancellation Plan",
+        "75% of what the hotel does not refund, for any reason, before check-in.",
+        6.0,
+        1400,
+        75,
+    ),
     "plan_complete": Plan(
-        "Complete Protection", "All that the hotel does not refund, and medical emergencies up to $100,000.", 9.5, 2200, 100
+        "Complete Protection",
+        "All that the hotel does not refund, and medical emergencies up to $100,000.",
+        9.5,
+        2200,
+        100,
     ),
 }
 

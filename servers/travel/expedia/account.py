@@ -17,7 +17,9 @@ from servers.travel.expedia._plans import PLANS, payout, premium, premium_back, 
 from servers.travel.expedia.hotels import BOOKED
 
 PlanId = Annotated[str, Field(description="plan_id, from get_insurance_options.")]
-TravelerName = Annotated[str, Field(min_length=1, max_length=120, description="Name as saved, in any case.")]
+TravelerName = Annotated[
+    str, Field(min_length=1, max_length=120, description="Name as saved, in any case.")
+]
 MADE = "${made.booking_id}"
 INSURED = Setup("add_insurance", {"booking_id": MADE, "plan_id": "plan_cancel"})
 
@@ -35,12 +37,19 @@ class Account(Service):
             "email": me["email"],
             "phone": me["phone"],
             "time_zone": me["timezone"],
-            "saved_travelers": [self._person(r) for r in self.db.rows("expedia_travelers", order="name, id")],
+            "saved_travelers": [
+                self._person(r) for r in self.db.rows("expedia_travelers", order="name, id")
+            ],
             "payment_method": stays.card_json(self, usable[0]) if usable else None,
         }
 
     def _person(self, row: dict[str, Any]) -> dict[str, Any]:
-        return {"name": row["name"], "email": row["email"], "phone": row["phone"], "added_at": row["added_at"]}
+        return {
+            "name": row["name"],
+            "email": row["email"],
+            "phone": row["phone"],
+            "added_at": row["added_at"],
+        }
 
     @reads()
     def list_saved_cards(self) -> dict[str, Any]:
@@ -48,11 +57,23 @@ class Account(Service):
         return {"cards": [stays.card_json(self, c) for c in stays.cards(self, WORDS)]}
 
     @writes(example={"name": "Kai Tanaka", "email": "kai.tanaka@gmail.com"})
-    def add_saved_traveler(self, name: PersonName, email: Email | None = None, phone: Phone | None = None) -> dict[str, Any]:
+    def add_saved_traveler(
+        self, name: PersonName, email: Email | None = None, phone: Phone | None = None
+    ) -> dict[str, Any]:
         """Save a traveler for later itineraries. Names are unique, whatever their case."""
         if self._saved(name) is not None:
-            self.fail("TRAVELER_EXISTS", f"{name} is saved already.", "See get_traveler_profile; remove the old entry to replace it.")
-        row = {"id": self.new_id("xtv"), "name": " ".join(name.split()) or name, "email": email, "phone": phone, "added_at": self.time}
+            self.fail(
+                "TRAVELER_EXISTS",
+                f"{name} is saved already.",
+                "See get_traveler_profile; remove the old entry to replace it.",
+            )
+        row = {
+            "id": self.new_id("xtv"),
+            "name": " ".join(name.split()) or name,
+            "email": email,
+            "phone": phone,
+            "added_at": self.time,
+        }
         self.db.insert("expedia_travelers", row)
         return self._person(row) | {"status": "added"}
 
@@ -63,13 +84,18 @@ class Account(Service):
         if row is None:
             names = [t["name"] for t in self.db.rows("expedia_travelers", order="name")]
             hint = f"Saved are {', '.join(names)}." if names else "No travelers are saved."
-            self.fail("TRAVELER_NOT_FOUND", f"No saved traveler is called {name!r}.", hint, name=name)
+            self.fail(
+                "TRAVELER_NOT_FOUND", f"No saved traveler is called {name!r}.", hint, name=name
+            )
         self.db.delete("expedia_travelers", row["id"])
         return {"name": row["name"], "status": "removed"}
 
     def _saved(self, name: str) -> dict[str, Any] | None:
         same = " ".join(name.lower().split())
-        return next((t for t in self.db.rows("expedia_travelers", order="id") if t["name"].lower() == same), None)
+        return next(
+            (t for t in self.db.rows("expedia_travelers", order="id") if t["name"].lower() == same),
+            None,
+        )
 
     # -- insurance ------------------------------------------------------------------------------------------------
     @reads(example={"booking_id": seeded("xit", "first")})
@@ -77,9 +103,16 @@ class Account(Service):
         """Return the plans with coverage and price for this itinerary, and whether they can still be bought."""
         row, hotel = rules.find_booking(self, WORDS, booking_id)
         total = rules.booked(WORDS, row, hotel).total
-        buyable = rules.status(self, row, hotel) == "confirmed" and insurance(self, booking_id) is None
+        buyable = (
+            rules.status(self, row, hotel) == "confirmed" and insurance(self, booking_id) is None
+        )
         options = [
-            {"plan_id": key, "name": plan.name, "coverage": plan.coverage, "price": dollars(premium(plan, total))}
+            {
+                "plan_id": key,
+                "name": plan.name,
+                "coverage": plan.coverage,
+                "price": dollars(premium(plan, total)),
+            }
             for key, plan in PLANS.items()
         ]
         return {"booking_id": booking_id, "available": buyable, "plans": options}
@@ -89,14 +122,30 @@ class Account(Service):
         """Insure an itinerary before check-in, with one plan, priced by its total now. The premium can be refunded for ten days."""
         row, hotel = self._ahead(booking_id)
         if plan_id not in PLANS:
-            self.fail("PLAN_NOT_FOUND", f"There is no plan {plan_id!r}.", "See get_insurance_options.", plan_id=plan_id)
+            self.fail(
+                "PLAN_NOT_FOUND",
+                f"There is no plan {plan_id!r}.",
+                "See get_insurance_options.",
+                plan_id=plan_id,
+            )
         covered = insurance(self, booking_id)
         if covered is not None:
             message = f"Itinerary {booking_id} has {PLANS[covered['plan_id']].name} already."
-            self.fail("ALREADY_INSURED", message, "Call cancel_insurance first to change plans.", plan_id=covered["plan_id"])
+            self.fail(
+                "ALREADY_INSURED",
+                message,
+                "Call cancel_insurance first to change plans.",
+                plan_id=covered["plan_id"],
+            )
         stays.usable_card(self, WORDS, row["card_id"])
         price = premium(PLANS[plan_id], rules.booked(WORDS, row, hotel).total)
-        made = {"id": self.new_id("xin"), "booking_id": booking_id, "plan_id": plan_id, "price": price, "bought_at": self.time}
+        made = {
+            "id": self.new_id("xin"),
+            "booking_id": booking_id,
+            "plan_id": plan_id,
+            "price": price,
+            "bought_at": self.time,
+        }
         self.db.insert("expedia_insurance", made)
         return self._insured(made | {"cancelled_at": None}, hotel, row) | {"status": "added"}
 
@@ -108,7 +157,9 @@ class Account(Service):
         """
         row, hotel = rules.find_booking(self, WORDS, booking_id)
         covered = self._covered(booking_id)
-        lost = rules.charged(WORDS, rules.find_room(self, WORDS, row["room_type_id"]), row, hotel) - rules.refund(self, WORDS, row, hotel)
+        lost = rules.charged(
+            WORDS, rules.find_room(self, WORDS, row["room_type_id"]), row, hotel
+        ) - rules.refund(self, WORDS, row, hotel)
         paid = None if row["cancelled_at"] is None else dollars(payout(covered, lost))
         return self._insured(covered, hotel, row) | {"payout": paid}
 
@@ -119,23 +170,41 @@ class Account(Service):
         covered = self._covered(booking_id)
         self.db.update("expedia_insurance", covered["id"], cancelled_at=self.time)
         back = premium_back(self, covered)
-        return {"booking_id": booking_id, "plan_id": covered["plan_id"], "refunded": dollars(back), "status": "cancelled"}
+        return {
+            "booking_id": booking_id,
+            "plan_id": covered["plan_id"],
+            "refunded": dollars(back),
+            "status": "cancelled",
+        }
 
     def _ahead(self, booking_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
         row, hotel = rules.find_booking(self, WORDS, booking_id)
         state = rules.status(self, row, hotel)
         if state != "confirmed":
             hint = "Insurance is bought and given back before check-in."
-            self.fail("INSURANCE_UNAVAILABLE", f"Itinerary {booking_id} is {state}.", hint, booking_id=booking_id, status=state)
+            self.fail(
+                "INSURANCE_UNAVAILABLE",
+                f"Itinerary {booking_id} is {state}.",
+                hint,
+                booking_id=booking_id,
+                status=state,
+            )
         return row, hotel
 
     def _covered(self, booking_id: str) -> dict[str, Any]:
         row = insurance(self, booking_id)
         if row is None:
-            self.fail("NOT_INSURED", f"Itinerary {booking_id} has no insurance.", "See get_insurance_options.", booking_id=booking_id)
+            self.fail(
+                "NOT_INSURED",
+                f"Itinerary {booking_id} has no insurance.",
+                "See get_insurance_options.",
+                booking_id=booking_id,
+            )
         return row
 
-    def _insured(self, row: dict[str, Any], hotel: dict[str, Any], booking: dict[str, Any]) -> dict[str, Any]:
+    def _insured(
+        self, row: dict[str, Any], hotel: dict[str, Any], booking: dict[str, Any]
+    ) -> dict[str, Any]:
         plan = PLANS[row["plan_id"]]
         return {
             "booking_id": row["booking_id"],

@@ -27,23 +27,49 @@ def _interval(text: str) -> str:
     return f"{first}/{last}"
 
 
-TravelDates = Annotated[str, Field(description="First and last day, e.g. 2026-04-11/2026-04-12."), AfterValidator(_interval)]
-BoardName = Annotated[str, Field(min_length=1, max_length=80, pattern=r"\S", description="Name of the board.")]
-Destination = Annotated[str, Field(min_length=2, max_length=80, description="City with its state, e.g. 'Seattle, WA'.")]
+TravelDates = Annotated[
+    str,
+    Field(description="First and last day, e.g. 2026-04-11/2026-04-12."),
+    AfterValidator(_interval),
+]
+BoardName = Annotated[
+    str, Field(min_length=1, max_length=80, pattern=r"\S", description="Name of the board.")
+]
+Destination = Annotated[
+    str, Field(min_length=2, max_length=80, description="City with its state, e.g. 'Seattle, WA'.")
+]
 BoardId = Annotated[str, Field(description="board_id, from list_trip_boards.")]
 ItemType = Annotated[Literal["property", "activity"], Field(description="What the item is.")]
 ItemId = Annotated[str, Field(description="property_id of a hotel or activity_id of an activity.")]
 Notes = Annotated[str, Field(min_length=1, max_length=300, description="A note on the item.")]
-People = Annotated[list[Email], Field(min_length=1, max_length=20, description="Email addresses to share the board with.")]
-ActivityKind = Annotated[Literal["tour", "museum", "outdoors", "food", "show", "family"], Field(description="Kind of activity.")]
-Query = Annotated[str, Field(min_length=1, max_length=80, description="Words of the activity's name; all must occur.")]
+People = Annotated[
+    list[Email],
+    Field(min_length=1, max_length=20, description="Email addresses to share the board with."),
+]
+ActivityKind = Annotated[
+    Literal["tour", "museum", "outdoors", "food", "show", "family"],
+    Field(description="Kind of activity."),
+]
+Query = Annotated[
+    str,
+    Field(min_length=1, max_length=80, description="Words of the activity's name; all must occur."),
+]
 Day = Annotated[Date, Field(description="Only activities offered on this date.")]
 
 BOARD = Setup(
-    "create_trip_board", {"name": "Fall in Seattle", "destination": "Seattle, WA", "travel_dates": "2026-10-02/2026-10-05"}, "board"
+    "create_trip_board",
+    {
+        "name": "Fall in Seattle",
+        "destination": "Seattle, WA",
+        "travel_dates": "2026-10-02/2026-10-05",
+    },
+    "board",
 )
 HOTEL = seeded("xpr", "wabash_house")
-ITEM = Setup("add_to_trip_board", {"board_id": "${board.board_id}", "item_type": "property", "item_id": HOTEL})
+ITEM = Setup(
+    "add_to_trip_board",
+    {"board_id": "${board.board_id}", "item_type": "property", "item_id": HOTEL},
+)
 WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -62,30 +88,50 @@ class Boards(Service):
     ) -> dict[str, Any]:
         """Return activities in a city, best rated first, with price per person, length in hours and the weekdays on which they run."""
         towns = [t["id"] for t in rules.cities(self, city)]
-        rows = self.db.rows("expedia_activities", f"city_id IN ({','.join('?' * len(towns))})", *towns, order="rating DESC, id")
+        rows = self.db.rows(
+            "expedia_activities",
+            f"city_id IN ({','.join('?' * len(towns))})",
+            *towns,
+            order="rating DESC, id",
+        )
         words = re.findall(r"\w+", (query or "").lower())
         weekday = WEEK[date.fromisoformat(on_date).weekday()] if on_date is not None else ""
         kept = [
             r
             for r in rows
             if (query is None or words)
-            and all(any(t.startswith(w) for t in re.findall(r"\w+", r["name"].lower())) for w in words)
+            and all(
+                any(t.startswith(w) for t in re.findall(r"\w+", r["name"].lower())) for w in words
+            )
             and kind in (None, r["kind"])
             and weekday in r["weekdays"]
         ]
         return page(kept, "activities", limit, cursor, self._activity)
 
     @reads(example={"activity_id": seeded("xac", "seattle-0")})
-    def get_activity(self, activity_id: Annotated[str, Field(description="activity_id, from search_activities.")]) -> dict[str, Any]:
+    def get_activity(
+        self, activity_id: Annotated[str, Field(description="activity_id, from search_activities.")]
+    ) -> dict[str, Any]:
         """Return one activity: name, city, kind, hours, price per person, rating and weekdays."""
         row = self.db.get("expedia_activities", activity_id)
         if row is None:
-            self.fail("ACTIVITY_NOT_FOUND", f"There is no activity {activity_id!r}.", "See search_activities.", activity_id=activity_id)
+            self.fail(
+                "ACTIVITY_NOT_FOUND",
+                f"There is no activity {activity_id!r}.",
+                "See search_activities.",
+                activity_id=activity_id,
+            )
         return self._activity(row)
 
     def _activity(self, row: dict[str, Any]) -> dict[str, Any]:
         town = self.db.get("travel_cities", row["city_id"]) or {}
-        shown = {"activity_id": row["id"], "name": row["name"], "kind": row["kind"], "city": town["name"], "state": town["state"]}
+        shown = {
+            "activity_id": row["id"],
+            "name": row["name"],
+            "kind": row["kind"],
+            "city": town["name"],
+            "state": town["state"],
+        }
         return shown | {
             "hours": row["hours"],
             "price_per_person": dollars(row["price"]),
@@ -94,24 +140,56 @@ class Boards(Service):
         }
 
     @writes(example=BOARD.args)
-    def create_trip_board(self, name: BoardName, destination: Destination, travel_dates: TravelDates | None = None) -> dict[str, Any]:
+    def create_trip_board(
+        self, name: BoardName, destination: Destination, travel_dates: TravelDates | None = None
+    ) -> dict[str, Any]:
         """Start an empty board for a trip and return it. Board names are unique."""
         towns = rules.cities(self, destination)
         if len(towns) > 1:
             names = [f"{t['name']}, {t['state']}" for t in towns]
-            self.fail("AMBIGUOUS_DESTINATION", f"{destination!r} is {' or '.join(names)}.", "Add the state.", candidates=names)
-        same = next((b for b in self.db.rows("expedia_boards", order="id") if b["name"].lower() == name.lower()), None)
+            self.fail(
+                "AMBIGUOUS_DESTINATION",
+                f"{destination!r} is {' or '.join(names)}.",
+                "Add the state.",
+                candidates=names,
+            )
+        same = next(
+            (
+                b
+                for b in self.db.rows("expedia_boards", order="id")
+                if b["name"].lower() == name.lower()
+            ),
+            None,
+        )
         if same is not None:
-            self.fail("BOARD_EXISTS", f"A board is called {name!r} already.", "Use it or choose another name.", board_id=same["id"])
+            self.fail(
+                "BOARD_EXISTS",
+                f"A board is called {name!r} already.",
+                "Use it or choose another name.",
+                board_id=same["id"],
+            )
         begins, ends = travel_dates.split("/") if travel_dates is not None else (None, None)
-        row = {"id": self.new_id("xbd"), "name": name, "city_id": towns[0]["id"], "begins": begins, "ends": ends, "created_at": self.time}
+        row = {
+            "id": self.new_id("xbd"),
+            "name": name,
+            "city_id": towns[0]["id"],
+            "begins": begins,
+            "ends": ends,
+            "created_at": self.time,
+        }
         return self._board(self.db.insert("expedia_boards", row))
 
     @reads()
     def list_trip_boards(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return trip boards, newest first, with destination, dates and how many items each holds."""
         rows = self.db.rows("expedia_boards", order="created_at DESC, id")
-        return page(rows, "boards", limit, cursor, lambda r: self._head(r) | {"item_count": len(self._items(r["id"]))})
+        return page(
+            rows,
+            "boards",
+            limit,
+            cursor,
+            lambda r: self._head(r) | {"item_count": len(self._items(r["id"]))},
+        )
 
     @reads(example={"board_id": seeded("xbd", "first")})
     def get_trip_board(self, board_id: BoardId) -> dict[str, Any]:
@@ -119,50 +197,97 @@ class Boards(Service):
         return self._board(self._find(board_id))
 
     @writes(example=ITEM.args | {"notes": "Close to the workshop"}, setup=(BOARD,))
-    def add_to_trip_board(self, board_id: BoardId, item_type: ItemType, item_id: ItemId, notes: Notes | None = None) -> dict[str, Any]:
+    def add_to_trip_board(
+        self, board_id: BoardId, item_type: ItemType, item_id: ItemId, notes: Notes | None = None
+    ) -> dict[str, Any]:
         """Put a hotel or an activity on a board, once."""
         board = self._find(board_id)
         self._thing(item_type, item_id)
         if any(i["item_id"] == item_id for i in self._items(board_id)):
-            self.fail("ALREADY_ON_BOARD", f"{item_id} is on {board['name']!r} already.", "See get_trip_board.", item_id=item_id)
-        row = {"id": self.new_id("xbi"), "board_id": board_id, "item_type": item_type, "item_id": item_id, "notes": notes}
-        return self._item(self.db.insert("expedia_board_items", row | {"added_at": self.time})) | {"board_id": board_id, "status": "added"}
+            self.fail(
+                "ALREADY_ON_BOARD",
+                f"{item_id} is on {board['name']!r} already.",
+                "See get_trip_board.",
+                item_id=item_id,
+            )
+        row = {
+            "id": self.new_id("xbi"),
+            "board_id": board_id,
+            "item_type": item_type,
+            "item_id": item_id,
+            "notes": notes,
+        }
+        return self._item(self.db.insert("expedia_board_items", row | {"added_at": self.time})) | {
+            "board_id": board_id,
+            "status": "added",
+        }
 
-    @writes(example={"board_id": "${board.board_id}", "item_id": HOTEL}, setup=(BOARD, ITEM), idempotent=True)
+    @writes(
+        example={"board_id": "${board.board_id}", "item_id": HOTEL},
+        setup=(BOARD, ITEM),
+        idempotent=True,
+    )
     def remove_from_trip_board(self, board_id: BoardId, item_id: ItemId) -> dict[str, Any]:
         """Take a hotel or an activity off a board."""
         board = self._find(board_id)
         row = next((i for i in self._items(board_id) if i["item_id"] == item_id), None)
         if row is None:
-            self.fail("NOT_ON_BOARD", f"{item_id!r} is not on {board['name']!r}.", "See get_trip_board.", item_id=item_id)
+            self.fail(
+                "NOT_ON_BOARD",
+                f"{item_id!r} is not on {board['name']!r}.",
+                "See get_trip_board.",
+                item_id=item_id,
+            )
         self.db.delete("expedia_board_items", row["id"])
         return {"board_id": board_id, "item_id": item_id, "status": "removed"}
 
-    @writes(example={"board_id": "${board.board_id}", "emails": ["jordan.park@gmail.com"]}, setup=(BOARD,), idempotent=True)
+    @writes(
+        example={"board_id": "${board.board_id}", "emails": ["jordan.park@gmail.com"]},
+        setup=(BOARD,),
+        idempotent=True,
+    )
     def share_trip_board(self, board_id: BoardId, emails: People) -> dict[str, Any]:
         """Share a board with people by email; returns everyone who sees it. Those who have it already are left as they are."""
         self._find(board_id)
         own, seen = stays.account(self, WORDS)["email"].lower(), self._shares(board_id)
         for email in dict.fromkeys(e.lower() for e in emails):
             if email == own:
-                self.fail("CANNOT_SHARE_WITH_SELF", f"{email} is this account's own address.", "Name other people.")
+                self.fail(
+                    "CANNOT_SHARE_WITH_SELF",
+                    f"{email} is this account's own address.",
+                    "Name other people.",
+                )
             if email not in seen:
                 self.db.insert(
-                    "expedia_board_shares", {"id": self.new_id("xsh"), "board_id": board_id, "email": email, "shared_at": self.time}
+                    "expedia_board_shares",
+                    {
+                        "id": self.new_id("xsh"),
+                        "board_id": board_id,
+                        "email": email,
+                        "shared_at": self.time,
+                    },
                 )
         return {"board_id": board_id, "shared_with": self._shares(board_id), "status": "shared"}
 
     def _find(self, board_id: str) -> dict[str, Any]:
         row = self.db.get("expedia_boards", board_id)
         if row is None:
-            self.fail("BOARD_NOT_FOUND", f"There is no trip board {board_id!r}.", "See list_trip_boards.", board_id=board_id)
+            self.fail(
+                "BOARD_NOT_FOUND",
+                f"There is no trip board {board_id!r}.",
+                "See list_trip_boards.",
+                board_id=board_id,
+            )
         return row
 
     def _items(self, board_id: str) -> list[dict[str, Any]]:
         return self.db.rows("expedia_board_items", "board_id=?", board_id, order="added_at, rowid")
 
     def _shares(self, board_id: str) -> list[str]:
-        return [r["email"] for r in self.db.rows("expedia_board_shares", "board_id=?", board_id, order="email")]
+        return [
+            r["email"]
+            for r in self.db.rows("expedia_board_shares", "board_id=?", board_id, order="email")
+        ]
 
     def _thing(self, item_type: str, item_id: str) -> dict[str, Any]:
         if item_type == "activity":
@@ -171,13 +296,26 @@ class Boards(Service):
 
     def _item(self, row: dict[str, Any]) -> dict[str, Any]:
         thing = self._thing(row["item_type"], row["item_id"])
-        shown = {"board_item_id": row["id"], "item_type": row["item_type"], "item_id": row["item_id"]}
-        return shown | {"name": thing.get("hotel_name") or thing["name"], "notes": row["notes"], "added_at": row["added_at"]}
+        shown = {
+            "board_item_id": row["id"],
+            "item_type": row["item_type"],
+            "item_id": row["item_id"],
+        }
+        return shown | {
+            "name": thing.get("hotel_name") or thing["name"],
+            "notes": row["notes"],
+            "added_at": row["added_at"],
+        }
 
     def _head(self, row: dict[str, Any]) -> dict[str, Any]:
         town = self.db.get("travel_cities", row["city_id"]) or {}
         dates = None if row["begins"] is None else f"{row['begins']}/{row['ends']}"
-        shown = {"board_id": row["id"], "name": row["name"], "destination": f"{town['name']}, {town['state']}", "travel_dates": dates}
+        shown = {
+            "board_id": row["id"],
+            "name": row["name"],
+            "destination": f"{town['name']}, {town['state']}",
+            "travel_dates": dates,
+        }
         return shown | {"created_at": row["created_at"]}
 
     def _board(self, row: dict[str, Any]) -> dict[str, Any]:

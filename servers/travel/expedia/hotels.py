@@ -12,14 +12,25 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
-from servers.travel.expedia._model import WORDS, hotel_json, insurance, itinerary_json, policy_text, price_json, rate_json
+from servers.travel.expedia._model import (
+    WORDS,
+    hotel_json,
+    insurance,
+    itinerary_json,
+    policy_text,
+    price_json,
+    rate_json,
+)
 from servers.travel.expedia._plans import payout, premium_back
 
 Stars = Annotated[int, Field(ge=1, le=5, description="Only hotels with exactly this many stars.")]
 MinRating = Annotated[float, Field(ge=0, le=5, description="Lowest guest rating, out of 5.")]
 
 KEY = "wabash_house"
-ROOM, STAY = seeded("xrt", f"{KEY}-0"), {"check_in_date": "2026-05-05", "check_out_date": "2026-05-07"}
+ROOM, STAY = (
+    seeded("xrt", f"{KEY}-0"),
+    {"check_in_date": "2026-05-05", "check_out_date": "2026-05-07"},
+)
 BOOKED = Setup("create_itinerary", {"room_type_id": ROOM, **STAY, "num_guests": 1}, "made")
 
 
@@ -48,13 +59,20 @@ class Hotels(Service):
         towns = rules.cities(self, city)
         if len(towns) > 1:
             names = [f"{t['name']}, {t['state']}" for t in towns]
-            self.fail("AMBIGUOUS_DESTINATION", f"{city!r} may be {' or '.join(names)}.", "Name the city with its state.", candidates=names)
+            self.fail(
+                "AMBIGUOUS_DESTINATION",
+                f"{city!r} may be {' or '.join(names)}.",
+                "Name the city with its state.",
+                candidates=names,
+            )
         dates = (check_in_date, check_out_date)
         found = rules.search(
             self, WORDS, towns, dates, num_guests, min_rating=min_rating, max_price=max_price, amenities=amenities,
             keep=lambda hotel: star_rating in (None, hotel["stars"]), wanted=lambda hotel, o: o.problem != "too_small",
         )  # fmt: skip
-        return page(found, "hotels", limit, cursor, lambda f: self._found(f["hotel"], f["offers"][0]))
+        return page(
+            found, "hotels", limit, cursor, lambda f: self._found(f["hotel"], f["offers"][0])
+        )
 
     def _found(self, hotel: dict[str, Any], lowest: rules.Offer) -> dict[str, Any]:
         rate = {
@@ -68,7 +86,11 @@ class Hotels(Service):
     def get_hotel_details(self, property_id: rules.PropertyId) -> dict[str, Any]:
         """Return a hotel: location and coordinates, phone, check-in and check-out times, stars, rating, amenities, nightly fee, rooms."""
         hotel = rules.find_property(self, WORDS, property_id)
-        closed = None if hotel["closed_from"] is None else {"from": hotel["closed_from"], "until": hotel["closed_to"]}
+        closed = (
+            None
+            if hotel["closed_from"] is None
+            else {"from": hotel["closed_from"], "until": hotel["closed_to"]}
+        )
         rooms = rules.room_types(self, WORDS, property_id)
         return hotel_json(hotel) | {
             "coordinates": {"latitude": hotel["lat"], "longitude": hotel["lng"]},
@@ -105,8 +127,13 @@ class Hotels(Service):
         """
         hotel = rules.find_property(self, WORDS, property_id)
         rules.check_dates(self, WORDS, hotel, check_in_date, check_out_date)
-        found = rules.offers(self, WORDS, hotel, (check_in_date, check_out_date), num_guests, rooms_booked)
-        return {"property_id": property_id, "rooms": [rate_json(self, o, hotel, check_in_date) for o in found]}
+        found = rules.offers(
+            self, WORDS, hotel, (check_in_date, check_out_date), num_guests, rooms_booked
+        )
+        return {
+            "property_id": property_id,
+            "rooms": [rate_json(self, o, hotel, check_in_date) for o in found],
+        }
 
     @writes(example=BOOKED.args)
     def create_itinerary(
@@ -132,14 +159,23 @@ class Hotels(Service):
         twin = next((b for b in same if b["guest_name"].lower() == who.lower()), None)
         if twin is not None:
             hint = "Use update_itinerary for more rooms, or name another guest."
-            self.fail("DUPLICATE_ITINERARY", f"{who} has this room on these dates already.", hint, booking_id=twin["id"])
+            self.fail(
+                "DUPLICATE_ITINERARY",
+                f"{who} has this room on these dates already.",
+                hint,
+                booking_id=twin["id"],
+            )
         row, hotel = stays.create(
             self, WORDS, room_type_id, (check_in_date, check_out_date), num_guests, rooms_booked, (who, guest_email, guest_phone),
             special_requests, payment_method_id, quoted_total,
         )  # fmt: skip
         return itinerary_json(self, row, hotel)
 
-    @writes(example={"booking_id": "${made.booking_id}", "num_guests": 2}, setup=(BOOKED,), idempotent=True)
+    @writes(
+        example={"booking_id": "${made.booking_id}", "num_guests": 2},
+        setup=(BOOKED,),
+        idempotent=True,
+    )
     def update_itinerary(
         self,
         booking_id: rules.BookingId,
@@ -154,7 +190,9 @@ class Hotels(Service):
         Dates and rooms follow the cancellation policy; a negative amount_due is refunded. Insurance keeps its price.
         """
         dates = (check_in_date, check_out_date)
-        row, hotel, due = stays.modify(self, WORDS, booking_id, dates, num_guests, rooms_booked, special_requests)
+        row, hotel, due = stays.modify(
+            self, WORDS, booking_id, dates, num_guests, rooms_booked, special_requests
+        )
         return itinerary_json(self, row, hotel) | {"amount_due": dollars(due)}
 
     @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
@@ -172,7 +210,11 @@ class Hotels(Service):
         return {
             "booking_id": booking_id,
             "booking_status": "cancelled",
-            "refund": {"amount": dollars(back), "not_refunded": dollars(lost), "payment_method_id": row["card_id"]},
+            "refund": {
+                "amount": dollars(back),
+                "not_refunded": dollars(lost),
+                "payment_method_id": row["card_id"],
+            },
             "insurance_payout": dollars(paid),
             "insurance_premium_refunded": dollars(premium),
         }
@@ -183,11 +225,25 @@ class Hotels(Service):
         return itinerary_json(self, *rules.find_booking(self, WORDS, booking_id))
 
     @reads(example={"limit": 5})
-    def list_trips(self, booking_status: rules.Status | None = None, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_trips(
+        self,
+        booking_status: rules.Status | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> dict[str, Any]:
         """Return itineraries, the latest check-in first, with hotel, dates, traveler and price."""
         return page(rules.bookings(self, WORDS, booking_status), "trips", limit, cursor, self._trip)
 
     def _trip(self, row: dict[str, Any]) -> dict[str, Any]:
         full = itinerary_json(self, row, rules.find_property(self, WORDS, row["property_id"]))
-        kept = ("booking_id", "booking_status", "hotel", "check_in_date", "check_out_date", "rooms_booked", "traveler", "price")
+        kept = (
+            "booking_id",
+            "booking_status",
+            "hotel",
+            "check_in_date",
+            "check_out_date",
+            "rooms_booked",
+            "traveler",
+            "price",
+        )
         return {name: full[name] for name in kept}

@@ -17,7 +17,14 @@ PLACES = "weather_com_locations"
 ALERTS = "weather_com_alerts"
 SAVED = "weather_com_saved"
 PROFILE = "weather_com_profile"
-CANONICAL = {"fahrenheit": "F", "celsius": "C", "mph": "mph", "kmh": "kmh", "ms": "ms", "knots": "knots"}
+CANONICAL = {
+    "fahrenheit": "F",
+    "celsius": "C",
+    "mph": "mph",
+    "kmh": "kmh",
+    "ms": "ms",
+    "knots": "knots",
+}
 CANONICAL |= {"inches": "in", "mm": "mm", "miles": "mi", "km": "km"}
 WORDS: dict[str, str] = {
     "clear": "Clear",
@@ -42,7 +49,9 @@ class Base(Service):
     tables = {
         PLACES: Table("id:str number:int " + rules.PLACE, index=("city",)),
         ALERTS: rules.ALERTS,
-        PROFILE: Table("id:str email:str default_location:str temperature:str wind:str precipitation:str distance:str timezone:str"),
+        PROFILE: Table(
+            "id:str email:str default_location:str temperature:str wind:str precipitation:str distance:str timezone:str"
+        ),
         SAVED: Table("id:str label:str location:str created:str", index=("location",)),
     }
     codes = Codes()
@@ -63,12 +72,18 @@ class Base(Service):
     def row(self, place: Place, hour: Hour, to: Units, words: dict[str, str]) -> dict[str, Any]:
         """Return a measured hour as the provider shows it."""
         measured = rules.reading(place, hour, to, WORDS, d.compass(hour.wind_deg))
-        return {"location": named(place)} | measured | {"uv_index": round(d.uv_index(place.elevation(hour.at), hour.cloud)), "units": words}
+        return (
+            {"location": named(place)}
+            | measured
+            | {"uv_index": round(d.uv_index(place.elevation(hour.at), hour.cloud)), "units": words}
+        )
 
     def current(self, place: Place) -> dict[str, Any]:
         """Return the last full hour at a place."""
         words = self.unit_words()
-        return self.row(place, rules.observe(self.db, place, self.now), self.converter(words), words)
+        return self.row(
+            place, rules.observe(self.db, place, self.now), self.converter(words), words
+        )
 
 
 def named(place: Place) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from servers.weather import _rules as rules
 from servers.weather._rules import Label, Location
 from servers.weather.weather_com._model import PLACES, PROFILE, SAVED, WORDS, Base, named
 
-Temperature = Annotated[Literal["fahrenheit", "celsius"], Field(description="Unit of temperatures.")]
+Temperature = Annotated[
+    Literal["fahrenheit", "celsius"], Field(description="Unit of temperatures.")
+]
 Wind = Annotated[Literal["mph", "kmh", "ms", "knots"], Field(description="Unit of wind speeds.")]
 Precipitation = Annotated[Literal["inches", "mm"], Field(description="Unit of precipitation.")]
 Distance = Annotated[Literal["miles", "km"], Field(description="Unit of visibility.")]
@@ -41,7 +43,11 @@ class Account(Base):
             "email": profile["email"],
             "default_location": named(rules.by_id(self.db, PLACES, profile["default_location"])),
             "saved_locations": [
-                {"label": s["label"], "location": named(rules.by_id(self.db, PLACES, s["location"]))} for s in self._saved()
+                {
+                    "label": s["label"],
+                    "location": named(rules.by_id(self.db, PLACES, s["location"])),
+                }
+                for s in self._saved()
             ],
             "units": self.unit_words(),
             "timezone": profile["timezone"],
@@ -63,7 +69,12 @@ class Account(Base):
         distance: Distance | None = None,
     ) -> dict[str, Any]:
         """Change the units of every later reading; what is left out stays. Returns all units as they are now."""
-        given = {"temperature": temperature, "wind": wind, "precipitation": precipitation, "distance": distance}
+        given = {
+            "temperature": temperature,
+            "wind": wind,
+            "precipitation": precipitation,
+            "distance": distance,
+        }
         account.set_units(self, PROFILE, "No unit was given.", given)
         return {"units": self.unit_words(), "status": "updated"}
 
@@ -90,7 +101,11 @@ class Account(Base):
     def add_saved_location(self, label: Label, location: Location) -> dict[str, Any]:
         """Save a location under a label of one's own; each label exists once. Returns label and location."""
         place = self.place(location)
-        return {"label": account.save(self, _SAVED, label, place), "location": named(place), "status": "saved"}
+        return {
+            "label": account.save(self, _SAVED, label, place),
+            "location": named(place),
+            "status": "saved",
+        }
 
     @writes(
         example={"label": "Desert trip"},

@@ -26,13 +26,28 @@ _ADVICE = {
 _SUN = {
     "Low": ["No protection needed; sunglasses on bright days."],
     "Moderate": ["Seek shade around midday.", "Wear a hat and sunscreen SPF 30+."],
-    "High": ["Reduce time in the sun between 10 and 16.", "Wear a shirt, hat, sunglasses and sunscreen SPF 30+."],
-    "Very High": ["Avoid the midday sun.", "Shirt, hat, sunglasses and sunscreen SPF 50 are a must."],
-    "Extreme": ["Stay indoors around midday.", "Unprotected skin burns within minutes: cover up and use SPF 50+."],
+    "High": [
+        "Reduce time in the sun between 10 and 16.",
+        "Wear a shirt, hat, sunglasses and sunscreen SPF 30+.",
+    ],
+    "Very High": [
+        "Avoid the midday sun.",
+        "Shirt, hat, sunglasses and sunscreen SPF 50 are a must.",
+    ],
+    "Extreme": [
+        "Stay indoors around midday.",
+        "Unprotected skin burns within minutes: cover up and use SPF 50+.",
+    ],
 }
 _RISK = ("none", "low", "moderate", "high", "very high")
 
-AirHours = Annotated[int, Field(description="How many hours, 1 to 72.", json_schema_extra={"minimum": 1, "maximum": AIR_HOURS})]
+AirHours = Annotated[
+    int,
+    Field(
+        description="How many hours, 1 to 72.",
+        json_schema_extra={"minimum": 1, "maximum": AIR_HOURS},
+    ),
+]
 
 
 class AirAndSun(Base):
@@ -46,12 +61,21 @@ class AirAndSun(Base):
         index = d.uv_index(place.elevation(self.now), hour.cloud)
         category = d.uv_category(index)
         begin, end = place.day(place.local(self.now).date())
-        day = rules.forecast(self.db, self.name, place, rules.issued(self.now), begin // HOUR * HOUR, (end - begin) // HOUR)
+        day = rules.forecast(
+            self.db,
+            self.name,
+            place,
+            rules.issued(self.now),
+            begin // HOUR * HOUR,
+            (end - begin) // HOUR,
+        )
         return {
             "location": named(place),
             "uv_index": round(index),
             "category": category,
-            "peak_today": round(max(d.uv_index(place.elevation(o.hour.at), o.hour.cloud) for o in day)),
+            "peak_today": round(
+                max(d.uv_index(place.elevation(o.hour.at), o.hour.cloud) for o in day)
+            ),
             "safe_exposure_minutes": d.burn_minutes(index),
             "recommendations": list(_SUN[category]),
         }
@@ -80,9 +104,18 @@ class AirAndSun(Base):
         """Return the expected US EPA air quality index for each of the next hours (at most 72; local times)."""
         rules.horizon(self, "INVALID_HOURS", "hours", hours, AIR_HOURS)
         place, issue, rows = self.place(location), rules.issued(self.now), []
-        for hour, _ in rules.forecast(self.db, self.name, place, issue, (self.now // HOUR + 1) * HOUR, hours):
+        for hour, _ in rules.forecast(
+            self.db, self.name, place, issue, (self.now // HOUR + 1) * HOUR, hours
+        ):
             air = d.air(hour.pm25, place.elevation(hour.at), hour.cloud, hour.wind)
-            rows.append({"time": place.stamp(hour.at), "aqi": air.aqi, "category": air.category, "primary_pollutant": air.primary})
+            rows.append(
+                {
+                    "time": place.stamp(hour.at),
+                    "aqi": air.aqi,
+                    "category": air.category,
+                    "primary_pollutant": air.primary,
+                }
+            )
         return {"location": named(place), "issued_at": place.stamp(issue), "hours": rows}
 
     @reads(example={"location": "Portland, Oregon"})
@@ -91,11 +124,19 @@ class AirAndSun(Base):
         place = self.place(location)
         noon = sum(place.day(place.local(self.now).date())) // 2
         usual = (self.db.get("weather_cities", place.city) or {})["climate"]["pollen"]
-        wet, noise = rules.observe(self.db, place, self.now).rain >= 0.1, smooth("pollen:" + place.city, noon, 36 * HOUR)
-        reply: dict[str, Any] = {"location": named(place), "date": place.local(self.now).date().isoformat()}
+        wet, noise = (
+            rules.observe(self.db, place, self.now).rain >= 0.1,
+            smooth("pollen:" + place.city, noon, 36 * HOUR),
+        )
+        reply: dict[str, Any] = {
+            "location": named(place),
+            "date": place.local(self.now).date().isoformat(),
+        }
         levels = []
         for number, kind in enumerate(d.POLLEN_SCALES):
-            grains = int(monthly(usual[kind], noon) * (1 + 0.5 * noise[number]) * (0.4 if wet else 1))
+            grains = int(
+                monthly(usual[kind], noon) * (1 + 0.5 * noise[number]) * (0.4 if wet else 1)
+            )
             levels.append(d.pollen_level(kind, grains))
             reply[f"{kind}_pollen"] = {"grains": grains, "level": levels[-1]}
         return reply | {"overall_risk": max(levels, key=_RISK.index)}

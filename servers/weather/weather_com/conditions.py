@@ -23,8 +23,17 @@ _RADAR = (
     (float("inf"), "Extreme precipitation"),
 )
 
-Query = Annotated[str, Field(min_length=1, max_length=100, description="Part of a city's, state's or country's name, e.g. Portland.")]
-Several = Annotated[list[Location], Field(min_length=1, max_length=5, description="One to five locations.")]
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100,
+        description="Part of a city's, state's or country's name, e.g. Portland.",
+    ),
+]
+Several = Annotated[
+    list[Location], Field(min_length=1, max_length=5, description="One to five locations.")
+]
 AlertId = Annotated[str, Field(description="alert_id as get_alerts gives it.")]
 
 
@@ -61,7 +70,14 @@ class Conditions(Base):
     def get_historical_weather(self, location: Location, date: Date) -> dict[str, Any]:
         """Return a past day's high, low, precipitation, mean humidity (percent) and mean wind; yesterday back to 40 days ago."""
         place = self.place(location)
-        when = rules.past_date(self, place, date, HISTORY_DAYS, f"There is no record of {date} for {place.name}.", "get_daily_forecast")
+        when = rules.past_date(
+            self,
+            place,
+            date,
+            HISTORY_DAYS,
+            f"There is no record of {date} for {place.name}.",
+            "get_daily_forecast",
+        )
         day, words = rules.past_day(self.db, place, when), self.unit_words()
         to = self.converter(words)
         return {
@@ -80,7 +96,9 @@ class Conditions(Base):
     def get_alerts(self, location: Location) -> dict[str, Any]:
         """Return official weather alerts that are active or upcoming at a location, by start time (local); often none."""
         place = self.place(location)
-        found = [self._alert(place, a) for a in rules.alerts(self.db, ALERTS, place.city, self.time)]
+        found = [
+            self._alert(place, a) for a in rules.alerts(self.db, ALERTS, place.city, self.time)
+        ]
         return {"location": named(place), "alerts": found, "total": len(found)}
 
     @reads(example={"location": "Chicago", "alert_id": seeded("alert", "chicago_storm")})
@@ -89,9 +107,16 @@ class Conditions(Base):
         place = self.place(location)
         for alert in rules.alerts(self.db, ALERTS, place.city, self.time):
             if alert["id"] == alert_id:
-                extra = {"issued_at": place.stamp(parse_time(alert["issued"])), "instruction": alert["instruction"]}
+                extra = {
+                    "issued_at": place.stamp(parse_time(alert["issued"])),
+                    "instruction": alert["instruction"],
+                }
                 return {"location": named(place), "alert": self._alert(place, alert) | extra}
-        self.fail("ALERT_NOT_FOUND", f"{place.name} has no alert '{alert_id}'.", "Call get_alerts for the alerts of this location.")
+        self.fail(
+            "ALERT_NOT_FOUND",
+            f"{place.name} has no alert '{alert_id}'.",
+            "Call get_alerts for the alerts of this location.",
+        )
 
     def _alert(self, place: Place, alert: dict[str, Any]) -> dict[str, Any]:
         return {

@@ -28,8 +28,19 @@ _ACTIVITIES = {
     "stargazing": (2, 25, 6),
 }
 
-Hours = Annotated[int, Field(description="How many hours, 1 to 48.", json_schema_extra={"minimum": 1, "maximum": HOURS})]
-Days = Annotated[int, Field(description="How many days, 1 to 10, today included.", json_schema_extra={"minimum": 1, "maximum": DAYS})]
+Hours = Annotated[
+    int,
+    Field(
+        description="How many hours, 1 to 48.", json_schema_extra={"minimum": 1, "maximum": HOURS}
+    ),
+]
+Days = Annotated[
+    int,
+    Field(
+        description="How many days, 1 to 10, today included.",
+        json_schema_extra={"minimum": 1, "maximum": DAYS},
+    ),
+]
 Activity = Annotated[
     Literal["running", "cycling", "golf", "bbq", "fishing", "skiing", "hiking", "stargazing"],
     Field(description="What is planned outdoors."),
@@ -62,7 +73,12 @@ class Forecasts(Base):
             }
             for hour, chance in self._coming(place, hours)
         ]
-        return {"location": named(place), "issued_at": place.stamp(rules.issued(self.now)), "hours": rows, "units": words}
+        return {
+            "location": named(place),
+            "issued_at": place.stamp(rules.issued(self.now)),
+            "hours": rows,
+            "units": words,
+        }
 
     @reads(example={"location": "Hood River", "days": 5})
     def get_daily_forecast(self, location: Location, days: Days = DAYS) -> dict[str, Any]:
@@ -89,7 +105,12 @@ class Forecasts(Base):
                     "sunset": place.stamp(sun[1]) if sun else None,
                 }
             )
-        return {"location": named(place), "issued_at": place.stamp(issue), "days": rows, "units": words}
+        return {
+            "location": named(place),
+            "issued_at": place.stamp(issue),
+            "days": rows,
+            "units": words,
+        }
 
     @reads(example={"location": "Hood River", "activity": "hiking"})
     def get_activity_forecast(self, location: Location, activity: Activity) -> dict[str, Any]:
@@ -97,9 +118,16 @@ class Forecasts(Base):
         place, words = self.place(location), self.unit_words()
         to, coming = self.converter(words), self._coming(place, 12)
         dark = activity == "stargazing"
-        fit = [o for o in coming if (place.elevation(o.hour.at) < -6 if dark else place.elevation(o.hour.at) > 0)] or coming
+        fit = [
+            o
+            for o in coming
+            if (place.elevation(o.hour.at) < -6 if dark else place.elevation(o.hour.at) > 0)
+        ] or coming
         low, high, wind_limit = _ACTIVITIES[activity]
-        temp, wind = sum(o.hour.temp for o in fit) / len(fit), sum(o.hour.wind for o in fit) / len(fit)
+        temp, wind = (
+            sum(o.hour.temp for o in fit) / len(fit),
+            sum(o.hour.wind for o in fit) / len(fit),
+        )
         cloud, chance = sum(o.hour.cloud for o in fit) / len(fit), max(o.chance for o in fit)
         loss = max(0.0, low - temp, temp - high) * 0.5 + max(0.0, wind - wind_limit) * 0.7
         loss += cloud / 14 + illumination(self.now) / 40 if dark else 0.0

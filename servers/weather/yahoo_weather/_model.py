@@ -18,7 +18,18 @@ PLACES = "yahoo_weather_places"
 ALERTS = "yahoo_weather_alerts"
 BOOKMARKS = "yahoo_weather_bookmarks"
 PROFILE = "yahoo_weather_profile"
-CANONICAL = {"F": "F", "C": "C", "mph": "mph", "km/h": "kmh", "m/s": "ms", "kt": "knots", "in": "in", "mm": "mm", "mi": "mi", "km": "km"}
+CANONICAL = {
+    "F": "F",
+    "C": "C",
+    "mph": "mph",
+    "km/h": "kmh",
+    "m/s": "ms",
+    "kt": "knots",
+    "in": "in",
+    "mm": "mm",
+    "mi": "mi",
+    "km": "km",
+}
 ISSUE = 3
 """Outlooks are issued every six hours from 03 UTC on."""
 
@@ -45,11 +56,16 @@ class Base(Service):
     tables = {
         PLACES: Table("id:str " + rules.PLACE, index=("city",)),
         ALERTS: rules.ALERTS,
-        PROFILE: Table("id:str email:str home_location:str temperature:str wind:str precipitation:str distance:str timezone:str"),
+        PROFILE: Table(
+            "id:str email:str home_location:str temperature:str wind:str precipitation:str distance:str timezone:str"
+        ),
         BOOKMARKS: Table("id:str label:str location:str created:str", index=("location",)),
     }
     codes = Codes(
-        invalid="INVALID_PARAMETER", rate_limited="TOO_MANY_REQUESTS", timeout="GATEWAY_TIMEOUT", internal="INTERNAL_SERVER_ERROR"
+        invalid="INVALID_PARAMETER",
+        rate_limited="TOO_MANY_REQUESTS",
+        timeout="GATEWAY_TIMEOUT",
+        internal="INTERNAL_SERVER_ERROR",
     )
 
     def place(self, location: str) -> Place:
@@ -68,19 +84,29 @@ class Base(Service):
     def row(self, place: Place, hour: Hour, to: Units, words: dict[str, str]) -> dict[str, Any]:
         """Return a measured hour as the provider shows it."""
         measured = rules.reading(place, hour, to, WORDS, hour.wind_deg)
-        return {"place": named(place)} | measured | {"uv_index": d.uv_index(place.elevation(hour.at), hour.cloud), "units": words}
+        return (
+            {"place": named(place)}
+            | measured
+            | {"uv_index": d.uv_index(place.elevation(hour.at), hour.cloud), "units": words}
+        )
 
     def current(self, place: Place) -> dict[str, Any]:
         """Return the last full hour at a place."""
         words = self.unit_words()
-        return self.row(place, rules.observe(self.db, place, self.now), self.converter(words), words)
+        return self.row(
+            place, rules.observe(self.db, place, self.now), self.converter(words), words
+        )
 
     def date_of(self, place: Place, text: str | None) -> date:
         """Return the local date that is meant, today by default; refuse one more than a year away."""
         today = place.local(self.now).date()
         when = today if text is None else date.fromisoformat(text)
         if abs((when - today).days) > 366:
-            self.fail("DATE_NOT_FOUND", f"{text} is more than a year away.", f"Ask for a date within a year of {today}.")
+            self.fail(
+                "DATE_NOT_FOUND",
+                f"{text} is more than a year away.",
+                f"Ask for a date within a year of {today}.",
+            )
         return when
 
 

@@ -14,7 +14,10 @@ from servers.weather.yahoo_weather._model import BOOKMARKS, PLACES, PROFILE, WOR
 
 Temperature = Annotated[Literal["F", "C"], Field(description="Unit of temperatures.")]
 Wind = Annotated[Literal["mph", "km/h", "m/s", "kt"], Field(description="Unit of wind speeds.")]
-Precipitation = Annotated[Literal["in", "mm"], Field(description="Unit of precipitation; pressure follows it (inHg or hPa).")]
+Precipitation = Annotated[
+    Literal["in", "mm"],
+    Field(description="Unit of precipitation; pressure follows it (inHg or hPa)."),
+]
 Distance = Annotated[Literal["mi", "km"], Field(description="Unit of visibility.")]
 
 _SAVED = account.Saved(
@@ -37,7 +40,10 @@ class Account(Base):
     def get_weather_profile(self) -> dict[str, Any]:
         """Return the profile's home location, bookmarks, units and time zone."""
         profile = account.profile(self.db, PROFILE)
-        marks = [{"label": b["label"], "place": named(rules.by_id(self.db, PLACES, b["location"]))} for b in self._bookmarks()]
+        marks = [
+            {"label": b["label"], "place": named(rules.by_id(self.db, PLACES, b["location"]))}
+            for b in self._bookmarks()
+        ]
         return {
             "email": profile["email"],
             "default_location": named(rules.by_id(self.db, PLACES, profile["home_location"])),
@@ -62,7 +68,12 @@ class Account(Base):
         distance: Distance | None = None,
     ) -> dict[str, Any]:
         """Change the units of every later reading; what is left out stays. Returns all units as they are now."""
-        given = {"temperature": temperature, "wind": wind, "precipitation": precipitation, "distance": distance}
+        given = {
+            "temperature": temperature,
+            "wind": wind,
+            "precipitation": precipitation,
+            "distance": distance,
+        }
         account.set_units(self, PROFILE, "Nothing to configure.", given)
         return {"units": self.unit_words(), "status": "ok"}
 
@@ -74,7 +85,11 @@ class Account(Base):
         for mark in self._bookmarks():
             place = rules.by_id(self.db, PLACES, mark["location"])
             hour = rules.observe(self.db, place, self.now)
-            reading = {"temperature": to.temp(hour.temp), "condition": WORDS[rules.hour_sky(hour)], "observed_at": place.stamp(hour.at)}
+            reading = {
+                "temperature": to.temp(hour.temp),
+                "condition": WORDS[rules.hour_sky(hour)],
+                "observed_at": place.stamp(hour.at),
+            }
             rows.append({"label": mark["label"], "place": named(place)} | reading)
         return {"bookmarks": rows, "total": len(rows), "units": words}
 
@@ -82,7 +97,11 @@ class Account(Base):
     def bookmark_location(self, label: Label, location: Location) -> dict[str, Any]:
         """Bookmark a location under a label; each label exists once. Returns label and place."""
         place = self.place(location)
-        return {"label": account.save(self, _SAVED, label, place), "place": named(place), "status": "bookmarked"}
+        return {
+            "label": account.save(self, _SAVED, label, place),
+            "place": named(place),
+            "status": "bookmarked",
+        }
 
     @writes(
         example={"label": "Desert trip"},

@@ -13,14 +13,44 @@ from servers.weather._physics import monthly, normal_temp
 from servers.weather._rules import Location, Place
 from servers.weather.yahoo_weather._model import Base, named
 
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
+_MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 
 Month = Annotated[
-    Literal["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"],
+    Literal[
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ],
     Field(description="Month; this month when left out."),
 ]
-Degrees = Annotated[float, Field(ge=-1000, le=100_000, allow_inf_nan=False, description="Temperature to convert.")]
-Scale = Annotated[Literal["F", "C"], Field(description="Unit of the value; the answer is in the other one.")]
+Degrees = Annotated[
+    float, Field(ge=-1000, le=100_000, allow_inf_nan=False, description="Temperature to convert.")
+]
+Scale = Annotated[
+    Literal["F", "C"], Field(description="Unit of the value; the answer is in the other one.")
+]
 
 
 class Climate(Base):
@@ -30,14 +60,26 @@ class Climate(Base):
         return self.db.get("weather_cities", place.city) or {}
 
     @reads(example={"location": "Hood River", "month": "march"})
-    def get_historical_average(self, location: Location, month: Month | None = None) -> dict[str, Any]:
+    def get_historical_average(
+        self, location: Location, month: Month | None = None
+    ) -> dict[str, Any]:
         """Return the long-term averages of a month: daily high and low, monthly precipitation (profile's units), humidity (percent)."""
         place, words = self.place(location), self.unit_words()
         number = place.local(self.now).month - 1 if month is None else _MONTHS.index(month)
         climate, to = self._climate(place)["climate"], self.converter(words)
         high, low, rain, wet = (climate[n][number] for n in ("high", "low", "rain", "wet_days"))
         sky = "wet" if wet >= 12 else "changeable" if wet >= 7 else "mostly dry"
-        air = "hot" if high >= 30 else "warm" if high >= 22 else "mild" if high >= 12 else "cool" if high >= 4 else "cold"
+        air = (
+            "hot"
+            if high >= 30
+            else "warm"
+            if high >= 22
+            else "mild"
+            if high >= 12
+            else "cool"
+            if high >= 4
+            else "cold"
+        )
         return {
             "place": named(place),
             "month": _MONTHS[number],
@@ -53,16 +95,27 @@ class Climate(Base):
     def compare_to_historical(self, location: Location) -> dict[str, Any]:
         """Compare the latest observation with what is usual at this time of year and day; deviations in the profile's unit and %."""
         place, words = self.place(location), self.unit_words()
-        hour, to, city = rules.observe(self.db, place, self.now), self.converter(words), self._climate(place)
+        hour, to, city = (
+            rules.observe(self.db, place, self.now),
+            self.converter(words),
+            self._climate(place),
+        )
         usual, damp = normal_temp(city, hour.at), monthly(city["climate"]["humidity"], hour.at)
         off = hour.temp - usual
-        way = "close to" if abs(off) < 1.5 else ("well " if abs(off) >= 5 else "") + ("above" if off > 0 else "below")
+        way = (
+            "close to"
+            if abs(off) < 1.5
+            else ("well " if abs(off) >= 5 else "") + ("above" if off > 0 else "below")
+        )
         return {
             "place": named(place),
             "observed_at": place.stamp(hour.at),
             "current": {"temperature": to.temp(hour.temp), "humidity": hour.humidity},
             "historical": {"temperature": to.temp(usual), "humidity": round(damp)},
-            "deviation": {"temperature": to.difference(off), "humidity_pct": round((hour.humidity - damp) / damp * 100)},
+            "deviation": {
+                "temperature": to.difference(off),
+                "humidity_pct": round((hour.humidity - damp) / damp * 100),
+            },
             "summary": f"The temperature in {place.name} is {way} what is usual at this time.",
             "units": words,
         }
@@ -72,7 +125,11 @@ class Climate(Base):
         """Convert a temperature from Fahrenheit to Celsius or back, to two decimals. Nothing is colder than absolute zero (-273.15 °C)."""
         cold = d.celsius(value) if from_unit == "F" else value
         if cold < -273.15 - 1e-9:
-            self.fail(self.codes.invalid, f"{value} {from_unit} is below absolute zero.", "Give a value from -459.67 F or -273.15 C on.")
+            self.fail(
+                self.codes.invalid,
+                f"{value} {from_unit} is below absolute zero.",
+                "Give a value from -459.67 F or -273.15 C on.",
+            )
         converted = d.celsius(value) if from_unit == "F" else d.fahrenheit(value)
         return {
             "original": value,

@@ -21,10 +21,30 @@ _IMPLIES = {
     "falling": "Clouds, wind or precipitation are likely over the next 12 to 24 hours.",
 }
 
-Query = Annotated[str, Field(min_length=1, max_length=100, description="Part of a city's, state's or country's name, e.g. Portland.")]
-Several = Annotated[list[Location], Field(min_length=1, max_length=3, description="One to three locations.")]
-Hours = Annotated[int, Field(description="How many hours, 1 to 12.", json_schema_extra={"minimum": 1, "maximum": HOURS})]
-Days = Annotated[int, Field(description="How many days, 1 to 5, today included.", json_schema_extra={"minimum": 1, "maximum": DAYS})]
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100,
+        description="Part of a city's, state's or country's name, e.g. Portland.",
+    ),
+]
+Several = Annotated[
+    list[Location], Field(min_length=1, max_length=3, description="One to three locations.")
+]
+Hours = Annotated[
+    int,
+    Field(
+        description="How many hours, 1 to 12.", json_schema_extra={"minimum": 1, "maximum": HOURS}
+    ),
+]
+Days = Annotated[
+    int,
+    Field(
+        description="How many days, 1 to 5, today included.",
+        json_schema_extra={"minimum": 1, "maximum": DAYS},
+    ),
+]
 
 
 class Conditions(Base):
@@ -34,7 +54,12 @@ class Conditions(Base):
     def resolve_location(self, query: Query) -> dict[str, Any]:
         """Resolve a name to places: every match with woeid, state, country and coordinates, by name and state; none is an empty list."""
         found = sorted(rules.search(self.db, PLACES, query), key=lambda p: (p.name, p.state))
-        return {"places": [named(p) | {"country": p.country, "lat": p.lat, "lon": p.lon} for p in found], "total": len(found)}
+        return {
+            "places": [
+                named(p) | {"country": p.country, "lat": p.lat, "lon": p.lon} for p in found
+            ],
+            "total": len(found),
+        }
 
     @reads(example={"location": "Portland, Oregon"})
     def get_current_observation(self, location: Location) -> dict[str, Any]:
@@ -62,9 +87,16 @@ class Conditions(Base):
                 "precipitation_amount": to.rain(hour.rain),
                 "wind": {"speed": to.speed(hour.wind), "direction": hour.wind_deg},
             }
-            for hour, chance in rules.forecast(self.db, self.name, place, issue, (self.now // HOUR + 1) * HOUR, hours)
+            for hour, chance in rules.forecast(
+                self.db, self.name, place, issue, (self.now // HOUR + 1) * HOUR, hours
+            )
         ]
-        return {"place": named(place), "issued_at": place.stamp(issue), "hours": rows, "units": words}
+        return {
+            "place": named(place),
+            "issued_at": place.stamp(issue),
+            "hours": rows,
+            "units": words,
+        }
 
     @reads(example={"location": "Chicago", "days": 5})
     def get_5day_forecast(self, location: Location, days: Days = DAYS) -> dict[str, Any]:
@@ -84,7 +116,12 @@ class Conditions(Base):
             }
             for day in rules.forecast_days(self.db, self.name, place, issue, self.now, days)
         ]
-        return {"place": named(place), "issued_at": place.stamp(issue), "days": rows, "units": words}
+        return {
+            "place": named(place),
+            "issued_at": place.stamp(issue),
+            "days": rows,
+            "units": words,
+        }
 
     @reads(example={"location": "Portland, Oregon", "date": "2026-03-10"})
     def get_past_weather(self, location: Location, date: Date) -> dict[str, Any]:
@@ -143,14 +180,19 @@ class Conditions(Base):
     def get_pressure_trend(self, location: Location) -> dict[str, Any]:
         """Return sea-level pressure and its change over three hours (inHg if precipitation is in inches, else hPa) and what it implies."""
         place, words = self.place(location), self.unit_words()
-        hour, before = rules.observe(self.db, place, self.now), rules.observe(self.db, place, self.now, 3)
+        hour, before = (
+            rules.observe(self.db, place, self.now),
+            rules.observe(self.db, place, self.now, 3),
+        )
         change = round(hour.pressure - before.pressure, 1)
         trend, description = d.pressure_trend(change)
         inches = words["precipitation"] == "in"
         return {
             "place": named(place),
             "observed_at": place.stamp(hour.at),
-            "current_pressure": round(hour.pressure / 33.8639, 2) if inches else round(hour.pressure, 1),
+            "current_pressure": round(hour.pressure / 33.8639, 2)
+            if inches
+            else round(hour.pressure, 1),
             "change_3h": round(change / 33.8639, 2) if inches else change + 0.0,
             "unit": "inHg" if inches else "hPa",
             "trend": trend,

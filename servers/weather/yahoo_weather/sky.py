@@ -12,12 +12,25 @@ from servers.kit.values import Date
 from servers.weather import _rules as rules
 from servers.weather._physics import HOUR
 from servers.weather._rules import Location, Place
-from servers.weather._sky import illumination, moon_phase, moon_times, next_phase, solar_noon, sun_crossings
+from servers.weather._sky import (
+    illumination,
+    moon_phase,
+    moon_times,
+    next_phase,
+    solar_noon,
+    sun_crossings,
+)
 from servers.weather.yahoo_weather._model import ISSUE, Base, named
 
 NIGHTS = 14
 
-Nights = Annotated[int, Field(description="How many days, 1 to 14, tonight included.", json_schema_extra={"minimum": 1, "maximum": NIGHTS})]
+Nights = Annotated[
+    int,
+    Field(
+        description="How many days, 1 to 14, tonight included.",
+        json_schema_extra={"minimum": 1, "maximum": NIGHTS},
+    ),
+]
 
 
 class Sky(Base):
@@ -44,10 +57,20 @@ class Sky(Base):
         rules.horizon(self, "INVALID_DAYS", "days", days, NIGHTS)
         place, issue = self.place(location), rules.issued(self.now, ISSUE)
         today, rows = place.local(self.now).date(), []
-        evenings = [(place.day(today + timedelta(days=n))[0] + 21 * HOUR) // HOUR * HOUR for n in range(days)]
+        evenings = [
+            (place.day(today + timedelta(days=n))[0] + 21 * HOUR) // HOUR * HOUR
+            for n in range(days)
+        ]
         hours = {
             o.hour.at: o.hour.cloud
-            for o in rules.forecast(self.db, self.name, place, issue, evenings[0], (evenings[-1] - evenings[0]) // HOUR + 7)
+            for o in rules.forecast(
+                self.db,
+                self.name,
+                place,
+                issue,
+                evenings[0],
+                (evenings[-1] - evenings[0]) // HOUR + 7,
+            )
         }
         for number, evening in enumerate(evenings):
             cloud = sum(hours[evening + i * HOUR] for i in range(7)) // 7
@@ -60,7 +83,9 @@ class Sky(Base):
                     "illumination_percent": lit,
                     "cloud_cover_pct": cloud,
                     "stargazing_score": score,
-                    "stargazing_rating": ("Poor", "Fair", "Good", "Excellent")[min(3, (score - 1) // 3)],
+                    "stargazing_rating": ("Poor", "Fair", "Good", "Excellent")[
+                        min(3, (score - 1) // 3)
+                    ],
                 }
             )
         return {"place": named(place), "issued_at": place.stamp(issue), "days": rows}
@@ -88,14 +113,28 @@ class Sky(Base):
         """Return golden hour (sun at -4 to 6 degrees) and blue hour (-6 to -4) of a date's morning and evening, local; today by default."""
         place = self.place(location)
         when = self.date_of(place, date)
-        high, low, dark = (sun_crossings(place.lat, place.lon, when, angle) for angle in (6, -4, -6))
+        high, low, dark = (
+            sun_crossings(place.lat, place.lon, when, angle) for angle in (6, -4, -6)
+        )
         return {
             "place": named(place),
             "date": when.isoformat(),
-            "morning": {"blue_hour": _span(place, dark, low, 0), "golden_hour": _span(place, low, high, 0)},
-            "evening": {"golden_hour": _span(place, high, low, 1), "blue_hour": _span(place, low, dark, 1)},
+            "morning": {
+                "blue_hour": _span(place, dark, low, 0),
+                "golden_hour": _span(place, low, high, 0),
+            },
+            "evening": {
+                "golden_hour": _span(place, high, low, 1),
+                "blue_hour": _span(place, low, dark, 1),
+            },
         }
 
 
-def _span(place: Place, first: tuple[int, int] | None, last: tuple[int, int] | None, side: int) -> dict[str, str] | None:
-    return {"start": place.stamp(first[side]), "end": place.stamp(last[side])} if first and last else None
+def _span(
+    place: Place, first: tuple[int, int] | None, last: tuple[int, int] | None, side: int
+) -> dict[str, str] | None:
+    return (
+        {"start": place.stamp(first[side]), "end": place.stamp(last[side])}
+        if first and last
+        else None
+    )

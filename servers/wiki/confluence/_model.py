@@ -21,7 +21,9 @@ from servers.wiki import _rules as rules
 TABLES = {
     "confluence_profile": Table("id:str display_name:str email:str job_role:str", identity=True),
     # `permission` is that of the signed-in person in the space: admin, write or read.
-    "confluence_spaces": Table("id:str name:str description:str type:str homepage_id:str? permission:str created_at:str"),
+    "confluence_spaces": Table(
+        "id:str name:str description:str type:str homepage_id:str? permission:str created_at:str"
+    ),
     # `type` is page or blogpost; `restricted` content is for its author and those whom access names.
     "confluence_content": Table(
         "id:str space_id:str type:str parent_id:str? title:str body:str text:str labels:list version_number:int version_message:str? "
@@ -30,12 +32,18 @@ TABLES = {
         index=("space_id", "parent_id"),
     ),
     "confluence_versions": Table(
-        "id:str content_id:str number:int title:str body:str message:str? edited_at:str edited_by:str", index=("content_id",)
+        "id:str content_id:str number:int title:str body:str message:str? edited_at:str edited_by:str",
+        index=("content_id",),
     ),
     "confluence_comments": Table(
-        "id:str content_id:str body:str text:str created_at:str created_by:str", search=("text",), index=("content_id",)
+        "id:str content_id:str body:str text:str created_at:str created_by:str",
+        search=("text",),
+        index=("content_id",),
     ),
-    "confluence_access": Table("id:str content_id:str email:str permission:str granted_at:str", index=("content_id", "email")),
+    "confluence_access": Table(
+        "id:str content_id:str email:str permission:str granted_at:str",
+        index=("content_id", "email"),
+    ),
 }
 LEVELS = ("view", "edit", "admin")
 _SPACE = {"read": "view", "write": "edit", "admin": "admin"}
@@ -43,23 +51,42 @@ _MARKUP = re.compile(r"<[^>]*>")
 
 
 def _storage(text: str) -> str:
-    known = re.sub(r"&(?!(?:lt|gt|amp|quot|apos);)[A-Za-z][A-Za-z0-9]*;", lambda m: m[0] if html.unescape(m[0]) == m[0] else " ", text)
+    known = re.sub(
+        r"&(?!(?:lt|gt|amp|quot|apos);)[A-Za-z][A-Za-z0-9]*;",
+        lambda m: m[0] if html.unescape(m[0]) == m[0] else " ",
+        text,
+    )
     try:
         ElementTree.fromstring(f'<body xmlns:ac="ac" xmlns:ri="ri">{known}</body>')
     except (ElementTree.ParseError, ValueError):
-        raise ValueError("must be well-formed XHTML, e.g. <p>Text</p>; write &lt; and &amp; for < and &") from None
+        raise ValueError(
+            "must be well-formed XHTML, e.g. <p>Text</p>; write &lt; and &amp; for < and &"
+        ) from None
     return text
 
 
 SpaceId = Annotated[str, Field(description="space_id, from list_spaces.")]
-ContentId = Annotated[str, Field(description="page_id of a page or blog post, from list_space_content or search_content (its content_id).")]
+ContentId = Annotated[
+    str,
+    Field(
+        description="page_id of a page or blog post, from list_space_content or search_content (its content_id)."
+    ),
+]
 Xhtml = Annotated[
     str,
-    Field(max_length=100_000, description="XHTML, e.g. <h2>Plan</h2><p>Text</p>; plain text will do."),
+    Field(
+        max_length=100_000, description="XHTML, e.g. <h2>Plan</h2><p>Text</p>; plain text will do."
+    ),
     AfterValidator(_storage),
 ]
-Remark = Annotated[str, Field(min_length=1, max_length=5000, pattern=r"\S", description="XHTML or plain text."), AfterValidator(_storage)]
-Access = Annotated[Literal["view", "edit"], Field(description="What they may do; edit includes view.")]
+Remark = Annotated[
+    str,
+    Field(min_length=1, max_length=5000, pattern=r"\S", description="XHTML or plain text."),
+    AfterValidator(_storage),
+]
+Access = Annotated[
+    Literal["view", "edit"], Field(description="What they may do; edit includes view.")
+]
 TEAM = seeded("cfs", "team")
 WORKSHOP = seeded("cfp", "workshop_march")
 
@@ -78,10 +105,20 @@ def find_space(svc: Service, space_id: str, needs: str = "view") -> dict[str, An
     """Return a space in which one may do something, or refuse."""
     row = svc.db.get("confluence_spaces", space_id)
     if row is None:
-        svc.fail("SPACE_NOT_FOUND", f"No space with the id {space_id!r} can be seen.", "See list_spaces.", space_id=space_id)
+        svc.fail(
+            "SPACE_NOT_FOUND",
+            f"No space with the id {space_id!r} can be seen.",
+            "See list_spaces.",
+            space_id=space_id,
+        )
     if not rules.allows(_SPACE[row["permission"]], needs, LEVELS):
         message = f"You have {row['permission']} permission in '{row['name']}'; this needs more."
-        svc.fail("PERMISSION_DENIED", message, "Choose a space in which list_spaces says write or admin.", space_id=space_id)
+        svc.fail(
+            "PERMISSION_DENIED",
+            message,
+            "Choose a space in which list_spaces says write or admin.",
+            space_id=space_id,
+        )
     return row
 
 
@@ -102,13 +139,29 @@ def find(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False
     has = level(svc, row) if row is not None else None
     if row is None or has is None:
         hint = "It may not exist, or you may not see it; use list_space_content or search_content."
-        svc.fail("CONTENT_NOT_FOUND", f"No content with the id {page_id!r} can be seen.", hint, page_id=page_id)
+        svc.fail(
+            "CONTENT_NOT_FOUND",
+            f"No content with the id {page_id!r} can be seen.",
+            hint,
+            page_id=page_id,
+        )
     if row["trashed_at"] is not None and not trash:
         hint = "restore_content brings it back."
-        svc.fail("CONTENT_TRASHED", f"'{row['title']}' has been in the trash since {row['trashed_at']}.", hint, page_id=page_id)
+        svc.fail(
+            "CONTENT_TRASHED",
+            f"'{row['title']}' has been in the trash since {row['trashed_at']}.",
+            hint,
+            page_id=page_id,
+        )
     if not rules.allows(has, needs, LEVELS):
         message = f"You may {has} '{row['title']}', not {needs} it."
-        svc.fail("PERMISSION_DENIED", message, "Add a comment with add_comment, or ask its author.", page_id=page_id, permission=has)
+        svc.fail(
+            "PERMISSION_DENIED",
+            message,
+            "Add a comment with add_comment, or ask its author.",
+            page_id=page_id,
+            permission=has,
+        )
     return row
 
 
@@ -130,7 +183,9 @@ def contents(svc: Service, space_id: str, kind: str | None = None) -> list[dict[
 def url(svc: Service, row: dict[str, Any]) -> str:
     """Return the address of content."""
     domain = me(svc)["email"].partition("@")[2].partition(".")[0]
-    return f"https://{domain}.atlassian.net/wiki/spaces/{row['space_id']}/{row['type']}s/{row['id']}"
+    return (
+        f"https://{domain}.atlassian.net/wiki/spaces/{row['space_id']}/{row['type']}s/{row['id']}"
+    )
 
 
 def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:

@@ -12,16 +12,34 @@ from servers.wiki._rules import PageTitle
 from servers.wiki.confluence import _model as model
 from servers.wiki.confluence._model import TEAM, WORKSHOP, ContentId, SpaceId, Xhtml
 
-Above = Annotated[str, Field(description="page_id of the page under which it hangs; the space's home page when left out.")]
-Version = Annotated[int, Field(ge=1, le=100_000, description="The version_number that you read and now change.")]
-OldVersion = Annotated[int, Field(ge=1, le=100_000, description="A version_number of list_content_versions.")]
-Why = Annotated[str, Field(min_length=1, max_length=200, description="What changed, for the history.")]
+Above = Annotated[
+    str,
+    Field(
+        description="page_id of the page under which it hangs; the space's home page when left out."
+    ),
+]
+Version = Annotated[
+    int, Field(ge=1, le=100_000, description="The version_number that you read and now change.")
+]
+OldVersion = Annotated[
+    int, Field(ge=1, le=100_000, description="A version_number of list_content_versions.")
+]
+Why = Annotated[
+    str, Field(min_length=1, max_length=200, description="What changed, for the history.")
+]
 Kind = Annotated[Literal["page", "blogpost"], Field(description="Only pages, or only blog posts.")]
 Labels = Annotated[
     list[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}$")]],
-    Field(max_length=20, description="All labels, in small letters without spaces, e.g. meeting-notes; an empty list removes them."),
+    Field(
+        max_length=20,
+        description="All labels, in small letters without spaces, e.g. meeting-notes; an empty list removes them.",
+    ),
 ]
-DRAFT = Setup("publish_content", {"space_id": TEAM, "title": "Voucher field, options", "body": "<p>Three options to try.</p>"}, "made")
+DRAFT = Setup(
+    "publish_content",
+    {"space_id": TEAM, "title": "Voucher field, options", "body": "<p>Three options to try.</p>"},
+    "made",
+)
 MADE = {"page_id": "${made.page_id}"}
 
 
@@ -29,7 +47,13 @@ class Content(Service):
     """Pages and blog posts."""
 
     @writes(example=DRAFT.args)
-    def publish_content(self, space_id: SpaceId, title: PageTitle, body: Xhtml = "", parent_page_id: Above | None = None) -> dict[str, Any]:
+    def publish_content(
+        self,
+        space_id: SpaceId,
+        title: PageTitle,
+        body: Xhtml = "",
+        parent_page_id: Above | None = None,
+    ) -> dict[str, Any]:
         """Publish a new page in a space where you may write, and return it at version 1. Titles of pages are unique in a space."""
         space = model.find_space(self, space_id, "edit")
         above = space["homepage_id"]
@@ -37,27 +61,64 @@ class Content(Service):
             over = model.find(self, parent_page_id)
             if over["space_id"] != space_id or over["type"] != "page":
                 hint = "Name a page of the same space, from list_space_content."
-                self.fail("INVALID_PARENT", f"'{over['title']}' cannot be the parent.", hint, parent_page_id=parent_page_id)
+                self.fail(
+                    "INVALID_PARENT",
+                    f"'{over['title']}' cannot be the parent.",
+                    hint,
+                    parent_page_id=parent_page_id,
+                )
             above = over["id"]
         self._unused(space_id, title)
         return self._published(space_id, "page", title, body, above)
 
-    @writes(example={"space_id": TEAM, "title": "What we learned in Chicago", "body": "<p>Three things.</p>"})
-    def publish_blog_post(self, space_id: SpaceId, title: PageTitle, body: Xhtml = "") -> dict[str, Any]:
+    @writes(
+        example={
+            "space_id": TEAM,
+            "title": "What we learned in Chicago",
+            "body": "<p>Three things.</p>",
+        }
+    )
+    def publish_blog_post(
+        self, space_id: SpaceId, title: PageTitle, body: Xhtml = ""
+    ) -> dict[str, Any]:
         """Publish a blog post in a space where you may write. Posts hang under no page; other tools take their page_id like a page's."""
-        return self._published(model.find_space(self, space_id, "edit")["id"], "blogpost", title, body, None)
+        return self._published(
+            model.find_space(self, space_id, "edit")["id"], "blogpost", title, body, None
+        )
 
-    def _published(self, space_id: str, kind: str, title: str, body: str, above: str | None) -> dict[str, Any]:
+    def _published(
+        self, space_id: str, kind: str, title: str, body: str, above: str | None
+    ) -> dict[str, Any]:
         who = model.me(self)["display_name"]
-        row = {"id": self.new_id("cfp"), "space_id": space_id, "type": kind, "parent_id": above, "title": title, "body": body, "labels": []}
+        row = {
+            "id": self.new_id("cfp"),
+            "space_id": space_id,
+            "type": kind,
+            "parent_id": above,
+            "title": title,
+            "body": body,
+            "labels": [],
+        }
         row["text"] = model.plain(body)
-        stamps = {"created_at": self.time, "created_by": who, "updated_at": self.time, "edited_by": who}
-        made = self.db.insert("confluence_content", row | {"version_number": 1, "restricted": False} | stamps)
+        stamps = {
+            "created_at": self.time,
+            "created_by": who,
+            "updated_at": self.time,
+            "edited_by": who,
+        }
+        made = self.db.insert(
+            "confluence_content", row | {"version_number": 1, "restricted": False} | stamps
+        )
         return model.content_json(self, made)
 
     def _unused(self, space_id: str, title: str, own: str = "") -> None:
         """Refuse a title that another page of the space has."""
-        for other in self.db.rows("confluence_content", "space_id=? AND type='page' AND trashed_at IS NULL AND id<>?", space_id, own):
+        for other in self.db.rows(
+            "confluence_content",
+            "space_id=? AND type='page' AND trashed_at IS NULL AND id<>?",
+            space_id,
+            own,
+        ):
             if other["title"].strip().lower() == title.strip().lower():
                 shown = {"page_id": other["id"]} if model.level(self, other) else {}
                 self.fail(
@@ -74,13 +135,19 @@ class Content(Service):
 
     @reads(example={"space_id": TEAM})
     def list_space_content(
-        self, space_id: SpaceId, type: Kind | None = None, limit: Limit = 50, cursor: Cursor | None = None
+        self,
+        space_id: SpaceId,
+        type: Kind | None = None,
+        limit: Limit = 50,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return pages and blog posts of a space that you may see, the last edited first, without their text."""
         rows = model.contents(self, model.find_space(self, space_id)["id"], type)
         return page(rows, "content", limit, cursor, lambda r: model.summary(self, r))
 
-    @writes(example=MADE | {"version_number": 1, "body": "<p>Two options to try.</p>"}, setup=(DRAFT,))
+    @writes(
+        example=MADE | {"version_number": 1, "body": "<p>Two options to try.</p>"}, setup=(DRAFT,)
+    )
     def revise_content(
         self,
         page_id: ContentId,
@@ -95,39 +162,87 @@ class Content(Service):
         """
         row = model.find(self, page_id, "edit")
         if title is None and body is None:
-            self.fail("NOTHING_TO_REVISE", "Neither title nor body was given.", "Give at least one of them.", page_id=page_id)
+            self.fail(
+                "NOTHING_TO_REVISE",
+                "Neither title nor body was given.",
+                "Give at least one of them.",
+                page_id=page_id,
+            )
         current = row["version_number"]
         if version_number != current:
             message = f"The content is at version {current}, last edited by {row['edited_by']} at {row['updated_at']}."
             hint = "Read it again with fetch_content, then revise that version."
-            self.fail("VERSION_CONFLICT", message, hint, page_id=page_id, current_version=current, given_version=version_number)
+            self.fail(
+                "VERSION_CONFLICT",
+                message,
+                hint,
+                page_id=page_id,
+                current_version=current,
+                given_version=version_number,
+            )
         if title is not None and row["type"] == "page":
             self._unused(row["space_id"], title, row["id"])
-        old = {"content_id": row["id"], "number": current, "title": row["title"], "body": row["body"], "message": row["version_message"]}
+        old = {
+            "content_id": row["id"],
+            "number": current,
+            "title": row["title"],
+            "body": row["body"],
+            "message": row["version_message"],
+        }
         self.db.insert(
-            "confluence_versions", {"id": self.new_id("cfv"), "edited_at": row["updated_at"], "edited_by": row["edited_by"]} | old
+            "confluence_versions",
+            {
+                "id": self.new_id("cfv"),
+                "edited_at": row["updated_at"],
+                "edited_by": row["edited_by"],
+            }
+            | old,
         )
-        new = {"title": row["title"] if title is None else title, "body": row["body"] if body is None else body}
+        new = {
+            "title": row["title"] if title is None else title,
+            "body": row["body"] if body is None else body,
+        }
         stamps = {"updated_at": self.time, "edited_by": model.me(self)["display_name"]}
         stored = new | stamps | {"text": model.plain(new["body"])}
-        self.db.update("confluence_content", row["id"], version_number=current + 1, version_message=message, **stored)
-        shown = {"page_id": row["id"], **new, "version_number": current + 1, "updated_at": self.time}
+        self.db.update(
+            "confluence_content",
+            row["id"],
+            version_number=current + 1,
+            version_message=message,
+            **stored,
+        )
+        shown = {
+            "page_id": row["id"],
+            **new,
+            "version_number": current + 1,
+            "updated_at": self.time,
+        }
         return shown | {"last_edited_by": stamps["edited_by"]}
 
     @reads(example={"page_id": WORKSHOP})
-    def list_content_versions(self, page_id: ContentId, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_content_versions(
+        self, page_id: ContentId, limit: Limit = 20, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the versions of a page or blog post, the present one first: version_number, title, message, edited_at, edited_by."""
         row = model.find(self, page_id)
-        shown = [{k: v for k, v in version.items() if k != "body"} for version in self._versions(row)]
+        shown = [
+            {k: v for k, v in version.items() if k != "body"} for version in self._versions(row)
+        ]
         return {"page_id": row["id"]} | page(shown, "versions", limit, cursor)
 
     @reads(example={"page_id": WORKSHOP, "version_number": 1})
-    def fetch_content_version(self, page_id: ContentId, version_number: OldVersion) -> dict[str, Any]:
+    def fetch_content_version(
+        self, page_id: ContentId, version_number: OldVersion
+    ) -> dict[str, Any]:
         """Return title and body of a page or blog post as they were in one version."""
         row = model.find(self, page_id)
-        found = next((v for v in self._versions(row) if v["version_number"] == version_number), None)
+        found = next(
+            (v for v in self._versions(row) if v["version_number"] == version_number), None
+        )
         if found is None:
-            message = f"There is no version {version_number}; the latest is {row['version_number']}."
+            message = (
+                f"There is no version {version_number}; the latest is {row['version_number']}."
+            )
             self.fail("VERSION_NOT_FOUND", message, "See list_content_versions.", page_id=page_id)
         return {"page_id": row["id"]} | found
 
@@ -140,7 +255,10 @@ class Content(Service):
         }
         old = self.db.rows("confluence_versions", "content_id=?", row["id"], order="number DESC")
         return [
-            {"version_number": v["number"], **{k: v[k] for k in ("title", "body", "message", "edited_at", "edited_by")}}
+            {
+                "version_number": v["number"],
+                **{k: v[k] for k in ("title", "body", "message", "edited_at", "edited_by")},
+            }
             for v in (row | now, *old)
         ]
 
@@ -149,7 +267,12 @@ class Content(Service):
         """Move a page or blog post to the trash; pages under it move up to the page above. A space's home page cannot be trashed."""
         row = model.find(self, page_id, "edit")
         if self.db.rows("confluence_spaces", "homepage_id=?", row["id"]):
-            self.fail("CANNOT_TRASH_HOMEPAGE", f"'{row['title']}' is a home page.", "Revise it with revise_content.", page_id=page_id)
+            self.fail(
+                "CANNOT_TRASH_HOMEPAGE",
+                f"'{row['title']}' is a home page.",
+                "Revise it with revise_content.",
+                page_id=page_id,
+            )
         self.db.update("confluence_content", row["id"], trashed_at=self.time)
         return {"page_id": page_id, "status": "trashed", "deleted_at": self.time}
 
@@ -158,21 +281,41 @@ class Content(Service):
         """Bring content back from the trash, with its versions, labels and comments."""
         row = model.find(self, page_id, "edit", trash=True)
         if row["trashed_at"] is None:
-            self.fail("NOT_IN_TRASH", f"'{row['title']}' is not in the trash.", "See list_trashed_content.", page_id=page_id)
+            self.fail(
+                "NOT_IN_TRASH",
+                f"'{row['title']}' is not in the trash.",
+                "See list_trashed_content.",
+                page_id=page_id,
+            )
         if row["type"] == "page":
             self._unused(row["space_id"], row["title"], row["id"])
         self.db.update("confluence_content", row["id"], trashed_at=None)
         return {"page_id": page_id, "status": "current", "version_number": row["version_number"]}
 
     @reads(example={"space_id": TEAM})
-    def list_trashed_content(self, space_id: SpaceId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_trashed_content(
+        self, space_id: SpaceId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return what is in a space's trash and you may see, the latest first, with deleted_at."""
         where = "space_id=? AND trashed_at IS NOT NULL"
-        rows = self.db.rows("confluence_content", where, model.find_space(self, space_id)["id"], order="trashed_at DESC, id")
+        rows = self.db.rows(
+            "confluence_content",
+            where,
+            model.find_space(self, space_id)["id"],
+            order="trashed_at DESC, id",
+        )
         seen = [r for r in rows if model.level(self, r) is not None]
-        return page(seen, "content", limit, cursor, lambda r: model.summary(self, r) | {"deleted_at": r["trashed_at"]})
+        return page(
+            seen,
+            "content",
+            limit,
+            cursor,
+            lambda r: model.summary(self, r) | {"deleted_at": r["trashed_at"]},
+        )
 
-    @writes(example={"page_id": WORKSHOP, "labels": ["acme", "workshop", "chicago"]}, idempotent=True)
+    @writes(
+        example={"page_id": WORKSHOP, "labels": ["acme", "workshop", "chicago"]}, idempotent=True
+    )
     def set_labels(self, page_id: ContentId, labels: Labels) -> dict[str, Any]:
         """Replace the labels of a page or blog post; the version stays the same."""
         row = model.find(self, page_id, "edit")

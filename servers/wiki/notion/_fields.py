@@ -12,7 +12,13 @@ from typing_extensions import TypedDict
 Label = Annotated[str, Field(min_length=1, max_length=80)]
 NewLabel = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^\S(.*\S)?$")]
 NewOption = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\s,]([^,]*[^\s,])?$")]
-Text = Annotated[str, Field(max_length=2000, description="As text: 12.5, true, 2026-03-20; several choices with commas; empty clears.")]
+Text = Annotated[
+    str,
+    Field(
+        max_length=2000,
+        description="As text: 12.5, true, 2026-03-20; several choices with commas; empty clears.",
+    ),
+]
 
 
 @with_config(extra="forbid")
@@ -21,11 +27,27 @@ class Property(TypedDict):
 
     name: Annotated[NewLabel, Field(description="Name of the property.")]
     type: Annotated[
-        Literal["title", "text", "number", "select", "multi_select", "date", "checkbox", "email", "url", "person"],
+        Literal[
+            "title",
+            "text",
+            "number",
+            "select",
+            "multi_select",
+            "date",
+            "checkbox",
+            "email",
+            "url",
+            "person",
+        ],
         Field(description="What it holds. Exactly one property of a database is its title."),
     ]
     options: NotRequired[
-        Annotated[list[NewOption], Field(max_length=50, description="Choices of a select or multi_select, without commas.")]
+        Annotated[
+            list[NewOption],
+            Field(
+                max_length=50, description="Choices of a select or multi_select, without commas."
+            ),
+        ]
     ]
 
 
@@ -43,7 +65,15 @@ class Filter(TypedDict):
 
     property: Annotated[Label, Field(description="Name of the property.")]
     op: Annotated[
-        Literal["equals", "not_equals", "contains", "greater_than", "less_than", "is_empty", "is_not_empty"],
+        Literal[
+            "equals",
+            "not_equals",
+            "contains",
+            "greater_than",
+            "less_than",
+            "is_empty",
+            "is_not_empty",
+        ],
         Field(description="greater_than and less_than compare numbers and dates."),
     ]
     value: NotRequired[Text]
@@ -74,7 +104,9 @@ def parse(prop: dict[str, Any], text: str) -> Any:
         return said.lower() == "true"
     if kind == "date":
         try:
-            return date.fromisoformat(said if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", said) else "").isoformat()
+            return date.fromisoformat(
+                said if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", said) else ""
+            ).isoformat()
         except ValueError:
             raise ValueError(f"{said!r} is no date such as 2026-03-20") from None
     if kind == "email" and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", said):
@@ -109,7 +141,11 @@ def holds(prop: dict[str, Any], have: Any, op: str, text: str | None) -> bool:
         if prop["type"] not in ("number", "date") or wanted is None:
             raise ValueError(f"{op} compares numbers and dates, not {prop['type']}")
         return not empty and (have > wanted if op == "greater_than" else have < wanted)
-    same = _plain(have) == _plain(wanted) if prop["type"] != "multi_select" else set(have or []) == set(wanted or [])
+    same = (
+        _plain(have) == _plain(wanted)
+        if prop["type"] != "multi_select"
+        else set(have or []) == set(wanted or [])
+    )
     return same == (op == "equals")
 
 

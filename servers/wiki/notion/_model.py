@@ -20,15 +20,21 @@ TABLES = {
     "notion_profile": Table("id:str name:str email:str plan:str", identity=True),
     # `role` is that of the signed-in person: owner, member or guest.
     "notion_workspaces": Table("id:str name:str icon:str plan:str role:str"),
-    "notion_members": Table("id:str workspace_id:str email:str name:str role:str", index=("workspace_id",)),
+    "notion_members": Table(
+        "id:str workspace_id:str email:str name:str role:str", index=("workspace_id",)
+    ),
     "notion_pages": Table(
         "id:str workspace_id:str parent_id:str? title:str content:str created_at:str created_by:str "
         "updated_at:str edited_by:str trashed_at:str?",
         search=("title", "content"),
         index=("workspace_id", "parent_id"),
     ),
-    "notion_shares": Table("id:str page_id:str email:str permission:str shared_at:str", index=("page_id", "email")),
-    "notion_comments": Table("id:str page_id:str author:str body:str created_at:str resolved_at:str?", index=("page_id",)),
+    "notion_shares": Table(
+        "id:str page_id:str email:str permission:str shared_at:str", index=("page_id", "email")
+    ),
+    "notion_comments": Table(
+        "id:str page_id:str author:str body:str created_at:str resolved_at:str?", index=("page_id",)
+    ),
     # `properties` are {name, type, options}; `fields` of an entry map names to values, `text` is what search reads.
     "notion_databases": Table(
         "id:str workspace_id:str parent_id:str? title:str properties:list created_at:str created_by:str",
@@ -47,11 +53,15 @@ KEPT = 30 * 86_400
 
 WorkspaceId = Annotated[str, Field(description="workspace_id, from list_workspaces.")]
 PageId = Annotated[str, Field(description="page_id, from list_pages or search_workspace.")]
-DatabaseId = Annotated[str, Field(description="database_id, from list_databases or search_workspace.")]
+DatabaseId = Annotated[
+    str, Field(description="database_id, from list_databases or search_workspace.")
+]
 Markdown = Annotated[str, Field(max_length=100_000, description="The page's text as Markdown.")]
 Permission = Annotated[
     Literal["view", "comment", "edit"],
-    Field(description="What they may do with it and what is beneath; each includes the one before."),
+    Field(
+        description="What they may do with it and what is beneath; each includes the one before."
+    ),
 ]
 
 
@@ -73,7 +83,12 @@ def workspace(svc: Service, workspace_id: str) -> dict[str, Any]:
     row = svc.db.get("notion_workspaces", workspace_id)
     if row is None:
         hint = "Take a workspace_id from list_workspaces."
-        svc.fail("WORKSPACE_NOT_FOUND", f"There is no workspace {workspace_id!r}.", hint, workspace_id=workspace_id)
+        svc.fail(
+            "WORKSPACE_NOT_FOUND",
+            f"There is no workspace {workspace_id!r}.",
+            hint,
+            workspace_id=workspace_id,
+        )
     return row
 
 
@@ -90,9 +105,14 @@ def above(svc: Service, page: dict[str, Any]) -> list[dict[str, Any]]:
 
 def level(svc: Service, page: dict[str, Any]) -> str | None:
     """Return what one may do with a page: full as a member of its workspace, else what was shared, here or further up."""
-    if (svc.db.get("notion_workspaces", page["workspace_id"]) or {"role": "guest"})["role"] != "guest":
+    if (svc.db.get("notion_workspaces", page["workspace_id"]) or {"role": "guest"})[
+        "role"
+    ] != "guest":
         return "full"
-    mine = {r["page_id"]: r["permission"] for r in svc.db.rows("notion_shares", "email=?", me(svc)["email"])}
+    mine = {
+        r["page_id"]: r["permission"]
+        for r in svc.db.rows("notion_shares", "email=?", me(svc)["email"])
+    }
     return rules.best([mine[p["id"]] for p in above(svc, page) if p["id"] in mine], LEVELS)
 
 
@@ -106,19 +126,37 @@ def visible(svc: Service, page: dict[str, Any]) -> bool:
     return trashed_at(svc, page) is None and level(svc, page) is not None
 
 
-def find_page(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False) -> dict[str, Any]:
+def find_page(
+    svc: Service, page_id: str, needs: str = "view", *, trash: bool = False
+) -> dict[str, Any]:
     """Return a page that one may use in a way, or refuse; one in the trash only where that is asked for."""
     row = svc.db.get("notion_pages", page_id)
     has = level(svc, row) if row is not None else None
     gone = trashed_at(svc, row) if row is not None else None
     if row is None or has is None or (gone is not None and svc.now - parse_time(gone) > KEPT):
-        svc.fail("PAGE_NOT_FOUND", f"There is no page {page_id!r}.", "Take a page_id from list_pages or search_workspace.", page_id=page_id)
+        svc.fail(
+            "PAGE_NOT_FOUND",
+            f"There is no page {page_id!r}.",
+            "Take a page_id from list_pages or search_workspace.",
+            page_id=page_id,
+        )
     if gone is not None and not trash:
         hint = "Bring it back with restore_page; list_trash shows what can be restored."
-        svc.fail("PAGE_IN_TRASH", f"'{row['title']}' was moved to the trash at {gone}.", hint, page_id=page_id)
+        svc.fail(
+            "PAGE_IN_TRASH",
+            f"'{row['title']}' was moved to the trash at {gone}.",
+            hint,
+            page_id=page_id,
+        )
     if not rules.allows(has, needs, LEVELS):
         message = f"'{row['title']}' is shared with you to {has}; this needs {needs}."
-        svc.fail("RESTRICTED_RESOURCE", message, "Ask the page's owner, or use a page of your own.", page_id=page_id, permission=has)
+        svc.fail(
+            "RESTRICTED_RESOURCE",
+            message,
+            "Ask the page's owner, or use a page of your own.",
+            page_id=page_id,
+            permission=has,
+        )
     return row
 
 
@@ -136,16 +174,30 @@ def parent_of(svc: Service, row: dict[str, Any]) -> str | None:
 
 def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a page without its text."""
-    shown = {"page_id": row["id"], "workspace_id": row["workspace_id"], "title": row["title"], "parent_page_id": parent_of(svc, row)}
-    return shown | {"created_by": row["created_by"], "updated_at": row["updated_at"], "last_edited_by": row["edited_by"], "url": url(row)}
+    shown = {
+        "page_id": row["id"],
+        "workspace_id": row["workspace_id"],
+        "title": row["title"],
+        "parent_page_id": parent_of(svc, row),
+    }
+    return shown | {
+        "created_by": row["created_by"],
+        "updated_at": row["updated_at"],
+        "last_edited_by": row["edited_by"],
+        "url": url(row),
+    }
 
 
 def page_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a page with its text, who shares it, and what is beneath it."""
-    below = svc.db.rows("notion_pages", "parent_id=? AND trashed_at IS NULL", row["id"], order="created_at, id")
+    below = svc.db.rows(
+        "notion_pages", "parent_id=? AND trashed_at IS NULL", row["id"], order="created_at, id"
+    )
     tables = svc.db.rows("notion_databases", "parent_id=?", row["id"], order="created_at, id")
     shares = svc.db.rows("notion_shares", "page_id=?", row["id"], order="shared_at, email")
-    comments = svc.db.sql("SELECT count(*) FROM notion_comments WHERE page_id=? AND resolved_at IS NULL", row["id"])
+    comments = svc.db.sql(
+        "SELECT count(*) FROM notion_comments WHERE page_id=? AND resolved_at IS NULL", row["id"]
+    )
     return {
         "page_id": row["id"],
         "workspace_id": row["workspace_id"],
@@ -158,7 +210,10 @@ def page_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "last_edited_by": row["edited_by"],
         "in_trash": trashed_at(svc, row) is not None,
         "your_permission": level(svc, row),
-        "shared_with": [{"email": s["email"], "permission": s["permission"], "shared_at": s["shared_at"]} for s in shares],
+        "shared_with": [
+            {"email": s["email"], "permission": s["permission"], "shared_at": s["shared_at"]}
+            for s in shares
+        ],
         "child_pages": [{"page_id": p["id"], "title": p["title"]} for p in below],
         "child_databases": [{"database_id": d["id"], "title": d["title"]} for d in tables],
         "open_comments": comments[0][0],

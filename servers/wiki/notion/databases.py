@@ -12,15 +12,43 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.wiki._rules import PageTitle, allows
 from servers.wiki.notion import _fields as typed
-from servers.wiki.notion._model import HOME, LEVELS, DatabaseId, WorkspaceId, find_page, level, me, trashed_at, url, workspace
+from servers.wiki.notion._model import (
+    HOME,
+    LEVELS,
+    DatabaseId,
+    WorkspaceId,
+    find_page,
+    level,
+    me,
+    trashed_at,
+    url,
+    workspace,
+)
 from servers.wiki.notion.pages import Parent
 
-EntryId = Annotated[str, Field(description="entry_id, from list_database_entries or query_database.")]
-Columns = Annotated[list[typed.Property], Field(min_length=1, max_length=30, description="The properties of every entry.")]
-Values = Annotated[list[typed.Value], Field(min_length=1, max_length=30, description="Values by property; each property at most once.")]
-Filters = Annotated[list[typed.Filter], Field(max_length=10, description="Conditions on the entries.")]
-Match = Annotated[Literal["all", "any"], Field(description="Whether all conditions must hold, or any.")]
-SortBy = Annotated[str, Field(max_length=80, description="Property to sort by; the last edited first when left out.")]
+EntryId = Annotated[
+    str, Field(description="entry_id, from list_database_entries or query_database.")
+]
+Columns = Annotated[
+    list[typed.Property],
+    Field(min_length=1, max_length=30, description="The properties of every entry."),
+]
+Values = Annotated[
+    list[typed.Value],
+    Field(
+        min_length=1, max_length=30, description="Values by property; each property at most once."
+    ),
+]
+Filters = Annotated[
+    list[typed.Filter], Field(max_length=10, description="Conditions on the entries.")
+]
+Match = Annotated[
+    Literal["all", "any"], Field(description="Whether all conditions must hold, or any.")
+]
+SortBy = Annotated[
+    str,
+    Field(max_length=80, description="Property to sort by; the last edited first when left out."),
+]
 Trash = Annotated[bool, Field(description="true returns those that are in the trash instead.")]
 Falling = Annotated[bool, Field(description="true sorts from the largest, latest or last.")]
 STOCK = seeded("ndb", "stock")
@@ -29,7 +57,11 @@ BOOKS = Setup(
     {
         "workspace_id": HOME,
         "title": "Books lent out",
-        "properties": [{"name": "Book", "type": "title"}, {"name": "To", "type": "person"}, {"name": "Back", "type": "checkbox"}],
+        "properties": [
+            {"name": "Book", "type": "title"},
+            {"name": "To", "type": "person"},
+            {"name": "Back", "type": "checkbox"},
+        ],
     },
     "books",
 )
@@ -43,29 +75,75 @@ class Databases(Service):
 
     @writes(example=BOOKS.args)
     def create_database(
-        self, workspace_id: WorkspaceId, title: PageTitle, properties: Columns, parent_page_id: Parent | None = None
+        self,
+        workspace_id: WorkspaceId,
+        title: PageTitle,
+        properties: Columns,
+        parent_page_id: Parent | None = None,
     ) -> dict[str, Any]:
         """Create a database with typed properties, one of which is the title, and return it."""
         home = workspace(self, workspace_id)
-        if parent_page_id is not None and find_page(self, parent_page_id, "edit")["workspace_id"] != home["id"]:
-            self.fail("PARENT_IN_OTHER_WORKSPACE", "The parent page is in another workspace.", "Choose another parent_page_id.")
+        if (
+            parent_page_id is not None
+            and find_page(self, parent_page_id, "edit")["workspace_id"] != home["id"]
+        ):
+            self.fail(
+                "PARENT_IN_OTHER_WORKSPACE",
+                "The parent page is in another workspace.",
+                "Choose another parent_page_id.",
+            )
         if parent_page_id is None and home["role"] == "guest":
             hint = "Name a parent_page_id that is shared with you to edit."
-            self.fail("RESTRICTED_RESOURCE", f"You are a guest of '{home['name']}'.", hint, workspace_id=workspace_id)
+            self.fail(
+                "RESTRICTED_RESOURCE",
+                f"You are a guest of '{home['name']}'.",
+                hint,
+                workspace_id=workspace_id,
+            )
         names = [p["name"].lower() for p in properties]
         titles = [p["name"] for p in properties if p["type"] == "title"]
         if len(set(names)) < len(names) or len(titles) != 1:
             hint = "Name each property once, and give exactly one of them the type title."
-            self.fail("INVALID_PROPERTIES", f"{len(properties)} properties, {len(titles)} of them titles, do not fit.", hint)
-        columns = [{"name": p["name"], "type": p["type"], "options": list(dict.fromkeys(p.get("options", [])))} for p in properties]
-        row = {"id": self.new_id("ndb"), "workspace_id": home["id"], "parent_id": parent_page_id, "title": title, "properties": columns}
-        return self._table(self.db.insert("notion_databases", row | {"created_at": self.time, "created_by": me(self)["name"]}))
+            self.fail(
+                "INVALID_PROPERTIES",
+                f"{len(properties)} properties, {len(titles)} of them titles, do not fit.",
+                hint,
+            )
+        columns = [
+            {
+                "name": p["name"],
+                "type": p["type"],
+                "options": list(dict.fromkeys(p.get("options", []))),
+            }
+            for p in properties
+        ]
+        row = {
+            "id": self.new_id("ndb"),
+            "workspace_id": home["id"],
+            "parent_id": parent_page_id,
+            "title": title,
+            "properties": columns,
+        }
+        return self._table(
+            self.db.insert(
+                "notion_databases", row | {"created_at": self.time, "created_by": me(self)["name"]}
+            )
+        )
 
     @reads(example={"workspace_id": HOME})
-    def list_databases(self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_databases(
+        self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return the databases that one sees in a workspace, with their properties and entry_count."""
-        rows = self.db.rows("notion_databases", "workspace_id=?", workspace(self, workspace_id)["id"], order="title, id")
-        return page([r for r in rows if self._may(r, "view")], "databases", limit, cursor, self._table)
+        rows = self.db.rows(
+            "notion_databases",
+            "workspace_id=?",
+            workspace(self, workspace_id)["id"],
+            order="title, id",
+        )
+        return page(
+            [r for r in rows if self._may(r, "view")], "databases", limit, cursor, self._table
+        )
 
     @reads(example={"database_id": STOCK})
     def get_database(self, database_id: DatabaseId) -> dict[str, Any]:
@@ -76,10 +154,22 @@ class Databases(Service):
     def add_database_entry(self, database_id: DatabaseId, fields: Values) -> dict[str, Any]:
         """Add an entry; the title must be given, other properties may stay empty (a checkbox: false). Returns entry_id and fields."""
         table = self._find(database_id, "edit")
-        values = {p["name"]: typed.blank(p) for p in table["properties"]} | self._values(table, fields)
+        values = {p["name"]: typed.blank(p) for p in table["properties"]} | self._values(
+            table, fields
+        )
         who = me(self)["name"]
-        row = {"id": self.new_id("nde"), "database_id": table["id"], "fields": self._titled(table, values), "text": typed.as_text(values)}
-        stamps = {"created_at": self.time, "created_by": who, "updated_at": self.time, "edited_by": who}
+        row = {
+            "id": self.new_id("nde"),
+            "database_id": table["id"],
+            "fields": self._titled(table, values),
+            "text": typed.as_text(values),
+        }
+        stamps = {
+            "created_at": self.time,
+            "created_by": who,
+            "updated_at": self.time,
+            "edited_by": who,
+        }
         return self._entry(self.db.insert("notion_entries", row | stamps))
 
     @reads(example={"entry_id": seeded("nde", "stock-1")})
@@ -89,14 +179,32 @@ class Databases(Service):
 
     @reads(example={"database_id": STOCK})
     def list_database_entries(
-        self, database_id: DatabaseId, in_trash: Trash = False, limit: Limit = 50, cursor: Cursor | None = None
+        self,
+        database_id: DatabaseId,
+        in_trash: Trash = False,
+        limit: Limit = 50,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return all entries of a database in the order in which they were added."""
-        where = ("database_id=? AND (trashed_at IS NOT NULL)=?", self._find(database_id)["id"], int(in_trash))
-        return page(self.db.rows("notion_entries", *where, order="created_at, rowid"), "entries", limit, cursor, self._entry)
+        where = (
+            "database_id=? AND (trashed_at IS NOT NULL)=?",
+            self._find(database_id)["id"],
+            int(in_trash),
+        )
+        return page(
+            self.db.rows("notion_entries", *where, order="created_at, rowid"),
+            "entries",
+            limit,
+            cursor,
+            self._entry,
+        )
 
     @reads(
-        example={"database_id": STOCK, "filters": [{"property": "Left", "op": "less_than", "value": "5"}], "sort_by": "Left"},
+        example={
+            "database_id": STOCK,
+            "filters": [{"property": "Left", "op": "less_than", "value": "5"}],
+            "sort_by": "Left",
+        },
     )
     def query_database(
         self,
@@ -110,15 +218,33 @@ class Databases(Service):
     ) -> dict[str, Any]:
         """Return the entries of a database that meet conditions, sorted by a property; empty values come last."""
         table = self._find(database_id)
-        rows = self.db.rows("notion_entries", "database_id=? AND trashed_at IS NULL", table["id"], order="updated_at DESC, rowid")
-        wanted = [(self._property(table, f["property"]), f["op"], f.get("value")) for f in filters or []]
+        rows = self.db.rows(
+            "notion_entries",
+            "database_id=? AND trashed_at IS NULL",
+            table["id"],
+            order="updated_at DESC, rowid",
+        )
+        wanted = [
+            (self._property(table, f["property"]), f["op"], f.get("value")) for f in filters or []
+        ]
         try:
-            met = {r["id"]: [typed.holds(p, r["fields"].get(p["name"]), op, v) for p, op, v in wanted] for r in rows}
+            met = {
+                r["id"]: [typed.holds(p, r["fields"].get(p["name"]), op, v) for p, op, v in wanted]
+                for r in rows
+            }
             for prop, op, value in wanted:
                 typed.holds(prop, None, op, value)
         except ValueError as wrong:
-            self.fail("INVALID_FILTER", f"A filter does not fit: {wrong}.", "get_database shows the properties and their types.")
-        rows = [r for r in rows if (all(met[r["id"]]) if match == "all" else any(met[r["id"]]) or not wanted)]
+            self.fail(
+                "INVALID_FILTER",
+                f"A filter does not fit: {wrong}.",
+                "get_database shows the properties and their types.",
+            )
+        rows = [
+            r
+            for r in rows
+            if (all(met[r["id"]]) if match == "all" else any(met[r["id"]]) or not wanted)
+        ]
         if sort_by is not None:
             name = self._property(table, sort_by)["name"]
             full = [r for r in rows if typed.order(r["fields"].get(name))[0] == 0]
@@ -126,14 +252,22 @@ class Databases(Service):
             rows = full + [r for r in rows if typed.order(r["fields"].get(name))[0] == 1]
         return page(rows, "entries", limit, cursor, self._entry)
 
-    @writes(example=ENTRY | {"fields": [{"property": "Back", "value": "true"}]}, setup=(BOOKS, LENT), idempotent=True)
+    @writes(
+        example=ENTRY | {"fields": [{"property": "Back", "value": "true"}]},
+        setup=(BOOKS, LENT),
+        idempotent=True,
+    )
     def update_database_entry(self, entry_id: EntryId, fields: Values) -> dict[str, Any]:
         """Change some fields of an entry; those not named stay."""
         row = self._row(entry_id, "edit")
         table = self.db.get("notion_databases", row["database_id"]) or {}
         values = row["fields"] | self._values(table, fields)
         if values != row["fields"]:
-            changes = {"fields": self._titled(table, values), "text": typed.as_text(values), "edited_by": me(self)["name"]}
+            changes = {
+                "fields": self._titled(table, values),
+                "text": typed.as_text(values),
+                "edited_by": me(self)["name"],
+            }
             self.db.update("notion_entries", entry_id, updated_at=self.time, **changes)
             row |= changes | {"updated_at": self.time}
         return self._entry(row)
@@ -150,7 +284,10 @@ class Databases(Service):
         """Bring an entry back from the trash."""
         if self._row(entry_id, "edit", trash=True)["trashed_at"] is None:
             self.fail(
-                "NOT_IN_TRASH", "The entry is not in the trash.", "list_database_entries with in_trash shows what is.", entry_id=entry_id
+                "NOT_IN_TRASH",
+                "The entry is not in the trash.",
+                "list_database_entries with in_trash shows what is.",
+                entry_id=entry_id,
             )
         self.db.update("notion_entries", entry_id, trashed_at=None)
         return {"entry_id": entry_id, "status": "restored"}
@@ -166,10 +303,20 @@ class Databases(Service):
         row = self.db.get("notion_databases", database_id)
         if row is None or not self._may(row, "view"):
             hint = "Take a database_id from list_databases."
-            self.fail("DATABASE_NOT_FOUND", f"There is no database {database_id!r}.", hint, database_id=database_id)
+            self.fail(
+                "DATABASE_NOT_FOUND",
+                f"There is no database {database_id!r}.",
+                hint,
+                database_id=database_id,
+            )
         if not self._may(row, needs):
             hint = "Ask the owner of the page it is on."
-            self.fail("RESTRICTED_RESOURCE", f"You may not {needs} '{row['title']}'.", hint, database_id=database_id)
+            self.fail(
+                "RESTRICTED_RESOURCE",
+                f"You may not {needs} '{row['title']}'.",
+                hint,
+                database_id=database_id,
+            )
         return row
 
     def _row(self, entry_id: str, needs: str, *, trash: bool = False) -> dict[str, Any]:
@@ -177,11 +324,18 @@ class Databases(Service):
         table = self.db.get("notion_databases", row["database_id"]) if row is not None else None
         if row is None or table is None or not self._may(table, "view"):
             hint = "Take an entry_id from list_database_entries or query_database."
-            self.fail("ENTRY_NOT_FOUND", f"There is no entry {entry_id!r}.", hint, entry_id=entry_id)
+            self.fail(
+                "ENTRY_NOT_FOUND", f"There is no entry {entry_id!r}.", hint, entry_id=entry_id
+            )
         self._find(table["id"], needs)
         if row["trashed_at"] is not None and not trash:
             hint = "Bring it back with restore_database_entry."
-            self.fail("ENTRY_IN_TRASH", f"The entry was moved to the trash at {row['trashed_at']}.", hint, entry_id=entry_id)
+            self.fail(
+                "ENTRY_IN_TRASH",
+                f"The entry was moved to the trash at {row['trashed_at']}.",
+                hint,
+                entry_id=entry_id,
+            )
         return row
 
     def _property(self, table: dict[str, Any], name: str) -> dict[str, Any]:
@@ -189,7 +343,9 @@ class Databases(Service):
         if name.strip().lower() not in known:
             names = {p["name"] for p in table["properties"]}
             message = f"'{table['title']}' has no property {name!r}{did_you_mean(name, names)}"
-            self.fail("PROPERTY_NOT_FOUND", message, "get_database shows its properties.", property=name)
+            self.fail(
+                "PROPERTY_NOT_FOUND", message, "get_database shows its properties.", property=name
+            )
         return known[name.strip().lower()]
 
     def _values(self, table: dict[str, Any], fields: list[typed.Value]) -> dict[str, Any]:
@@ -197,26 +353,55 @@ class Databases(Service):
         for field in fields:
             prop = self._property(table, field["property"])
             if prop["name"] in given:
-                self.fail("DUPLICATE_PROPERTY", f"'{prop['name']}' is given twice.", "Give each property once.", property=prop["name"])
+                self.fail(
+                    "DUPLICATE_PROPERTY",
+                    f"'{prop['name']}' is given twice.",
+                    "Give each property once.",
+                    property=prop["name"],
+                )
             try:
                 given[prop["name"]] = typed.parse(prop, field["value"])
             except ValueError as wrong:
                 hint = f"'{prop['name']}' is a {prop['type']}; see get_database."
-                self.fail("INVALID_PROPERTY_VALUE", f"'{prop['name']}': {wrong}.", hint, property=prop["name"])
+                self.fail(
+                    "INVALID_PROPERTY_VALUE",
+                    f"'{prop['name']}': {wrong}.",
+                    hint,
+                    property=prop["name"],
+                )
         return given
 
     def _titled(self, table: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
         title = typed.title(table)
         if not values.get(title):
-            self.fail("TITLE_REQUIRED", f"An entry of '{table['title']}' needs its title, '{title}'.", f"Give a value for '{title}'.")
+            self.fail(
+                "TITLE_REQUIRED",
+                f"An entry of '{table['title']}' needs its title, '{title}'.",
+                f"Give a value for '{title}'.",
+            )
         return values
 
     def _entry(self, row: dict[str, Any]) -> dict[str, Any]:
         shown = {"entry_id": row["id"], "database_id": row["database_id"], "fields": row["fields"]}
-        stamps = {k: row[k] for k in ("created_at", "created_by", "updated_at")} | {"last_edited_by": row["edited_by"]}
+        stamps = {k: row[k] for k in ("created_at", "created_by", "updated_at")} | {
+            "last_edited_by": row["edited_by"]
+        }
         return shown | stamps | {"in_trash": row.get("trashed_at") is not None, "url": url(row)}
 
     def _table(self, row: dict[str, Any]) -> dict[str, Any]:
-        count = self.db.sql("SELECT count(*) FROM notion_entries WHERE database_id=? AND trashed_at IS NULL", row["id"])[0][0]
-        shown = {"database_id": row["id"], "workspace_id": row["workspace_id"], "title": row["title"], "properties": row["properties"]}
-        return shown | {"entry_count": count, "parent_page_id": row["parent_id"], "created_at": row["created_at"], "url": url(row)}
+        count = self.db.sql(
+            "SELECT count(*) FROM notion_entries WHERE database_id=? AND trashed_at IS NULL",
+            row["id"],
+        )[0][0]
+        shown = {
+            "database_id": row["id"],
+            "workspace_id": row["workspace_id"],
+            "title": row["title"],
+            "properties": row["properties"],
+        }
+        return shown | {
+            "entry_count": count,
+            "parent_page_id": row["parent_id"],
+            "created_at": row["created_at"],
+            "url": url(row),
+        }

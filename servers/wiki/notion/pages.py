@@ -31,9 +31,21 @@ from servers.wiki.notion._model import (
     workspace,
 )
 
-Parent = Annotated[str, Field(description="page_id of the page under which it goes; the top of the workspace when left out.")]
-Kind = Annotated[Literal["page", "database", "entry"], Field(description="Only pages, databases or entries of databases.")]
-PLANTS = Setup("create_page", {"workspace_id": HOME, "title": "Plants to water", "content": "- fern: twice a week"}, "made")
+Parent = Annotated[
+    str,
+    Field(
+        description="page_id of the page under which it goes; the top of the workspace when left out."
+    ),
+]
+Kind = Annotated[
+    Literal["page", "database", "entry"],
+    Field(description="Only pages, databases or entries of databases."),
+]
+PLANTS = Setup(
+    "create_page",
+    {"workspace_id": HOME, "title": "Plants to water", "content": "- fern: twice a week"},
+    "made",
+)
 MADE = {"page_id": "${made.page_id}"}
 
 
@@ -44,29 +56,61 @@ class Pages(Service):
     def get_user_profile(self) -> dict[str, Any]:
         """Return the signed-in person: user_id, name, email, avatar_url, plan, and the workspaces with one's role in each."""
         row = me(self)
-        spaces = [{"workspace_id": w["id"], "name": w["name"], "role": w["role"]} for w in self.db.rows("notion_workspaces", order="rowid")]
-        shown = {"user_id": row["id"], "name": row["name"], "email": row["email"], "plan": row["plan"]}
-        return shown | {"avatar_url": f"https://www.notion.so/avatars/{row['id']}.png", "workspaces": spaces}
+        spaces = [
+            {"workspace_id": w["id"], "name": w["name"], "role": w["role"]}
+            for w in self.db.rows("notion_workspaces", order="rowid")
+        ]
+        shown = {
+            "user_id": row["id"],
+            "name": row["name"],
+            "email": row["email"],
+            "plan": row["plan"],
+        }
+        return shown | {
+            "avatar_url": f"https://www.notion.so/avatars/{row['id']}.png",
+            "workspaces": spaces,
+        }
 
     @reads()
     def list_workspaces(self) -> dict[str, Any]:
         """Return the workspaces one belongs to: workspace_id, name, icon, member_count, plan, and your_role (owner, member or guest)."""
         found = []
         for row in self.db.rows("notion_workspaces", order="rowid"):
-            heads = self.db.sql("SELECT count(*) FROM notion_members WHERE workspace_id=? AND role<>'guest'", row["id"])[0][0]
-            shown = {"workspace_id": row["id"], "name": row["name"], "icon": row["icon"], "member_count": heads}
+            heads = self.db.sql(
+                "SELECT count(*) FROM notion_members WHERE workspace_id=? AND role<>'guest'",
+                row["id"],
+            )[0][0]
+            shown = {
+                "workspace_id": row["id"],
+                "name": row["name"],
+                "icon": row["icon"],
+                "member_count": heads,
+            }
             found.append(shown | {"plan": row["plan"], "your_role": row["role"]})
         return {"workspaces": found}
 
     @reads(example={"workspace_id": HOME})
-    def list_workspace_members(self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_workspace_members(
+        self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return who belongs to a workspace: email, name, role. Guests see only pages that are shared with them."""
-        rows = self.db.rows("notion_members", "workspace_id=?", workspace(self, workspace_id)["id"], order="name, id")
-        return page(rows, "members", limit, cursor, lambda r: {k: r[k] for k in ("email", "name", "role")})
+        rows = self.db.rows(
+            "notion_members",
+            "workspace_id=?",
+            workspace(self, workspace_id)["id"],
+            order="name, id",
+        )
+        return page(
+            rows, "members", limit, cursor, lambda r: {k: r[k] for k in ("email", "name", "role")}
+        )
 
     @writes(example=PLANTS.args)
     def create_page(
-        self, workspace_id: WorkspaceId, title: PageTitle, content: Markdown = "", parent_page_id: Parent | None = None
+        self,
+        workspace_id: WorkspaceId,
+        title: PageTitle,
+        content: Markdown = "",
+        parent_page_id: Parent | None = None,
     ) -> dict[str, Any]:
         """Create a page, at the top of a workspace or under a page that you may edit, and return it whole."""
         home = workspace(self, workspace_id)
@@ -74,13 +118,34 @@ class Pages(Service):
             parent = find_page(self, parent_page_id, "edit")
             if parent["workspace_id"] != home["id"]:
                 hint = f"Use workspace_id {parent['workspace_id']}, or another parent."
-                self.fail("PARENT_IN_OTHER_WORKSPACE", "The parent page is in another workspace.", hint, parent_page_id=parent_page_id)
+                self.fail(
+                    "PARENT_IN_OTHER_WORKSPACE",
+                    "The parent page is in another workspace.",
+                    hint,
+                    parent_page_id=parent_page_id,
+                )
         elif home["role"] == "guest":
             hint = "Name a parent_page_id that is shared with you to edit."
-            self.fail("RESTRICTED_RESOURCE", f"You are a guest of '{home['name']}'.", hint, workspace_id=workspace_id)
+            self.fail(
+                "RESTRICTED_RESOURCE",
+                f"You are a guest of '{home['name']}'.",
+                hint,
+                workspace_id=workspace_id,
+            )
         who = me(self)["name"]
-        row = {"id": self.new_id("npg"), "workspace_id": home["id"], "parent_id": parent_page_id, "title": title, "content": content}
-        stamps = {"created_at": self.time, "created_by": who, "updated_at": self.time, "edited_by": who}
+        row = {
+            "id": self.new_id("npg"),
+            "workspace_id": home["id"],
+            "parent_id": parent_page_id,
+            "title": title,
+            "content": content,
+        }
+        stamps = {
+            "created_at": self.time,
+            "created_by": who,
+            "updated_at": self.time,
+            "edited_by": who,
+        }
         return page_json(self, self.db.insert("notion_pages", row | stamps))
 
     @reads(example={"page_id": page_id("cabin_packing")})
@@ -90,32 +155,64 @@ class Pages(Service):
 
     @reads(example={"workspace_id": HOME})
     def list_pages(
-        self, workspace_id: WorkspaceId, parent_page_id: Parent | None = None, limit: Limit = 50, cursor: Cursor | None = None
+        self,
+        workspace_id: WorkspaceId,
+        parent_page_id: Parent | None = None,
+        limit: Limit = 50,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return the pages that one sees in a workspace, the last edited first, without their text.
 
         With parent_page_id only those right under that page.
         """
-        rows = self.db.rows("notion_pages", "workspace_id=?", workspace(self, workspace_id)["id"], order="updated_at DESC, id")
+        rows = self.db.rows(
+            "notion_pages",
+            "workspace_id=?",
+            workspace(self, workspace_id)["id"],
+            order="updated_at DESC, id",
+        )
         if parent_page_id is not None:
             below = find_page(self, parent_page_id)["id"]
             rows = [r for r in rows if r["parent_id"] == below]
-        return page([r for r in rows if visible(self, r)], "pages", limit, cursor, lambda r: summary(self, r))
+        return page(
+            [r for r in rows if visible(self, r)],
+            "pages",
+            limit,
+            cursor,
+            lambda r: summary(self, r),
+        )
 
-    @writes(example=MADE | {"content": "- monstera: Sunday\n- fern: every second day"}, setup=(PLANTS,), idempotent=True)
-    def update_page(self, page_id: PageId, title: PageTitle | None = None, content: Markdown | None = None) -> dict[str, Any]:
+    @writes(
+        example=MADE | {"content": "- monstera: Sunday\n- fern: every second day"},
+        setup=(PLANTS,),
+        idempotent=True,
+    )
+    def update_page(
+        self, page_id: PageId, title: PageTitle | None = None, content: Markdown | None = None
+    ) -> dict[str, Any]:
         """Replace a page's title, its whole text, or both. Returns page_id, title, content, updated_at, last_edited_by."""
         if title is None and content is None:
-            self.fail("NOTHING_TO_UPDATE", "Neither title nor content was given.", "Give at least one; append_to_page adds text.")
+            self.fail(
+                "NOTHING_TO_UPDATE",
+                "Neither title nor content was given.",
+                "Give at least one; append_to_page adds text.",
+            )
         return self._edited(find_page(self, page_id, "edit"), {"title": title, "content": content})
 
     @writes(example=MADE | {"content": "- basil: daily"}, setup=(PLANTS,))
-    def append_to_page(self, page_id: PageId, content: Annotated[Markdown, Field(min_length=1)]) -> dict[str, Any]:
+    def append_to_page(
+        self, page_id: PageId, content: Annotated[Markdown, Field(min_length=1)]
+    ) -> dict[str, Any]:
         """Add Markdown at the end of a page, on a line of its own, and return the page's new text."""
         row = find_page(self, page_id, "edit")
         longer = f"{row['content']}\n{content}" if row["content"] else content
         if len(longer) > 100_000:
-            self.fail("PAGE_TOO_LONG", "The page would hold more than 100,000 letters.", "Use a new page.", page_id=page_id)
+            self.fail(
+                "PAGE_TOO_LONG",
+                "The page would hold more than 100,000 letters.",
+                "Use a new page.",
+                page_id=page_id,
+            )
         return self._edited(row, {"content": longer})
 
     def _edited(self, row: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
@@ -142,26 +239,57 @@ class Pages(Service):
         row = find_page(self, page_id, "edit", trash=True)
         if row["trashed_at"] is None:
             gone = trashed_at(self, row) is not None
-            hint = "Restore the page above it, which list_trash shows." if gone else "Only pages of list_trash can be restored."
-            self.fail("NOT_IN_TRASH", f"'{row['title']}' was not moved to the trash itself.", hint, page_id=page_id)
+            hint = (
+                "Restore the page above it, which list_trash shows."
+                if gone
+                else "Only pages of list_trash can be restored."
+            )
+            self.fail(
+                "NOT_IN_TRASH",
+                f"'{row['title']}' was not moved to the trash itself.",
+                hint,
+                page_id=page_id,
+            )
         over = next((p for p in above(self, row)[1:] if trashed_at(self, p) is None), None)
-        self.db.update("notion_pages", row["id"], trashed_at=None, parent_id=over["id"] if over else None)
-        return {"page_id": page_id, "parent_page_id": parent_of(self, self.db.get("notion_pages", row["id"]) or row), "status": "restored"}
+        self.db.update(
+            "notion_pages", row["id"], trashed_at=None, parent_id=over["id"] if over else None
+        )
+        return {
+            "page_id": page_id,
+            "parent_page_id": parent_of(self, self.db.get("notion_pages", row["id"]) or row),
+            "status": "restored",
+        }
 
     @reads(example={"workspace_id": HOME})
-    def list_trash(self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_trash(
+        self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
+    ) -> dict[str, Any]:
         """Return pages that were moved to the trash in the last 30 days, the latest first, with deleted_at and purge_at."""
         home, since = workspace(self, workspace_id), iso(self.now - KEPT)
-        rows = self.db.rows("notion_pages", "workspace_id=? AND trashed_at>=?", home["id"], since, order="trashed_at DESC, id")
+        rows = self.db.rows(
+            "notion_pages",
+            "workspace_id=? AND trashed_at>=?",
+            home["id"],
+            since,
+            order="trashed_at DESC, id",
+        )
         kept = [r for r in rows if level(self, r) is not None]
         return page(kept, "pages", limit, cursor, self._gone)
 
     def _gone(self, row: dict[str, Any]) -> dict[str, Any]:
-        return summary(self, row) | {"deleted_at": row["trashed_at"], "purge_at": iso(parse_time(row["trashed_at"]) + KEPT)}
+        return summary(self, row) | {
+            "deleted_at": row["trashed_at"],
+            "purge_at": iso(parse_time(row["trashed_at"]) + KEPT),
+        }
 
     @reads(example={"query": "cabin", "workspace_id": HOME})
     def search_workspace(
-        self, query: Query, workspace_id: WorkspaceId, object_type: Kind | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        query: Query,
+        workspace_id: WorkspaceId,
+        object_type: Kind | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return pages, databases and database entries that hold every word, those with a word in the title first, then by relevance.
 
@@ -170,8 +298,17 @@ class Pages(Service):
         home = workspace(self, workspace_id)["id"]
         found: list[dict[str, Any]] = []
         if object_type in (None, "database"):
-            tables = [d for d in self.db.search("notion_databases", query) if d["workspace_id"] == home and self._seen(d)]
-            found += [self._hit("database", d, d["title"], ", ".join(p["name"] for p in d["properties"]), query) for d in tables]
+            tables = [
+                d
+                for d in self.db.search("notion_databases", query)
+                if d["workspace_id"] == home and self._seen(d)
+            ]
+            found += [
+                self._hit(
+                    "database", d, d["title"], ", ".join(p["name"] for p in d["properties"]), query
+                )
+                for d in tables
+            ]
         if object_type in (None, "page"):
             pages = self.db.search("notion_pages", query, order="bm25(notion_pages_fts, 4.0, 1.0)")
             pages = [p for p in pages if p["workspace_id"] == home and visible(self, p)]
@@ -179,10 +316,23 @@ class Pages(Service):
         if object_type in (None, "entry"):
             for entry in self.db.search("notion_entries", query):
                 table = self.db.get("notion_databases", entry["database_id"])
-                if table is not None and table["workspace_id"] == home and self._seen(table) and entry["trashed_at"] is None:
+                if (
+                    table is not None
+                    and table["workspace_id"] == home
+                    and self._seen(table)
+                    and entry["trashed_at"] is None
+                ):
                     title = entry["fields"].get(typed.title(table))
-                    found.append(self._hit("entry", entry, str(title or ""), entry["text"], query) | {"database_id": table["id"]})
-        return page(sorted(found, key=lambda hit: not rules.says(hit["title"], query)), "results", limit, cursor)
+                    found.append(
+                        self._hit("entry", entry, str(title or ""), entry["text"], query)
+                        | {"database_id": table["id"]}
+                    )
+        return page(
+            sorted(found, key=lambda hit: not rules.says(hit["title"], query)),
+            "results",
+            limit,
+            cursor,
+        )
 
     def _seen(self, table: dict[str, Any]) -> bool:
         parent = self.db.get("notion_pages", table["parent_id"]) if table["parent_id"] else None
@@ -190,6 +340,13 @@ class Pages(Service):
             return visible(self, parent)
         return workspace(self, table["workspace_id"])["role"] != "guest"
 
-    def _hit(self, kind: str, row: dict[str, Any], title: str, text: str, query: str) -> dict[str, Any]:
-        shown = {"object_id": row["id"], "object_type": kind, "title": title, "snippet": rules.snippet(text, query)}
+    def _hit(
+        self, kind: str, row: dict[str, Any], title: str, text: str, query: str
+    ) -> dict[str, Any]:
+        shown = {
+            "object_id": row["id"],
+            "object_type": kind,
+            "title": title,
+            "snippet": rules.snippet(text, query),
+        }
         return shown | {"updated_at": row.get("updated_at", row["created_at"]), "url": url(row)}

@@ -24,19 +24,39 @@ class Sharing(Service):
     """Shares and comments."""
 
     @writes(example=SHARED.args, idempotent=True)
-    def share_page(self, page_id: PageId, email: Email, permission: Permission = "view") -> dict[str, Any]:
+    def share_page(
+        self, page_id: PageId, email: Email, permission: Permission = "view"
+    ) -> dict[str, Any]:
         """Share a page and what is under it, or change what someone may do. Only members of the page's workspace can share it."""
         row, address = find_page(self, page_id, "full"), email.lower()
         if address == me(self)["email"]:
-            self.fail("CANNOT_SHARE_WITH_SELF", "The page is yours to use already.", "Name somebody else.", email=email)
+            self.fail(
+                "CANNOT_SHARE_WITH_SELF",
+                "The page is yours to use already.",
+                "Name somebody else.",
+                email=email,
+            )
         before = next((s for s in self._shares(row["id"]) if s["email"] == address), None)
         if before is None:
-            made = {"id": self.new_id("nsh"), "page_id": row["id"], "email": address, "permission": permission, "shared_at": self.time}
+            made = {
+                "id": self.new_id("nsh"),
+                "page_id": row["id"],
+                "email": address,
+                "permission": permission,
+                "shared_at": self.time,
+            }
             before = self.db.insert("notion_shares", made)
         elif before["permission"] != permission:
             before |= {"permission": permission, "shared_at": self.time}
-            self.db.update("notion_shares", before["id"], permission=permission, shared_at=self.time)
-        return {"page_id": row["id"], "shared_with_email": address, "permission": permission, "shared_at": before["shared_at"]}
+            self.db.update(
+                "notion_shares", before["id"], permission=permission, shared_at=self.time
+            )
+        return {
+            "page_id": row["id"],
+            "shared_with_email": address,
+            "permission": permission,
+            "shared_at": before["shared_at"],
+        }
 
     @writes(example=PACKING | {"email": "sam.oduya@gmail.com"}, setup=(SHARED,))
     def unshare_page(self, page_id: PageId, email: Email) -> dict[str, Any]:
@@ -44,8 +64,12 @@ class Sharing(Service):
         row = find_page(self, page_id, "full")
         known = {s["email"]: s["id"] for s in self._shares(row["id"])}
         if email.lower() not in known:
-            message = f"'{row['title']}' is not shared with {email}{did_you_mean(email.lower(), known)}"
-            self.fail("SHARE_NOT_FOUND", message, "get_page shows with whom it is shared.", email=email)
+            message = (
+                f"'{row['title']}' is not shared with {email}{did_you_mean(email.lower(), known)}"
+            )
+            self.fail(
+                "SHARE_NOT_FOUND", message, "get_page shows with whom it is shared.", email=email
+            )
         self.db.delete("notion_shares", known[email.lower()])
         return {"page_id": row["id"], "email": email.lower(), "status": "unshared"}
 
@@ -56,29 +80,55 @@ class Sharing(Service):
     def add_page_comment(self, page_id: PageId, body: Remark) -> dict[str, Any]:
         """Comment on a page; this needs permission to comment, not to edit."""
         row = find_page(self, page_id, "comment")
-        made = {"id": self.new_id("ncm"), "page_id": row["id"], "author": me(self)["name"], "body": body, "created_at": self.time}
+        made = {
+            "id": self.new_id("ncm"),
+            "page_id": row["id"],
+            "author": me(self)["name"],
+            "body": body,
+            "created_at": self.time,
+        }
         return self._comment(self.db.insert("notion_comments", made))
 
     @reads(example=PACKING)
     def list_page_comments(
-        self, page_id: PageId, include_resolved: Resolved = False, limit: Limit = 50, cursor: Cursor | None = None
+        self,
+        page_id: PageId,
+        include_resolved: Resolved = False,
+        limit: Limit = 50,
+        cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return the comments on a page, oldest first: comment_id, author, body, created_at, resolved_at."""
         row = find_page(self, page_id)
         rows = self.db.rows("notion_comments", "page_id=?", row["id"], order="created_at, id")
-        return page([r for r in rows if include_resolved or r["resolved_at"] is None], "comments", limit, cursor, self._comment)
+        return page(
+            [r for r in rows if include_resolved or r["resolved_at"] is None],
+            "comments",
+            limit,
+            cursor,
+            self._comment,
+        )
 
     @writes(example={"comment_id": "${said.comment_id}"}, setup=(SAID,), idempotent=True)
     def resolve_page_comment(self, comment_id: CommentId) -> dict[str, Any]:
         """Mark a comment as settled; this needs permission to comment on its page."""
         row = self.db.get("notion_comments", comment_id)
         if row is None:
-            self.fail("COMMENT_NOT_FOUND", f"There is no comment {comment_id!r}.", "See list_page_comments.", comment_id=comment_id)
+            self.fail(
+                "COMMENT_NOT_FOUND",
+                f"There is no comment {comment_id!r}.",
+                "See list_page_comments.",
+                comment_id=comment_id,
+            )
         find_page(self, row["page_id"], "comment")
         if row["resolved_at"] is None:
             self.db.update("notion_comments", comment_id, resolved_at=self.time)
         return self._comment(row | {"resolved_at": row["resolved_at"] or self.time})
 
     def _comment(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"comment_id": row["id"], "page_id": row["page_id"], "author": row["author"], "body": row["body"]}
+        shown = {
+            "comment_id": row["id"],
+            "page_id": row["page_id"],
+            "author": row["author"],
+            "body": row["body"],
+        }
         return shown | {"created_at": row["created_at"], "resolved_at": row.get("resolved_at")}

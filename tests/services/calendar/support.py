@@ -19,4 +19,12 @@ async def outlook(session: Session, tool: str, **args: Any) -> dict[str, Any]:
 
 
 async def made(session: Session, start: str, end: str, **more: Any) -> dict[str, Any]:
-    return await google(session, "create_event", calendar_id="primary", title="Test", start_time=start, end_time=end, **more)
+    return await google(
+        session,
+        "create_event",
+        calendar_id="primary",
+        title="Test",
+        start_time=start,
+        end_time=end,
+        **more,
+    )

@@ -33,17 +33,29 @@ async def occurrences(session: Session, series: str, first: str, last: str) -> l
 
 
 @pytest.mark.parametrize("person", names())
-def test_both_calendars_of_every_person_are_full_and_what_was_moved_left_a_copy(person: str) -> None:
+def test_both_calendars_of_every_person_are_full_and_what_was_moved_left_a_copy(
+    person: str,
+) -> None:
     world = shared(person)
     for service in ("google_calendar", "outlook_calendar"):
         assert world.sql(f"SELECT count(*) FROM {service}_events")[0][0] >= 120
-        assert world.sql(f"SELECT count(*) FROM {service}_events WHERE recurrence IS NOT NULL")[0][0] >= 8
-        assert world.sql(f"SELECT count(*) FROM {service}_events WHERE cancelled_at IS NOT NULL")[0][0] >= 10
-    copies = world.sql("SELECT count(*) FROM outlook_calendar_events WHERE title LIKE '%(copied)'")[0][0]
+        assert (
+            world.sql(f"SELECT count(*) FROM {service}_events WHERE recurrence IS NOT NULL")[0][0]
+            >= 8
+        )
+        assert (
+            world.sql(f"SELECT count(*) FROM {service}_events WHERE cancelled_at IS NOT NULL")[0][0]
+            >= 10
+        )
+    copies = world.sql("SELECT count(*) FROM outlook_calendar_events WHERE title LIKE '%(copied)'")[
+        0
+    ][0]
     assert copies >= 3
 
 
-async def test_the_dentist_stands_in_both_calendars_and_one_of_them_is_stale(session: Session) -> None:
+async def test_the_dentist_stands_in_both_calendars_and_one_of_them_is_stale(
+    session: Session,
+) -> None:
     own = await google(session, "get_event", event_id=at("gev", "dentist"))
     copy = await outlook(session, "get_event_details", event_id=at("oev", "dentist_copy"))
     assert own["start_time"] == "2026-03-24T17:15:00Z" and copy["start"] == "2026-03-17T16:30:00Z"
@@ -52,28 +64,84 @@ async def test_the_dentist_stands_in_both_calendars_and_one_of_them_is_stale(ses
 # -- recurrence -----------------------------------------------------------------------------------------------------
 
 
-def local_starts(rule: dict[str, Any], first: str, last: str, *, after: str | None = None) -> list[str]:
+def local_starts(
+    rule: dict[str, Any], first: str, last: str, *, after: str | None = None
+) -> list[str]:
     begin = int(datetime.fromisoformat(first).replace(tzinfo=PORTLAND).timestamp())
-    after_moment = begin if after is None else int(datetime.fromisoformat(after).replace(tzinfo=PORTLAND).timestamp())
+    after_moment = (
+        begin
+        if after is None
+        else int(datetime.fromisoformat(after).replace(tzinfo=PORTLAND).timestamp())
+    )
     end = int(datetime.fromisoformat(last).replace(tzinfo=PORTLAND).timestamp())
-    return [datetime.fromtimestamp(s, PORTLAND).strftime("%m-%d %H:%M") for s in starts(rule, begin, PORTLAND, after_moment, end)]
+    return [
+        datetime.fromtimestamp(s, PORTLAND).strftime("%m-%d %H:%M")
+        for s in starts(rule, begin, PORTLAND, after_moment, end)
+    ]
 
 
 @pytest.mark.parametrize(
     ("rule", "first", "last", "found"),
     [
-        ({"freq": "daily", "interval": 3}, "2026-03-06T09:00", "2026-03-14", ["03-06 09:00", "03-09 09:00", "03-12 09:00"]),
-        ({"freq": "weekly", "by_day": ["MO", "FR"]}, "2026-03-06T09:00", "2026-03-14", ["03-06 09:00", "03-09 09:00", "03-13 09:00"]),
-        ({"freq": "weekly", "interval": 2}, "2026-03-03T18:30", "2026-04-01", ["03-03 18:30", "03-17 18:30", "03-31 18:30"]),
-        ({"freq": "monthly"}, "2026-01-31T08:00", "2026-06-01", ["01-31 08:00", "03-31 08:00", "05-31 08:00"]),
-        ({"freq": "monthly", "by_day": ["2TU"]}, "2026-01-13T10:00", "2026-04-01", ["01-13 10:00", "02-10 10:00", "03-10 10:00"]),
-        ({"freq": "monthly", "by_day": ["-1FR"]}, "2026-01-30T15:00", "2026-04-01", ["01-30 15:00", "02-27 15:00", "03-27 15:00"]),
-        ({"freq": "yearly"}, "2024-02-29T12:00", "2033-01-01", ["02-29 12:00", "02-29 12:00", "02-29 12:00"]),
-        ({"freq": "weekly", "count": 2}, "2026-03-03T18:30", "2026-12-01", ["03-03 18:30", "03-10 18:30"]),
-        ({"freq": "daily", "until": "2026-03-04"}, "2026-03-03T18:30", "2026-12-01", ["03-03 18:30", "03-04 18:30"]),
+        (
+            {"freq": "daily", "interval": 3},
+            "2026-03-06T09:00",
+            "2026-03-14",
+            ["03-06 09:00", "03-09 09:00", "03-12 09:00"],
+        ),
+        (
+            {"freq": "weekly", "by_day": ["MO", "FR"]},
+            "2026-03-06T09:00",
+            "2026-03-14",
+            ["03-06 09:00", "03-09 09:00", "03-13 09:00"],
+        ),
+        (
+            {"freq": "weekly", "interval": 2},
+            "2026-03-03T18:30",
+            "2026-04-01",
+            ["03-03 18:30", "03-17 18:30", "03-31 18:30"],
+        ),
+        (
+            {"freq": "monthly"},
+            "2026-01-31T08:00",
+            "2026-06-01",
+            ["01-31 08:00", "03-31 08:00", "05-31 08:00"],
+        ),
+        (
+            {"freq": "monthly", "by_day": ["2TU"]},
+            "2026-01-13T10:00",
+            "2026-04-01",
+            ["01-13 10:00", "02-10 10:00", "03-10 10:00"],
+        ),
+        (
+            {"freq": "monthly", "by_day": ["-1FR"]},
+            "2026-01-30T15:00",
+            "2026-04-01",
+            ["01-30 15:00", "02-27 15:00", "03-27 15:00"],
+        ),
+        (
+            {"freq": "yearly"},
+            "2024-02-29T12:00",
+            "2033-01-01",
+            ["02-29 12:00", "02-29 12:00", "02-29 12:00"],
+        ),
+        (
+            {"freq": "weekly", "count": 2},
+            "2026-03-03T18:30",
+            "2026-12-01",
+            ["03-03 18:30", "03-10 18:30"],
+        ),
+        (
+            {"freq": "daily", "until": "2026-03-04"},
+            "2026-03-03T18:30",
+            "2026-12-01",
+            ["03-03 18:30", "03-04 18:30"],
+        ),
     ],
 )
-def test_rules_give_these_days(rule: dict[str, Any], first: str, last: str, found: list[str]) -> None:
+def test_rules_give_these_days(
+    rule: dict[str, Any], first: str, last: str, found: list[str]
+) -> None:
     assert local_starts(rule, first, last) == found
 
 
@@ -89,33 +157,75 @@ def test_a_late_window_sees_the_same_days_as_a_walk_from_the_beginning() -> None
 
 
 async def test_an_hour_stays_an_hour_when_the_clocks_change(session: Session) -> None:
-    series = await made(session, "2026-03-01T09:00", "2026-03-01T10:00", recurrence={"freq": "weekly"})
-    shown = [e["start_time"] for e in await occurrences(session, series["event_id"], "2026-02-28", "2026-03-16")]
+    series = await made(
+        session, "2026-03-01T09:00", "2026-03-01T10:00", recurrence={"freq": "weekly"}
+    )
+    shown = [
+        e["start_time"]
+        for e in await occurrences(session, series["event_id"], "2026-02-28", "2026-03-16")
+    ]
     assert shown == ["2026-03-01T17:00:00Z", "2026-03-08T16:00:00Z", "2026-03-15T16:00:00Z"]
 
 
 async def test_one_occurrence_can_be_changed_or_cancelled_alone(session: Session) -> None:
-    series = (await made(session, "2026-03-16T07:00", "2026-03-16T07:30", recurrence={"freq": "daily", "count": 4}))["event_id"]
+    series = (
+        await made(
+            session,
+            "2026-03-16T07:00",
+            "2026-03-16T07:30",
+            recurrence={"freq": "daily", "count": 4},
+        )
+    )["event_id"]
     first, second, third, _ = await occurrences(session, series, "2026-03-16", "2026-03-22")
-    changed = await google(session, "update_event", event_id=second["event_id"], start_time="2026-03-17T08:00", title="Later")
-    assert changed["end_time"] == "2026-03-17T15:30:00Z" and changed["original_start_time"] == second["start_time"]
+    changed = await google(
+        session,
+        "update_event",
+        event_id=second["event_id"],
+        start_time="2026-03-17T08:00",
+        title="Later",
+    )
+    assert (
+        changed["end_time"] == "2026-03-17T15:30:00Z"
+        and changed["original_start_time"] == second["start_time"]
+    )
     await google(session, "delete_event", event_id=third["event_id"])
     shown = await occurrences(session, series, "2026-03-16", "2026-03-22")
-    assert [e["title"] for e in shown] == ["Test", "Later", "Test"] and shown[0]["event_id"] == first["event_id"]
+    assert [e["title"] for e in shown] == ["Test", "Later", "Test"] and shown[0][
+        "event_id"
+    ] == first["event_id"]
     assert (await google(session, "get_event", event_id=third["event_id"]))["status"] == "cancelled"
-    again = await call_refused(session, "google_calendar", "update_event", event_id=third["event_id"], title="x")
+    again = await call_refused(
+        session, "google_calendar", "update_event", event_id=third["event_id"], title="x"
+    )
     assert again["code"] == "EVENT_CANCELLED"
-    no = await call_refused(session, "google_calendar", "get_event", event_id=series + "_20260330T140000Z")
+    no = await call_refused(
+        session, "google_calendar", "get_event", event_id=series + "_20260330T140000Z"
+    )
     assert no["code"] == "EVENT_NOT_FOUND"
 
 
 async def test_new_times_of_a_series_bring_its_occurrences_back_into_line(session: Session) -> None:
-    series = (await made(session, "2026-03-16T07:00", "2026-03-16T07:30", recurrence={"freq": "daily", "count": 3}))["event_id"]
+    series = (
+        await made(
+            session,
+            "2026-03-16T07:00",
+            "2026-03-16T07:30",
+            recurrence={"freq": "daily", "count": 3},
+        )
+    )["event_id"]
     part = (await occurrences(session, series, "2026-03-16", "2026-03-22"))[1]
     await google(session, "update_event", event_id=part["event_id"], title="Odd one")
-    await google(session, "update_event", event_id=series, recurrence={"freq": "weekly", "by_day": ["TU"], "count": 2})
+    await google(
+        session,
+        "update_event",
+        event_id=series,
+        recurrence={"freq": "weekly", "by_day": ["TU"], "count": 2},
+    )
     shown = await occurrences(session, series, "2026-03-16", "2026-04-20")
-    assert [(e["title"], e["start_time"]) for e in shown] == [("Test", "2026-03-17T14:00:00Z"), ("Test", "2026-03-24T14:00:00Z")]
+    assert [(e["title"], e["start_time"]) for e in shown] == [
+        ("Test", "2026-03-17T14:00:00Z"),
+        ("Test", "2026-03-24T14:00:00Z"),
+    ]
     single = await google(session, "update_event", event_id=series, remove_recurrence=True)
     assert single["recurrence"] is None and single["start_time"] == "2026-03-17T14:00:00Z"
 
@@ -129,9 +239,19 @@ async def test_new_times_of_a_series_bring_its_occurrences_back_into_line(sessio
         {"freq": "daily", "until": "2026-01-01"},
     ],
 )
-async def test_a_rule_that_contradicts_itself_is_refused(session: Session, rule: dict[str, Any]) -> None:
+async def test_a_rule_that_contradicts_itself_is_refused(
+    session: Session, rule: dict[str, Any]
+) -> None:
     times = {"start_time": "2026-03-20T09:00", "end_time": "2026-03-20T10:00"}
-    error = await call_refused(session, "google_calendar", "create_event", calendar_id="primary", title="x", recurrence=rule, **times)
+    error = await call_refused(
+        session,
+        "google_calendar",
+        "create_event",
+        calendar_id="primary",
+        title="x",
+        recurrence=rule,
+        **times,
+    )
     assert error["code"] == "INVALID_RECURRENCE"
 
 
@@ -141,23 +261,45 @@ async def test_a_rule_that_contradicts_itself_is_refused(session: Session, rule:
 async def test_whole_days_are_dates_and_their_end_is_the_day_after(session: Session) -> None:
     days = await made(session, "2026-03-27", "2026-03-30", all_day=True)
     assert (days["start_time"], days["end_time"]) == ("2026-03-27", "2026-03-30")
-    longer = await google(session, "update_event", event_id=days["event_id"], start_time="2026-03-28")
-    assert (longer["start_time"], longer["end_time"]) == ("2026-03-28", "2026-03-31"), "a new start keeps the length"
-    hours = await call_refused(session, "google_calendar", "update_event", event_id=days["event_id"], all_day=False)
+    longer = await google(
+        session, "update_event", event_id=days["event_id"], start_time="2026-03-28"
+    )
+    assert (longer["start_time"], longer["end_time"]) == ("2026-03-28", "2026-03-31"), (
+        "a new start keeps the length"
+    )
+    hours = await call_refused(
+        session, "google_calendar", "update_event", event_id=days["event_id"], all_day=False
+    )
     assert hours["code"] == "INVALID_TIME_RANGE"
     timed = await google(
-        session, "update_event", event_id=days["event_id"], all_day=False, start_time="2026-03-28T10:00", end_time="2026-03-28T11:00"
+        session,
+        "update_event",
+        event_id=days["event_id"],
+        all_day=False,
+        start_time="2026-03-28T10:00",
+        end_time="2026-03-28T11:00",
     )
     assert timed["start_time"] == "2026-03-28T17:00:00Z" and not timed["all_day"]
     nothing = {"start_time": "2026-03-27", "end_time": "2026-03-27", "all_day": True}
-    empty = await call_refused(session, "google_calendar", "create_event", calendar_id="primary", title="x", **nothing)
+    empty = await call_refused(
+        session, "google_calendar", "create_event", calendar_id="primary", title="x", **nothing
+    )
     assert "exclusive" in empty["hint"]
 
 
 async def test_an_end_before_the_start_is_refused_in_each_providers_words(session: Session) -> None:
-    times = {"calendar_id": "primary", "title": "x", "start_time": "2026-03-20T10:00", "end_time": "2026-03-20T09:00"}
-    assert (await call_refused(session, "google_calendar", "create_event", **times))["code"] == "INVALID_TIME_RANGE"
-    assert (await call_refused(session, "outlook_calendar", "schedule_event", **times))["code"] == "ERROR_INVALID_TIME_INTERVAL"
+    times = {
+        "calendar_id": "primary",
+        "title": "x",
+        "start_time": "2026-03-20T10:00",
+        "end_time": "2026-03-20T09:00",
+    }
+    assert (await call_refused(session, "google_calendar", "create_event", **times))[
+        "code"
+    ] == "INVALID_TIME_RANGE"
+    assert (await call_refused(session, "outlook_calendar", "schedule_event", **times))[
+        "code"
+    ] == "ERROR_INVALID_TIME_INTERVAL"
 
 
 async def test_an_overlap_is_shown_and_not_refused(session: Session) -> None:
@@ -172,7 +314,13 @@ async def test_an_overlap_is_shown_and_not_refused(session: Session) -> None:
     [
         ("Lunch with Ana on Friday 12:30–13:30", "Lunch with Ana", "2026-03-20 12:30", 60, ""),
         ("Dentist tomorrow at 3pm for 45 minutes", "Dentist", "2026-03-15 15:00", 45, ""),
-        ("Dinner at Tilikum Kitchen 2026-03-20 19:00", "Dinner", "2026-03-20 19:00", 60, "Tilikum Kitchen"),
+        (
+            "Dinner at Tilikum Kitchen 2026-03-20 19:00",
+            "Dinner",
+            "2026-03-20 19:00",
+            60,
+            "Tilikum Kitchen",
+        ),
         ("Call Tom March 17 2-3:30pm", "Call Tom", "2026-03-17 14:00", 90, ""),
         ("Tea on the 2nd of April at 16:00", "Tea", "2026-04-02 16:00", 60, ""),
         ("Vet 3/20 at 10:15", "Vet", "2026-03-20 10:15", 60, ""),
@@ -182,19 +330,35 @@ async def test_an_overlap_is_shown_and_not_refused(session: Session) -> None:
         ("Review next Monday noon", "Review", "2026-03-16 12:00", 60, ""),
     ],
 )
-def test_quick_add_understands_days_and_hours(text: str, title: str, start: str, minutes: int, where: str) -> None:
+def test_quick_add_understands_days_and_hours(
+    text: str, title: str, start: str, minutes: int, where: str
+) -> None:
     found = read(text, datetime(2026, 3, 14, 9, 0))
     assert found.clock is not None
-    assert (found.title, f"{found.day} {found.clock:%H:%M}", found.minutes, found.location) == (title, start, minutes, where)
+    assert (found.title, f"{found.day} {found.clock:%H:%M}", found.minutes, found.location) == (
+        title,
+        start,
+        minutes,
+        where,
+    )
 
 
-async def test_quick_add_makes_whole_days_and_series_and_refuses_what_it_cannot_read(session: Session) -> None:
+async def test_quick_add_makes_whole_days_and_series_and_refuses_what_it_cannot_read(
+    session: Session,
+) -> None:
     day = await google(session, "quick_add_event", calendar_id="primary", text="Taxes due April 15")
     assert day["all_day"] and day["start_time"] == "2026-04-15" and day["title"] == "Taxes due"
-    weekly = await google(session, "quick_add_event", calendar_id="primary", text="Choir every Tuesday at 19:00")
-    assert weekly["recurrence"] == {"freq": "weekly", "by_day": ["TU"]} and weekly["start_time"] == "2026-03-18T02:00:00Z"
+    weekly = await google(
+        session, "quick_add_event", calendar_id="primary", text="Choir every Tuesday at 19:00"
+    )
+    assert (
+        weekly["recurrence"] == {"freq": "weekly", "by_day": ["TU"]}
+        and weekly["start_time"] == "2026-03-18T02:00:00Z"
+    )
     for text in ("Something, some time", "Party on 2026-02-30", "Friday 12:00"):
-        error = await call_refused(session, "google_calendar", "quick_add_event", calendar_id="primary", text=text)
+        error = await call_refused(
+            session, "google_calendar", "quick_add_event", calendar_id="primary", text=text
+        )
         assert error["code"] == "CANNOT_PARSE_TEXT"
 
 
@@ -203,51 +367,109 @@ async def test_quick_add_makes_whole_days_and_series_and_refuses_what_it_cannot_
 
 async def test_a_calendar_shared_to_read_cannot_be_written(session: Session) -> None:
     times = {"title": "x", "start_time": "2026-03-20T09:00", "end_time": "2026-03-20T10:00"}
-    error = await call_refused(session, "google_calendar", "create_event", calendar_id=at("gcl", "ana"), **times)
+    error = await call_refused(
+        session, "google_calendar", "create_event", calendar_id=at("gcl", "ana"), **times
+    )
     assert error["code"] == "INSUFFICIENT_PERMISSIONS" and error["role"] == "reader"
-    assert (await call_refused(session, "google_calendar", "update_event", event_id=at("gev", "ana_away"), title="x"))[
-        "code"
-    ] == "INSUFFICIENT_PERMISSIONS"
-    assert (await call_refused(session, "google_calendar", "get_calendar_acl", calendar_id=at("gcl", "climbing")))["role"] == "writer"
+    assert (
+        await call_refused(
+            session, "google_calendar", "update_event", event_id=at("gev", "ana_away"), title="x"
+        )
+    )["code"] == "INSUFFICIENT_PERMISSIONS"
+    assert (
+        await call_refused(
+            session, "google_calendar", "get_calendar_acl", calendar_id=at("gcl", "climbing")
+        )
+    )["role"] == "writer"
     theirs = await google(session, "create_event", calendar_id=at("gcl", "climbing"), **times)
     assert theirs["organizer"] == {"email": "ben.asher@gmail.com", "self": False}
-    closed = await call_refused(session, "outlook_calendar", "cancel_event", event_id=at("oev", "closed_july"))
+    closed = await call_refused(
+        session, "outlook_calendar", "cancel_event", event_id=at("oev", "closed_july")
+    )
     assert closed["code"] == "ERROR_ACCESS_DENIED"
 
 
-async def test_only_the_organizer_changes_an_invitation_and_google_lets_one_drop_it(session: Session) -> None:
-    error = await call_refused(session, "google_calendar", "update_event", event_id=at("gev", "house_meeting"), title="x")
+async def test_only_the_organizer_changes_an_invitation_and_google_lets_one_drop_it(
+    session: Session,
+) -> None:
+    error = await call_refused(
+        session, "google_calendar", "update_event", event_id=at("gev", "house_meeting"), title="x"
+    )
     assert error["code"] == "NOT_ORGANIZER" and "rsvp_event" in error["hint"]
     await google(session, "set_event_reminder", event_id=at("gev", "house_meeting"), reminders=[])
     await google(session, "delete_event", event_id=at("gev", "house_meeting"))
-    theirs = await call_refused(session, "outlook_calendar", "cancel_event", event_id=at("oev", "expenses_call"))
+    theirs = await call_refused(
+        session, "outlook_calendar", "cancel_event", event_id=at("oev", "expenses_call")
+    )
     assert theirs["code"] == "NOT_ORGANIZER" and "respond_to_event" in theirs["hint"]
-    mine = await call_refused(session, "google_calendar", "rsvp_event", event_id=at("gev", "dentist"), response="accepted")
+    mine = await call_refused(
+        session, "google_calendar", "rsvp_event", event_id=at("gev", "dentist"), response="accepted"
+    )
     assert mine["code"] == "NOT_INVITED"
 
 
 async def test_sharing_replaces_a_role_and_can_be_taken_back(session: Session) -> None:
     home = at("gcl", "home")
-    await google(session, "share_calendar", calendar_id=home, email="Jordan.Park@gmail.com", role="writer")
-    acl = {r["email"]: r["role"] for r in (await google(session, "get_calendar_acl", calendar_id=home))["acl"]}
-    assert acl == {"maya.lindqvist@gmail.com": "owner", "ana.reyes@gmail.com": "writer", "jordan.park@gmail.com": "writer"}
+    await google(
+        session, "share_calendar", calendar_id=home, email="Jordan.Park@gmail.com", role="writer"
+    )
+    acl = {
+        r["email"]: r["role"]
+        for r in (await google(session, "get_calendar_acl", calendar_id=home))["acl"]
+    }
+    assert acl == {
+        "maya.lindqvist@gmail.com": "owner",
+        "ana.reyes@gmail.com": "writer",
+        "jordan.park@gmail.com": "writer",
+    }
     await google(session, "unshare_calendar", calendar_id=home, email="jordan.park@gmail.com")
-    gone = await call_refused(session, "google_calendar", "unshare_calendar", calendar_id=home, email="jordan.park@gmail.com")
+    gone = await call_refused(
+        session,
+        "google_calendar",
+        "unshare_calendar",
+        calendar_id=home,
+        email="jordan.park@gmail.com",
+    )
     assert gone["code"] == "ACL_RULE_NOT_FOUND"
-    assert (await call_refused(session, "google_calendar", "delete_calendar", calendar_id="primary"))["code"] == "CANNOT_DELETE_PRIMARY"
+    assert (
+        await call_refused(session, "google_calendar", "delete_calendar", calendar_id="primary")
+    )["code"] == "CANNOT_DELETE_PRIMARY"
 
 
 async def test_a_deleted_calendar_takes_its_events_along(session: Session) -> None:
     await google(session, "delete_calendar", calendar_id=at("gcl", "studio"))
-    assert (await call_refused(session, "google_calendar", "get_event", event_id=at("gev", "spring_market")))["code"] == "EVENT_NOT_FOUND"
+    assert (
+        await call_refused(
+            session, "google_calendar", "get_event", event_id=at("gev", "spring_market")
+        )
+    )["code"] == "EVENT_NOT_FOUND"
 
 
 async def test_a_moved_event_is_organised_from_its_new_calendar(session: Session) -> None:
     event = await made(session, "2026-03-22T10:00", "2026-03-22T11:00")
-    await google(session, "move_event", event_id=event["event_id"], new_calendar_id=at("gcl", "climbing"))
+    await google(
+        session, "move_event", event_id=event["event_id"], new_calendar_id=at("gcl", "climbing")
+    )
     shown = await google(session, "get_event", event_id=event["event_id"])
-    assert shown["calendar_id"] == at("gcl", "climbing") and shown["organizer"]["email"] == "ben.asher@gmail.com"
-    part = (await google(session, "list_events", calendar_id="primary", time_min="2026-03-17", time_max="2026-03-18"))["events"][0]
+    assert (
+        shown["calendar_id"] == at("gcl", "climbing")
+        and shown["organizer"]["email"] == "ben.asher@gmail.com"
+    )
+    part = (
+        await google(
+            session,
+            "list_events",
+            calendar_id="primary",
+            time_min="2026-03-17",
+            time_max="2026-03-18",
+        )
+    )["events"][0]
     assert part["recurring_event_id"] == at("gev", "yoga")
-    error = await call_refused(session, "google_calendar", "move_event", event_id=part["event_id"], new_calendar_id=at("gcl", "home"))
+    error = await call_refused(
+        session,
+        "google_calendar",
+        "move_event",
+        event_id=part["event_id"],
+        new_calendar_id=at("gcl", "home"),
+    )
     assert error["code"] == "CANNOT_MOVE_INSTANCE"

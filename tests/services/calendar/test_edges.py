@@ -33,7 +33,9 @@ def session() -> Session:
     ],
 )
 def test_work_rests_on_holidays(person: str, key: str, holidays: list[str]) -> None:
-    apart = shared(person).rows("outlook_calendar_events", "series_id=?", make_id("oev", person, key))
+    apart = shared(person).rows(
+        "outlook_calendar_events", "series_id=?", make_id("oev", person, key)
+    )
     gone = {row["original_at"][:10] for row in apart if row["cancelled_at"]}
     assert set(holidays) <= gone
 
@@ -42,54 +44,99 @@ async def weekly(session: Session, first: str, **more: Any) -> list[dict[str, An
     """Make a series on Google's calendar and return its first three occurrences."""
     start, end = (f"{first}T09:00", f"{first}T10:00")
     rule = {"freq": "weekly", "count": 6}
-    args = {"calendar_id": "primary", "title": "Sketching", "start_time": start, "end_time": end, "recurrence": rule}
+    args = {
+        "calendar_id": "primary",
+        "title": "Sketching",
+        "start_time": start,
+        "end_time": end,
+        "recurrence": rule,
+    }
     made = await google(session, "create_event", **args | more)
     shown = await google(session, "list_events", time_min=first, max_results=100)
     return [e for e in shown["events"] if e["recurring_event_id"] == made["event_id"]][:3]
 
 
-async def test_a_whole_day_of_a_series_stays_one_day_when_the_clocks_change(session: Session) -> None:
+async def test_a_whole_day_of_a_series_stays_one_day_when_the_clocks_change(
+    session: Session,
+) -> None:
     rule = {"freq": "weekly", "by_day": ["SU"]}
-    args = {"start_time": "2026-10-25", "end_time": "2026-10-26", "all_day": True, "recurrence": rule}
+    args = {
+        "start_time": "2026-10-25",
+        "end_time": "2026-10-26",
+        "all_day": True,
+        "recurrence": rule,
+    }
     made = await google(session, "create_event", calendar_id="primary", title="Sunday off", **args)
 
     async def days(first: str, last: str) -> list[tuple[str, str]]:
-        found = (await google(session, "list_events", time_min=first, time_max=last, max_results=100))["events"]
-        return [(e["start_time"], e["end_time"]) for e in found if e["recurring_event_id"] == made["event_id"]]
+        found = (
+            await google(session, "list_events", time_min=first, time_max=last, max_results=100)
+        )["events"]
+        return [
+            (e["start_time"], e["end_time"])
+            for e in found
+            if e["recurring_event_id"] == made["event_id"]
+        ]
 
-    assert await days("2026-10-26", "2026-11-09") == [("2026-11-01", "2026-11-02"), ("2026-11-08", "2026-11-09")]
+    assert await days("2026-10-26", "2026-11-09") == [
+        ("2026-11-01", "2026-11-02"),
+        ("2026-11-08", "2026-11-09"),
+    ]
     assert await days("2027-03-14", "2027-03-15") == [("2027-03-14", "2027-03-15")]
     assert await days("2027-03-15", "2027-03-16") == []
 
 
 async def test_a_last_day_is_included_to_its_end_when_it_has_25_hours(session: Session) -> None:
     args = {"start_time": "2026-11-01T23:15:00", "end_time": "2026-11-01T23:45:00"}
-    late = await outlook(session, "schedule_event", calendar_id="primary", title="Late call", **args)
+    late = await outlook(
+        session, "schedule_event", calendar_id="primary", title="Late call", **args
+    )
     shown = await outlook(session, "get_events", start_date="2026-11-01", end_date="2026-11-01")
     assert late["event_id"] in [e["event_id"] for e in shown["events"]]
     await google(session, "set_out_of_office", start_date="2026-11-01", end_date="2026-11-01")
-    busy = (await google(session, "get_free_busy", time_min="2026-11-01", time_max="2026-11-03"))["busy"]
+    busy = (await google(session, "get_free_busy", time_min="2026-11-01", time_max="2026-11-03"))[
+        "busy"
+    ]
     assert {"start": "2026-11-01T07:00:00Z", "end": "2026-11-02T08:00:00Z"} in busy
 
 
-async def test_what_changes_in_a_series_reaches_an_occurrence_that_differs_in_something_else(session: Session) -> None:
-    first, second, third = await weekly(session, "2026-03-19", attendees=[{"email": "priya.nair@gmail.com"}])
+async def test_what_changes_in_a_series_reaches_an_occurrence_that_differs_in_something_else(
+    session: Session,
+) -> None:
+    first, second, third = await weekly(
+        session, "2026-03-19", attendees=[{"email": "priya.nair@gmail.com"}]
+    )
     series = first["recurring_event_id"]
-    await google(session, "update_event", event_id=second["event_id"], start_time="2026-03-26T11:00")
+    await google(
+        session, "update_event", event_id=second["event_id"], start_time="2026-03-26T11:00"
+    )
     await google(session, "update_event", event_id=third["event_id"], location="Outside")
     await google(session, "update_event", event_id=series, title="Drawing", location="Room 2")
     await google(session, "add_attendee", event_id=series, email="ben.asher@gmail.com")
     await google(session, "remove_attendee", event_id=series, email="priya.nair@gmail.com")
     moved = await google(session, "get_event", event_id=second["event_id"])
-    assert (moved["title"], moved["location"], moved["start_time"]) == ("Drawing", "Room 2", "2026-03-26T18:00:00Z")
+    assert (moved["title"], moved["location"], moved["start_time"]) == (
+        "Drawing",
+        "Room 2",
+        "2026-03-26T18:00:00Z",
+    )
     assert [a["email"] for a in moved["attendees"]] == ["ben.asher@gmail.com"]
     assert (await google(session, "get_event", event_id=third["event_id"]))["location"] == "Outside"
-    assert moved["event_id"] in [e["event_id"] for e in (await google(session, "search_events", query="drawing ben"))["events"]]
+    assert moved["event_id"] in [
+        e["event_id"]
+        for e in (await google(session, "search_events", query="drawing ben"))["events"]
+    ]
 
 
-async def test_an_answer_for_one_occurrence_stays_when_the_series_is_answered(session: Session) -> None:
-    shown = await google(session, "list_events", time_min="2026-03-14", time_max="2026-12-31", max_results=100)
-    invited = [e for e in shown["events"] if e["recurring_event_id"] and e["my_response"] == "accepted"]
+async def test_an_answer_for_one_occurrence_stays_when_the_series_is_answered(
+    session: Session,
+) -> None:
+    shown = await google(
+        session, "list_events", time_min="2026-03-14", time_max="2026-12-31", max_results=100
+    )
+    invited = [
+        e for e in shown["events"] if e["recurring_event_id"] and e["my_response"] == "accepted"
+    ]
     one, series = invited[0]["event_id"], invited[0]["recurring_event_id"]
     await google(session, "rsvp_event", event_id=one, response="declined")
     await google(session, "rsvp_event", event_id=series, response="tentative")
@@ -97,11 +144,15 @@ async def test_an_answer_for_one_occurrence_stays_when_the_series_is_answered(se
     assert (await google(session, "get_event", event_id=series))["my_response"] == "tentative"
 
 
-async def test_the_next_start_of_a_series_counts_what_was_moved_and_looks_far(session: Session) -> None:
+async def test_the_next_start_of_a_series_counts_what_was_moved_and_looks_far(
+    session: Session,
+) -> None:
     first, second, _ = await weekly(session, "2026-03-19", title="Xylophone")
 
     async def following() -> str | None:
-        return (await google(session, "search_events", query="xylophone"))["events"][0]["next_start_time"]
+        return (await google(session, "search_events", query="xylophone"))["events"][0][
+            "next_start_time"
+        ]
 
     assert await following() == first["start_time"]
     await google(session, "update_event", event_id=first["event_id"], start_time="2026-03-20T12:00")
@@ -111,14 +162,26 @@ async def test_the_next_start_of_a_series_counts_what_was_moved_and_looks_far(se
     rule = {"freq": "yearly", "interval": 20}
     times = {"start_time": "2026-03-10T09:00", "end_time": "2026-03-10T10:00", "recurrence": rule}
     await google(session, "create_event", calendar_id="primary", title="Zephyr", **times)
-    assert (await google(session, "search_events", query="zephyr"))["events"][0]["next_start_time"] == "2046-03-10T17:00:00Z"
+    assert (await google(session, "search_events", query="zephyr"))["events"][0][
+        "next_start_time"
+    ] == "2046-03-10T17:00:00Z"
 
 
-async def test_a_room_of_a_series_is_booked_for_an_occurrence_that_was_moved_too(session: Session) -> None:
+async def test_a_room_of_a_series_is_booked_for_an_occurrence_that_was_moved_too(
+    session: Session,
+) -> None:
     rule = {"freq": "daily", "count": 3}
     times = {"start_time": "2026-06-10T19:00", "end_time": "2026-06-10T20:00", "recurrence": rule}
-    series = (await outlook(session, "schedule_event", calendar_id="primary", title="Model night", **times))["event_id"]
-    shown = (await outlook(session, "get_events", start_date="2026-06-10", end_date="2026-06-12", max_results=100))["events"]
+    series = (
+        await outlook(
+            session, "schedule_event", calendar_id="primary", title="Model night", **times
+        )
+    )["event_id"]
+    shown = (
+        await outlook(
+            session, "get_events", start_date="2026-06-10", end_date="2026-06-12", max_results=100
+        )
+    )["events"]
     one = [e for e in shown if e["series_event_id"] == series][1]["event_id"]
     await outlook(session, "modify_event", event_id=one, start_time="2026-06-11T21:00")
     room = make_id("orm", "maya", "small")
@@ -130,38 +193,67 @@ async def test_a_room_of_a_series_is_booked_for_an_occurrence_that_was_moved_too
 
 
 async def test_whoever_organises_a_moved_event_is_no_longer_a_guest_of_it(session: Session) -> None:
-    shared = next(c for c in (await google(session, "list_calendars"))["calendars"] if c["access_role"] == "writer")
-    times = {"start_time": "2026-03-20T18:00", "end_time": "2026-03-20T19:00", "attendees": [{"email": shared["owner"]}]}
+    shared = next(
+        c
+        for c in (await google(session, "list_calendars"))["calendars"]
+        if c["access_role"] == "writer"
+    )
+    times = {
+        "start_time": "2026-03-20T18:00",
+        "end_time": "2026-03-20T19:00",
+        "attendees": [{"email": shared["owner"]}],
+    }
     made = await google(session, "create_event", calendar_id="primary", title="Ropes", **times)
-    await google(session, "move_event", event_id=made["event_id"], new_calendar_id=shared["calendar_id"])
+    await google(
+        session, "move_event", event_id=made["event_id"], new_calendar_id=shared["calendar_id"]
+    )
     moved = await google(session, "get_event", event_id=made["event_id"])
     assert moved["organizer"]["email"] == shared["owner"] and moved["attendees"] == []
 
 
 async def test_a_colleague_who_is_away_declines(session: Session) -> None:
-    times = {"start_time": "2026-04-08T10:00", "end_time": "2026-04-08T11:00", "attendees": [{"email": LUCAS}]}
+    times = {
+        "start_time": "2026-04-08T10:00",
+        "end_time": "2026-04-08T11:00",
+        "attendees": [{"email": LUCAS}],
+    }
     made = await outlook(session, "schedule_event", calendar_id="primary", title="Tokens", **times)
     session.control.advance(3 * DAY)
-    assert (await outlook(session, "get_event_details", event_id=made["event_id"]))["attendees"][0]["response"] == "declined"
+    assert (await outlook(session, "get_event_details", event_id=made["event_id"]))["attendees"][0][
+        "response"
+    ] == "declined"
 
 
 async def test_a_colleague_is_busy_in_a_meeting_to_which_they_said_yes(session: Session) -> None:
     standup = {"start_date": "2026-03-17T09:30", "end_date": "2026-03-17T09:45"}
     busy = (await outlook(session, "get_schedule", email=LUCAS, **standup))["schedule"]
-    assert [(b["start"], b["status"], b["title"]) for b in busy] == [("2026-03-17T16:30:00Z", "busy", None)]
+    assert [(b["start"], b["status"], b["title"]) for b in busy] == [
+        ("2026-03-17T16:30:00Z", "busy", None)
+    ]
     dry_run = {"start_date": "2026-03-16T10:00", "end_date": "2026-03-16T12:00"}
-    assert (await outlook(session, "get_schedule", email=LUCAS, **dry_run))["schedule"], "Lucas organises it"
-    stranger = {"start_date": "2026-03-17T09:30", "end_date": "2026-03-17T09:45", "email": "ben.archer@northlight.org"}
+    assert (await outlook(session, "get_schedule", email=LUCAS, **dry_run))["schedule"], (
+        "Lucas organises it"
+    )
+    stranger = {
+        "start_date": "2026-03-17T09:30",
+        "end_date": "2026-03-17T09:45",
+        "email": "ben.archer@northlight.org",
+    }
     assert (await outlook(session, "get_schedule", **stranger))["schedule"] == []
 
 
-async def test_an_out_of_office_is_busy_on_the_primary_calendar_and_on_no_other(session: Session) -> None:
+async def test_an_out_of_office_is_busy_on_the_primary_calendar_and_on_no_other(
+    session: Session,
+) -> None:
     await google(session, "set_out_of_office", start_date="2026-05-05", end_date="2026-05-05")
     home, primary = make_id("gcl", "maya", "home"), make_id("gcl", "maya", "personal")
     day = {"time_min": "2026-05-05", "time_max": "2026-05-06"}
     away = [{"start": "2026-05-05T07:00:00Z", "end": "2026-05-06T07:00:00Z"}]
     every = await google(session, "get_free_busy", **day)
-    assert every["busy"] == away and {c["calendar_id"]: c["busy"] for c in every["calendars"]}[primary] == away
+    assert (
+        every["busy"] == away
+        and {c["calendar_id"]: c["busy"] for c in every["calendars"]}[primary] == away
+    )
     assert (await google(session, "get_free_busy", calendar_ids=["primary"], **day))["busy"] == away
     assert (await google(session, "get_free_busy", calendar_ids=[home], **day))["busy"] != away
 
@@ -179,12 +271,26 @@ WEEK = ["MO", "TU", "WE", "TH", "FR"]
         ("Bill on the 31st", "Bill", "2026-03-31", None),
     ],
 )
-def test_a_line_says_several_weekdays_or_a_day_of_the_month(text: str, title: str, day: str, by_day: list[str] | None) -> None:
+def test_a_line_says_several_weekdays_or_a_day_of_the_month(
+    text: str, title: str, day: str, by_day: list[str] | None
+) -> None:
     said = read(text, datetime(2026, 3, 14, 8))
-    assert (said.title, said.day.isoformat(), (said.rule or {}).get("by_day")) == (title, day, by_day)
+    assert (said.title, said.day.isoformat(), (said.rule or {}).get("by_day")) == (
+        title,
+        day,
+        by_day,
+    )
 
 
-@pytest.mark.parametrize("text", ["Trip from March 20 to March 22", "Rest Mon-Wed", "Fair 20 March - 22 March", "Party on the 35th"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Trip from March 20 to March 22",
+        "Rest Mon-Wed",
+        "Fair 20 March - 22 March",
+        "Party on the 35th",
+    ],
+)
 def test_a_line_with_a_span_of_days_is_not_read_as_its_first_day(text: str) -> None:
     with pytest.raises(ValueError, match=r"span of days|no month"):
         read(text, datetime(2026, 3, 14, 8))
@@ -199,6 +305,8 @@ def test_a_line_with_a_span_of_days_is_not_read_as_its_first_day(text: str) -> N
         ("outlook", "modify_event", {"event_id": "oev_x", "title": " "}),
     ],
 )
-async def test_a_name_of_nothing_but_spaces_is_refused(session: Session, service: str, tool: str, args: dict[str, Any]) -> None:
+async def test_a_name_of_nothing_but_spaces_is_refused(
+    session: Session, service: str, tool: str, args: dict[str, Any]
+) -> None:
     error = assert_error(await session.call(f"{service}_calendar", tool, args))
     assert error["code"] in ("INVALID_ARGUMENT", "ERROR_INVALID_REQUEST")

@@ -20,99 +20,193 @@ def session() -> Session:
 
 
 async def meeting(session: Session, start: str, end: str, **more: Any) -> dict[str, Any]:
-    return await outlook(session, "schedule_event", calendar_id="primary", title="Test", start_time=start, end_time=end, **more)
+    return await outlook(
+        session,
+        "schedule_event",
+        calendar_id="primary",
+        title="Test",
+        start_time=start,
+        end_time=end,
+        **more,
+    )
 
 
 # -- answers --------------------------------------------------------------------------------------------------------
 
 
 async def test_guests_answer_in_time_and_decline_when_they_are_busy(session: Session) -> None:
-    people = [{"email": "lucas.weber@fernhill.design"}, {"email": "tomas.lind@fernhill.design"}, {"email": "nobody@elsewhere.com"}]
+    people = [
+        {"email": "lucas.weber@fernhill.design"},
+        {"email": "tomas.lind@fernhill.design"},
+        {"email": "nobody@elsewhere.com"},
+    ]
     event = await meeting(session, "2026-03-23T13:30", "2026-03-23T14:00", attendees=people)
     assert {a["response"] for a in event["attendees"]} == {"needsAction"}
     session.control.advance(3 * DAY)
-    answers = {a["email"]: a["response"] for a in (await outlook(session, "get_event_details", event_id=event["event_id"]))["attendees"]}
-    assert answers["lucas.weber@fernhill.design"] == answers["tomas.lind@fernhill.design"] == "declined"
+    answers = {
+        a["email"]: a["response"]
+        for a in (await outlook(session, "get_event_details", event_id=event["event_id"]))[
+            "attendees"
+        ]
+    }
+    assert (
+        answers["lucas.weber@fernhill.design"]
+        == answers["tomas.lind@fernhill.design"]
+        == "declined"
+    )
     assert answers["nobody@elsewhere.com"] == "needsAction"
-    moved = await outlook(session, "modify_event", event_id=event["event_id"], start_time="2026-03-27T14:00")
-    assert {a["response"] for a in moved["attendees"]} == {"needsAction"}, "a new time asks everybody again"
+    moved = await outlook(
+        session, "modify_event", event_id=event["event_id"], start_time="2026-03-27T14:00"
+    )
+    assert {a["response"] for a in moved["attendees"]} == {"needsAction"}, (
+        "a new time asks everybody again"
+    )
 
 
 async def test_the_organizer_is_no_guest_and_nobody_is_invited_twice(session: Session) -> None:
-    people = [{"email": "Maya.Lindqvist@gmail.com"}, {"email": "ben.asher@gmail.com"}, {"email": "Ben.Asher@gmail.com"}]
+    people = [
+        {"email": "Maya.Lindqvist@gmail.com"},
+        {"email": "ben.asher@gmail.com"},
+        {"email": "Ben.Asher@gmail.com"},
+    ]
     event = await made(session, "2026-03-22T10:00", "2026-03-22T11:00", attendees=people)
-    assert [(g["email"], g["name"]) for g in event["attendees"]] == [("ben.asher@gmail.com", "Ben Asher")] and event["my_response"] is None
-    again = await call_refused(session, "google_calendar", "add_attendee", event_id=event["event_id"], email="BEN.ASHER@gmail.com")
+    assert [(g["email"], g["name"]) for g in event["attendees"]] == [
+        ("ben.asher@gmail.com", "Ben Asher")
+    ] and event["my_response"] is None
+    again = await call_refused(
+        session,
+        "google_calendar",
+        "add_attendee",
+        event_id=event["event_id"],
+        email="BEN.ASHER@gmail.com",
+    )
     assert again["code"] == "DUPLICATE_ATTENDEE"
 
 
 async def test_a_declined_invitation_leaves_one_free(session: Session) -> None:
     span = {"start_date": "2026-03-24T11:00", "end_date": "2026-03-24T12:30"}
     before = (await outlook(session, "get_schedule", **span))["schedule"]
-    assert [(s["title"], s["status"]) for s in before] == [("Expenses of the quarter: last call", "tentative")]
-    await outlook(session, "respond_to_event", event_id=at("oev", "expenses_call"), response="declined")
+    assert [(s["title"], s["status"]) for s in before] == [
+        ("Expenses of the quarter: last call", "tentative")
+    ]
+    await outlook(
+        session, "respond_to_event", event_id=at("oev", "expenses_call"), response="declined"
+    )
     assert (await outlook(session, "get_schedule", **span))["schedule"] == []
 
 
 async def test_out_of_office_declines_what_has_no_answer_and_is_busy(session: Session) -> None:
     span = {"time_min": "2026-03-22T00:00", "time_max": "2026-03-23T00:00"}
-    await google(session, "set_out_of_office", start_date="2026-03-22", end_date="2026-03-22", decline_message="Away")
+    await google(
+        session,
+        "set_out_of_office",
+        start_date="2026-03-22",
+        end_date="2026-03-22",
+        decline_message="Away",
+    )
     away = await google(session, "get_out_of_office")
     assert away["enabled"] and away["declined_events"] == [at("gev", "house_meeting")]
-    assert (await google(session, "get_event", event_id=at("gev", "house_meeting")))["my_response"] == "declined"
-    assert (await google(session, "get_free_busy", **span))["busy"] == [{"start": "2026-03-22T07:00:00Z", "end": "2026-03-23T07:00:00Z"}]
+    assert (await google(session, "get_event", event_id=at("gev", "house_meeting")))[
+        "my_response"
+    ] == "declined"
+    assert (await google(session, "get_free_busy", **span))["busy"] == [
+        {"start": "2026-03-22T07:00:00Z", "end": "2026-03-23T07:00:00Z"}
+    ]
     session.control.advance(10 * DAY)
     assert not (await google(session, "get_out_of_office"))["enabled"]
     await google(session, "clear_out_of_office")
     assert await google(session, "get_out_of_office") == {}
-    assert (await google(session, "get_event", event_id=at("gev", "house_meeting")))["my_response"] == "needsAction"
+    assert (await google(session, "get_event", event_id=at("gev", "house_meeting")))[
+        "my_response"
+    ] == "needsAction"
 
 
 # -- slots, rooms, polls --------------------------------------------------------------------------------------------
 
 
-async def test_a_booked_slot_vanishes_and_comes_back_when_the_event_is_cancelled(session: Session) -> None:
+async def test_a_booked_slot_vanishes_and_comes_back_when_the_event_is_cancelled(
+    session: Session,
+) -> None:
     studio = {"calendar_id": at("gcl", "studio"), "time_max": "2026-03-30"}
     free = (await google(session, "list_appointment_slots", **studio))["slots"]
     assert len(free) == 4, "two of six are booked"
-    event = await google(session, "book_appointment_slot", slot_id=free[0]["slot_id"], attendee_email="kai@tanaka.com")
-    assert event["attendees"] == [{"email": "kai@tanaka.com", "name": None, "response_status": "accepted"}]
+    event = await google(
+        session,
+        "book_appointment_slot",
+        slot_id=free[0]["slot_id"],
+        attendee_email="kai@tanaka.com",
+    )
+    assert event["attendees"] == [
+        {"email": "kai@tanaka.com", "name": None, "response_status": "accepted"}
+    ]
     assert len((await google(session, "list_appointment_slots", **studio))["slots"]) == 3
-    twice = await call_refused(session, "google_calendar", "book_appointment_slot", slot_id=free[0]["slot_id"], attendee_email="a@b.co")
+    twice = await call_refused(
+        session,
+        "google_calendar",
+        "book_appointment_slot",
+        slot_id=free[0]["slot_id"],
+        attendee_email="a@b.co",
+    )
     assert twice["code"] == "SLOT_UNAVAILABLE" and twice["status"] == "booked"
     await google(session, "delete_event", event_id=event["event_id"])
     assert (await google(session, "list_appointment_slots", **studio))["slots"] == free
     await made(session, free[0]["start_time"], free[0]["end_time"])
-    assert len((await google(session, "list_appointment_slots", **studio))["slots"]) == 3, "another event is in its time"
+    assert len((await google(session, "list_appointment_slots", **studio))["slots"]) == 3, (
+        "another event is in its time"
+    )
     session.control.advance(30 * DAY)
-    late = await call_refused(session, "google_calendar", "book_appointment_slot", slot_id=free[1]["slot_id"], attendee_email="a@b.co")
+    late = await call_refused(
+        session,
+        "google_calendar",
+        "book_appointment_slot",
+        slot_id=free[1]["slot_id"],
+        attendee_email="a@b.co",
+    )
     assert late["status"] == "past"
 
 
 async def test_rooms_really_conflict_also_when_a_meeting_moves(session: Session) -> None:
     event = (await meeting(session, "2026-03-24T12:00", "2026-03-24T13:00"))["event_id"]
     greenhouse = at("orm", "greenhouse")
-    assert (await outlook(session, "book_room", event_id=event, room_id=greenhouse))["status"] == "booked"
+    assert (await outlook(session, "book_room", event_id=event, room_id=greenhouse))[
+        "status"
+    ] == "booked"
     span = {"start_time": "2026-03-24T11:30", "end_time": "2026-03-24T13:30"}
     seen = await outlook(session, "check_room_availability", room_id=greenhouse, **span)
     assert not seen["available"] and [e["event_id"] for e in seen["conflicting_events"]] == [event]
     other = (await meeting(session, "2026-03-24T12:30", "2026-03-24T13:30"))["event_id"]
-    assert (await call_refused(session, "outlook_calendar", "book_room", event_id=other, room_id=greenhouse))[
-        "code"
-    ] == "ERROR_ROOM_NOT_AVAILABLE"
-    clash = await call_refused(session, "outlook_calendar", "modify_event", event_id=event, start_time="2026-03-24T13:30")
+    assert (
+        await call_refused(
+            session, "outlook_calendar", "book_room", event_id=other, room_id=greenhouse
+        )
+    )["code"] == "ERROR_ROOM_NOT_AVAILABLE"
+    clash = await call_refused(
+        session, "outlook_calendar", "modify_event", event_id=event, start_time="2026-03-24T13:30"
+    )
     assert clash["code"] == "ERROR_ROOM_NOT_AVAILABLE" and "Client visit" in clash["message"]
     await outlook(session, "cancel_event", event_id=event)
-    assert (await outlook(session, "book_room", event_id=other, room_id=greenhouse))["status"] == "booked"
+    assert (await outlook(session, "book_room", event_id=other, room_id=greenhouse))[
+        "status"
+    ] == "booked"
 
 
 async def test_a_series_needs_its_room_every_time(session: Session) -> None:
-    weekly = (await meeting(session, "2026-03-16T13:30", "2026-03-16T14:00", recurrence={"freq": "weekly"}))["event_id"]
-    clash = await call_refused(session, "outlook_calendar", "book_room", event_id=weekly, room_id=at("orm", "greenhouse"))
+    weekly = (
+        await meeting(
+            session, "2026-03-16T13:30", "2026-03-16T14:00", recurrence={"freq": "weekly"}
+        )
+    )["event_id"]
+    clash = await call_refused(
+        session, "outlook_calendar", "book_room", event_id=weekly, room_id=at("orm", "greenhouse")
+    )
     assert "Studio managers" in clash["message"]
-    assert (await outlook(session, "book_room", event_id=weekly, room_id=at("orm", "attic")))["status"] == "booked"
+    assert (await outlook(session, "book_room", event_id=weekly, room_id=at("orm", "attic")))[
+        "status"
+    ] == "booked"
     part = {"start_time": "2026-04-20T13:00", "end_time": "2026-04-20T14:00"}
-    assert not (await outlook(session, "check_room_availability", room_id=at("orm", "attic"), **part))["available"]
+    assert not (
+        await outlook(session, "check_room_availability", room_id=at("orm", "attic"), **part)
+    )["available"]
 
 
 async def test_meeting_times_suit_what_is_known_of_everybody(session: Session) -> None:
@@ -120,16 +214,30 @@ async def test_meeting_times_suit_what_is_known_of_everybody(session: Session) -
     span = {"duration_minutes": 60, "time_min": "2026-03-23", "time_max": "2026-03-24"}
     found = await outlook(session, "find_meeting_times", attendee_emails=people, **span)
     grades = [s["confidence"] for s in found["suggestions"]]
-    assert grades == sorted(grades, key=("good", "fair", "poor").index) and grades[0] == "good" and found["unknown_attendees"] == []
+    assert (
+        grades == sorted(grades, key=("good", "fair", "poor").index)
+        and grades[0] == "good"
+        and found["unknown_attendees"] == []
+    )
     for suggestion in found["suggestions"]:
         if suggestion["confidence"] == "good":
             for email in people:
-                taken = await outlook(session, "get_schedule", start_date=suggestion["start"], end_date=suggestion["end"], email=email)
+                taken = await outlook(
+                    session,
+                    "get_schedule",
+                    start_date=suggestion["start"],
+                    end_date=suggestion["end"],
+                    email=email,
+                )
                 assert taken["schedule"] == []
-            mine = await outlook(session, "get_schedule", start_date=suggestion["start"], end_date=suggestion["end"])
+            mine = await outlook(
+                session, "get_schedule", start_date=suggestion["start"], end_date=suggestion["end"]
+            )
             assert mine["schedule"] == []
     stranger = await outlook(session, "find_meeting_times", attendee_emails=["a@b.co"], **span)
-    assert {s["confidence"] for s in stranger["suggestions"]} == {"fair"} and stranger["unknown_attendees"] == ["a@b.co"]
+    assert {s["confidence"] for s in stranger["suggestions"]} == {"fair"} and stranger[
+        "unknown_attendees"
+    ] == ["a@b.co"]
 
 
 async def test_votes_come_in_and_the_leading_slot_becomes_the_meeting(session: Session) -> None:
@@ -137,10 +245,17 @@ async def test_votes_come_in_and_the_leading_slot_becomes_the_meeting(session: S
         {"start_time": "2026-03-25T13:00", "end_time": "2026-03-25T14:00"},
         {"start_time": "2026-03-26T11:00", "end_time": "2026-03-26T12:00"},
     ]
-    args = {"title": "Offsite", "proposed_times": times, "attendees": ["mei.chen@fernhill.design"], "duration_minutes": 60}
+    args = {
+        "title": "Offsite",
+        "proposed_times": times,
+        "attendees": ["mei.chen@fernhill.design"],
+        "duration_minutes": 60,
+    }
     poll = await outlook(session, "create_scheduling_poll", **args)
     assert poll["leading_slot"] is None
-    assert (await call_refused(session, "outlook_calendar", "finalize_poll", poll_id=poll["poll_id"]))["code"] == "ERROR_NO_VOTES"
+    assert (
+        await call_refused(session, "outlook_calendar", "finalize_poll", poll_id=poll["poll_id"])
+    )["code"] == "ERROR_NO_VOTES"
     session.control.advance(2 * DAY)
     later = await outlook(session, "get_scheduling_poll", poll_id=poll["poll_id"])
     assert [s["votes"] for s in later["slots"]] == [
@@ -152,16 +267,27 @@ async def test_votes_come_in_and_the_leading_slot_becomes_the_meeting(session: S
     event = await outlook(session, "get_event_details", event_id=done["event_id"])
     assert event["title"] == "Offsite" and event["start"] == "2026-03-26T18:00:00Z"
     no = [{"slot_id": later["leading_slot"], "response": "no"}]
-    late = await call_refused(session, "outlook_calendar", "vote_on_poll", poll_id=poll["poll_id"], votes=no)
+    late = await call_refused(
+        session, "outlook_calendar", "vote_on_poll", poll_id=poll["poll_id"], votes=no
+    )
     assert late["code"] == "ERROR_POLL_CLOSED" and late["status"] == "finalized"
 
 
 async def test_one_votes_in_the_polls_of_others_but_cannot_close_them(session: Session) -> None:
     poll = at("opl", "critique")
     slot = (await outlook(session, "get_scheduling_poll", poll_id=poll))["slots"][1]
-    await outlook(session, "vote_on_poll", poll_id=poll, votes=[{"slot_id": slot["slot_id"], "response": "yes"}])
-    assert (await outlook(session, "get_scheduling_poll", poll_id=poll))["slots"][1]["yes"] == slot["yes"] + 1
-    assert (await call_refused(session, "outlook_calendar", "finalize_poll", poll_id=poll))["code"] == "ERROR_ACCESS_DENIED"
+    await outlook(
+        session,
+        "vote_on_poll",
+        poll_id=poll,
+        votes=[{"slot_id": slot["slot_id"], "response": "yes"}],
+    )
+    assert (await outlook(session, "get_scheduling_poll", poll_id=poll))["slots"][1]["yes"] == slot[
+        "yes"
+    ] + 1
+    assert (await call_refused(session, "outlook_calendar", "finalize_poll", poll_id=poll))[
+        "code"
+    ] == "ERROR_ACCESS_DENIED"
     session.control.advance(60 * DAY)
     assert (await outlook(session, "get_scheduling_poll", poll_id=poll))["status"] == "expired"
 
@@ -173,7 +299,9 @@ async def test_a_search_ranks_words_in_any_order_and_shows_a_series_once(session
     found = await google(session, "search_events", query="nora yoga")
     series = [e for e in found["events"] if e["event_id"] == at("gev", "yoga")]
     assert len(series) == 1 and series[0]["next_start_time"] == "2026-03-18T01:30:00Z"
-    assert (await outlook(session, "find_events", query="workshop lakeview"))["events"][0]["event_id"] == at("oev", "workshop_1")
+    assert (await outlook(session, "find_events", query="workshop lakeview"))["events"][0][
+        "event_id"
+    ] == at("oev", "workshop_1")
     assert (await google(session, "search_events", query="zebra"))["events"] == []
 
 

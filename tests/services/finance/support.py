@@ -32,6 +32,10 @@ async def call_refused(session: Session, tool: str, **args: Any) -> dict[str, An
 
 
 async def cash(session: Session, service: str = "robinhood") -> dict[str, int]:
-    tools = {"robinhood": "get_account", "fidelity": "get_investor_profile", "vanguard": "get_user_profile"}
+    tools = {
+        "robinhood": "get_account",
+        "fidelity": "get_investor_profile",
+        "vanguard": "get_user_profile",
+    }
     shown = await call_ok(session, f"{service}.{tools[service]}")
     return {k: cents(v) for k, v in shown.items() if isinstance(v, float)}

@@ -29,10 +29,16 @@ def session() -> Session:
 # -- orders and the clock -----------------------------------------------------------------------------------------------
 
 
-async def test_a_market_order_at_the_weekend_waits_for_the_opening_and_holds_money_till_then(session: Session) -> None:
+async def test_a_market_order_at_the_weekend_waits_for_the_opening_and_holds_money_till_then(
+    session: Session,
+) -> None:
     before = await cash(session)
     made = await call_ok(session, "robinhood.place_trade", symbol="orbx", side="buy", quantity=2)
-    assert made["status"] == "pending" and made["filled_price"] is None and made["expires_at"] == "2026-03-16T20:00:00Z"
+    assert (
+        made["status"] == "pending"
+        and made["filled_price"] is None
+        and made["expires_at"] == "2026-03-16T20:00:00Z"
+    )
     last = market.price(ROWS["ORBX"], session.control.now)
     held = await cash(session)
     assert held["cash_balance"] == before["cash_balance"]
@@ -42,21 +48,30 @@ async def test_a_market_order_at_the_weekend_waits_for_the_opening_and_holds_mon
     ask = market.spread(ROWS["ORBX"], market.price(ROWS["ORBX"], parse_time(MONDAY_OPEN)))[1]
     assert (done["status"], done["filled_at"], done["filled_price"]) == ("filled", MONDAY_OPEN, ask)
     after = await cash(session)
-    assert before["cash_balance"] - after["cash_balance"] == cents(done["filled_amount"]) == 2 * cents(ask)
+    assert (
+        before["cash_balance"] - after["cash_balance"]
+        == cents(done["filled_amount"])
+        == 2 * cents(ask)
+    )
     assert after["held_for_orders"] == before["held_for_orders"]
 
 
 async def test_in_the_session_an_order_fills_at_the_quote(session: Session) -> None:
     until(session, "2026-03-16T15:00:05Z")
     quote = await call_ok(session, "robinhood.get_asset_quote", symbol="SMPK")
-    bought = await call_ok(session, "robinhood.place_trade", symbol="SMPK", side="buy", quantity=0.5)
+    bought = await call_ok(
+        session, "robinhood.place_trade", symbol="SMPK", side="buy", quantity=0.5
+    )
     sold = await call_ok(session, "fidelity.place_order", symbol="DVQL", side="sell", quantity=1)
-    assert bought["status"] == "filled" and bought["filled_price"] == quote["ask"] > quote["current_price"]
+    assert (
+        bought["status"] == "filled"
+        and bought["filled_price"] == quote["ask"] > quote["current_price"]
+    )
     other = await call_ok(session, "fidelity.get_stock_quote", symbol="DVQL")
     assert sold["filled_price"] == other["bid"] and sold["commission"] == 0.0
-    assert (await call_ok(session, "fidelity.get_stock_quote", symbol="SMPK"))["last_price"] == quote["current_price"], (
-        "brokers see one price"
-    )
+    assert (await call_ok(session, "fidelity.get_stock_quote", symbol="SMPK"))[
+        "last_price"
+    ] == quote["current_price"], "brokers see one price"
 
 
 async def test_proceeds_can_be_spent_at_once_and_withdrawn_once_settled(session: Session) -> None:
@@ -65,29 +80,63 @@ async def test_proceeds_can_be_spent_at_once_and_withdrawn_once_settled(session:
     sold = await call_ok(session, "robinhood.place_trade", symbol="TMKT", side="sell", quantity=1)
     after, got = await cash(session), cents(sold["filled_amount"])
     assert after["buying_power"] == before["buying_power"] + got
-    assert after["withdrawable_cash"] == before["withdrawable_cash"] and after["unsettled_funds"] == got
-    error = await call_refused(session, "robinhood.withdraw_to_bank", amount=(before["withdrawable_cash"] + got) / 100)
-    assert error["code"] == "INSUFFICIENT_SETTLED_CASH" and error["unsettled"] == sold["filled_amount"]
+    assert (
+        after["withdrawable_cash"] == before["withdrawable_cash"]
+        and after["unsettled_funds"] == got
+    )
+    error = await call_refused(
+        session, "robinhood.withdraw_to_bank", amount=(before["withdrawable_cash"] + got) / 100
+    )
+    assert (
+        error["code"] == "INSUFFICIENT_SETTLED_CASH" and error["unsettled"] == sold["filled_amount"]
+    )
     until(session, "2026-03-17T13:30:00Z")
-    sent = await call_ok(session, "robinhood.withdraw_to_bank", amount=(before["withdrawable_cash"] + got) / 100)
-    assert sent["estimated_arrival"] == "2026-03-19T13:30:00Z" and (await cash(session))["withdrawable_cash"] == 0
+    sent = await call_ok(
+        session, "robinhood.withdraw_to_bank", amount=(before["withdrawable_cash"] + got) / 100
+    )
+    assert (
+        sent["estimated_arrival"] == "2026-03-19T13:30:00Z"
+        and (await cash(session))["withdrawable_cash"] == 0
+    )
 
 
-async def test_a_limit_order_fills_at_its_limit_or_better_when_the_market_comes_there(session: Session) -> None:
+async def test_a_limit_order_fills_at_its_limit_or_better_when_the_market_comes_there(
+    session: Session,
+) -> None:
     row = ROWS["SMPK"]
     opened, closed = parse_time(MONDAY_OPEN), parse_time("2026-03-16T20:00:00Z")
     asks = [market.spread(row, market.price(row, m))[1] for m in range(opened + 60, closed, 60)]
     limit = sorted(asks)[len(asks) // 20]
-    made = await call_ok(session, "robinhood.place_trade", symbol="SMPK", side="buy", quantity=1, order_type="limit", limit_price=limit)
+    made = await call_ok(
+        session,
+        "robinhood.place_trade",
+        symbol="SMPK",
+        side="buy",
+        quantity=1,
+        order_type="limit",
+        limit_price=limit,
+    )
     until(session, "2026-03-16T20:00:00Z")
     done = await call_ok(session, "robinhood.get_trade", order_id=made["order_id"])
-    assert done["status"] == "filled" and done["filled_price"] <= limit and opened <= parse_time(done["filled_at"]) <= closed
+    assert (
+        done["status"] == "filled"
+        and done["filled_price"] <= limit
+        and opened <= parse_time(done["filled_at"]) <= closed
+    )
     cheap = await call_ok(
-        session, "robinhood.place_trade", symbol="SMPK", side="buy", quantity=1, order_type="limit", limit_price=min(asks) / 2
+        session,
+        "robinhood.place_trade",
+        symbol="SMPK",
+        side="buy",
+        quantity=1,
+        order_type="limit",
+        limit_price=min(asks) / 2,
     )
     until(session, "2026-03-18T12:00:00Z")
     lapsed = await call_ok(session, "robinhood.get_trade", order_id=cheap["order_id"])
-    assert lapsed["status"] == "canceled" and lapsed["canceled_at"] == "2026-03-17T20:00:00Z", "good for the day"
+    assert lapsed["status"] == "canceled" and lapsed["canceled_at"] == "2026-03-17T20:00:00Z", (
+        "good for the day"
+    )
     error = await call_refused(session, "robinhood.cancel_trade", order_id=cheap["order_id"])
     assert error["code"] == "ORDER_NOT_CANCELABLE" and error["status"] == "expired"
 
@@ -96,10 +145,16 @@ async def test_a_canceled_order_gives_back_what_it_held_and_never_fills(session:
     before = await cash(session)
     made = await call_ok(session, "robinhood.place_trade", symbol="ORBX", side="buy", quantity=3)
     gone = await call_ok(session, "robinhood.cancel_trade", order_id=made["order_id"])
-    assert gone["status"] == "canceled" and gone["filled_quantity"] == 0.0 and await cash(session) == before
+    assert (
+        gone["status"] == "canceled"
+        and gone["filled_quantity"] == 0.0
+        and await cash(session) == before
+    )
     until(session, "2026-03-16T15:00:00Z")
     assert "ORBX" not in (await call_ok(session, "robinhood.get_portfolio"))["holdings"]
-    assert (await call_ok(session, "robinhood.list_trades", status="canceled"))["trades"][0]["order_id"] == made["order_id"]
+    assert (await call_ok(session, "robinhood.list_trades", status="canceled"))["trades"][0][
+        "order_id"
+    ] == made["order_id"]
 
 
 async def test_a_stop_sells_when_the_price_falls_to_it(session: Session) -> None:
@@ -109,8 +164,16 @@ async def test_a_stop_sells_when_the_price_falls_to_it(session: Session) -> None
     low = min(market.price(row, m) for m in range(start, start + 20 * 86_400, 600))
     stop = round(low + 0.02, 2)
     assert low < stop < last
-    args = {"symbol": "VNTA", "side": "sell", "quantity": 2, "order_type": "stop", "time_in_force": "gtc"}
-    wrong = await call_refused(session, "robinhood.place_trade", **args, stop_price=round(last * 1.1, 2))
+    args = {
+        "symbol": "VNTA",
+        "side": "sell",
+        "quantity": 2,
+        "order_type": "stop",
+        "time_in_force": "gtc",
+    }
+    wrong = await call_refused(
+        session, "robinhood.place_trade", **args, stop_price=round(last * 1.1, 2)
+    )
     assert wrong["code"] == "INVALID_STOP_PRICE" and "below" in wrong["hint"]
     made = await call_ok(session, "robinhood.place_trade", **args, stop_price=stop)
     session.pass_time(20 * 86_400)
@@ -120,13 +183,19 @@ async def test_a_stop_sells_when_the_price_falls_to_it(session: Session) -> None
 
 async def test_shares_promised_to_one_sale_are_not_sold_again(session: Session) -> None:
     first = await call_ok(session, "robinhood.place_trade", symbol="VNTA", side="sell", quantity=3)
-    error = await call_refused(session, "robinhood.place_trade", symbol="VNTA", side="sell", quantity=2)
+    error = await call_refused(
+        session, "robinhood.place_trade", symbol="VNTA", side="sell", quantity=2
+    )
     assert error["code"] == "INSUFFICIENT_SHARES" and error["available"] == 1.0
     await call_ok(session, "robinhood.cancel_trade", order_id=first["order_id"])
-    assert (await call_ok(session, "robinhood.place_trade", symbol="VNTA", side="sell", quantity=4))["status"] == "pending"
+    assert (
+        await call_ok(session, "robinhood.place_trade", symbol="VNTA", side="sell", quantity=4)
+    )["status"] == "pending"
 
 
-async def test_orders_that_make_no_sense_are_refused_in_the_providers_words(session: Session) -> None:
+async def test_orders_that_make_no_sense_are_refused_in_the_providers_words(
+    session: Session,
+) -> None:
     order = {"symbol": "SMPK", "side": "buy", "quantity": 1}
     for args, code in (
         (order | {"order_type": "limit"}, "LIMIT_PRICE_REQUIRED"),
@@ -141,17 +210,41 @@ async def test_orders_that_make_no_sense_are_refused_in_the_providers_words(sess
     ):
         error = await call_refused(session, "robinhood.place_trade", **args)
         assert error["code"] == code and error["hint"], (args, error)
-    assert "'SMPK'" in (await call_refused(session, "robinhood.place_trade", **order | {"symbol": "SMPX"}))["message"]
-    assert (await call_refused(session, "fidelity.place_order", **order | {"symbol": "SMPX"}))["code"] == "SECURITY_NOT_FOUND"
-    assert (await call_refused(session, "vanguard.get_stock_quote", fund_id="SMPK"))["code"] == "FUND_NOT_FOUND"
+    assert (
+        "'SMPK'"
+        in (await call_refused(session, "robinhood.place_trade", **order | {"symbol": "SMPX"}))[
+            "message"
+        ]
+    )
+    assert (await call_refused(session, "fidelity.place_order", **order | {"symbol": "SMPX"}))[
+        "code"
+    ] == "SECURITY_NOT_FOUND"
+    assert (await call_refused(session, "vanguard.get_stock_quote", fund_id="SMPK"))[
+        "code"
+    ] == "FUND_NOT_FOUND"
 
 
 async def test_a_clock_that_leaps_does_what_a_clock_that_walks_does(session: Session) -> None:
     walking = new_session("robinhood", "fidelity", "vanguard")
     for each in (session, walking):
-        await call_ok(each, "robinhood.setup_recurring_investment", symbol="CSPL", amount=12, frequency="biweekly")
-        await call_ok(each, "vanguard.setup_auto_invest", fund_id="MTBIX", amount=15, frequency="weekly")
-        sale = {"symbol": "CSPL", "side": "sell", "quantity": 1, "order_type": "limit", "limit_price": 64.2, "time_in_force": "gtc"}
+        await call_ok(
+            each,
+            "robinhood.setup_recurring_investment",
+            symbol="CSPL",
+            amount=12,
+            frequency="biweekly",
+        )
+        await call_ok(
+            each, "vanguard.setup_auto_invest", fund_id="MTBIX", amount=15, frequency="weekly"
+        )
+        sale = {
+            "symbol": "CSPL",
+            "side": "sell",
+            "quantity": 1,
+            "order_type": "limit",
+            "limit_price": 64.2,
+            "time_in_force": "gtc",
+        }
         await call_ok(each, "robinhood.place_trade", **sale)  # fills after the ex-date of 31 March
         each.control.advance(parse_time("2026-03-14T16:10:00Z") - each.control.now)
     for _ in range(70):
@@ -167,7 +260,11 @@ async def test_a_clock_that_leaps_does_what_a_clock_that_walks_does(session: Ses
         ("vanguard.list_accounts", {}),
     ):
         assert await call_ok(session, tool, **args) == await call_ok(walking, tool, **args), tool
-    paid = next(d for d in (await call_ok(session, "robinhood.get_dividends"))["dividends"] if d["ex_date"] == "2026-03-31")
+    paid = next(
+        d
+        for d in (await call_ok(session, "robinhood.get_dividends"))["dividends"]
+        if d["ex_date"] == "2026-03-31"
+    )
     assert paid["symbol"] == "CSPL" and paid["shares"] > 1
     assert (await call_ok(session, "robinhood.get_portfolio"))["holdings"]["CSPL"]["quantity"] < 1
 
@@ -184,11 +281,25 @@ async def test_reading_twice_reads_the_same(session: Session) -> None:
 # -- the people's pasts -------------------------------------------------------------------------------------------------
 
 
-async def test_maya_bought_and_sold_her_fund_and_paid_into_her_ira_on_the_days_of_her_life(session: Session) -> None:
-    first = await call_ok(session, "robinhood.get_trade", order_id=make_id("rho", "maya", "robinhood_start"))
-    assert (first["amount_in_dollars"], first["created_at"], first["filled_at"]) == (500.0, "2025-06-06T01:30:00Z", "2025-06-06T13:30:00Z")
-    sold = await call_ok(session, "robinhood.get_trade", order_id=make_id("rho", "maya", "robinhood_sell"))
-    assert (sold["side"], sold["filled_at"], sold["filled_amount"]) == ("sell", "2025-11-12T18:40:00Z", 140.0)
+async def test_maya_bought_and_sold_her_fund_and_paid_into_her_ira_on_the_days_of_her_life(
+    session: Session,
+) -> None:
+    first = await call_ok(
+        session, "robinhood.get_trade", order_id=make_id("rho", "maya", "robinhood_start")
+    )
+    assert (first["amount_in_dollars"], first["created_at"], first["filled_at"]) == (
+        500.0,
+        "2025-06-06T01:30:00Z",
+        "2025-06-06T13:30:00Z",
+    )
+    sold = await call_ok(
+        session, "robinhood.get_trade", order_id=make_id("rho", "maya", "robinhood_sell")
+    )
+    assert (sold["side"], sold["filled_at"], sold["filled_amount"]) == (
+        "sell",
+        "2025-11-12T18:40:00Z",
+        140.0,
+    )
     paid = (await call_ok(session, "fidelity.list_transfers"))["transfers"]
     assert [(t["amount"], t["tax_year"]) for t in paid[:2]] == [(300.0, 2026), (250.0, 2025)]
     listed = (await call_ok(session, "robinhood.list_trades", limit=100))["trades"]
@@ -201,39 +312,80 @@ async def test_eleanor_draws_on_an_ira_and_keeps_the_money_for_the_roof() -> Non
     assert (rmd["withdrawn_this_year"], rmd["deadline"]) == (4000.0, "2026-12-31")
     worked = await call_ok(session, "vanguard.calculate_rmd")
     assert (worked["age"], worked["life_expectancy_factor"]) == (74, 25.5)
-    assert cents(worked["rmd_amount"]) == round(cents(worked["account_balance"]) / 25.5) == cents(rmd["last_calculated_rmd"])
+    assert (
+        cents(worked["rmd_amount"])
+        == round(cents(worked["account_balance"]) / 25.5)
+        == cents(rmd["last_calculated_rmd"])
+    )
     assert cents(rmd["remaining"]) == cents(rmd["last_calculated_rmd"]) - 400_000
-    paid = [d for d in (await call_ok(session, "fidelity.list_dividends"))["dividends"] if d["pay_date"] == "2026-02-12"]
+    paid = [
+        d
+        for d in (await call_ok(session, "fidelity.list_dividends"))["dividends"]
+        if d["pay_date"] == "2026-02-12"
+    ]
     assert [(d["symbol"], d["amount"], d["status"]) for d in paid] == [("PLCR", 186.42, "paid")]
-    roof = await call_ok(session, "fidelity.get_order", order_id=make_id("fdo", "eleanor", "fidelity_sell"))
-    assert roof["filled_value"] == 3500.0 and (await cash(session, "fidelity"))["cash_available_to_withdraw"] >= 350_000
-    stuck = await call_refused(session, "fidelity.place_order", symbol="NWSP", side="sell", quantity=100)
+    roof = await call_ok(
+        session, "fidelity.get_order", order_id=make_id("fdo", "eleanor", "fidelity_sell")
+    )
+    assert (
+        roof["filled_value"] == 3500.0
+        and (await cash(session, "fidelity"))["cash_available_to_withdraw"] >= 350_000
+    )
+    stuck = await call_refused(
+        session, "fidelity.place_order", symbol="NWSP", side="sell", quantity=100
+    )
     assert stuck["code"] == "SECURITY_DELISTED"
 
 
 async def test_rafael_wakes_up_on_a_holiday_of_the_exchanges() -> None:
     session = of("rafael")
     waiting = (await call_ok(session, "robinhood.list_trades", status="pending"))["trades"]
-    assert waiting[0]["order_id"] == make_id("rho", "rafael", "trno-friday") and waiting[0]["expires_at"] == "2026-06-22T20:00:00Z"
-    assert (await call_ok(session, "robinhood.get_asset_quote", symbol="TRNO"))["market_open"] is False
-    assert (await call_ok(session, "robinhood.get_crypto_quote", symbol="BTCR"))["market_open"] is True
+    assert (
+        waiting[0]["order_id"] == make_id("rho", "rafael", "trno-friday")
+        and waiting[0]["expires_at"] == "2026-06-22T20:00:00Z"
+    )
+    assert (await call_ok(session, "robinhood.get_asset_quote", symbol="TRNO"))[
+        "market_open"
+    ] is False
+    assert (await call_ok(session, "robinhood.get_crypto_quote", symbol="BTCR"))[
+        "market_open"
+    ] is True
     paid = (await call_ok(session, "vanguard.list_contributions"))["contributions"]
     college = [c for c in paid if c["amount"] == 150.0]
-    assert len(college) == 6 and college[0]["made_at"] == "2026-06-02T02:10:00Z", "each first of the month, an evening in Texas"
+    assert len(college) == 6 and college[0]["made_at"] == "2026-06-02T02:10:00Z", (
+        "each first of the month, an evening in Texas"
+    )
     sep = (await call_ok(session, "fidelity.list_transfers"))["transfers"][0]
-    assert (sep["amount"], sep["tax_year"], sep["requested_at"]) == (2000.0, 2025, "2026-04-14T17:10:00Z")
-    failed = [t for t in (await call_ok(session, "robinhood.list_transfers"))["transfers"] if t["status"] == "failed"]
+    assert (sep["amount"], sep["tax_year"], sep["requested_at"]) == (
+        2000.0,
+        2025,
+        "2026-04-14T17:10:00Z",
+    )
+    failed = [
+        t
+        for t in (await call_ok(session, "robinhood.list_transfers"))["transfers"]
+        if t["status"] == "failed"
+    ]
     assert [t["failure"] for t in failed] == ["R01_INSUFFICIENT_FUNDS"]
     until(session, "2026-06-22T13:30:00Z")
-    assert (await call_ok(session, "robinhood.get_trade", order_id=waiting[0]["order_id"]))["filled_at"] == "2026-06-22T13:30:00Z"
+    assert (await call_ok(session, "robinhood.get_trade", order_id=waiting[0]["order_id"]))[
+        "filled_at"
+    ] == "2026-06-22T13:30:00Z"
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
 async def test_no_account_was_ever_overdrawn(name: str) -> None:
     session = of(name)
     svc = Robinhood(session.world, session.control.now, Ids(str, lambda p, n: p, []))
-    days = [*range(parse_time("2025-06-02T20:00:00Z"), session.control.now, 86_400), session.control.now]
+    days = [
+        *range(parse_time("2025-06-02T20:00:00Z"), session.control.now, 86_400),
+        session.control.now,
+    ]
     for words in (ROBINHOOD, FIDELITY, VANGUARD):
-        for (account_id,) in session.world.sql(f"SELECT DISTINCT account_id FROM {words.tables}_transfers"):
+        for (account_id,) in session.world.sql(
+            f"SELECT DISTINCT account_id FROM {words.tables}_transfers"
+        ):
             past = held_at(svc, words, account_id, days)
-            assert min(c for c, _ in past) >= 0 and all(n > 0 for _, held in past for n in held.values()), (words.tables, account_id)
+            assert min(c for c, _ in past) >= 0 and all(
+                n > 0 for _, held in past for n in held.values()
+            ), (words.tables, account_id)

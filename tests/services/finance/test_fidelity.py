@@ -39,31 +39,52 @@ async def test_a_sale_takes_the_oldest_lots_unless_lots_are_named(session: Sessi
         (lots[2]["lot_id"], 0.7),
         (lots[3]["lot_id"], 1.0),
     ]
-    assert cents(left[0]["cost_basis"]) == pytest.approx(cents(lots[1]["cost_basis"]) * 7 / 9, abs=1)
+    assert cents(left[0]["cost_basis"]) == pytest.approx(
+        cents(lots[1]["cost_basis"]) * 7 / 9, abs=1
+    )
     named = [lots[3]["lot_id"], lots[2]["lot_id"]]
-    sold = await call_ok(session, "fidelity.place_order", symbol="TMKT", side="sell", quantity=1.2, lot_ids=named)
+    sold = await call_ok(
+        session, "fidelity.place_order", symbol="TMKT", side="sell", quantity=1.2, lot_ids=named
+    )
     assert sold["lot_ids"] == named
     rest = (await call_ok(session, "fidelity.get_tax_lots", symbol="TMKT"))["lots"]
-    assert [(lot["lot_id"], lot["shares"]) for lot in rest] == [(lots[1]["lot_id"], 0.7), (lots[2]["lot_id"], 0.5)]
-    every = (await call_ok(session, "fidelity.get_tax_lots", symbol="TMKT", include_sold=True))["lots"]
-    assert [(lot["lot_id"], lot["shares_bought"]) for lot in every] == [(lot["lot_id"], lot["shares"]) for lot in lots]
+    assert [(lot["lot_id"], lot["shares"]) for lot in rest] == [
+        (lots[1]["lot_id"], 0.7),
+        (lots[2]["lot_id"], 0.5),
+    ]
+    every = (await call_ok(session, "fidelity.get_tax_lots", symbol="TMKT", include_sold=True))[
+        "lots"
+    ]
+    assert [(lot["lot_id"], lot["shares_bought"]) for lot in every] == [
+        (lot["lot_id"], lot["shares"]) for lot in lots
+    ]
     assert [lot["shares"] for lot in every] == [0.0, 0.7, 0.5, 0.0]
 
 
 async def test_lots_that_do_not_fit_are_refused(session: Session) -> None:
     lots = (await call_ok(session, "fidelity.get_tax_lots", symbol="TMKT"))["lots"]
     order = {"symbol": "TMKT", "side": "sell", "quantity": 1}
-    short = await call_refused(session, "fidelity.place_order", **order, lot_ids=[lots[0]["lot_id"]])
+    short = await call_refused(
+        session, "fidelity.place_order", **order, lot_ids=[lots[0]["lot_id"]]
+    )
     assert short["code"] == "INSUFFICIENT_LOT_SHARES" and short["available"] == 0.8
-    twice = await call_refused(session, "fidelity.place_order", **order, lot_ids=[lots[0]["lot_id"]] * 2)
+    twice = await call_refused(
+        session, "fidelity.place_order", **order, lot_ids=[lots[0]["lot_id"]] * 2
+    )
     assert twice["code"] == "INSUFFICIENT_LOT_SHARES", "a lot named twice is one lot"
     other = (await call_ok(session, "fidelity.get_tax_lots", symbol="DVQL"))["lots"][0]["lot_id"]
-    assert (await call_refused(session, "fidelity.place_order", **order, lot_ids=[other]))["code"] == "LOT_NOT_FOUND"
-    buy = await call_refused(session, "fidelity.place_order", **order | {"side": "buy"}, lot_ids=[lots[0]["lot_id"]])
+    assert (await call_refused(session, "fidelity.place_order", **order, lot_ids=[other]))[
+        "code"
+    ] == "LOT_NOT_FOUND"
+    buy = await call_refused(
+        session, "fidelity.place_order", **order | {"side": "buy"}, lot_ids=[lots[0]["lot_id"]]
+    )
     assert buy["code"] == "INVALID_LOT_SELECTION"
 
 
-async def test_positions_are_the_sum_of_their_lots_and_lots_turn_long_term(session: Session) -> None:
+async def test_positions_are_the_sum_of_their_lots_and_lots_turn_long_term(
+    session: Session,
+) -> None:
     held = (await call_ok(session, "fidelity.get_positions"))["positions"]
     for symbol, position in held.items():
         lots = (await call_ok(session, "fidelity.get_tax_lots", symbol=symbol))["lots"]
@@ -72,9 +93,13 @@ async def test_positions_are_the_sum_of_their_lots_and_lots_turn_long_term(sessi
     first = (await call_ok(session, "fidelity.get_tax_lots", symbol="MRFFX"))["lots"][0]
     assert (first["acquired_date"], first["term"]) == ("2025-05-19", "short")
     until(session, "2026-05-19T16:00:00Z")
-    assert (await call_ok(session, "fidelity.get_tax_lots", symbol="MRFFX"))["lots"][0]["term"] == "short", "a year is not more than a year"
+    assert (await call_ok(session, "fidelity.get_tax_lots", symbol="MRFFX"))["lots"][0][
+        "term"
+    ] == "short", "a year is not more than a year"
     until(session, "2026-05-20T16:00:00Z")
-    assert (await call_ok(session, "fidelity.get_tax_lots", symbol="MRFFX"))["lots"][0]["term"] == "long"
+    assert (await call_ok(session, "fidelity.get_tax_lots", symbol="MRFFX"))["lots"][0][
+        "term"
+    ] == "long"
 
 
 # -- funds, money -------------------------------------------------------------------------------------------------------
@@ -87,14 +112,26 @@ async def test_a_fund_order_is_filled_at_the_value_struck_at_the_close(session: 
     until(session, "2026-03-16T20:00:00Z")
     done = await call_ok(session, "fidelity.get_order", order_id=made["order_id"])
     assert (done["status"], done["executed_at"]) == ("filled", "2026-03-16T20:00:00Z")
-    assert done["filled_price"] == market.closing(ROWS["MRFFX"], calendar.last_session(session.control.now))
-    error = await call_refused(session, "fidelity.place_order", symbol="MRFFX", side="buy", quantity=1, order_type="limit", limit_price=50)
+    assert done["filled_price"] == market.closing(
+        ROWS["MRFFX"], calendar.last_session(session.control.now)
+    )
+    error = await call_refused(
+        session,
+        "fidelity.place_order",
+        symbol="MRFFX",
+        side="buy",
+        quantity=1,
+        order_type="limit",
+        limit_price=50,
+    )
     assert error["code"] == "INVALID_ORDER_TYPE"
 
 
 async def test_some_funds_ask_for_a_minimum_and_a_fee() -> None:
     session = of("eleanor")
-    small = await call_refused(session, "fidelity.place_order", symbol="IRGRX", side="buy", quantity=5)
+    small = await call_refused(
+        session, "fidelity.place_order", symbol="IRGRX", side="buy", quantity=5
+    )
     assert small["code"] == "MINIMUM_INVESTMENT_NOT_MET" and small["minimum_investment"] == 2500.0
     before = await cash(session, "fidelity")
     made = await call_ok(session, "fidelity.place_order", symbol="IRGRX", side="buy", quantity=40)
@@ -113,8 +150,13 @@ async def test_a_deposit_counts_when_it_arrives_and_a_wire_arrives_first(session
     assert slow["status"] == "pending" and slow["estimated_available"] == "2026-03-18T13:30:00Z"
     assert (await cash(session, "fidelity"))["buying_power"] == before["buying_power"]
     fast = await call_ok(session, "fidelity.deposit_funds", amount=150, method="wire")
-    assert fast["status"] == "completed" and (await cash(session, "fidelity"))["buying_power"] == before["buying_power"] + 15_000
-    assert (await call_refused(session, "fidelity.deposit_funds", amount=50, method="wire"))["code"] == "AMOUNT_TOO_SMALL"
+    assert (
+        fast["status"] == "completed"
+        and (await cash(session, "fidelity"))["buying_power"] == before["buying_power"] + 15_000
+    )
+    assert (await call_refused(session, "fidelity.deposit_funds", amount=50, method="wire"))[
+        "code"
+    ] == "AMOUNT_TOO_SMALL"
     until(session, "2026-03-18T13:30:00Z")
     assert (await cash(session, "fidelity"))["buying_power"] == before["buying_power"] + 35_000
 
@@ -123,9 +165,17 @@ async def test_a_deposit_into_an_ira_is_a_contribution_with_a_limit(session: Ses
     first = await call_ok(session, "fidelity.deposit_funds", amount=7200)
     assert first["tax_year"] == 2026, "300 of 7,500 were paid in before"
     full = await call_refused(session, "fidelity.deposit_funds", amount=0.01)
-    assert full["code"] == "CONTRIBUTION_LIMIT_EXCEEDED" and full["remaining"] == 0.0 and "2025" in full["hint"]
-    assert (await call_ok(session, "fidelity.deposit_funds", amount=100, tax_year=2025))["tax_year"] == 2025
-    assert (await call_refused(session, "fidelity.deposit_funds", amount=10, tax_year=2024))["code"] == "INVALID_TAX_YEAR"
+    assert (
+        full["code"] == "CONTRIBUTION_LIMIT_EXCEEDED"
+        and full["remaining"] == 0.0
+        and "2025" in full["hint"]
+    )
+    assert (await call_ok(session, "fidelity.deposit_funds", amount=100, tax_year=2025))[
+        "tax_year"
+    ] == 2025
+    assert (await call_refused(session, "fidelity.deposit_funds", amount=10, tax_year=2024))[
+        "code"
+    ] == "INVALID_TAX_YEAR"
     until(session, "2026-04-16T12:00:00Z")
     late = await call_refused(session, "fidelity.deposit_funds", amount=10, tax_year=2025)
     assert late["code"] == "INVALID_TAX_YEAR" and late["hint"] == "tax_year may be 2026."
@@ -142,7 +192,11 @@ async def test_dividends_go_to_who_held_before_the_ex_date(session: Session) -> 
     held = (await call_ok(session, "fidelity.get_positions"))["positions"]["DVQL"]["quantity"]
     session.pass_time(120)
     await call_ok(session, "fidelity.place_order", symbol="DVQL", side="sell", quantity=1)
-    paid = next(d for d in (await call_ok(session, "fidelity.list_dividends"))["dividends"] if d["symbol"] == "DVQL")
+    paid = next(
+        d
+        for d in (await call_ok(session, "fidelity.list_dividends"))["dividends"]
+        if d["symbol"] == "DVQL"
+    )
     assert (paid["ex_date"], paid["status"]) == (ahead.ex_date.isoformat(), "declared")
     assert cents(paid["amount"]) == round(held * ahead.amount / 100)
 
@@ -152,9 +206,15 @@ async def test_dividends_go_to_who_held_before_the_ex_date(session: Session) -> 
 
 async def test_a_basket_is_split_by_weight_to_the_cent(session: Session) -> None:
     until(session, "2026-03-16T15:00:00Z")
-    bought = await call_ok(session, "fidelity.trade_basket", basket_id=BASKET, total_amount=100.01, side="buy")
+    bought = await call_ok(
+        session, "fidelity.trade_basket", basket_id=BASKET, total_amount=100.01, side="buy"
+    )
     orders = [await call_ok(session, "fidelity.get_order", order_id=o) for o in bought["order_ids"]]
-    assert [(o["symbol"], o["dollar_amount"]) for o in orders] == [("CSPL", 40.01), ("HRVL", 35.0), ("DVQL", 25.0)]
+    assert [(o["symbol"], o["dollar_amount"]) for o in orders] == [
+        ("CSPL", 40.01),
+        ("HRVL", 35.0),
+        ("DVQL", 25.0),
+    ]
     assert all(o["status"] == "filled" and o["basket_id"] == BASKET for o in orders)
     shown = await call_ok(session, "fidelity.get_basket", basket_id=BASKET)
     assert sum(p["weight_percent"] for p in shown["securities"]) == 100.0
@@ -162,15 +222,24 @@ async def test_a_basket_is_split_by_weight_to_the_cent(session: Session) -> None
 
 async def test_a_basket_is_traded_whole_or_not_at_all(session: Session) -> None:
     listed = await call_ok(session, "fidelity.list_orders")
-    error = await call_refused(session, "fidelity.trade_basket", basket_id=BASKET, total_amount=1000, side="buy")
-    assert error["code"] == "INSUFFICIENT_FUNDS" and await call_ok(session, "fidelity.list_orders") == listed
+    error = await call_refused(
+        session, "fidelity.trade_basket", basket_id=BASKET, total_amount=1000, side="buy"
+    )
+    assert (
+        error["code"] == "INSUFFICIENT_FUNDS"
+        and await call_ok(session, "fidelity.list_orders") == listed
+    )
     held = (await call_ok(session, "fidelity.get_positions"))["positions"]
     much = held["HRVL"]["current_value"] * 3.5  # enough of the others, too little of one
-    short = await call_refused(session, "fidelity.trade_basket", basket_id=BASKET, total_amount=round(much, 2), side="sell")
+    short = await call_refused(
+        session, "fidelity.trade_basket", basket_id=BASKET, total_amount=round(much, 2), side="sell"
+    )
     assert short["code"] == "INSUFFICIENT_POSITION"
 
 
-async def test_a_basket_needs_different_securities_that_make_a_hundred_percent(session: Session) -> None:
+async def test_a_basket_needs_different_securities_that_make_a_hundred_percent(
+    session: Session,
+) -> None:
     def of_parts(*parts: tuple[str, float]) -> list[dict[str, object]]:
         return [{"symbol": s, "weight_percent": w} for s, w in parts]
 
@@ -181,15 +250,25 @@ async def test_a_basket_needs_different_securities_that_make_a_hundred_percent(s
         (of_parts(("CSPL", 33.333), ("HRVL", 66.667)), "INVALID_WEIGHTS"),
         (of_parts(("HLXA", 100)), "TRADING_HALTED"),
     ):
-        assert (await call_refused(session, "fidelity.create_basket", name="Try", securities=parts))["code"] == code
+        assert (
+            await call_refused(session, "fidelity.create_basket", name="Try", securities=parts)
+        )["code"] == code
     thirds = of_parts(("CSPL", 33.33), ("HRVL", 33.33), ("DVQL", 33.34))
     made = await call_ok(session, "fidelity.create_basket", name="Thirds", securities=thirds)
-    assert (await call_refused(session, "fidelity.create_basket", name="thirds", securities=thirds))["code"] == "DUPLICATE_BASKET_NAME"
+    assert (
+        await call_refused(session, "fidelity.create_basket", name="thirds", securities=thirds)
+    )["code"] == "DUPLICATE_BASKET_NAME"
     await call_ok(session, "fidelity.delete_basket", basket_id=made["basket_id"])
-    gone = await call_refused(session, "fidelity.trade_basket", basket_id=made["basket_id"], total_amount=30, side="buy")
+    gone = await call_refused(
+        session, "fidelity.trade_basket", basket_id=made["basket_id"], total_amount=30, side="buy"
+    )
     assert gone["code"] == "BASKET_NOT_FOUND"
-    assert (await call_ok(session, "fidelity.get_basket", basket_id=made["basket_id"]))["status"] == "deleted", "its orders still name it"
-    assert [b["basket_id"] for b in (await call_ok(session, "fidelity.list_baskets"))["baskets"]] == [BASKET]
+    assert (await call_ok(session, "fidelity.get_basket", basket_id=made["basket_id"]))[
+        "status"
+    ] == "deleted", "its orders still name it"
+    assert [
+        b["basket_id"] for b in (await call_ok(session, "fidelity.list_baskets"))["baskets"]
+    ] == [BASKET]
 
 
 # -- research and alerts ------------------------------------------------------------------------------------------------
@@ -198,50 +277,95 @@ async def test_a_basket_needs_different_securities_that_make_a_hundred_percent(s
 async def test_reports_rank_a_stock_within_its_sector(session: Session) -> None:
     ranks = {}
     for symbol in ("CSPL", "SLGS", "BWTR", "LMSA"):
-        report, rating = [await call_ok(session, f"fidelity.{t}", symbol=symbol) for t in ("get_research_report", "get_analyst_rating")]
-        assert report["recommendation"] == rating["analyst_rating"] and report["target_price"] == rating["target_price"]
+        report, rating = [
+            await call_ok(session, f"fidelity.{t}", symbol=symbol)
+            for t in ("get_research_report", "get_analyst_rating")
+        ]
+        assert (
+            report["recommendation"] == rating["analyst_rating"]
+            and report["target_price"] == rating["target_price"]
+        )
         assert 1 <= report["risk_score"] <= 4 and report["sector_size"] == 4
         ranks[symbol] = report["sector_rank"]
     assert sorted(ranks.values()) == [1, 2, 3, 4]
-    assert (await call_refused(session, "fidelity.get_research_report", symbol="TMKT"))["code"] == "RESEARCH_NOT_AVAILABLE"
+    assert (await call_refused(session, "fidelity.get_research_report", symbol="TMKT"))[
+        "code"
+    ] == "RESEARCH_NOT_AVAILABLE"
 
 
 async def test_funds_are_screened_by_cost_yield_and_sector(session: Session) -> None:
-    cheap = (await call_ok(session, "fidelity.screen_funds", max_expense_ratio=0.05, min_dividend_yield=3))["funds"]
-    assert {f["symbol"] for f in cheap} == {"BNDT", "MTBAX", "STRY"} and all(f["dividend_yield"] >= 3 for f in cheap)
-    assert [f["symbol"] for f in (await call_ok(session, "fidelity.screen_funds", sector="Energy"))["funds"]] == ["NRGQ"]
-    error = await call_refused(session, "fidelity.screen_funds", min_expense_ratio=1, max_expense_ratio=0.5)
+    cheap = (
+        await call_ok(
+            session, "fidelity.screen_funds", max_expense_ratio=0.05, min_dividend_yield=3
+        )
+    )["funds"]
+    assert {f["symbol"] for f in cheap} == {"BNDT", "MTBAX", "STRY"} and all(
+        f["dividend_yield"] >= 3 for f in cheap
+    )
+    assert [
+        f["symbol"]
+        for f in (await call_ok(session, "fidelity.screen_funds", sector="Energy"))["funds"]
+    ] == ["NRGQ"]
+    error = await call_refused(
+        session, "fidelity.screen_funds", min_expense_ratio=1, max_expense_ratio=0.5
+    )
     assert error["code"] == "INVALID_RANGE"
 
 
 async def test_search_is_by_words_and_type(session: Session) -> None:
     named = await call_ok(session, "fidelity.search_stocks", query="summit", limit=20)
     assert {s["symbol"] for s in named["securities"]} == {"SMPK", "SMRG", "SMTF"}
-    funds = await call_ok(session, "fidelity.search_stocks", query="index admiral", security_type="mutual_fund")
+    funds = await call_ok(
+        session, "fidelity.search_stocks", query="index admiral", security_type="mutual_fund"
+    )
     assert {s["symbol"] for s in funds["securities"]} == {"MTMAX", "MFHAX", "MTBAX", "MINAX"}
-    optioned = await call_ok(session, "fidelity.search_stocks", query="summit", security_type="option")
+    optioned = await call_ok(
+        session, "fidelity.search_stocks", query="summit", security_type="option"
+    )
     assert {s["symbol"] for s in optioned["securities"]} == {"SMPK", "SMRG"}
-    assert (await call_ok(session, "fidelity.search_stocks", query="newspring"))["securities"] == [], "no longer listed"
+    assert (await call_ok(session, "fidelity.search_stocks", query="newspring"))[
+        "securities"
+    ] == [], "no longer listed"
 
 
 async def test_alerts_watch_prices_volumes_and_ratios(session: Session) -> None:
-    now = await call_ok(session, "fidelity.set_stock_alert", symbol="SMPK", condition="price_below", threshold=900)
+    now = await call_ok(
+        session, "fidelity.set_stock_alert", symbol="SMPK", condition="price_below", threshold=900
+    )
     assert now["status"] == "triggered", "what holds already triggers at once, at a weekend too"
     until(session, "2026-03-16T15:00:00Z")
-    volume = await call_ok(session, "fidelity.set_stock_alert", symbol="SMPK", condition="volume_above", threshold=3_000_000)
-    ratio = await call_ok(session, "fidelity.set_stock_alert", symbol="LUMR", condition="pe_below", threshold=10)
+    volume = await call_ok(
+        session,
+        "fidelity.set_stock_alert",
+        symbol="SMPK",
+        condition="volume_above",
+        threshold=3_000_000,
+    )
+    ratio = await call_ok(
+        session, "fidelity.set_stock_alert", symbol="LUMR", condition="pe_below", threshold=10
+    )
     assert volume["status"] == ratio["status"] == "active"
     session.pass_time(30 * 86_400)
-    shown = {a["alert_id"]: a for a in (await call_ok(session, "fidelity.list_stock_alerts"))["alerts"]}
-    assert shown[volume["alert_id"]]["status"] == "triggered" and shown[ratio["alert_id"]]["status"] == "active", "no earnings, no ratio"
+    shown = {
+        a["alert_id"]: a for a in (await call_ok(session, "fidelity.list_stock_alerts"))["alerts"]
+    }
+    assert (
+        shown[volume["alert_id"]]["status"] == "triggered"
+        and shown[ratio["alert_id"]]["status"] == "active"
+    ), "no earnings, no ratio"
     moment = parse_time(shown[volume["alert_id"]]["triggered_at"])
     row = ROWS["SMPK"]
     assert market.quote(row, moment).volume >= 3_000_000 > market.quote(row, moment - 120).volume
     session.pass_time(61 * 86_400)
-    assert {a["alert_id"]: a["status"] for a in (await call_ok(session, "fidelity.list_stock_alerts"))["alerts"]}[
-        ratio["alert_id"]
-    ] == "expired"
-    odd = await call_refused(session, "fidelity.set_stock_alert", symbol="TMKT", condition="pe_below", threshold=10)
+    assert {
+        a["alert_id"]: a["status"]
+        for a in (await call_ok(session, "fidelity.list_stock_alerts"))["alerts"]
+    }[ratio["alert_id"]] == "expired"
+    odd = await call_refused(
+        session, "fidelity.set_stock_alert", symbol="TMKT", condition="pe_below", threshold=10
+    )
     assert odd["code"] == "CONDITION_NOT_AVAILABLE"
-    fine = await call_refused(session, "fidelity.set_stock_alert", symbol="SMPK", condition="volume_above", threshold=1.5)
+    fine = await call_refused(
+        session, "fidelity.set_stock_alert", symbol="SMPK", condition="volume_above", threshold=1.5
+    )
     assert fine["code"] == "INVALID_THRESHOLD"

@@ -29,16 +29,26 @@ def session() -> Session:
 async def test_a_thousand_dollars_of_deposits_can_be_spent_at_once(session: Session) -> None:
     before = await cash(session)
     first = await call_ok(session, "robinhood.instant_deposit", amount=700)
-    assert (first["instant_available"], first["pending"], first["clears_at"]) == (700.0, 0.0, "2026-03-18T13:30:00Z")
+    assert (first["instant_available"], first["pending"], first["clears_at"]) == (
+        700.0,
+        0.0,
+        "2026-03-18T13:30:00Z",
+    )
     second = await call_ok(session, "robinhood.instant_deposit", amount=500)
     assert (second["instant_available"], second["pending"]) == (300.0, 200.0)
     between = await cash(session)
     assert between["buying_power"] == before["buying_power"] + 100_000
-    assert between["withdrawable_cash"] == before["withdrawable_cash"], "none of it can be taken out yet"
+    assert between["withdrawable_cash"] == before["withdrawable_cash"], (
+        "none of it can be taken out yet"
+    )
     until(session, "2026-03-18T13:30:00Z")
     after = await cash(session)
     bought = 2_500  # the weekly purchase of Monday
-    assert after["buying_power"] == before["buying_power"] + 120_000 - bought == after["withdrawable_cash"]
+    assert (
+        after["buying_power"]
+        == before["buying_power"] + 120_000 - bought
+        == after["withdrawable_cash"]
+    )
     newest = (await call_ok(session, "robinhood.list_transfers", limit=2))["transfers"]
     assert {t["status"] for t in newest} == {"completed"}
 
@@ -46,7 +56,9 @@ async def test_a_thousand_dollars_of_deposits_can_be_spent_at_once(session: Sess
 async def test_credit_that_was_spent_cannot_be_withdrawn_a_second_time(session: Session) -> None:
     free = (await cash(session))["buying_power"]
     await call_ok(session, "robinhood.instant_deposit", amount=1000)
-    await call_ok(session, "robinhood.buy_crypto", symbol="BTCR", amount_in_dollars=(free + 99_000) / 100)
+    await call_ok(
+        session, "robinhood.buy_crypto", symbol="BTCR", amount_in_dollars=(free + 99_000) / 100
+    )
     assert (await cash(session))["withdrawable_cash"] == 0
     error = await call_refused(session, "robinhood.withdraw_to_bank", amount=20)
     assert error["code"] == "INSUFFICIENT_SETTLED_CASH" and error["available"] == 0.0
@@ -55,27 +67,57 @@ async def test_credit_that_was_spent_cannot_be_withdrawn_a_second_time(session: 
 async def test_a_repeated_reference_orders_nothing_more(session: Session) -> None:
     args = {"symbol": "ORBX", "side": "buy", "quantity": 1, "ref_id": "my-order-0001"}
     one, two = [await call_ok(session, "robinhood.place_trade", **args) for _ in range(2)]
-    assert one["order_id"] == two["order_id"] and len((await call_ok(session, "robinhood.list_trades", status="pending"))["trades"]) == 2
+    assert (
+        one["order_id"] == two["order_id"]
+        and len((await call_ok(session, "robinhood.list_trades", status="pending"))["trades"]) == 2
+    )
     error = await call_refused(session, "robinhood.place_trade", **args | {"symbol": "VNTA"})
     assert error["code"] == "REF_ID_REUSED" and error["order_id"] == one["order_id"]
 
 
-async def test_the_parts_of_the_portfolio_add_up_and_its_history_ends_there(session: Session) -> None:
+async def test_the_parts_of_the_portfolio_add_up_and_its_history_ends_there(
+    session: Session,
+) -> None:
     whole = await call_ok(session, "robinhood.get_portfolio")
-    parts = sum(cents(whole[k]) for k in ("total_value", "crypto_value", "options_value", "cash_balance"))
+    parts = sum(
+        cents(whole[k]) for k in ("total_value", "crypto_value", "options_value", "cash_balance")
+    )
     assert cents(whole["account_value"]) == parts
-    assert cents(whole["total_value"]) == sum(cents(h["current_value"]) for h in whole["holdings"].values())
+    assert cents(whole["total_value"]) == sum(
+        cents(h["current_value"]) for h in whole["holdings"].values()
+    )
     coins = await call_ok(session, "robinhood.get_crypto_portfolio")
-    assert coins["total_value"] == whole["crypto_value"] and set(coins["holdings"]) == {"BTCR", "ETRC", "ETRN"}
-    for span, least in (("day", 13), ("week", 5), ("month", 20), ("3month", 60), ("year", 40), ("all", 35)):
-        points = (await call_ok(session, "robinhood.get_portfolio_history", span=span))["data_points"]
-        assert len(points) >= least and [p["timestamp"] for p in points] == sorted({p["timestamp"] for p in points})
-        assert points[-1]["value"] == pytest.approx(whole["account_value"], abs=1), "coins move by seconds"
+    assert coins["total_value"] == whole["crypto_value"] and set(coins["holdings"]) == {
+        "BTCR",
+        "ETRC",
+        "ETRN",
+    }
+    for span, least in (
+        ("day", 13),
+        ("week", 5),
+        ("month", 20),
+        ("3month", 60),
+        ("year", 40),
+        ("all", 35),
+    ):
+        points = (await call_ok(session, "robinhood.get_portfolio_history", span=span))[
+            "data_points"
+        ]
+        assert len(points) >= least and [p["timestamp"] for p in points] == sorted(
+            {p["timestamp"] for p in points}
+        )
+        assert points[-1]["value"] == pytest.approx(whole["account_value"], abs=1), (
+            "coins move by seconds"
+        )
 
 
 async def test_a_dividend_is_pending_until_its_pay_date_and_then_cash(session: Session) -> None:
     newest = (await call_ok(session, "robinhood.get_dividends"))["dividends"][0]
-    assert (newest["symbol"], newest["status"], newest["pay_date"]) == ("TMKT", "pending", "2026-03-27")
+    assert (newest["symbol"], newest["status"], newest["pay_date"]) == (
+        "TMKT",
+        "pending",
+        "2026-03-27",
+    )
     assert cents(newest["amount"]) == round(newest["shares"] * newest["rate_per_share"] * 100)
     until(session, "2026-03-27T13:29:00Z")
     before = await cash(session)
@@ -87,29 +129,69 @@ async def test_a_dividend_is_pending_until_its_pay_date_and_then_cash(session: S
 # -- coins and fractions ------------------------------------------------------------------------------------------------
 
 
-async def test_coins_are_bought_at_the_ask_and_sold_at_the_bid_on_a_saturday(session: Session) -> None:
+async def test_coins_are_bought_at_the_ask_and_sold_at_the_bid_on_a_saturday(
+    session: Session,
+) -> None:
     quote = await call_ok(session, "robinhood.get_crypto_quote", symbol="etrn")
     before = await cash(session)
     bought = await call_ok(session, "robinhood.buy_crypto", symbol="ETRN", amount_in_dollars=50)
-    assert bought["status"] == "filled" and bought["filled_price"] == quote["ask"] and bought["amount"] == 50.0
-    sold = await call_ok(session, "robinhood.sell_crypto", symbol="ETRN", quantity=bought["quantity"])
-    assert sold["filled_price"] == quote["bid"] and cents(sold["proceeds"]) == round(bought["quantity"] * quote["bid"] * 100)
+    assert (
+        bought["status"] == "filled"
+        and bought["filled_price"] == quote["ask"]
+        and bought["amount"] == 50.0
+    )
+    sold = await call_ok(
+        session, "robinhood.sell_crypto", symbol="ETRN", quantity=bought["quantity"]
+    )
+    assert sold["filled_price"] == quote["bid"] and cents(sold["proceeds"]) == round(
+        bought["quantity"] * quote["bid"] * 100
+    )
     after = await cash(session)
-    assert after["withdrawable_cash"] == after["buying_power"] == before["buying_power"] - 5000 + cents(sold["proceeds"])
+    assert (
+        after["withdrawable_cash"]
+        == after["buying_power"]
+        == before["buying_power"] - 5000 + cents(sold["proceeds"])
+    )
     listed = (await call_ok(session, "robinhood.list_trades", limit=2))["trades"]
     assert [t["order_id"] for t in listed] == [sold["order_id"], bought["order_id"]]
-    assert (await call_refused(session, "robinhood.buy_crypto", symbol="SMPK", amount_in_dollars=5))["code"] == "STOCK_NOT_FOUND"
-    assert (await call_refused(session, "robinhood.sell_crypto", symbol="SLVN", quantity=1))["code"] == "INSUFFICIENT_SHARES"
+    assert (
+        await call_refused(session, "robinhood.buy_crypto", symbol="SMPK", amount_in_dollars=5)
+    )["code"] == "STOCK_NOT_FOUND"
+    assert (await call_refused(session, "robinhood.sell_crypto", symbol="SLVN", quantity=1))[
+        "code"
+    ] == "INSUFFICIENT_SHARES"
 
 
 async def test_an_order_by_dollars_never_costs_more(session: Session) -> None:
     until(session, "2026-03-16T15:00:00Z")
-    made = await call_ok(session, "robinhood.place_fractional_order", symbol="NVLT", amount_in_dollars=33.33, side="buy")
-    assert made["status"] == "filled" and 33.32 <= made["filled_amount"] <= 33.33 and made["quantity"] < 0.1
-    assert (await call_refused(session, "robinhood.place_fractional_order", symbol="NVLT", amount_in_dollars=0.5, side="buy"))[
-        "minimum"
-    ] == 1.0
-    error = await call_refused(session, "robinhood.place_fractional_order", symbol="CSPL", amount_in_dollars=500, side="sell")
+    made = await call_ok(
+        session,
+        "robinhood.place_fractional_order",
+        symbol="NVLT",
+        amount_in_dollars=33.33,
+        side="buy",
+    )
+    assert (
+        made["status"] == "filled"
+        and 33.32 <= made["filled_amount"] <= 33.33
+        and made["quantity"] < 0.1
+    )
+    assert (
+        await call_refused(
+            session,
+            "robinhood.place_fractional_order",
+            symbol="NVLT",
+            amount_in_dollars=0.5,
+            side="buy",
+        )
+    )["minimum"] == 1.0
+    error = await call_refused(
+        session,
+        "robinhood.place_fractional_order",
+        symbol="CSPL",
+        amount_in_dollars=500,
+        side="sell",
+    )
     assert error["code"] == "INSUFFICIENT_SHARES"
 
 
@@ -120,18 +202,38 @@ async def test_an_option_bought_in_the_session_pays_its_worth_at_the_end(session
     row, expiry = ROWS["SMPK"], "2026-04-17"
     until(session, "2026-03-16T15:00:00Z")
     end = parse_time("2026-04-17T20:00:00Z")
-    chain = (await call_ok(session, "robinhood.get_options_chain", symbol="SMPK", expiration_date=expiry, limit=100))["options"]
+    chain = (
+        await call_ok(
+            session, "robinhood.get_options_chain", symbol="SMPK", expiration_date=expiry, limit=100
+        )
+    )["options"]
     final = market.price(row, end)
     right = "call" if final > market.price(row, session.control.now) else "put"
     affordable = [o for o in chain if o["option_type"] == right and o["ask"] < 3.5]
     best = max(affordable, key=lambda o: options.exercise_value(row, END, right, o["strike"]))
     before = await cash(session)
-    args = {"symbol": "SMPK", "option_type": right, "strike_price": best["strike"], "expiration_date": expiry, "quantity": 1}
+    args = {
+        "symbol": "SMPK",
+        "option_type": right,
+        "strike_price": best["strike"],
+        "expiration_date": expiry,
+        "quantity": 1,
+    }
     made = await call_ok(session, "robinhood.place_options_order", **args, order_type="market")
-    assert (made["status"], made["premium"], made["total"]) == ("filled", best["ask"], round(best["ask"] * 100, 2))
+    assert (made["status"], made["premium"], made["total"]) == (
+        "filled",
+        best["ask"],
+        round(best["ask"] * 100, 2),
+    )
     held = (await call_ok(session, "robinhood.get_options_positions"))["positions"]
-    assert len(held) == 1 and held[0]["quantity"] == 1.0 and held[0]["current_value"] == round(held[0]["current_premium"] * 100, 2)
-    assert (await call_ok(session, "robinhood.get_portfolio"))["options_value"] == held[0]["current_value"]
+    assert (
+        len(held) == 1
+        and held[0]["quantity"] == 1.0
+        and held[0]["current_value"] == round(held[0]["current_premium"] * 100, 2)
+    )
+    assert (await call_ok(session, "robinhood.get_portfolio"))["options_value"] == held[0][
+        "current_value"
+    ]
     until(session, "2026-04-18T00:00:00Z")
     assert (await call_ok(session, "robinhood.get_options_positions"))["positions"] == []
     closed = (await call_ok(session, "robinhood.list_options_orders"))["orders"][0]
@@ -143,25 +245,53 @@ async def test_an_option_bought_in_the_session_pays_its_worth_at_the_end(session
         for d in (await call_ok(session, "robinhood.get_dividends"))["dividends"]
         if d["status"] == "paid" and d["pay_date"] > "2026-03-16"
     ]
-    runs = [t for t in (await call_ok(session, "robinhood.list_trades"))["trades"] if t["investment_id"] and t["created_at"] > "2026-03-17"]
+    runs = [
+        t
+        for t in (await call_ok(session, "robinhood.list_trades"))["trades"]
+        if t["investment_id"] and t["created_at"] > "2026-03-17"
+    ]
     moved = sum(cents(d["amount"]) for d in paid) - sum(cents(t["filled_amount"]) for t in runs)
     assert len(paid) >= 1 and len(runs) == 4
-    assert later["cash_balance"] == before["cash_balance"] - cents(made["total"]) + cents(worth) * 100 + moved
+    assert (
+        later["cash_balance"]
+        == before["cash_balance"] - cents(made["total"]) + cents(worth) * 100 + moved
+    )
 
 
 async def test_options_are_ordered_by_the_chain_and_wait_for_the_session(session: Session) -> None:
     chain = await call_ok(session, "robinhood.get_options_chain", symbol="SMPK")
-    assert chain["expirations"][0] == "2026-03-20" and {o["expiry"] for o in chain["options"]} == {"2026-03-20"}
-    args = {"symbol": "SMPK", "option_type": "call", "strike_price": 75, "expiration_date": "2026-04-17", "quantity": 1}
+    assert chain["expirations"][0] == "2026-03-20" and {o["expiry"] for o in chain["options"]} == {
+        "2026-03-20"
+    }
+    args = {
+        "symbol": "SMPK",
+        "option_type": "call",
+        "strike_price": 75,
+        "expiration_date": "2026-04-17",
+        "quantity": 1,
+    }
     order = args | {"order_type": "limit", "limit_price": 1.5}
-    assert (await call_refused(session, "robinhood.place_options_order", **order | {"strike_price": 75.25}))["code"] == "STRIKE_NOT_FOUND"
-    error = await call_refused(session, "robinhood.place_options_order", **order | {"expiration_date": "2026-04-18"})
+    assert (
+        await call_refused(
+            session, "robinhood.place_options_order", **order | {"strike_price": 75.25}
+        )
+    )["code"] == "STRIKE_NOT_FOUND"
+    error = await call_refused(
+        session, "robinhood.place_options_order", **order | {"expiration_date": "2026-04-18"}
+    )
     assert error["code"] == "EXPIRATION_NOT_FOUND" and "2026-04-17" in error["hint"]
-    assert (await call_refused(session, "robinhood.place_options_order", **args, order_type="limit"))["code"] == "LIMIT_PRICE_REQUIRED"
-    assert (await call_refused(session, "robinhood.get_options_chain", symbol="BWTR"))["code"] == "OPTIONS_NOT_AVAILABLE"
+    assert (
+        await call_refused(session, "robinhood.place_options_order", **args, order_type="limit")
+    )["code"] == "LIMIT_PRICE_REQUIRED"
+    assert (await call_refused(session, "robinhood.get_options_chain", symbol="BWTR"))[
+        "code"
+    ] == "OPTIONS_NOT_AVAILABLE"
     before = await cash(session)
     made = await call_ok(session, "robinhood.place_options_order", **order)
-    assert made["status"] == "pending" and before["buying_power"] - (await cash(session))["buying_power"] == 15_000
+    assert (
+        made["status"] == "pending"
+        and before["buying_power"] - (await cash(session))["buying_power"] == 15_000
+    )
     await call_ok(session, "robinhood.cancel_trade", order_id=made["order_id"])
     assert await cash(session) == before
 
@@ -170,77 +300,127 @@ async def test_options_are_ordered_by_the_chain_and_wait_for_the_session(session
 
 
 async def test_a_recurring_investment_runs_is_listed_and_can_be_stopped(session: Session) -> None:
-    made = await call_ok(session, "robinhood.setup_recurring_investment", symbol="CSPL", amount=30, frequency="daily")
+    made = await call_ok(
+        session, "robinhood.setup_recurring_investment", symbol="CSPL", amount=30, frequency="daily"
+    )
     assert made["next_execution"] == "2026-03-16T14:00:00Z" and made["order_ids"] == []
     until(session, "2026-03-18T15:00:00Z")
     plan = (await call_ok(session, "robinhood.list_recurring_investments"))["investments"][0]
     assert len(plan["order_ids"]) == 3 and plan["next_execution"] == "2026-03-19T14:00:00Z"
     run = await call_ok(session, "robinhood.get_trade", order_id=plan["order_ids"][0])
-    assert (run["status"], run["filled_at"], run["investment_id"]) == ("filled", "2026-03-18T14:00:00Z", made["investment_id"])
+    assert (run["status"], run["filled_at"], run["investment_id"]) == (
+        "filled",
+        "2026-03-18T14:00:00Z",
+        made["investment_id"],
+    )
     assert 29.99 <= run["filled_amount"] <= 30
-    await call_ok(session, "robinhood.cancel_recurring_investment", investment_id=made["investment_id"])
+    await call_ok(
+        session, "robinhood.cancel_recurring_investment", investment_id=made["investment_id"]
+    )
     until(session, "2026-03-20T15:00:00Z")
     stopped = (await call_ok(session, "robinhood.list_recurring_investments"))["investments"][0]
-    assert stopped["order_ids"] == plan["order_ids"] and (stopped["status"], stopped["next_execution"]) == ("canceled", None)
-    again = await call_refused(session, "robinhood.cancel_recurring_investment", investment_id=made["investment_id"])
+    assert stopped["order_ids"] == plan["order_ids"] and (
+        stopped["status"],
+        stopped["next_execution"],
+    ) == ("canceled", None)
+    again = await call_refused(
+        session, "robinhood.cancel_recurring_investment", investment_id=made["investment_id"]
+    )
     assert again["code"] == "INVESTMENT_ALREADY_CANCELED"
 
 
 async def test_a_run_without_money_fails_and_the_next_one_is_tried(session: Session) -> None:
-    made = await call_ok(session, "robinhood.setup_recurring_investment", symbol="LCPX", amount=300, frequency="weekly")
+    made = await call_ok(
+        session,
+        "robinhood.setup_recurring_investment",
+        symbol="LCPX",
+        amount=300,
+        frequency="weekly",
+    )
     until(session, "2026-03-16T15:00:00Z")
     first, *_ = (await call_ok(session, "robinhood.list_trades", status="filled"))["trades"]
     assert first["investment_id"] == made["investment_id"]
     until(session, "2026-03-23T15:00:00Z")
     failed = (await call_ok(session, "robinhood.list_trades", status="failed"))["trades"]
-    assert [f["reject_reason"] for f in failed] == ["INSUFFICIENT_BUYING_POWER"] and failed[0]["filled_quantity"] == 0.0
+    assert [f["reject_reason"] for f in failed] == ["INSUFFICIENT_BUYING_POWER"] and failed[0][
+        "filled_quantity"
+    ] == 0.0
     await call_ok(session, "robinhood.instant_deposit", amount=900)
     until(session, "2026-03-30T15:00:00Z")
     done = (await call_ok(session, "robinhood.list_trades", limit=10))["trades"]
-    assert [t["status"] for t in done if t["investment_id"] == made["investment_id"]] == ["filled", "failed", "filled"]
+    assert [t["status"] for t in done if t["investment_id"] == made["investment_id"]] == [
+        "filled",
+        "failed",
+        "filled",
+    ]
 
 
 async def test_an_alert_triggers_when_the_price_comes_there(session: Session) -> None:
-    alerts = {a["symbol"]: a for a in (await call_ok(session, "robinhood.list_price_alerts"))["alerts"]}
+    alerts = {
+        a["symbol"]: a for a in (await call_ok(session, "robinhood.list_price_alerts"))["alerts"]
+    }
     assert alerts["VNTA"]["status"] == "triggered" and alerts["SMPK"]["status"] == "active"
     assert market.price(ROWS["VNTA"], parse_time(alerts["VNTA"]["triggered_at"])) >= 19.0
     assert market.price(ROWS["VNTA"], parse_time(alerts["VNTA"]["triggered_at"]) - 60) < 19.0
-    error = await call_refused(session, "robinhood.set_price_alert", symbol="SMPK", target_price=100, direction="below")
+    error = await call_refused(
+        session, "robinhood.set_price_alert", symbol="SMPK", target_price=100, direction="below"
+    )
     assert error["code"] == "INVALID_TARGET_PRICE" and error["current_price"] == 70.14
     moment = session.control.now + 5 * 86_400
     target = market.price(ROWS["BTCR"], moment)
     way = "above" if target > market.price(ROWS["BTCR"], session.control.now) else "below"
-    made = await call_ok(session, "robinhood.set_price_alert", symbol="BTCR", target_price=target, direction=way)
+    made = await call_ok(
+        session, "robinhood.set_price_alert", symbol="BTCR", target_price=target, direction=way
+    )
     assert made["status"] == "active" and made["triggered_at"] is None
     session.pass_time(5 * 86_400)
-    assert (await call_ok(session, "robinhood.list_price_alerts"))["alerts"][0]["status"] == "triggered"
+    assert (await call_ok(session, "robinhood.list_price_alerts"))["alerts"][0][
+        "status"
+    ] == "triggered"
     await call_ok(session, "robinhood.remove_price_alert", alert_id=made["alert_id"])
     gone = await call_refused(session, "robinhood.remove_price_alert", alert_id=made["alert_id"])
     assert gone["code"] == "ALERT_NOT_FOUND"
 
 
 async def test_themed_lists_follow_the_market(session: Session) -> None:
-    listed = {c["collection_name"]: c["stock_count"] for c in (await call_ok(session, "robinhood.list_collections"))["collections"]}
+    listed = {
+        c["collection_name"]: c["stock_count"]
+        for c in (await call_ok(session, "robinhood.list_collections"))["collections"]
+    }
     assert listed["Crypto"] == 8 and listed["New Listings"] == 1 and listed["Utilities"] == 4
-    shown = await call_ok(session, "robinhood.get_themed_collection", collection_name="dividend payers")
+    shown = await call_ok(
+        session, "robinhood.get_themed_collection", collection_name="dividend payers"
+    )
     assert len(shown["stocks"]) == shown["stock_count"] == listed["Dividend Payers"] > 5
-    error = await call_refused(session, "robinhood.get_themed_collection", collection_name="Dividend Payer")
+    error = await call_refused(
+        session, "robinhood.get_themed_collection", collection_name="Dividend Payer"
+    )
     assert "'Dividend Payers'" in error["message"]
 
 
 async def test_the_watchlist_keeps_its_order_and_holds_each_symbol_once(session: Session) -> None:
-    assert (await call_ok(session, "robinhood.add_to_collection", symbol="tmkt"))["watchlist_size"] == 4
+    assert (await call_ok(session, "robinhood.add_to_collection", symbol="tmkt"))[
+        "watchlist_size"
+    ] == 4
     names = [r["symbol"] for r in (await call_ok(session, "robinhood.get_collection"))["watchlist"]]
     assert names == ["TMKT", "PXGV", "VNTA", "ORBX"]
-    assert (await call_refused(session, "robinhood.remove_from_collection", symbol="SMPK"))["code"] == "NOT_IN_WATCHLIST"
+    assert (await call_refused(session, "robinhood.remove_from_collection", symbol="SMPK"))[
+        "code"
+    ] == "NOT_IN_WATCHLIST"
     page = await call_ok(session, "robinhood.get_collection", limit=3)
     session.pass_time(2 * 86_400)
     rest = await call_ok(session, "robinhood.get_collection", limit=3, cursor=page["next_cursor"])
-    assert [r["symbol"] for r in rest["watchlist"]] == ["ORBX"], "a cursor outlives a change of prices"
+    assert [r["symbol"] for r in rest["watchlist"]] == ["ORBX"], (
+        "a cursor outlives a change of prices"
+    )
 
 
-async def test_the_recurring_order_of_the_seeds_is_found_by_its_investment(session: Session) -> None:
+async def test_the_recurring_order_of_the_seeds_is_found_by_its_investment(
+    session: Session,
+) -> None:
     plans = (await call_ok(session, "robinhood.list_recurring_investments"))["investments"]
     index = next(p for p in plans if p["investment_id"] == make_id("rhi", "maya", "index"))
     for order_id in index["order_ids"]:
-        assert (await call_ok(session, "robinhood.get_trade", order_id=order_id))["placed_by"] == "recurring"
+        assert (await call_ok(session, "robinhood.get_trade", order_id=order_id))[
+            "placed_by"
+        ] == "recurring"

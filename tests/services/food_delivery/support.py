@@ -21,7 +21,10 @@ TRACK = {"uber_eats": "track_order", "doordash": "track_dash"}
 CANCEL = {"uber_eats": "cancel_food_order", "doordash": "cancel_dash"}
 RATE = {"uber_eats": "rate_order", "doordash": "rate_dash"}
 MENU = {"uber_eats": ("get_menu", "items"), "doordash": ("get_store_menu", "menu")}
-IDS = {"uber_eats": ("uer", "uei", "uex", "uea", "uep", "uef", "ueo"), "doordash": ("ddr", "ddi", "ddx", "dda", "ddp", "ddf", "ddo")}
+IDS = {
+    "uber_eats": ("uer", "uei", "uex", "uea", "uep", "uef", "ueo"),
+    "doordash": ("ddr", "ddi", "ddx", "dda", "ddp", "ddf", "ddo"),
+}
 both = pytest.mark.parametrize("app", ["uber_eats", "doordash"])
 STORE = BASKET["store_id"]
 
@@ -33,9 +36,16 @@ def at(app: str, kind: int, key: str) -> str:
 
 def coffee(app: str, lattes: int = 2, cookies: int = 1, **more: Any) -> dict[str, Any]:
     """Return an order of lattes and oat cookies to Maya's home, which both providers bring at nine on a Saturday."""
-    latte = {"item_id": at(app, 1, "hazel_hawthorne/latte"), "quantity": lattes, "selected_options": [at(app, 2, "size/large")]}
+    latte = {
+        "item_id": at(app, 1, "hazel_hawthorne/latte"),
+        "quantity": lattes,
+        "selected_options": [at(app, 2, "size/large")],
+    }
     cookie = {"item_id": at(app, 1, "hazel_hawthorne/oat-cookie"), "quantity": cookies}
-    where = {"restaurant_id": at(app, 0, "hazel_hawthorne"), "delivery_address_id": at(app, 3, "home")}
+    where = {
+        "restaurant_id": at(app, 0, "hazel_hawthorne"),
+        "delivery_address_id": at(app, 3, "home"),
+    }
     return where | {"items": [latte, cookie]} | more
 
 
@@ -49,7 +59,9 @@ async def order(session: Session, app: str, **more: Any) -> dict[str, Any]:
 
 async def out_soon(session: Session) -> dict[str, Any]:
     """Let time pass to shortly before an item of the co-op that is on the shelf now will be out for hours; return the item."""
-    goods = session.world.rows("uber_eats_items", "restaurant_id=? AND scarce=1 AND out_since IS NULL", STORE, order="id")
+    goods = session.world.rows(
+        "uber_eats_items", "restaurant_id=? AND scarce=1 AND out_since IS NULL", STORE, order="id"
+    )
 
     def there(item: dict[str, Any], span: int) -> bool:
         return share("stock", item["id"], span) >= 0.35

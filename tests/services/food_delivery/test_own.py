@@ -34,26 +34,53 @@ async def dash(session: Session, tool: str, **args: Any) -> dict[str, Any]:
 
 
 async def group(session: Session, **more: Any) -> dict[str, Any]:
-    return await eats(session, "create_group_order", restaurant_id=at("uber_eats", 0, "hazel_hawthorne"), **more)
+    return await eats(
+        session, "create_group_order", restaurant_id=at("uber_eats", 0, "hazel_hawthorne"), **more
+    )
 
 
 def cookies(number: int) -> list[dict[str, Any]]:
     return [{"item_id": at("uber_eats", 1, "hazel_hawthorne/oat-cookie"), "quantity": number}]
 
 
-PAYS = {"delivery_address_id": at("uber_eats", 3, "home"), "payment_method_id": at("uber_eats", 4, "visa")}
+PAYS = {
+    "delivery_address_id": at("uber_eats", 3, "home"),
+    "payment_method_id": at("uber_eats", 4, "visa"),
+}
 
 
 async def test_everyones_subtotal_adds_up_to_the_order_of_all(session: Session) -> None:
     one = (await group(session))["group_order_id"]
     for name in ("Ana Reyes", "Ben Asher"):
         await eats(session, "join_group_order", group_order_id=one, participant_name=name)
-    taken = await call_refused(session, "uber_eats", "join_group_order", group_order_id=one, participant_name=" ana  REYES ")
+    taken = await call_refused(
+        session,
+        "uber_eats",
+        "join_group_order",
+        group_order_id=one,
+        participant_name=" ana  REYES ",
+    )
     assert taken["code"] == "PARTICIPANT_EXISTS"
-    for name, number in (("Ana Reyes", 2), ("ben asher", 1), ("Maya Lindqvist", 4), ("Ana Reyes", 1)):
-        await eats(session, "add_group_order_items", group_order_id=one, participant_name=name, items=cookies(number))
+    for name, number in (
+        ("Ana Reyes", 2),
+        ("ben asher", 1),
+        ("Maya Lindqvist", 4),
+        ("Ana Reyes", 1),
+    ):
+        await eats(
+            session,
+            "add_group_order_items",
+            group_order_id=one,
+            participant_name=name,
+            items=cookies(number),
+        )
     stranger = await call_refused(
-        session, "uber_eats", "add_group_order_items", group_order_id=one, participant_name="Kai", items=cookies(1)
+        session,
+        "uber_eats",
+        "add_group_order_items",
+        group_order_id=one,
+        participant_name="Kai",
+        items=cookies(1),
     )
     assert stranger["code"] == "PARTICIPANT_NOT_FOUND" and "Ben Asher" in stranger["hint"]
     shown = await eats(session, "get_group_order", group_order_id=one)
@@ -62,45 +89,92 @@ async def test_everyones_subtotal_adds_up_to_the_order_of_all(session: Session) 
     assert each == {"Maya Lindqvist": 4 * cookie, "Ana Reyes": 3 * cookie, "Ben Asher": cookie}
     made = await eats(session, "finalize_group_order", group_order_id=one, tip=5, **PAYS)
     assert cents(made["subtotal"]) == sum(each.values()) and made["group_order_id"] == one
-    assert [i["participant_name"] for i in made["items"]] == ["Ana Reyes", "Ben Asher", "Maya Lindqvist", "Ana Reyes"]
-    again = await call_refused(session, "uber_eats", "finalize_group_order", group_order_id=one, **PAYS)
+    assert [i["participant_name"] for i in made["items"]] == [
+        "Ana Reyes",
+        "Ben Asher",
+        "Maya Lindqvist",
+        "Ana Reyes",
+    ]
+    again = await call_refused(
+        session, "uber_eats", "finalize_group_order", group_order_id=one, **PAYS
+    )
     assert again["code"] == "GROUP_ORDER_CLOSED" and again["status"] == "ordered"
-    assert (await eats(session, "get_group_order", group_order_id=one))["order_id"] == made["order_id"]
+    assert (await eats(session, "get_group_order", group_order_id=one))["order_id"] == made[
+        "order_id"
+    ]
 
 
-async def test_the_deadline_locks_a_group_order_and_two_hours_later_it_expires(session: Session) -> None:
+async def test_the_deadline_locks_a_group_order_and_two_hours_later_it_expires(
+    session: Session,
+) -> None:
     one, two = [(await group(session, deadline_minutes=15))["group_order_id"] for _ in range(2)]
     for made in (one, two):
-        await eats(session, "add_group_order_items", group_order_id=made, participant_name="Maya Lindqvist", items=cookies(4))
+        await eats(
+            session,
+            "add_group_order_items",
+            group_order_id=made,
+            participant_name="Maya Lindqvist",
+            items=cookies(4),
+        )
     session.pass_time(15 * MINUTE)
-    late = await call_refused(session, "uber_eats", "join_group_order", group_order_id=one, participant_name="Ana")
-    assert late["code"] == "GROUP_ORDER_CLOSED" and late["status"] == "locked" and "finalize_group_order" in late["hint"]
-    assert (await eats(session, "finalize_group_order", group_order_id=one, **PAYS))["status"] == "placed"
+    late = await call_refused(
+        session, "uber_eats", "join_group_order", group_order_id=one, participant_name="Ana"
+    )
+    assert (
+        late["code"] == "GROUP_ORDER_CLOSED"
+        and late["status"] == "locked"
+        and "finalize_group_order" in late["hint"]
+    )
+    assert (await eats(session, "finalize_group_order", group_order_id=one, **PAYS))[
+        "status"
+    ] == "placed"
     session.pass_time(2 * HOUR)
-    gone = await call_refused(session, "uber_eats", "finalize_group_order", group_order_id=two, **PAYS)
+    gone = await call_refused(
+        session, "uber_eats", "finalize_group_order", group_order_id=two, **PAYS
+    )
     assert gone["code"] == "GROUP_ORDER_CLOSED" and gone["status"] == "expired"
-    states = {g["group_order_id"]: g["status"] for g in (await eats(session, "list_group_orders"))["group_orders"]}
+    states = {
+        g["group_order_id"]: g["status"]
+        for g in (await eats(session, "list_group_orders"))["group_orders"]
+    }
     assert (states[one], states[two]) == ("ordered", "expired")
 
 
-async def test_an_empty_group_order_orders_nothing_and_a_choice_can_be_taken_back(session: Session) -> None:
+async def test_an_empty_group_order_orders_nothing_and_a_choice_can_be_taken_back(
+    session: Session,
+) -> None:
     one = (await group(session))["group_order_id"]
-    await eats(session, "add_group_order_items", group_order_id=one, participant_name="Maya Lindqvist", items=cookies(4))
-    cleared = await eats(session, "clear_group_order_items", group_order_id=one, participant_name="Maya Lindqvist")
+    await eats(
+        session,
+        "add_group_order_items",
+        group_order_id=one,
+        participant_name="Maya Lindqvist",
+        items=cookies(4),
+    )
+    cleared = await eats(
+        session, "clear_group_order_items", group_order_id=one, participant_name="Maya Lindqvist"
+    )
     assert cleared["subtotal"] == 0
-    assert (await call_refused(session, "uber_eats", "finalize_group_order", group_order_id=one, **PAYS))["code"] == "GROUP_ORDER_EMPTY"
+    assert (
+        await call_refused(session, "uber_eats", "finalize_group_order", group_order_id=one, **PAYS)
+    )["code"] == "GROUP_ORDER_EMPTY"
 
 
 # -- groceries ------------------------------------------------------------------------------------------------------
 
 
 async def grocery(session: Session, *items: str) -> dict[str, Any]:
-    lines = [{"item_id": make_id("uei", "maya", "alder_coop/black-beans"), "quantity": 9}, *({"item_id": i, "quantity": 2} for i in items)]
+    lines = [
+        {"item_id": make_id("uei", "maya", "alder_coop/black-beans"), "quantity": 9},
+        *({"item_id": i, "quantity": 2} for i in items),
+    ]
     return await eats(session, "submit_grocery_order", **BASKET | {"items": lines})
 
 
 @pytest.mark.parametrize("preference", ["none", "refund", "substitute", "named", "contact_me"])
-async def test_what_is_out_when_the_shopper_comes_follows_the_preference(session: Session, preference: str) -> None:
+async def test_what_is_out_when_the_shopper_comes_follows_the_preference(
+    session: Session, preference: str
+) -> None:
     item = await out_soon(session)
     made = await grocery(session, item["id"])
     about = {"order_id": made["order_id"], "item_id": item["id"]}
@@ -109,11 +183,19 @@ async def test_what_is_out_when_the_shopper_comes_follows_the_preference(session
     if preference in ("refund", "substitute", "contact_me"):
         await eats(session, "set_substitution_preference", **about, preference=preference)
     elif preference == "named":
-        await eats(session, "set_substitution_preference", **about, preference="substitute", substitute_item_id=beans["id"])
+        await eats(
+            session,
+            "set_substitution_preference",
+            **about,
+            preference="substitute",
+            substitute_item_id=beans["id"],
+        )
 
     async def line() -> dict[str, Any]:
         shown = await eats(session, "get_order", order_id=made["order_id"])
-        return next(i for i in shown["items"] if i["item_id"] == item["id"]) | {"total": shown["total"]}
+        return next(i for i in shown["items"] if i["item_id"] == item["id"]) | {
+            "total": shown["total"]
+        }
 
     assert (await line())["fulfillment"] == "pending" and (await line())["total"] == made["total"]
     while (found := await line())["fulfillment"] == "pending":
@@ -130,8 +212,13 @@ async def test_what_is_out_when_the_shopper_comes_follows_the_preference(session
     else:
         assert found["fulfillment"] == "refunded" and instead is None
         change = -2 * item["price"]
-    assert cents(found["total"]) == cents(made["total"]) + change and cents(found["adjustment"]) == change
-    late = await call_refused(session, "uber_eats", "set_substitution_preference", **about, preference="refund")
+    assert (
+        cents(found["total"]) == cents(made["total"]) + change
+        and cents(found["adjustment"]) == change
+    )
+    late = await call_refused(
+        session, "uber_eats", "set_substitution_preference", **about, preference="refund"
+    )
     assert late["code"] == "SHOPPING_DONE"
     session.pass_time(2 * HOUR)
     assert (await line())["total"] == found["total"], "what was done stays done"
@@ -159,9 +246,28 @@ async def test_substitutions_are_for_the_items_of_a_grocery_order(session: Sessi
     tool = ("uber_eats", "set_substitution_preference")
     for code, args in (
         ("NOT_A_GROCERY_ORDER", {"order_id": meal, "item_id": beans, "preference": "refund"}),
-        ("ITEM_NOT_IN_ORDER", {"order_id": made["order_id"], "item_id": milk, "preference": "refund"}),
-        ("SUBSTITUTE_NOT_APPLICABLE", {"order_id": made["order_id"], "item_id": beans, "preference": "refund", "substitute_item_id": milk}),
-        ("ITEM_NOT_FOUND", {"order_id": made["order_id"], "item_id": beans, "preference": "substitute", "substitute_item_id": "uei_x"}),
+        (
+            "ITEM_NOT_IN_ORDER",
+            {"order_id": made["order_id"], "item_id": milk, "preference": "refund"},
+        ),
+        (
+            "SUBSTITUTE_NOT_APPLICABLE",
+            {
+                "order_id": made["order_id"],
+                "item_id": beans,
+                "preference": "refund",
+                "substitute_item_id": milk,
+            },
+        ),
+        (
+            "ITEM_NOT_FOUND",
+            {
+                "order_id": made["order_id"],
+                "item_id": beans,
+                "preference": "substitute",
+                "substitute_item_id": "uei_x",
+            },
+        ),
     ):
         assert (await call_refused(session, *tool, **args))["code"] == code
 
@@ -172,7 +278,9 @@ async def test_an_idempotency_key_orders_once(session: Session) -> None:
     mark = session.world.last_change()
     assert (await eats(session, "submit_food_order", **said))["order_id"] == first["order_id"]
     assert session.world.last_change() == mark
-    other = await call_refused(session, "uber_eats", "submit_food_order", **said | {"items": cookies(5)})
+    other = await call_refused(
+        session, "uber_eats", "submit_food_order", **said | {"items": cookies(5)}
+    )
     assert other["code"] == "IDEMPOTENCY_KEY_REUSED" and other["order_id"] == first["order_id"]
 
 
@@ -184,21 +292,35 @@ async def test_the_same_dash_again_within_minutes_has_to_be_meant(session: Sessi
     twice = await call_refused(session, "doordash", "place_dash", **paid("doordash"))
     assert twice["code"] == "DUPLICATE_ORDER" and twice["order_id"] == first["order_id"]
     assert (await order(session, "doordash", allow_duplicate=True))["order_id"] != first["order_id"]
-    assert (await order(session, "doordash", delivery_address_id=at("doordash", 3, "work")))["status"] == "received"
+    assert (await order(session, "doordash", delivery_address_id=at("doordash", 3, "work")))[
+        "status"
+    ] == "received"
     session.pass_time(6 * MINUTE)
     assert (await order(session, "doordash"))["order_id"]
 
 
-async def test_a_reorder_takes_todays_menu_and_prices_and_says_what_changed(session: Session) -> None:
+async def test_a_reorder_takes_todays_menu_and_prices_and_says_what_changed(
+    session: Session,
+) -> None:
     old = at("doordash", 6, "cafe-again")
-    where = {"delivery_address_id": at("doordash", 3, "home"), "payment_method_id": at("doordash", 4, "visa")}
+    where = {
+        "delivery_address_id": at("doordash", 3, "home"),
+        "payment_method_id": at("doordash", 4, "visa"),
+    }
     had = await dash(session, "get_dash", order_id=old)
-    cookie = session.world.get("doordash_items", at("doordash", 1, "hazel_hawthorne/oat-cookie")) or {}
+    cookie = (
+        session.world.get("doordash_items", at("doordash", 1, "hazel_hawthorne/oat-cookie")) or {}
+    )
     session.world.update("doordash_items", cookie["id"], price=cookie["price"] + 50)
     session.world.commit()
     again = await dash(session, "reorder", order_id=old, **where)
-    assert again["reordered_from"] == old and cents(again["subtotal"]) == cents(had["subtotal"]) + 2 * 50
-    assert [(c["name"], cents(c["now"]) - cents(c["then"])) for c in again["price_changes"]] == [("Oat cookie", 50)]
+    assert (
+        again["reordered_from"] == old
+        and cents(again["subtotal"]) == cents(had["subtotal"]) + 2 * 50
+    )
+    assert [(c["name"], cents(c["now"]) - cents(c["then"])) for c in again["price_changes"]] == [
+        ("Oat cookie", 50)
+    ]
     session.world.update("doordash_items", cookie["id"], out_since=iso(session.control.now))
     session.world.commit()
     session.pass_time(HOUR)
@@ -208,37 +330,63 @@ async def test_a_reorder_takes_todays_menu_and_prices_and_says_what_changed(sess
 
 async def send(session: Session, phone: str) -> dict[str, Any]:
     said = {k: v for k, v in paid("doordash").items() if k not in ("delivery_address_id", "tip")}
-    return await dash(session, "send_gift_order", recipient_name="A Friend", recipient_phone=phone, gift_message="Enjoy", **said)
+    return await dash(
+        session,
+        "send_gift_order",
+        recipient_name="A Friend",
+        recipient_phone=phone,
+        gift_message="Enjoy",
+        **said,
+    )
 
 
 async def test_a_gift_waits_for_its_recipient_then_travels_or_expires(session: Session) -> None:
     sent = [await send(session, f"+1-503-555-01{n}") for n in range(50, 70)]
     assert {g["status"] for g in sent} == {"awaiting_claim"} and not any(g["claimed"] for g in sent)
     session.pass_time(3 * HOUR)
-    later = {g["order_id"]: g for g in (await dash(session, "list_gift_orders", limit=100))["gifts"]}
+    later = {
+        g["order_id"]: g for g in (await dash(session, "list_gift_orders", limit=100))["gifts"]
+    }
     now = [later[g["order_id"]] for g in sent]
     taken, waiting = [g for g in now if g["claimed"]], [g for g in now if not g["claimed"]]
     assert taken and waiting
-    assert {g["status"] for g in taken} == {"delivered"} and {g["status"] for g in waiting} == {"awaiting_claim"}
+    assert {g["status"] for g in taken} == {"delivered"} and {g["status"] for g in waiting} == {
+        "awaiting_claim"
+    }
     one, two = waiting[0]["order_id"], taken[0]["order_id"]
-    assert (await call_refused(session, "doordash", "rate_dash", order_id=one, rating=5))["code"] == "ORDER_NOT_DELIVERED"
-    assert (await call_refused(session, "doordash", "cancel_dash", order_id=two, reason="x"))["code"] == "ORDER_NOT_CANCELLABLE"
-    assert (await dash(session, "get_dash", order_id=two))["drop_off"] is None, "where a friend lives is not told"
+    assert (await call_refused(session, "doordash", "rate_dash", order_id=one, rating=5))[
+        "code"
+    ] == "ORDER_NOT_DELIVERED"
+    assert (await call_refused(session, "doordash", "cancel_dash", order_id=two, reason="x"))[
+        "code"
+    ] == "ORDER_NOT_CANCELLABLE"
+    assert (await dash(session, "get_dash", order_id=two))["drop_off"] is None, (
+        "where a friend lives is not told"
+    )
     session.pass_time(2 * DAY)
     gone = await dash(session, "get_dash", order_id=one)
     assert gone["status"] == "expired" and gone["refund"]["amount"] == gone["total"]
-    assert (await call_refused(session, "doordash", "cancel_dash", order_id=one, reason="x"))["code"] == "ORDER_NOT_CANCELLABLE"
+    assert (await call_refused(session, "doordash", "cancel_dash", order_id=one, reason="x"))[
+        "code"
+    ] == "ORDER_NOT_CANCELLABLE"
 
 
 async def test_an_unclaimed_gift_is_cancelled_for_nothing(session: Session) -> None:
     gift = at("doordash", 6, "gift-nora")
     done = await dash(session, "cancel_dash", order_id=gift, reason="She is away")
-    assert done["fee"] == 0 and (await dash(session, "get_gift_order_status", order_id=gift))["status"] == "cancelled"
+    assert (
+        done["fee"] == 0
+        and (await dash(session, "get_gift_order_status", order_id=gift))["status"] == "cancelled"
+    )
     mine = at("doordash", 6, "cafe-again")
-    assert (await call_refused(session, "doordash", "get_gift_order_status", order_id=mine))["code"] == "NOT_A_GIFT_ORDER"
+    assert (await call_refused(session, "doordash", "get_gift_order_status", order_id=mine))[
+        "code"
+    ] == "NOT_A_GIFT_ORDER"
 
 
-async def test_a_second_store_joins_an_order_within_ten_minutes_for_no_further_delivery_fee(session: Session) -> None:
+async def test_a_second_store_joins_an_order_within_ten_minutes_for_no_further_delivery_fee(
+    session: Session,
+) -> None:
     session.pass_time(45 * MINUTE)  # a quarter to ten
     made = await order(session, "doordash")
     one = made["order_id"]
@@ -246,14 +394,25 @@ async def test_a_second_store_joins_an_order_within_ten_minutes_for_no_further_d
     assert "Belmont Mini Mart" in {s["name"] for s in near}
     assert "Hawthorne Corner Store" not in {s["name"] for s in near}, "it opens at ten"
     assert all(s["distance_miles"] <= 1.5 for s in near)
-    mart, water = make_id("dds", "maya", "belmont_mini_mart"), make_id("ddi", "maya", "belmont_mini_mart/sparkling-water")
+    mart, water = (
+        make_id("dds", "maya", "belmont_mini_mart"),
+        make_id("ddi", "maya", "belmont_mini_mart/sparkling-water"),
+    )
     more = {"order_id": one, "store_id": mart, "items": [{"item_id": water, "quantity": 3}]}
-    far = await call_refused(session, "doordash", "add_doubledash_items", **more | {"store_id": make_id("dds", "maya", "pearl_mini")})
+    far = await call_refused(
+        session,
+        "doordash",
+        "add_doubledash_items",
+        **more | {"store_id": make_id("dds", "maya", "pearl_mini")},
+    )
     assert far["code"] == "STORE_NOT_ELIGIBLE"
     grown = await dash(session, "add_doubledash_items", **more)
     price = cents(next(i["unit_price"] for i in grown["items"] if i["store_id"] == mart))
     assert cents(grown["subtotal"]) == cents(made["subtotal"]) + 3 * price
-    assert grown["fees"]["delivery"] == made["fees"]["delivery"] and grown["fees"]["tip"] == made["fees"]["tip"]
+    assert (
+        grown["fees"]["delivery"] == made["fees"]["delivery"]
+        and grown["fees"]["tip"] == made["fees"]["tip"]
+    )
     assert cents(grown["fees"]["service"]) == max(300, round(cents(grown["subtotal"]) * 0.15))
     extra = next(s["estimated_extra_time"] for s in near if s["store_id"] == mart)
     assert grown["estimated_minutes"] - made["estimated_minutes"] in (extra - 1, extra)
@@ -261,10 +420,17 @@ async def test_a_second_store_joins_an_order_within_ten_minutes_for_no_further_d
     goods = (await dash(session, "get_doubledash_catalog", store_id=others[0]))["items"]
     item = next(g["item_id"] for g in goods if g["available"])
     second = {"order_id": one, "store_id": others[0], "items": [{"item_id": item, "quantity": 1}]}
-    assert (await call_refused(session, "doordash", "add_doubledash_items", **second))["code"] == "STORE_LIMIT_REACHED"
+    assert (await call_refused(session, "doordash", "add_doubledash_items", **second))[
+        "code"
+    ] == "STORE_LIMIT_REACHED"
     session.pass_time(10 * MINUTE)
-    for tool, args in (("add_doubledash_items", more), ("get_doubledash_stores", {"order_id": one})):
-        assert (await call_refused(session, "doordash", tool, **args))["code"] == "DOUBLEDASH_CLOSED"
+    for tool, args in (
+        ("add_doubledash_items", more),
+        ("get_doubledash_stores", {"order_id": one}),
+    ):
+        assert (await call_refused(session, "doordash", tool, **args))[
+            "code"
+        ] == "DOUBLEDASH_CLOSED"
 
 
 async def test_favourites_are_kept_once_and_show_what_has_closed(session: Session) -> None:
@@ -273,9 +439,14 @@ async def test_favourites_are_kept_once_and_show_what_has_closed(session: Sessio
         listed = (await dash(session, "add_favorite_restaurant", restaurant_id=olive))["favorites"]
         assert [f["restaurant_id"] for f in listed].count(olive) == 1
     shown = {f["name"]: f for f in (await dash(session, "get_favorite_restaurants"))["favorites"]}
-    assert shown["Slabtown Burger"]["permanently_closed"] and not shown["Olive & Ash"]["permanently_closed"]
+    assert (
+        shown["Slabtown Burger"]["permanently_closed"]
+        and not shown["Olive & Ash"]["permanently_closed"]
+    )
     await dash(session, "remove_favorite_restaurant", restaurant_id=olive)
-    error = await call_refused(session, "doordash", "remove_favorite_restaurant", restaurant_id=olive)
+    error = await call_refused(
+        session, "doordash", "remove_favorite_restaurant", restaurant_id=olive
+    )
     assert error["code"] == "NOT_A_FAVORITE"
 
 
@@ -301,7 +472,9 @@ async def test_each_world_holds_the_orders_of_its_life_to_the_cent(name: str) ->
 
 @pytest.mark.parametrize("name", names())
 async def test_each_world_offers_real_choice_and_its_orders_add_up(name: str) -> None:
-    session = Session(("uber_eats", "doordash"), shared(name).share(), Control(Builder(name, person(name)).start))
+    session = Session(
+        ("uber_eats", "doordash"), shared(name).share(), Control(Builder(name, person(name)).start)
+    )
     for app, history, get, search in (
         ("uber_eats", "get_order_history", "get_order", "search_restaurants"),
         ("doordash", "get_dash_history", "get_dash", "search_stores"),
@@ -310,9 +483,19 @@ async def test_each_world_offers_real_choice_and_its_orders_add_up(name: str) ->
         assert 24 <= len(places) <= 40 and any(p["permanently_closed"] for p in places)
         assert any(p["is_open"] for p in places)
         listed = (await call_ok(session, app, history, limit=100))["orders"]
-        assert len(listed) >= 30 and [o["created_at"] for o in listed] == sorted((o["created_at"] for o in listed), reverse=True)
+        assert len(listed) >= 30 and [o["created_at"] for o in listed] == sorted(
+            (o["created_at"] for o in listed), reverse=True
+        )
         for one in listed:
             shown = await call_ok(session, app, get, order_id=one["order_id"])
-            parts = cents(shown["subtotal"]) + sum(cents(f) for f in shown["fees"].values()) - cents(shown["discount"])
-            assert cents(shown["total"]) == parts + cents(shown.get("adjustment", 0)) == cents(one["total"])
+            parts = (
+                cents(shown["subtotal"])
+                + sum(cents(f) for f in shown["fees"].values())
+                - cents(shown["discount"])
+            )
+            assert (
+                cents(shown["total"])
+                == parts + cents(shown.get("adjustment", 0))
+                == cents(one["total"])
+            )
             assert parse_time(shown["created_at"]) <= session.control.now

@@ -39,7 +39,12 @@ BOTH["spotify"] |= {
     "back": "previous_track",
     "queue": "add_to_queue",
 }
-BOTH["apple_music"] |= {"pause": "pause_playback", "resume": "resume_playback", "next": "skip_to_next", "back": "skip_to_previous"}
+BOTH["apple_music"] |= {
+    "pause": "pause_playback",
+    "resume": "resume_playback",
+    "next": "skip_to_next",
+    "back": "skip_to_previous",
+}
 BOTH["apple_music"] |= {"queue": "add_to_up_next"}
 both = pytest.mark.parametrize("service", list(BOTH))
 
@@ -51,7 +56,9 @@ def session() -> Session:
 
 async def play(session: Session, service: str, key: str, **args: Any) -> dict[str, Any]:
     if service == "spotify":
-        return await call_ok(session, service, "play_context", context_uri=f"album:{album(service, key)}", **args)
+        return await call_ok(
+            session, service, "play_context", context_uri=f"album:{album(service, key)}", **args
+        )
     return await call_ok(session, service, "play_album", album_id=album(service, key), **args)
 
 
@@ -65,7 +72,12 @@ def playing(service: str, state: dict[str, Any]) -> str | None:
 
 
 def lengths(session: Session, key: str) -> list[int]:
-    return [ms for (ms,) in session.world.sql("SELECT ms FROM music_tracks WHERE album_id=? ORDER BY number", key)]
+    return [
+        ms
+        for (ms,) in session.world.sql(
+            "SELECT ms FROM music_tracks WHERE album_id=? ORDER BY number", key
+        )
+    ]
 
 
 # -- the catalogue ------------------------------------------------------------------------------------------------------
@@ -73,12 +85,27 @@ def lengths(session: Session, key: str) -> list[int]:
 
 async def test_one_recording_has_two_ids_and_one_isrc(session: Session) -> None:
     one = await call_ok(session, "spotify", "get_track", track_id=track("spotify", "low-tide-2"))
-    two = await call_ok(session, "apple_music", "get_catalog_track", track_id=track("apple_music", "low-tide-2"))
-    assert one["track_id"] != two["track_id"] and one["isrc"] == two["isrc"] and one["name"] == two["name"] == "Copper Hours"
-    deluxe = await call_ok(session, "spotify", "get_track", track_id=track("spotify", "low-tide-deluxe-2"))
-    live = await call_ok(session, "spotify", "get_track", track_id=track("spotify", "live-at-alder-hall-2"))
-    assert deluxe["isrc"] == one["isrc"] != live["isrc"] and live["name"] == "Copper Hours (Live at Alder Hall)"
-    error = await call_refused(session, "apple_music", "get_catalog_track", track_id=one["track_id"])
+    two = await call_ok(
+        session, "apple_music", "get_catalog_track", track_id=track("apple_music", "low-tide-2")
+    )
+    assert (
+        one["track_id"] != two["track_id"]
+        and one["isrc"] == two["isrc"]
+        and one["name"] == two["name"] == "Copper Hours"
+    )
+    deluxe = await call_ok(
+        session, "spotify", "get_track", track_id=track("spotify", "low-tide-deluxe-2")
+    )
+    live = await call_ok(
+        session, "spotify", "get_track", track_id=track("spotify", "live-at-alder-hall-2")
+    )
+    assert (
+        deluxe["isrc"] == one["isrc"] != live["isrc"]
+        and live["name"] == "Copper Hours (Live at Alder Hall)"
+    )
+    error = await call_refused(
+        session, "apple_music", "get_catalog_track", track_id=one["track_id"]
+    )
     assert error["code"] == "TRACK_NOT_FOUND" and "search_catalog" in error["hint"]
 
 
@@ -90,53 +117,112 @@ def test_every_first_release_has_an_isrc_of_its_own(session: Session) -> None:
     assert len(found) > 900 and len(set(found)) == sum(v != "same" for _, v, _ in keys)
 
 
-async def test_search_takes_words_in_any_order_and_ranks_exact_titles_first(session: Session) -> None:
-    found = (await call_ok(session, "spotify", "search_tracks", query="hours copper quiet ferries", limit=50))["tracks"]
-    assert {t["name"] for t in found} >= {"Copper Hours", "Copper Hours (Live at Alder Hall)"} and found[0]["name"] == "Copper Hours"
+async def test_search_takes_words_in_any_order_and_ranks_exact_titles_first(
+    session: Session,
+) -> None:
+    found = (
+        await call_ok(
+            session, "spotify", "search_tracks", query="hours copper quiet ferries", limit=50
+        )
+    )["tracks"]
+    assert {t["name"] for t in found} >= {
+        "Copper Hours",
+        "Copper Hours (Live at Alder Hall)",
+    } and found[0]["name"] == "Copper Hours"
     assert all(t["artists"][0]["name"] == "The Quiet Ferries" for t in found)
-    spoken = (await call_ok(session, "spotify", "search_tracks", query="Copper Hours by The Quiet Ferries"))["tracks"]
+    spoken = (
+        await call_ok(
+            session, "spotify", "search_tracks", query="Copper Hours by The Quiet Ferries"
+        )
+    )["tracks"]
     assert spoken[0]["track_id"] == found[0]["track_id"]
-    assert (await call_ok(session, "spotify", "search_tracks", query="corazon mesquite"))["tracks"], "accents do not matter"
-    assert not (await call_ok(session, "spotify", "search_tracks", query="copper xylophone"))["tracks"]
+    assert (await call_ok(session, "spotify", "search_tracks", query="corazon mesquite"))[
+        "tracks"
+    ], "accents do not matter"
+    assert not (await call_ok(session, "spotify", "search_tracks", query="copper xylophone"))[
+        "tracks"
+    ]
 
 
 async def test_three_artists_share_a_title_and_two_share_a_name(session: Session) -> None:
-    songs = (await call_ok(session, "spotify", "search_tracks", query="come home slow", limit=50))["tracks"]
+    songs = (await call_ok(session, "spotify", "search_tracks", query="come home slow", limit=50))[
+        "tracks"
+    ]
     exact = [t for t in songs if t["name"] == "Come Home Slow"]
-    assert {t["artists"][0]["name"] for t in exact} == {"Wren Halloway", "Odessa Vance", "Dale Rudkin"}
+    assert {t["artists"][0]["name"] for t in exact} == {
+        "Wren Halloway",
+        "Odessa Vance",
+        "Dale Rudkin",
+    }
     assert len({t["isrc"] for t in exact}) == 3
-    rows = (await call_ok(session, "apple_music", "search_catalog", query="halcyon row", types=["artists"]))["artists"]
-    assert [r["name"] for r in rows] == ["Halcyon Row"] * 2 and {r["genre_names"][0] for r in rows} == {"indie", "lo-fi"}
+    rows = (
+        await call_ok(
+            session, "apple_music", "search_catalog", query="halcyon row", types=["artists"]
+        )
+    )["artists"]
+    assert [r["name"] for r in rows] == ["Halcyon Row"] * 2 and {
+        r["genre_names"][0] for r in rows
+    } == {"indie", "lo-fi"}
 
 
 async def test_some_albums_are_with_one_provider_only(session: Session) -> None:
     assert not (await call_ok(session, "spotify", "search_albums", query="barn light"))["albums"]
-    assert (await call_ok(session, "apple_music", "search_catalog", query="barn light", types=["albums"]))["albums"]
-    assert not (await call_ok(session, "apple_music", "search_catalog", query="rooftop tapes", types=["albums"]))["albums"]
+    assert (
+        await call_ok(
+            session, "apple_music", "search_catalog", query="barn light", types=["albums"]
+        )
+    )["albums"]
+    assert not (
+        await call_ok(
+            session, "apple_music", "search_catalog", query="rooftop tapes", types=["albums"]
+        )
+    )["albums"]
     assert (await call_ok(session, "spotify", "search_albums", query="rooftop tapes"))["albums"]
 
 
-async def test_a_withdrawn_song_stays_in_lists_but_cannot_be_played_on_spotify(session: Session) -> None:
+async def test_a_withdrawn_song_stays_in_lists_but_cannot_be_played_on_spotify(
+    session: Session,
+) -> None:
     gone = track("spotify", "grain-of-salt-2")
-    listed = await call_ok(session, "spotify", "fetch_playlist", playlist_id=make_id("sppl", "maya", "sunday"))
+    listed = await call_ok(
+        session, "spotify", "fetch_playlist", playlist_id=make_id("sppl", "maya", "sunday")
+    )
     assert next(t for t in listed["tracks"] if t["track_id"] == gone)["is_playable"] is False
-    assert (await call_refused(session, "spotify", "start_track", track_id=gone))["code"] == "TRACK_UNAVAILABLE"
+    assert (await call_refused(session, "spotify", "start_track", track_id=gone))[
+        "code"
+    ] == "TRACK_UNAVAILABLE"
     assert not (await call_ok(session, "spotify", "search_tracks", query="grain of salt"))["tracks"]
-    there = await call_ok(session, "apple_music", "play_track", track_id=track("apple_music", "grain-of-salt-2"))
+    there = await call_ok(
+        session, "apple_music", "play_track", track_id=track("apple_music", "grain-of-salt-2")
+    )
     assert there["current_track"]["name"] == "Grain of Salt" and there["is_playing"]
 
 
 @both
 async def test_an_announced_album_plays_from_its_day_on(session: Session, service: str) -> None:
     key = album(service, "slow-weather")
-    tool, args = ("play_context", {"context_uri": f"album:{key}"}) if service == "spotify" else ("play_album", {"album_id": key})
-    assert (await call_refused(session, service, tool, **args))["code"] in ("TRACK_UNAVAILABLE", "CONTENT_NOT_AVAILABLE")
+    tool, args = (
+        ("play_context", {"context_uri": f"album:{key}"})
+        if service == "spotify"
+        else ("play_album", {"album_id": key})
+    )
+    assert (await call_refused(session, service, tool, **args))["code"] in (
+        "TRACK_UNAVAILABLE",
+        "CONTENT_NOT_AVAILABLE",
+    )
     single = await session.call(
-        service, "start_track" if service == "spotify" else "play_track", {"track_id": track(service, "rain-on-division-1")}
+        service,
+        "start_track" if service == "spotify" else "play_track",
+        {"track_id": track(service, "rain-on-division-1")},
     )
     assert not single.is_error, "its single is out"
     session.control.advance(13 * DAY)
-    state = await play(session, service, "slow-weather", **({"offset": 1} if service == "spotify" else {"track_offset": 1}))
+    state = await play(
+        session,
+        service,
+        "slow-weather",
+        **({"offset": 1} if service == "spotify" else {"track_offset": 1}),
+    )
     assert playing(service, state) == track(service, "slow-weather-2")
 
 
@@ -144,10 +230,16 @@ async def test_an_announced_album_plays_from_its_day_on(session: Session, servic
 
 
 @both
-async def test_tracks_follow_each_other_as_time_passes_and_playback_ends(session: Session, service: str) -> None:
+async def test_tracks_follow_each_other_as_time_passes_and_playback_ends(
+    session: Session, service: str
+) -> None:
     ms = lengths(session, "low-tide")
     state = await play(session, service, "low-tide")
-    assert state["is_playing"] and state["position_ms"] == 0 and playing(service, state) == track(service, "low-tide-1")
+    assert (
+        state["is_playing"]
+        and state["position_ms"] == 0
+        and playing(service, state) == track(service, "low-tide-1")
+    )
     session.control.advance(30)
     again = await do(session, service, "state")
     assert 30_000 <= again["position_ms"] <= 33_000
@@ -155,7 +247,9 @@ async def test_tracks_follow_each_other_as_time_passes_and_playback_ends(session
     assert playing(service, await do(session, service, "state")) == track(service, "low-tide-4")
     session.control.advance(sum(ms) // 1000)
     over = await do(session, service, "state")
-    assert not over["is_playing"] and playing(service, over) == track(service, f"low-tide-{len(ms)}")
+    assert not over["is_playing"] and playing(service, over) == track(
+        service, f"low-tide-{len(ms)}"
+    )
     begun = await do(session, service, "resume")
     assert begun["is_playing"] and playing(service, begun) == track(service, "low-tide-1")
 
@@ -170,11 +264,17 @@ async def test_a_pause_stops_the_clock_of_the_song(session: Session, service: st
     assert not still["is_playing"] and still["position_ms"] == paused["position_ms"] >= 40_000
     await do(session, service, "resume")
     session.control.advance(10)
-    assert 10_000 <= (await do(session, service, "state"))["position_ms"] - paused["position_ms"] <= 13_000
+    assert (
+        10_000
+        <= (await do(session, service, "state"))["position_ms"] - paused["position_ms"]
+        <= 13_000
+    )
 
 
 @both
-async def test_what_was_queued_plays_before_the_rest_and_is_used_up(session: Session, service: str) -> None:
+async def test_what_was_queued_plays_before_the_rest_and_is_used_up(
+    session: Session, service: str
+) -> None:
     await play(session, service, "low-tide")
     await do(session, service, "queue", track_id=track(service, "firewood-2"))
     state = await do(session, service, "next")
@@ -186,25 +286,43 @@ async def test_what_was_queued_plays_before_the_rest_and_is_used_up(session: Ses
 
 
 @both
-async def test_shuffle_keeps_the_song_plays_each_once_and_repeats_the_same_order_to_every_reader(session: Session, service: str) -> None:
-    await play(session, service, "low-tide", **({"offset": 3} if service == "spotify" else {"track_offset": 3}))
+async def test_shuffle_keeps_the_song_plays_each_once_and_repeats_the_same_order_to_every_reader(
+    session: Session, service: str
+) -> None:
+    await play(
+        session,
+        service,
+        "low-tide",
+        **({"offset": 3} if service == "spotify" else {"track_offset": 3}),
+    )
     mixed = await do(session, service, "shuffle", state=True)
     assert playing(service, mixed) == track(service, "low-tide-4") and mixed["shuffle"]
     heard = [playing(service, mixed)]
     upcoming = "queue" if service == "spotify" else "up_next"
     tool = "get_queue" if service == "spotify" else "get_up_next"
     plan = [t["track_id"] for t in (await call_ok(session, service, tool, limit=50))[upcoming]]
-    assert plan == [t["track_id"] for t in (await call_ok(session, service, tool, limit=50))[upcoming]]
+    assert plan == [
+        t["track_id"] for t in (await call_ok(session, service, tool, limit=50))[upcoming]
+    ]
     for _ in plan:
         heard.append(playing(service, await do(session, service, "next")))
     number = len(lengths(session, "low-tide"))
-    assert heard[1:] == plan and set(heard) == {track(service, f"low-tide-{n}") for n in range(1, number + 1)}
-    assert plan != [track(service, f"low-tide-{n}") for n in range(1, number + 1) if n != 4], "mixed"
+    assert heard[1:] == plan and set(heard) == {
+        track(service, f"low-tide-{n}") for n in range(1, number + 1)
+    }
+    assert plan != [track(service, f"low-tide-{n}") for n in range(1, number + 1) if n != 4], (
+        "mixed"
+    )
 
 
 @both
-async def test_repeat_goes_round_the_list_or_stays_with_one_song(session: Session, service: str) -> None:
-    ms, modes = lengths(session, "low-tide"), (("context", "track") if service == "spotify" else ("all", "one"))
+async def test_repeat_goes_round_the_list_or_stays_with_one_song(
+    session: Session, service: str
+) -> None:
+    ms, modes = (
+        lengths(session, "low-tide"),
+        (("context", "track") if service == "spotify" else ("all", "one")),
+    )
     await play(session, service, "low-tide")
     await do(session, service, "repeat", mode=modes[0])
     session.control.advance((sum(ms) * 40 + ms[0]) // 1000)
@@ -213,19 +331,28 @@ async def test_repeat_goes_round_the_list_or_stays_with_one_song(session: Sessio
     await do(session, service, "repeat", mode=modes[1])
     session.control.advance(9 * HOUR)
     assert playing(service, await do(session, service, "state")) == track(service, "low-tide-2")
-    left = [p for (p,) in session.world.sql(f"SELECT plays FROM {service}_plays ORDER BY at DESC LIMIT ?", len(ms))]
+    left = [
+        p
+        for (p,) in session.world.sql(
+            f"SELECT plays FROM {service}_plays ORDER BY at DESC LIMIT ?", len(ms)
+        )
+    ]
     assert min(left) >= 40, "laps count as plays, in one row a song"
 
 
 @both
-async def test_what_is_heard_for_half_a_minute_counts_as_played_at_once(session: Session, service: str) -> None:
+async def test_what_is_heard_for_half_a_minute_counts_as_played_at_once(
+    session: Session, service: str
+) -> None:
     listed = "items" if service == "spotify" else "tracks"
     await play(session, service, "black-plum")
     session.control.advance(20)
     first = (await call_ok(session, service, "get_recently_played", limit=1))[listed][0]["track_id"]
     assert first != track(service, "black-plum-1")
     session.control.advance(20)
-    assert (await call_ok(session, service, "get_recently_played", limit=1))[listed][0]["track_id"] == track(service, "black-plum-1")
+    assert (await call_ok(session, service, "get_recently_played", limit=1))[listed][0][
+        "track_id"
+    ] == track(service, "black-plum-1")
 
 
 @both
@@ -233,10 +360,16 @@ async def test_nothing_plays_before_something_was_started(session: Session, serv
     session.world.update(f"{service}_player", "player", now_id=None, items=[], playing=False)
     session.world.commit()
     state = await do(session, service, "state")
-    assert playing(service, state) is None and state["position_ms"] is None and not state["is_playing"]
+    assert (
+        playing(service, state) is None and state["position_ms"] is None and not state["is_playing"]
+    )
     for what in ("pause", "resume", "next", "back"):
-        assert (await call_refused(session, service, BOTH[service][what]))["code"] == "NO_ACTIVE_PLAYBACK"
-    error = await call_refused(session, service, BOTH[service]["queue"], track_id=track(service, "firewood-2"))
+        assert (await call_refused(session, service, BOTH[service][what]))[
+            "code"
+        ] == "NO_ACTIVE_PLAYBACK"
+    error = await call_refused(
+        session, service, BOTH[service]["queue"], track_id=track(service, "firewood-2")
+    )
     assert error["code"] == "NO_ACTIVE_PLAYBACK"
 
 
@@ -244,11 +377,16 @@ async def test_nothing_plays_before_something_was_started(session: Session, serv
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
-async def test_playlists_of_happenings_bear_their_names_and_are_shared_with_those_who_came(name: str) -> None:
+async def test_playlists_of_happenings_bear_their_names_and_are_shared_with_those_who_came(
+    name: str,
+) -> None:
     from scenarios.worlds.build import Builder
 
     session, builder = world_of(name), Builder(name, person(name))
-    lists = {p["name"]: p for p in (await call_ok(session, "spotify", "get_user_playlists", limit=100))["playlists"]}
+    lists = {
+        p["name"]: p
+        for p in (await call_ok(session, "spotify", "get_user_playlists", limit=100))["playlists"]
+    }
     first: dict[str, dict[str, Any]] = {}
     for happening in builder.life:
         music = happening.get("music", {})
@@ -258,7 +396,10 @@ async def test_playlists_of_happenings_bear_their_names_and_are_shared_with_thos
     for title, happening in first.items():
         people = {builder.person["people"][w]["name"] for w in happening["music"].get("with", [])}
         assert {c["display_name"] for c in lists[title]["collaborators"]} == people, title
-        assert lists[title]["track_count"] >= 10 and lists[title]["created_at"][:10] <= happening["at"][:10]
+        assert (
+            lists[title]["track_count"] >= 10
+            and lists[title]["created_at"][:10] <= happening["at"][:10]
+        )
 
 
 TASTES = [
@@ -271,22 +412,36 @@ TASTES = [
 @pytest.mark.parametrize(("name", "service", "genres"), TASTES)
 async def test_each_listens_to_what_is_theirs(name: str, service: str, genres: set[str]) -> None:
     session = world_of(name)
-    tool, args = ("get_listening_stats", {"time_range": "long_term"}) if service == "spotify" else ("get_replay", {})
-    assert set((await call_ok(session, service, tool, **args))["top_genres"][: len(genres)]) == genres
+    tool, args = (
+        ("get_listening_stats", {"time_range": "long_term"})
+        if service == "spotify"
+        else ("get_replay", {})
+    )
+    assert (
+        set((await call_ok(session, service, tool, **args))["top_genres"][: len(genres)]) == genres
+    )
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
 async def test_a_year_ago_there_was_a_player_too(name: str) -> None:
     session = world_of(name)
-    past = session.world.as_of(session.control.now - 365 * DAY, ["spotify_player", "apple_music_player", "apple_music_settings"])
+    past = session.world.as_of(
+        session.control.now - 365 * DAY,
+        ["spotify_player", "apple_music_player", "apple_music_settings"],
+    )
     for table in ("spotify_player", "apple_music_player", "apple_music_settings"):
         assert len(past.rows(table)) == 1
-    assert past.rows("spotify_player")[0]["now_id"] is None and not past.rows("spotify_player")[0]["playing"]
+    assert (
+        past.rows("spotify_player")[0]["now_id"] is None
+        and not past.rows("spotify_player")[0]["playing"]
+    )
 
 
 @both
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
-async def test_people_sleep_at_night_and_hear_nothing_after_they_paused(name: str, service: str) -> None:
+async def test_people_sleep_at_night_and_hear_nothing_after_they_paused(
+    name: str, service: str
+) -> None:
     session, zone = world_of(name), ZoneInfo(person(name)["timezone"])
     paused = session.world.rows(f"{service}_player")[0]["at"]
     heard = [r["at"] for r in session.world.rows(f"{service}_plays")]

@@ -29,8 +29,12 @@ async def no(session: Session, tool: str, **args: Any) -> str:
 
 SONG, OTHER = track("spotify", "low-tide-1"), track("spotify", "firewood-2")
 TIDE = f"album:{album('spotify', 'low-tide')}"
-KITCHEN, PHONE, OFFICE, BATHROOM = (at("spd", d) for d in ("kitchen", "phone", "office", "bathroom"))
-STUDIO, CABIN, HIKE, YOGA, PRIVATE = (at("sppl", p) for p in ("studio-mix", "cabin", "priya-hike", "nora-yoga", "kai-private"))
+KITCHEN, PHONE, OFFICE, BATHROOM = (
+    at("spd", d) for d in ("kitchen", "phone", "office", "bathroom")
+)
+STUDIO, CABIN, HIKE, YOGA, PRIVATE = (
+    at("sppl", p) for p in ("studio-mix", "cabin", "priya-hike", "nora-yoga", "kai-private")
+)
 PRIYA, JORDAN, KAI = (at("spu", u) for u in ("priya_nair", "jordan_park", "kai_tanaka"))
 
 
@@ -44,7 +48,9 @@ async def test_playback_moves_to_another_device_without_losing_its_place(session
     assert moved["device_name"] == "Maya's phone" and moved["is_playing"]
     now = await call(session, "get_now_playing")
     assert now["device"]["device_id"] == PHONE and now["position_ms"] >= 50_000
-    active = [d["device_id"] for d in (await call(session, "get_devices"))["devices"] if d["is_active"]]
+    active = [
+        d["device_id"] for d in (await call(session, "get_devices"))["devices"] if d["is_active"]
+    ]
     assert active == [PHONE]
 
 
@@ -52,16 +58,24 @@ async def test_volume_belongs_to_a_device_and_phones_keep_theirs(session: Sessio
     assert (await call(session, "set_volume", volume_percent=15))["device_id"] == KITCHEN
     await call(session, "transfer_playback", device_id=PHONE)
     assert await no(session, "set_volume", volume_percent=15) == "VOLUME_CONTROL_DISALLOWED"
-    volumes = {d["device_id"]: d["volume_percent"] for d in (await call(session, "get_devices"))["devices"]}
+    volumes = {
+        d["device_id"]: d["volume_percent"] for d in (await call(session, "get_devices"))["devices"]
+    }
     assert volumes[KITCHEN] == 15 and volumes[PHONE] == 100
 
 
-async def test_a_device_that_is_off_refuses_and_the_desk_is_on_in_office_hours(session: Session) -> None:
+async def test_a_device_that_is_off_refuses_and_the_desk_is_on_in_office_hours(
+    session: Session,
+) -> None:
     assert await no(session, "start_track", track_id=SONG, device_id=BATHROOM) == "DEVICE_OFFLINE"
-    assert await no(session, "transfer_playback", device_id=OFFICE) == "DEVICE_OFFLINE", "it is Saturday"
+    assert await no(session, "transfer_playback", device_id=OFFICE) == "DEVICE_OFFLINE", (
+        "it is Saturday"
+    )
     assert await no(session, "transfer_playback", device_id="spd_0000000000") == "DEVICE_NOT_FOUND"
     session.control.advance(2 * DAY + 2 * HOUR)
-    started = await call(session, "start_track", track_id=track("spotify", "littoral-1"), device_id=OFFICE)
+    started = await call(
+        session, "start_track", track_id=track("spotify", "littoral-1"), device_id=OFFICE
+    )
     assert started["device"]["name"] == "Fernhill desk"
     session.control.advance(12 * HOUR)
     assert await no(session, "resume_stream") == "DEVICE_OFFLINE", "it is Monday night"
@@ -92,10 +106,20 @@ async def test_going_back_leaves_the_song_and_seeking_past_its_end_skips(session
 async def test_a_collaborator_adds_but_only_the_owner_renames_or_deletes(session: Session) -> None:
     added = await call(session, "queue_tracks_to_playlist", playlist_id=HIKE, track_ids=[OTHER])
     last = (await call(session, "fetch_playlist", playlist_id=HIKE))["tracks"][-1]
-    assert last["track_id"] == OTHER and last["added_by"] == at("spu", "me") and added["track_count"] == 16
-    assert await no(session, "modify_playlist_details", playlist_id=HIKE, name="Mine now") == "NOT_PLAYLIST_OWNER"
+    assert (
+        last["track_id"] == OTHER
+        and last["added_by"] == at("spu", "me")
+        and added["track_count"] == 16
+    )
+    assert (
+        await no(session, "modify_playlist_details", playlist_id=HIKE, name="Mine now")
+        == "NOT_PLAYLIST_OWNER"
+    )
     assert await no(session, "remove_playlist", playlist_id=HIKE) == "NOT_PLAYLIST_OWNER"
-    assert await no(session, "queue_tracks_to_playlist", playlist_id=YOGA, track_ids=[OTHER]) == "PLAYLIST_NOT_EDITABLE"
+    assert (
+        await no(session, "queue_tracks_to_playlist", playlist_id=YOGA, track_ids=[OTHER])
+        == "PLAYLIST_NOT_EDITABLE"
+    )
 
 
 async def test_a_private_playlist_of_another_does_not_exist_for_the_user(session: Session) -> None:
@@ -104,13 +128,19 @@ async def test_a_private_playlist_of_another_does_not_exist_for_the_user(session
     shown = await call(session, "get_public_profile", user_id=KAI)
     assert shown["playlists"] == [] and shown["following"] is False
     await call(session, "follow_playlist", playlist_id=YOGA)
-    assert YOGA in [p["playlist_id"] for p in (await call(session, "get_user_playlists", limit=100))["playlists"]]
+    assert YOGA in [
+        p["playlist_id"]
+        for p in (await call(session, "get_user_playlists", limit=100))["playlists"]
+    ]
 
 
 async def test_a_collaborative_playlist_is_never_public(session: Session) -> None:
     made = await call(session, "create_new_playlist", name="Together", collaborative=True)
     assert made["public"] is False and made["collaborative"]
-    assert await no(session, "create_new_playlist", name="Both", collaborative=True, public=True) == "INVALID_VISIBILITY"
+    assert (
+        await no(session, "create_new_playlist", name="Both", collaborative=True, public=True)
+        == "INVALID_VISIBILITY"
+    )
     assert (await call(session, "create_new_playlist", name="Open"))["public"] is True
     changed = await call(session, "modify_playlist_details", playlist_id=STUDIO, collaborative=True)
     assert changed["public"] is False and changed["name"] == "Studio mix"
@@ -118,20 +148,44 @@ async def test_a_collaborative_playlist_is_never_public(session: Session) -> Non
 
 async def test_a_change_against_an_old_snapshot_is_refused(session: Session) -> None:
     before = (await call(session, "fetch_playlist", playlist_id=STUDIO))["snapshot_id"]
-    after = await call(session, "queue_tracks_to_playlist", playlist_id=STUDIO, track_ids=[SONG, SONG], snapshot_id=before)
+    after = await call(
+        session,
+        "queue_tracks_to_playlist",
+        playlist_id=STUDIO,
+        track_ids=[SONG, SONG],
+        snapshot_id=before,
+    )
     assert after["snapshot_id"] != before
-    error = await call_refused(session, "spotify", "queue_tracks_to_playlist", playlist_id=STUDIO, track_ids=[OTHER], snapshot_id=before)
+    error = await call_refused(
+        session,
+        "spotify",
+        "queue_tracks_to_playlist",
+        playlist_id=STUDIO,
+        track_ids=[OTHER],
+        snapshot_id=before,
+    )
     assert error["code"] == "SNAPSHOT_MISMATCH" and error["snapshot_id"] == after["snapshot_id"]
     gone = await call(session, "dequeue_tracks_from_playlist", playlist_id=STUDIO, track_ids=[SONG])
     assert gone["track_count"] == after["track_count"] - 2, "every occurrence goes"
     assert gone["snapshot_id"] == before, "the same state again"
-    assert await no(session, "dequeue_tracks_from_playlist", playlist_id=STUDIO, track_ids=[SONG]) == "TRACK_NOT_IN_PLAYLIST"
+    assert (
+        await no(session, "dequeue_tracks_from_playlist", playlist_id=STUDIO, track_ids=[SONG])
+        == "TRACK_NOT_IN_PLAYLIST"
+    )
 
 
-async def test_pages_of_a_playlist_hold_a_song_twice_where_it_stands_twice(session: Session) -> None:
+async def test_pages_of_a_playlist_hold_a_song_twice_where_it_stands_twice(
+    session: Session,
+) -> None:
     sunday, seen, cursor = at("sppl", "sunday"), [], None
     while True:
-        found = await call(session, "fetch_playlist", playlist_id=sunday, limit=5, **({"cursor": cursor} if cursor else {}))
+        found = await call(
+            session,
+            "fetch_playlist",
+            playlist_id=sunday,
+            limit=5,
+            **({"cursor": cursor} if cursor else {}),
+        )
         seen += [t["track_id"] for t in found["tracks"]]
         cursor = found["next_cursor"]
         if cursor is None:
@@ -157,7 +211,11 @@ async def test_an_episode_goes_on_where_it_was_left(session: Session) -> None:
     state = await call(session, "play_episode", episode_id=episode)
     assert state["position_ms"] == left > 0 and state["track"] is None
     session.control.advance(600)
-    assert 600_000 <= (await call(session, "get_episode", episode_id=episode))["resume_position_ms"] - left <= 605_000
+    assert (
+        600_000
+        <= (await call(session, "get_episode", episode_id=episode))["resume_position_ms"] - left
+        <= 605_000
+    )
     await call(session, "start_track", track_id=SONG)
     session.control.advance(HOUR)
     kept = (await call(session, "get_episode", episode_id=episode))["resume_position_ms"]
@@ -178,23 +236,36 @@ async def test_episodes_appear_on_their_day(session: Session) -> None:
 
 
 async def test_shows_and_episodes_are_found_by_words(session: Session) -> None:
-    assert [s["name"] for s in (await call(session, "search_shows", query="designers product"))["shows"]] == ["Margins & Gutters"]
+    assert [
+        s["name"] for s in (await call(session, "search_shows", query="designers product"))["shows"]
+    ] == ["Margins & Gutters"]
     found = (await call(session, "search_episodes", query="naming things"))["episodes"]
     assert found and all("Naming things" in e["name"] for e in found)
     assert found == sorted(found, key=lambda e: e["release_date"], reverse=True)
-    assert not (await call(session, "search_episodes", query="naming things", show_id=at("spsh", "grout")))["episodes"]
+    assert not (
+        await call(session, "search_episodes", query="naming things", show_id=at("spsh", "grout"))
+    )["episodes"]
 
 
 # -- friends --------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_blend_is_made_once_matches_by_what_was_heard_and_cannot_be_edited(session: Session) -> None:
+async def test_a_blend_is_made_once_matches_by_what_was_heard_and_cannot_be_edited(
+    session: Session,
+) -> None:
     made = await call(session, "create_blend", target_user_id=KAI)
     assert 0 < made["taste_match_percent"] < 100 and len(made["tracks"]) == 20
-    assert made["blend_id"] in [b["blend_id"] for b in (await call(session, "list_blends"))["blends"]]
-    assert (await call_refused(session, "spotify", "create_blend", target_user_id=KAI))["blend_id"] == made["blend_id"]
+    assert made["blend_id"] in [
+        b["blend_id"] for b in (await call(session, "list_blends"))["blends"]
+    ]
+    assert (await call_refused(session, "spotify", "create_blend", target_user_id=KAI))[
+        "blend_id"
+    ] == made["blend_id"]
     playlist = made["playlist_id"]
-    assert await no(session, "queue_tracks_to_playlist", playlist_id=playlist, track_ids=[SONG]) == "BLEND_NOT_EDITABLE"
+    assert (
+        await no(session, "queue_tracks_to_playlist", playlist_id=playlist, track_ids=[SONG])
+        == "BLEND_NOT_EDITABLE"
+    )
     await call(session, "remove_playlist", playlist_id=playlist)
     assert await no(session, "get_blend", blend_id=made["blend_id"]) == "BLEND_NOT_FOUND"
 
@@ -211,7 +282,9 @@ async def test_a_blend_moves_towards_what_is_heard(session: Session) -> None:
     assert plum & {t["track_id"] for t in after["tracks"]}
 
 
-async def test_a_jam_is_joined_by_its_code_and_only_then_may_tracks_be_added(session: Session) -> None:
+async def test_a_jam_is_joined_by_its_code_and_only_then_may_tracks_be_added(
+    session: Session,
+) -> None:
     listed = (await call(session, "list_jam_sessions"))["sessions"]
     assert {s["status"] for s in listed} == {"active", "ended"}
     cabin, over = at("spj", "cabin"), at("spj", "concert")
@@ -219,7 +292,11 @@ async def test_a_jam_is_joined_by_its_code_and_only_then_may_tracks_be_added(ses
     assert await no(session, "join_jam_session", session_id=over) == "JAM_ENDED"
     code = next(s["join_code"] for s in listed if s["session_id"] == cabin)
     joined = await call(session, "join_jam_session", join_code=code.lower())
-    assert [p["display_name"] for p in joined["participants"]] == ["Priya Nair", "Ben Asher", "Maya Lindqvist"]
+    assert [p["display_name"] for p in joined["participants"]] == [
+        "Priya Nair",
+        "Ben Asher",
+        "Maya Lindqvist",
+    ]
     added = await call(session, "add_to_jam_queue", session_id=cabin, track_id=SONG)
     assert added["queue_length"] == len(joined["queue"]) + 1
     assert await no(session, "join_jam_session", session_id=cabin) == "ALREADY_IN_JAM"
@@ -232,34 +309,51 @@ async def test_a_jam_plays_through_its_queue_and_ends_after_eight_hours(session:
     assert jam["current_track"]["track_id"] == SONG
     session.control.advance(jam["current_track"]["duration_ms"] // 1000 + 5)
     later = await call(session, "get_jam_session", session_id=jam["session_id"])
-    assert later["current_track"]["track_id"] == track("spotify", "low-tide-2") and len(later["queue"]) == len(jam["queue"]) - 1
+    assert (
+        later["current_track"]["track_id"] == track("spotify", "low-tide-2")
+        and len(later["queue"]) == len(jam["queue"]) - 1
+    )
     assert await no(session, "start_jam_session") == "JAM_ALREADY_ACTIVE"
     assert parse_time(jam["ends_at"]) - parse_time(jam["started_at"]) == 8 * HOUR
     session.control.advance(8 * HOUR)
     ended = await call(session, "get_jam_session", session_id=jam["session_id"])
     assert ended["status"] == "ended" and ended["current_track"] is None
     again = await call(session, "start_jam_session")
-    assert (await call(session, "leave_jam_session", session_id=again["session_id"]))["status"] == "ended"
+    assert (await call(session, "leave_jam_session", session_id=again["session_id"]))[
+        "status"
+    ] == "ended"
 
 
 # -- what was heard -------------------------------------------------------------------------------------------------------
 
 
 async def test_top_lists_follow_the_span(session: Session) -> None:
-    spans = [await call(session, "get_listening_stats", time_range=r) for r in ("short_term", "medium_term", "long_term")]
+    spans = [
+        await call(session, "get_listening_stats", time_range=r)
+        for r in ("short_term", "medium_term", "long_term")
+    ]
     minutes = [s["total_minutes"] for s in spans]
     assert minutes == sorted(minutes) and minutes[0] < minutes[2]
-    top = (await call(session, "get_top_items", item_type="tracks", time_range="medium_term", limit=5))["items"]
+    top = (
+        await call(session, "get_top_items", item_type="tracks", time_range="medium_term", limit=5)
+    )["items"]
     assert [t["track_id"] for t in top] == [t["track_id"] for t in spans[1]["top_tracks"]]
     assert [t["rank"] for t in top] == [1, 2, 3, 4, 5]
 
 
-async def test_recommendations_want_one_to_five_seeds_and_repeat_themselves(session: Session) -> None:
+async def test_recommendations_want_one_to_five_seeds_and_repeat_themselves(
+    session: Session,
+) -> None:
     assert await no(session, "get_recommendations") == "INVALID_SEEDS"
-    assert await no(session, "get_recommendations", seed_genres=["jazz"] * 3, seed_tracks=[SONG] * 3) == "INVALID_SEEDS"
+    assert (
+        await no(session, "get_recommendations", seed_genres=["jazz"] * 3, seed_tracks=[SONG] * 3)
+        == "INVALID_SEEDS"
+    )
     assert await no(session, "get_recommendations", seed_artists=["spar_x"]) == "ARTIST_NOT_FOUND"
     one = await call(session, "get_recommendations", seed_tracks=[SONG], seed_genres=["ambient"])
-    assert one == await call(session, "get_recommendations", seed_tracks=[SONG], seed_genres=["ambient"])
+    assert one == await call(
+        session, "get_recommendations", seed_tracks=[SONG], seed_genres=["ambient"]
+    )
     assert SONG not in [t["track_id"] for t in one["tracks"]] and len(one["tracks"]) == 10
     assert all({"indie", "folk", "ambient"} & set(t["genres"]) for t in one["tracks"])
 

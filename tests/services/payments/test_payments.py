@@ -32,7 +32,11 @@ async def wallet(session: Session) -> int:
 
 
 async def checking(session: Session, service: str = "zelle") -> int:
-    tool, name = ("list_enrolled_banks", "banks") if service == "zelle" else ("list_funding_sources", "sources")
+    tool, name = (
+        ("list_enrolled_banks", "banks")
+        if service == "zelle"
+        else ("list_funding_sources", "sources")
+    )
     listed = (await call_ok(session, service, tool))[name]
     return cents(next(b["balance"] for b in listed if b["last4"] == "4421"))
 
@@ -45,7 +49,9 @@ ANA, SAMIRA = at("zrc", "ana_reyes"), at("zrc", "samira_oduya")
 
 
 async def test_nine_months_of_payments_are_there(session: Session) -> None:
-    sent = session.world.sql("SELECT (SELECT count(*) FROM venmo_transactions) + (SELECT count(*) FROM zelle_transfers)")[0][0]
+    sent = session.world.sql(
+        "SELECT (SELECT count(*) FROM venmo_transactions) + (SELECT count(*) FROM zelle_transfers)"
+    )[0][0]
     assert sent >= 150
     rent = await zelle(session, "search_transactions", query="rent reyes", category="rent")
     assert len(rent["transactions"]) == 9 and {t["amount"] for t in rent["transactions"]} == {920.0}
@@ -56,14 +62,23 @@ async def test_nine_months_of_payments_are_there(session: Session) -> None:
 
 
 async def test_pages_hold_every_transaction_once(session: Session) -> None:
-    seen = [t["transaction_id"] for t in await pages(session, "venmo", "list_transactions", "transactions", limit=50)]
-    assert len(seen) == len(set(seen)) == session.world.sql("SELECT count(*) FROM venmo_transactions")[0][0]
+    seen = [
+        t["transaction_id"]
+        for t in await pages(session, "venmo", "list_transactions", "transactions", limit=50)
+    ]
+    assert (
+        len(seen)
+        == len(set(seen))
+        == session.world.sql("SELECT count(*) FROM venmo_transactions")[0][0]
+    )
 
 
 # -- balances and the charge rule -----------------------------------------------------------------------------------
 
 
-async def test_the_wallet_pays_when_it_covers_all_else_the_default_source_does(session: Session) -> None:
+async def test_the_wallet_pays_when_it_covers_all_else_the_default_source_does(
+    session: Session,
+) -> None:
     assert await wallet(session) == 21460
     small = await venmo(session, "send_money", contact_id=PRIYA, amount=128, note="Cabin")
     assert small["source"]["name"] == "Venmo balance" and await wallet(session) == 21460 - 12800
@@ -71,12 +86,18 @@ async def test_the_wallet_pays_when_it_covers_all_else_the_default_source_does(s
     large = await venmo(session, "send_money", contact_id=PRIYA, amount=128, note="Cabin again")
     assert large["source"]["last4"] == "4421"
     assert await wallet(session) == 21460 - 12800, "never split over wallet and bank"
-    assert await checking(session) == await checking(session, "venmo") == before - 12800, "both providers see one account"
+    assert await checking(session) == await checking(session, "venmo") == before - 12800, (
+        "both providers see one account"
+    )
 
 
-async def test_a_named_source_is_charged_even_if_the_wallet_would_do_and_a_credit_card_costs_three_percent(session: Session) -> None:
+async def test_a_named_source_is_charged_even_if_the_wallet_would_do_and_a_credit_card_costs_three_percent(
+    session: Session,
+) -> None:
     card = at("vfs", "amex")
-    paid = await venmo(session, "send_money", contact_id=PRIYA, amount=33.5, note="Snacks", funding_source_id=card)
+    paid = await venmo(
+        session, "send_money", contact_id=PRIYA, amount=33.5, note="Snacks", funding_source_id=card
+    )
     assert paid["fee"] == 1.0 and await wallet(session) == 21460
     back = await venmo(session, "cancel_transaction", transaction_id=paid["transaction_id"])
     assert back["refunded_amount"] == 34.5
@@ -86,28 +107,55 @@ async def test_a_named_source_is_charged_even_if_the_wallet_would_do_and_a_credi
 
 async def test_a_debit_card_draws_on_its_bank_account(session: Session) -> None:
     before = await checking(session)
-    await venmo(session, "send_money", contact_id=PRIYA, amount=10, note="Coffee", funding_source_id=at("vfs", "visa"))
+    await venmo(
+        session,
+        "send_money",
+        contact_id=PRIYA,
+        amount=10,
+        note="Coffee",
+        funding_source_id=at("vfs", "visa"),
+    )
     assert await checking(session) == before - 1000
 
 
 async def test_sources_refuse_what_they_cannot_pay(session: Session) -> None:
-    off = await call_refused(session, "venmo", "send_money", contact_id=PRIYA, amount=5, note="x", funding_source_id=at("vfs", "savings"))
+    off = await call_refused(
+        session,
+        "venmo",
+        "send_money",
+        contact_id=PRIYA,
+        amount=5,
+        note="x",
+        funding_source_id=at("vfs", "savings"),
+    )
     assert off["code"] == "FUNDING_SOURCE_INACTIVE" and "activate_funding_source" in off["hint"]
-    broke = await call_refused(session, "venmo", "send_money", contact_id=PRIYA, amount=9000, note="x")
-    assert broke["code"] == "INSUFFICIENT_FUNDS" and broke["available"] == 4286.17 and broke["required"] == 9000.0
+    broke = await call_refused(
+        session, "venmo", "send_money", contact_id=PRIYA, amount=9000, note="x"
+    )
+    assert (
+        broke["code"] == "INSUFFICIENT_FUNDS"
+        and broke["available"] == 4286.17
+        and broke["required"] == 9000.0
+    )
     await zelle(session, "unenroll_bank_account", source_id=at("zbk", "checking"))
-    assert (await zelle(session, "send_transfer", contact_id=ANA, amount=5))["bank"]["last4"] == "3310", "the next one is the default"
+    assert (await zelle(session, "send_transfer", contact_id=ANA, amount=5))["bank"][
+        "last4"
+    ] == "3310", "the next one is the default"
     await zelle(session, "unenroll_bank_account", source_id=at("zbk", "studio"))
     none = await call_refused(session, "zelle", "send_transfer", contact_id=ANA, amount=5)
     assert none["code"] == "NO_FUNDING_SOURCE" and "enroll_bank_account" in none["hint"]
 
 
 async def test_the_bank_alone_says_what_an_account_holds(session: Session) -> None:
-    error = await call_refused(session, "zelle", "link_bank_account", name="First Made Up Bank", last4="0000")
+    error = await call_refused(
+        session, "zelle", "link_bank_account", name="First Made Up Bank", last4="0000"
+    )
     assert error["code"] == "ACCOUNT_VERIFICATION_FAILED"
     linked = await zelle(session, "link_bank_account", name="Cascade Savings", last4="9087")
     assert linked["balance"] == 12450.0
-    again = await call_refused(session, "zelle", "link_bank_account", name="Cascade Savings", last4="9087")
+    again = await call_refused(
+        session, "zelle", "link_bank_account", name="Cascade Savings", last4="9087"
+    )
     assert again["code"] == "DUPLICATE_FUNDING_SOURCE" and again["source_id"] == linked["source_id"]
 
 
@@ -118,13 +166,21 @@ async def test_a_payment_can_be_cancelled_until_it_settles(session: Session) -> 
     one = await venmo(session, "send_money", contact_id=PRIYA, amount=20, note="One")
     assert one["status"] == "pending"
     done = await venmo(session, "cancel_transaction", transaction_id=one["transaction_id"])
-    assert done == {"transaction_id": one["transaction_id"], "status": "cancelled", "refunded_amount": 20.0}
+    assert done == {
+        "transaction_id": one["transaction_id"],
+        "status": "cancelled",
+        "refunded_amount": 20.0,
+    }
     assert await wallet(session) == 21460
     two = await venmo(session, "send_money", contact_id=PRIYA, amount=20, note="Two")
     session.pass_time(HOUR)
-    assert (await venmo(session, "get_transaction", transaction_id=two["transaction_id"]))["status"] == "completed"
+    assert (await venmo(session, "get_transaction", transaction_id=two["transaction_id"]))[
+        "status"
+    ] == "completed"
     for transaction in (one, two):
-        error = await call_refused(session, "venmo", "cancel_transaction", transaction_id=transaction["transaction_id"])
+        error = await call_refused(
+            session, "venmo", "cancel_transaction", transaction_id=transaction["transaction_id"]
+        )
         assert error["code"] == "TRANSACTION_NOT_CANCELLABLE"
 
 
@@ -133,36 +189,58 @@ async def test_the_same_idempotency_key_pays_once(session: Session) -> None:
         said = {"contact_id": contact, "amount": 12, "note": "Once", "idempotency_key": "k1"}
         first = await call_ok(session, service, tool, **said)
         mark = session.world.last_change()
-        assert await call_ok(session, service, tool, **said) == first and session.world.last_change() == mark
+        assert (
+            await call_ok(session, service, tool, **said) == first
+            and session.world.last_change() == mark
+        )
         other = await call_refused(session, service, tool, **{**said, "amount": 13})
-        assert other["code"] == "IDEMPOTENCY_KEY_REUSED" and other["transaction_id"] == first["transaction_id"]
+        assert (
+            other["code"] == "IDEMPOTENCY_KEY_REUSED"
+            and other["transaction_id"] == first["transaction_id"]
+        )
 
 
 async def test_money_to_someone_not_enrolled_comes_back_when_unclaimed(session: Session) -> None:
     before = await checking(session)
     sent = await zelle(session, "send_transfer", contact_id=SAMIRA, amount=50)
     session.pass_time(2 * DAY)
-    assert (await zelle(session, "get_transfer", transaction_id=sent["transaction_id"]))["status"] == "pending"
+    assert (await zelle(session, "get_transfer", transaction_id=sent["transaction_id"]))[
+        "status"
+    ] == "pending"
     assert sent["claim_by"] and sent["settles_at"] is None
-    spent = (await zelle(session, "get_spending_summary", date_from="2026-03-14", date_to="2026-03-14"))["total"]
+    spent = (
+        await zelle(session, "get_spending_summary", date_from="2026-03-14", date_to="2026-03-14")
+    )["total"]
     assert spent == 236.4 and await checking(session) < before
     session.pass_time(13 * DAY)
-    assert (await zelle(session, "get_transfer", transaction_id=sent["transaction_id"]))["status"] == "expired"
-    assert (await zelle(session, "get_spending_summary", date_from="2026-03-14", date_to="2026-03-14"))["total"] == 186.4
-    error = await call_refused(session, "zelle", "cancel_transfer", transaction_id=sent["transaction_id"])
+    assert (await zelle(session, "get_transfer", transaction_id=sent["transaction_id"]))[
+        "status"
+    ] == "expired"
+    assert (
+        await zelle(session, "get_spending_summary", date_from="2026-03-14", date_to="2026-03-14")
+    )["total"] == 186.4
+    error = await call_refused(
+        session, "zelle", "cancel_transfer", transaction_id=sent["transaction_id"]
+    )
     assert error["code"] == "TRANSACTION_NOT_CANCELLABLE"
 
 
 # -- requests -------------------------------------------------------------------------------------------------------
 
 
-async def test_paying_a_request_closes_it_and_cancelling_the_payment_reopens_it(session: Session) -> None:
+async def test_paying_a_request_closes_it_and_cancelling_the_payment_reopens_it(
+    session: Session,
+) -> None:
     cabin = at("vrq", "priya-cabin")
     paid = await venmo(session, "respond_to_request", request_id=cabin, action="pay")
     assert paid["transaction"]["amount"] == 128.0
-    again = await call_refused(session, "venmo", "respond_to_request", request_id=cabin, action="pay")
+    again = await call_refused(
+        session, "venmo", "respond_to_request", request_id=cabin, action="pay"
+    )
     assert again["code"] == "REQUEST_NOT_PENDING" and again["status"] == "paid"
-    assert (await venmo(session, "get_request", request_id=cabin))["transaction_id"] == paid["transaction_id"]
+    assert (await venmo(session, "get_request", request_id=cabin))["transaction_id"] == paid[
+        "transaction_id"
+    ]
     await venmo(session, "cancel_transaction", transaction_id=paid["transaction_id"])
     assert (await venmo(session, "get_request", request_id=cabin))["status"] == "pending"
     session.pass_time(40 * DAY)
@@ -170,29 +248,47 @@ async def test_paying_a_request_closes_it_and_cancelling_the_payment_reopens_it(
 
 
 async def test_a_request_belongs_to_one_side(session: Session) -> None:
-    error = await call_refused(session, "zelle", "cancel_transfer_request", request_id=at("zrq", "glaze-march"))
+    error = await call_refused(
+        session, "zelle", "cancel_transfer_request", request_id=at("zrq", "glaze-march")
+    )
     assert error["code"] == "WRONG_DIRECTION"
-    error = await call_refused(session, "venmo", "respond_to_request", request_id=at("vrq", "ana-dog-food"), action="pay")
+    error = await call_refused(
+        session, "venmo", "respond_to_request", request_id=at("vrq", "ana-dog-food"), action="pay"
+    )
     assert error["code"] == "WRONG_DIRECTION"
 
 
 async def test_contacts_are_unique_and_their_past_stays(session: Session) -> None:
     error = await call_refused(session, "venmo", "add_friend", name="Priya N.", username="@Priya-N")
     assert error["code"] == "DUPLICATE_CONTACT" and error["contact_id"] == PRIYA
-    error = await call_refused(session, "zelle", "add_recipient", name="Ana", username="ana.r", phone="(503) 555-0110")
+    error = await call_refused(
+        session, "zelle", "add_recipient", name="Ana", username="ana.r", phone="(503) 555-0110"
+    )
     assert error["code"] == "DUPLICATE_CONTACT" and error["field"] == "phone"
-    assert (await call_refused(session, "zelle", "add_recipient", name="Kai", username="kai"))["code"] == "CONTACT_METHOD_REQUIRED"
+    assert (await call_refused(session, "zelle", "add_recipient", name="Kai", username="kai"))[
+        "code"
+    ] == "CONTACT_METHOD_REQUIRED"
     await venmo(session, "remove_contact", contact_id=PRIYA)
-    assert (await call_refused(session, "venmo", "send_money", contact_id=PRIYA, amount=1, note="x"))["code"] == "CONTACT_NOT_FOUND"
-    assert (await venmo(session, "get_request", request_id=at("vrq", "priya-cabin")))["contact"]["name"] == "Priya Nair"
-    assert (await call_refused(session, "zelle", "remove_recipient", contact_id=at("zrc", "hannah_cole")))["code"] == "CONTACT_IN_USE"
+    assert (
+        await call_refused(session, "venmo", "send_money", contact_id=PRIYA, amount=1, note="x")
+    )["code"] == "CONTACT_NOT_FOUND"
+    assert (await venmo(session, "get_request", request_id=at("vrq", "priya-cabin")))["contact"][
+        "name"
+    ] == "Priya Nair"
+    assert (
+        await call_refused(
+            session, "zelle", "remove_recipient", contact_id=at("zrc", "hannah_cole")
+        )
+    )["code"] == "CONTACT_IN_USE"
 
 
 # -- Venmo's own ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("amount", "fee"), [(100, 1.75), (10, 0.25), (12.34, 0.25), (200, 3.5)])
-async def test_an_instant_cash_out_costs_a_fee_and_arrives_at_once(session: Session, amount: float, fee: float) -> None:
+async def test_an_instant_cash_out_costs_a_fee_and_arrives_at_once(
+    session: Session, amount: float, fee: float
+) -> None:
     bank = await checking(session)
     args = {"amount": amount, "source_id": at("vfs", "checking"), "transfer_type": "instant"}
     moved = await venmo(session, "transfer_to_bank", **args)
@@ -201,15 +297,25 @@ async def test_an_instant_cash_out_costs_a_fee_and_arrives_at_once(session: Sess
     assert await checking(session) == bank + cents(amount) - cents(fee)
 
 
-async def test_a_standard_cash_out_is_free_takes_two_days_and_can_be_cancelled(session: Session) -> None:
+async def test_a_standard_cash_out_is_free_takes_two_days_and_can_be_cancelled(
+    session: Session,
+) -> None:
     bank, to = await checking(session), at("vfs", "checking")
     kept = await venmo(session, "transfer_to_bank", amount=50, source_id=to)
     dropped = await venmo(session, "transfer_to_bank", amount=60, source_id=to)
-    assert (await venmo(session, "cancel_transaction", transaction_id=dropped["transaction_id"]))["refunded_amount"] == 60.0
-    assert kept["fee"] == 0 and await wallet(session) == 21460 - 5000 and await checking(session) == bank
+    assert (await venmo(session, "cancel_transaction", transaction_id=dropped["transaction_id"]))[
+        "refunded_amount"
+    ] == 60.0
+    assert (
+        kept["fee"] == 0
+        and await wallet(session) == 21460 - 5000
+        and await checking(session) == bank
+    )
     session.pass_time(2 * DAY)
     assert await checking(session, "venmo") == bank + 5000
-    card = await call_refused(session, "venmo", "transfer_to_bank", amount=5, source_id=at("vfs", "amex"))
+    card = await call_refused(
+        session, "venmo", "transfer_to_bank", amount=5, source_id=at("vfs", "amex")
+    )
     assert card["code"] == "UNSUPPORTED_DESTINATION"
     more = await call_refused(session, "venmo", "transfer_to_bank", amount=500, source_id=to)
     assert more["code"] == "INSUFFICIENT_BALANCE" and more["available"] == 164.6
@@ -217,20 +323,39 @@ async def test_a_standard_cash_out_is_free_takes_two_days_and_can_be_cancelled(s
 
 @pytest.mark.parametrize("total", [100, 0.04, 88.41, 10.01])
 @pytest.mark.parametrize("mine", [True, False])
-async def test_a_group_split_adds_up_to_the_cent(session: Session, total: float, mine: bool) -> None:
+async def test_a_group_split_adds_up_to_the_cent(
+    session: Session, total: float, mine: bool
+) -> None:
     people = [{"contact_id": c} for c in (PRIYA, BEN, JORDAN)]
-    group = await venmo(session, "create_group_payment", description="Split", total_amount=total, participants=people, include_me=mine)
-    shares = [cents(p["amount"]) for p in group["participants"]] + ([cents(group["own_share"])] if mine else [])
+    group = await venmo(
+        session,
+        "create_group_payment",
+        description="Split",
+        total_amount=total,
+        participants=people,
+        include_me=mine,
+    )
+    shares = [cents(p["amount"]) for p in group["participants"]] + (
+        [cents(group["own_share"])] if mine else []
+    )
     assert sum(shares) == cents(total) and max(shares) - min(shares) <= 1
-    asked = (await venmo(session, "list_requests", direction="outgoing", status="pending"))["requests"]
+    asked = (await venmo(session, "list_requests", direction="outgoing", status="pending"))[
+        "requests"
+    ]
     assert sum(r["group_payment_id"] == group["group_payment_id"] for r in asked) == 3
 
 
-async def test_named_shares_must_fit_the_total_and_settling_withdraws_the_rest(session: Session) -> None:
+async def test_named_shares_must_fit_the_total_and_settling_withdraws_the_rest(
+    session: Session,
+) -> None:
     people = [{"contact_id": PRIYA, "amount": 30}, {"contact_id": BEN, "amount": 30}]
     args = {"description": "Dinner", "total_amount": 90, "participants": people}
-    assert (await call_refused(session, "venmo", "create_group_payment", **args))["assigned"] == 60.0
-    twice = await call_refused(session, "venmo", "create_group_payment", **{**args, "participants": people[:1] * 2})
+    assert (await call_refused(session, "venmo", "create_group_payment", **args))[
+        "assigned"
+    ] == 60.0
+    twice = await call_refused(
+        session, "venmo", "create_group_payment", **{**args, "participants": people[:1] * 2}
+    )
     assert twice["code"] == "DUPLICATE_PARTICIPANT"
     group = await venmo(session, "create_group_payment", **args, include_me=True)
     assert group["own_share"] == 30.0
@@ -239,8 +364,12 @@ async def test_named_shares_must_fit_the_total_and_settling_withdraws_the_rest(s
     assert (await venmo(session, "remind_group_payment", group_payment_id=one))["reminded"] == [BEN]
     assert (await venmo(session, "remind_group_payment", group_payment_id=one))["skipped"] == [BEN]
     done = await venmo(session, "settle_group_payment", group_payment_id=one)
-    assert [p["status"] for p in done["participants"]] == ["cancelled", "settled"] and await wallet(session) == 21460
-    assert (await call_refused(session, "venmo", "settle_group_payment", group_payment_id=one))["code"] == "GROUP_PAYMENT_CLOSED"
+    assert [p["status"] for p in done["participants"]] == ["cancelled", "settled"] and await wallet(
+        session
+    ) == 21460
+    assert (await call_refused(session, "venmo", "settle_group_payment", group_payment_id=one))[
+        "code"
+    ] == "GROUP_PAYMENT_CLOSED"
 
 
 async def test_todays_card_spending_is_forgotten_tomorrow(session: Session) -> None:
@@ -252,7 +381,9 @@ async def test_todays_card_spending_is_forgotten_tomorrow(session: Session) -> N
 # -- Zelle's own ----------------------------------------------------------------------------------------------------
 
 
-async def test_the_daily_limit_counts_what_was_sent_and_frees_what_was_cancelled(session: Session) -> None:
+async def test_the_daily_limit_counts_what_was_sent_and_frees_what_was_cancelled(
+    session: Session,
+) -> None:
     assert (await zelle(session, "get_daily_limit"))["daily_remaining"] == 2313.6
     sent = await zelle(session, "send_transfer", contact_id=ANA, amount=2000, note="Deposit")
     over = await call_refused(session, "zelle", "send_transfer", contact_id=ANA, amount=400)
@@ -265,50 +396,92 @@ async def test_the_daily_limit_counts_what_was_sent_and_frees_what_was_cancelled
 
 
 async def test_scheduled_payments_are_made_when_their_day_comes(session: Session) -> None:
-    plan = await zelle(session, "schedule_payment", contact_id=ANA, amount=40, scheduled_date="2026-03-16", note="Soap", recurring=True)
+    plan = await zelle(
+        session,
+        "schedule_payment",
+        contact_id=ANA,
+        amount=40,
+        scheduled_date="2026-03-16",
+        note="Soap",
+        recurring=True,
+    )
     before = await checking(session)
     session.pass_time(DAY)
     assert await checking(session) == before
     session.pass_time(62 * DAY)  # until 2026-05-16
     listed = (await zelle(session, "list_scheduled_payments"))["scheduled_payments"]
     found = {s["scheduled_payment_id"]: s for s in listed}
-    runs = [await zelle(session, "get_transfer", transaction_id=t) for t in found[plan["scheduled_payment_id"]]["transaction_ids"]]
-    assert [r["created_at"] for r in runs] == ["2026-03-16T13:00:00Z", "2026-04-16T13:00:00Z", "2026-05-16T13:00:00Z"]
+    runs = [
+        await zelle(session, "get_transfer", transaction_id=t)
+        for t in found[plan["scheduled_payment_id"]]["transaction_ids"]
+    ]
+    assert [r["created_at"] for r in runs] == [
+        "2026-03-16T13:00:00Z",
+        "2026-04-16T13:00:00Z",
+        "2026-05-16T13:00:00Z",
+    ]
     assert found[plan["scheduled_payment_id"]]["next_date"] == "2026-06-16"
     assert found[at("zsp", "hannah-chicago")]["status"] == "completed"
     assert await checking(session) == before - 3 * 4000 - 13500 - 2 * 3500
-    assert {e["cause"] for e in session.world.log(0) if e["table"] == "zelle_scheduled" and e["at"] > "2026-03-15"} == {"clock"}
+    assert {
+        e["cause"]
+        for e in session.world.log(0)
+        if e["table"] == "zelle_scheduled" and e["at"] > "2026-03-15"
+    } == {"clock"}
 
 
 async def test_a_scheduled_payment_without_cover_fails_and_says_so(session: Session) -> None:
-    plan = await zelle(session, "schedule_payment", contact_id=ANA, amount=9000, scheduled_date="2026-03-15")
-    late = await call_refused(session, "zelle", "schedule_payment", contact_id=ANA, amount=1, scheduled_date="2026-03-14")
+    plan = await zelle(
+        session, "schedule_payment", contact_id=ANA, amount=9000, scheduled_date="2026-03-15"
+    )
+    late = await call_refused(
+        session, "zelle", "schedule_payment", contact_id=ANA, amount=1, scheduled_date="2026-03-14"
+    )
     assert late["code"] == "INVALID_SCHEDULED_DATE" and late["today"] == "2026-03-14"
     before = await checking(session)
     session.pass_time(2 * DAY)
-    listed = (await zelle(session, "list_scheduled_payments", status="failed"))["scheduled_payments"]
+    listed = (await zelle(session, "list_scheduled_payments", status="failed"))[
+        "scheduled_payments"
+    ]
     assert [s["scheduled_payment_id"] for s in listed] == [plan["scheduled_payment_id"]]
     failed = await zelle(session, "get_transfer", transaction_id=listed[0]["transaction_ids"][0])
-    assert (failed["status"], failed["failure"]) == ("failed", "DAILY_LIMIT_EXCEEDED") and await checking(session) == before
+    assert (failed["status"], failed["failure"]) == (
+        "failed",
+        "DAILY_LIMIT_EXCEEDED",
+    ) and await checking(session) == before
 
 
 async def test_a_cancelled_schedule_pays_no_more(session: Session) -> None:
-    await zelle(session, "cancel_scheduled_payment", scheduled_payment_id=at("zsp", "hannah-chicago"))
+    await zelle(
+        session, "cancel_scheduled_payment", scheduled_payment_id=at("zsp", "hannah-chicago")
+    )
     before = await checking(session)
     session.pass_time(4 * DAY)
     assert await checking(session) == before
-    error = await call_refused(session, "zelle", "cancel_scheduled_payment", scheduled_payment_id=at("zsp", "retreat-rest"))
+    error = await call_refused(
+        session, "zelle", "cancel_scheduled_payment", scheduled_payment_id=at("zsp", "retreat-rest")
+    )
     assert error["code"] == "SCHEDULED_PAYMENT_NOT_CANCELLABLE"
 
 
 async def test_search_and_summary_agree(session: Session) -> None:
     both = {"date_from": "2026-02-17", "date_to": "2026-02-18"}
     found = (await zelle(session, "search_transactions", query="ruiz", **both))["transactions"]
-    assert [t["amount"] for t in found] == [74.5, 74.5] and [t["category"] for t in found] == [None, "other"]
+    assert [t["amount"] for t in found] == [74.5, 74.5] and [t["category"] for t in found] == [
+        None,
+        "other",
+    ]
     before = await zelle(session, "get_spending_summary", **both)
-    await zelle(session, "categorize_transaction", transaction_id=found[0]["transaction_id"], category="other")
+    await zelle(
+        session,
+        "categorize_transaction",
+        transaction_id=found[0]["transaction_id"],
+        category="other",
+    )
     after = await zelle(session, "get_spending_summary", **both)
     assert (before["total"], before["uncategorized"]) == (149.0, 74.5)
     assert (after["summary"]["other"], after["uncategorized"]) == (149.0, 0.0)
-    error = await call_refused(session, "zelle", "search_transactions", date_from="2026-02-02", date_to="2026-02-01")
+    error = await call_refused(
+        session, "zelle", "search_transactions", date_from="2026-02-02", date_to="2026-02-01"
+    )
     assert error["code"] == "INVALID_DATE_RANGE"

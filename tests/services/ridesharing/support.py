@@ -8,7 +8,12 @@ from servers.kit.session import Session
 from servers.kit.values import parse_time
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
-WORK = {"pickup_lat": 45.5181, "pickup_lng": -122.6431, "dropoff_lat": 45.5236, "dropoff_lng": -122.6828}
+WORK = {
+    "pickup_lat": 45.5181,
+    "pickup_lng": -122.6431,
+    "dropoff_lat": 45.5236,
+    "dropoff_lng": -122.6828,
+}
 
 
 def until(session: Session, moment: str, more: int = 0) -> None:

@@ -22,35 +22,63 @@ def session() -> Session:
 
 async def test_a_lyft_comes_and_arrives_in_the_minutes_of_its_estimate(session: Session) -> None:
     shown = (await call_ok(session, "lyft", "get_ride_estimates", **WORK))["estimates"][0]
-    made = await call_ok(session, "lyft", "book_ride", **WORK, ride_type_id="lyft", cost_token=shown["cost_token"])
-    assert (made["eta_pickup_min"], made["eta_dropoff_min"]) == (shown["eta_pickup_min"], shown["eta_dropoff_min"])
+    made = await call_ok(
+        session, "lyft", "book_ride", **WORK, ride_type_id="lyft", cost_token=shown["cost_token"]
+    )
+    assert (made["eta_pickup_min"], made["eta_dropoff_min"]) == (
+        shown["eta_pickup_min"],
+        shown["eta_dropoff_min"],
+    )
     ride = row(session, made["ride_id"], "lyft_rides")
     until(session, ride["arrives_at"], -2 * MINUTE)
-    assert (await call_ok(session, "lyft", "get_trip", ride_id=made["ride_id"]))["eta_pickup_min"] == 2
+    assert (await call_ok(session, "lyft", "get_trip", ride_id=made["ride_id"]))[
+        "eta_pickup_min"
+    ] == 2
     until(session, ride["starts_at"])
-    assert (await call_ok(session, "lyft", "get_trip", ride_id=made["ride_id"]))["eta_dropoff_min"] == made["duration_min"]
+    assert (await call_ok(session, "lyft", "get_trip", ride_id=made["ride_id"]))[
+        "eta_dropoff_min"
+    ] == made["duration_min"]
 
 
 async def test_nobody_drives_two_rides_at_once() -> None:
     for seed in range(12):
         session = new_session("uber", seed=seed)
-        rides = [await call_ok(session, "uber", "request_ride", **WORK, ride_type_id="uberx") for _ in range(3)]
+        rides = [
+            await call_ok(session, "uber", "request_ride", **WORK, ride_type_id="uberx")
+            for _ in range(3)
+        ]
         drivers = [row(session, r["ride_id"])["driver_id"] for r in rides]
-        said = {"pickup": "Home", "dropoff": "Work", "package_description": "Keys", "recipient_name": "Ana Reyes"}
-        parcel = await call_ok(session, "uber", "request_package_delivery", **said, recipient_phone="+1-503-555-0101")
+        said = {
+            "pickup": "Home",
+            "dropoff": "Work",
+            "package_description": "Keys",
+            "recipient_name": "Ana Reyes",
+        }
+        parcel = await call_ok(
+            session, "uber", "request_package_delivery", **said, recipient_phone="+1-503-555-0101"
+        )
         drivers.append(row(session, parcel["delivery_id"], "uber_deliveries")["driver_id"])
         assert len(set(drivers)) == 4, seed
 
 
 @pytest.mark.parametrize(("minutes", "fee"), [(4, 5), (6, 0)])
-async def test_a_late_driver_of_a_reservation_can_be_sent_away_for_nothing(minutes: int, fee: int) -> None:
+async def test_a_late_driver_of_a_reservation_can_be_sent_away_for_nothing(
+    minutes: int, fee: int
+) -> None:
     for seed in range(200):
         session = new_session("uber", seed=seed)
-        said = {"pickup": "Home", "dropoff": "Work", "ride_type": "uberx", "scheduled_time": iso(START + HOUR)}
+        said = {
+            "pickup": "Home",
+            "dropoff": "Work",
+            "ride_type": "uberx",
+            "scheduled_time": iso(START + HOUR),
+        }
         ride = row(session, (await call_ok(session, "uber", "reserve_ride", **said))["ride_id"])
         if parse_time(ride["arrives_at"]) > parse_time(ride["scheduled_for"]) + 6 * MINUTE + 10:
             until(session, ride["scheduled_for"], minutes * MINUTE)
-            assert (await call_ok(session, "uber", "cancel_ride", ride_id=ride["id"]))["cancellation_fee"] == fee
+            assert (await call_ok(session, "uber", "cancel_ride", ride_id=ride["id"]))[
+                "cancellation_fee"
+            ] == fee
             return
     raise AssertionError("no driver is late")
 
@@ -63,39 +91,74 @@ async def test_an_offer_leaves_a_ride_that_has_become_too_cheap_for_it(session: 
     short = await call_ok(session, "uber", "remove_stop", ride_id=made["ride_id"], stop_index=0)
     shown = await call_ok(session, "uber", "get_ride", ride_id=made["ride_id"])
     assert cents(shown["receipt"]["fare"]) < 1800, "the offer asks for 18 dollars"
-    assert shown["receipt"]["discount"] == 0 and shown["fare_total"] == short["fare_total"] == shown["receipt"]["fare"]
-    assert (await call_ok(session, "uber", "get_user_profile"))["promo"]["offer_id"] == at("ubo", "five"), "it waits for another ride"
+    assert (
+        shown["receipt"]["discount"] == 0
+        and shown["fare_total"] == short["fare_total"] == shown["receipt"]["fare"]
+    )
+    assert (await call_ok(session, "uber", "get_user_profile"))["promo"]["offer_id"] == at(
+        "ubo", "five"
+    ), "it waits for another ride"
 
 
-async def test_an_offer_for_first_rides_says_in_the_list_that_they_are_over(session: Session) -> None:
-    for tool, key, name in (("uber.list_offers", "offers", "status"), ("lyft.list_promos", "promos", "state")):
+async def test_an_offer_for_first_rides_says_in_the_list_that_they_are_over(
+    session: Session,
+) -> None:
+    for tool, key, name in (
+        ("uber.list_offers", "offers", "status"),
+        ("lyft.list_promos", "promos", "state"),
+    ):
         shown = (await call_ok(session, *tool.split(".")))[key]
-        apply = {"uber.list_offers": "uber.apply_offer", "lyft.list_promos": "lyft.redeem_promo"}[tool]
+        apply = {"uber.list_offers": "uber.apply_offer", "lyft.list_promos": "lyft.redeem_promo"}[
+            tool
+        ]
         over = [o for o in shown if o[name] == "ineligible"]
         assert over and all(o["first_rides"] for o in over)
-        assert (await call_refused(session, *apply.split("."), offer_id=over[0]["offer_id"]))["code"] == "OFFER_NOT_ELIGIBLE"
+        assert (await call_refused(session, *apply.split("."), offer_id=over[0]["offer_id"]))[
+            "code"
+        ] == "OFFER_NOT_ELIGIBLE"
         for one in (o for o in shown if o[name] == "available"):
             await call_ok(session, *apply.split("."), offer_id=one["offer_id"])
 
 
 @pytest.mark.parametrize("tool", ["uber.add_saved_place", "lyft.save_location"])
 async def test_spaces_around_a_label_do_not_count(session: Session, tool: str) -> None:
-    place = {"address": "2101 NE Going Street, Portland, OR 97211", "lat": 45.5581, "lng": -122.6437}
-    assert (await call_ok(session, *tool.split("."), label="  The  aunt ", **place))["label"] == "The aunt"
-    assert (await call_refused(session, *tool.split("."), label="   ", **place))["code"] in ("INVALID_REQUEST", "BAD_REQUEST")
+    place = {
+        "address": "2101 NE Going Street, Portland, OR 97211",
+        "lat": 45.5581,
+        "lng": -122.6437,
+    }
+    assert (await call_ok(session, *tool.split("."), label="  The  aunt ", **place))[
+        "label"
+    ] == "The aunt"
+    assert (await call_refused(session, *tool.split("."), label="   ", **place))["code"] in (
+        "INVALID_REQUEST",
+        "BAD_REQUEST",
+    )
     service = tool.split(".")[0]
     book = {"uber": "uber.reserve_ride", "lyft": "lyft.schedule_ride"}[service]
     kind = {"uber": "uberx", "lyft": "lyft"}[service]
-    made = await call_ok(session, *book.split("."), pickup="the aunt", dropoff="Work", ride_type=kind, scheduled_time=iso(START + 2 * HOUR))
+    made = await call_ok(
+        session,
+        *book.split("."),
+        pickup="the aunt",
+        dropoff="Work",
+        ride_type=kind,
+        scheduled_time=iso(START + 2 * HOUR),
+    )
     assert (made.get("pickup") or made["origin"])["lat"] == 45.5581
 
 
 @pytest.mark.parametrize("name", names())
-def test_nobody_rides_in_two_cars_at_once_and_offers_fit_the_rides_that_used_them(name: str) -> None:
+def test_nobody_rides_in_two_cars_at_once_and_offers_fit_the_rides_that_used_them(
+    name: str,
+) -> None:
     world, driven = shared(name, ("uber", "lyft")), []
     for app in ("uber", "lyft"):
         for ride in world.rows(f"{app}_rides", "cancelled_at IS NULL"):
             driven.append((ride["starts_at"], ride["ends_at"], ride["id"]))
             offer = world.get(f"{app}_offers", ride["offer_id"]) if ride["offer_id"] else None
-            assert offer is None or (offer["starts_at"] <= ride["requested_at"] < offer["expires_at"] and ride["fare"] >= offer["minimum"])
+            assert offer is None or (
+                offer["starts_at"] <= ride["requested_at"] < offer["expires_at"]
+                and ride["fare"] >= offer["minimum"]
+            )
     assert [(a[2], b[2]) for a, b in pairwise(sorted(driven)) if b[0] < a[1]] == []

@@ -27,25 +27,48 @@ def session() -> Session:
 async def test_a_fare_that_was_shown_is_the_fare_that_is_charged(session: Session) -> None:
     shown = await call_ok(session, "uber", "estimate_ride", ride_type_id="uberx", **WORK)
     assert await call_ok(session, "uber", "estimate_ride", ride_type_id="uberx", **WORK) == shown
-    ride = await call_ok(session, "uber", "request_ride", ride_type_id="uberx", fare_id=shown["fare_id"], **WORK)
-    assert ride["fare_total"] == shown["estimated_fare"] and ride["surge_multiplier"] == shown["surge_multiplier"]
+    ride = await call_ok(
+        session, "uber", "request_ride", ride_type_id="uberx", fare_id=shown["fare_id"], **WORK
+    )
+    assert (
+        ride["fare_total"] == shown["estimated_fare"]
+        and ride["surge_multiplier"] == shown["surge_multiplier"]
+    )
     all_of_them = (await call_ok(session, "lyft", "get_ride_estimates", **AIRPORT))["estimates"]
     lyft = next(e for e in all_of_them if e["ride_type_id"] == "lyft")
-    booked = await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", wait_and_save=True, cost_token=lyft["cost_token"], **AIRPORT)
+    booked = await call_ok(
+        session,
+        "lyft",
+        "book_ride",
+        ride_type_id="lyft",
+        wait_and_save=True,
+        cost_token=lyft["cost_token"],
+        **AIRPORT,
+    )
     assert booked["fare_total"] == lyft["wait_and_save_fare"] < lyft["fare"]
 
 
-async def test_a_quote_outlives_a_change_of_price_but_neither_its_minutes_nor_its_route(session: Session) -> None:
+async def test_a_quote_outlives_a_change_of_price_but_neither_its_minutes_nor_its_route(
+    session: Session,
+) -> None:
     shown = await call_ok(session, "uber", "estimate_ride", ride_type_id="comfort", **AIRPORT)
     until(session, shown["fare_expires_at"], -4)
     later = await call_ok(session, "uber", "estimate_ride", ride_type_id="comfort", **AIRPORT)
-    assert later["estimated_fare"] != shown["estimated_fare"], "the example needs a price that moves"
-    wrong = await call_refused(session, "uber", "request_ride", ride_type_id="comfort", fare_id=shown["fare_id"], **WORK)
+    assert later["estimated_fare"] != shown["estimated_fare"], (
+        "the example needs a price that moves"
+    )
+    wrong = await call_refused(
+        session, "uber", "request_ride", ride_type_id="comfort", fare_id=shown["fare_id"], **WORK
+    )
     assert wrong["code"] == "QUOTE_EXPIRED"
-    ride = await call_ok(session, "uber", "request_ride", ride_type_id="comfort", fare_id=shown["fare_id"], **AIRPORT)
+    ride = await call_ok(
+        session, "uber", "request_ride", ride_type_id="comfort", fare_id=shown["fare_id"], **AIRPORT
+    )
     assert ride["fare_total"] == shown["estimated_fare"]
     session.pass_time(DAY)
-    stale = await call_refused(session, "uber", "request_ride", ride_type_id="comfort", fare_id=shown["fare_id"], **AIRPORT)
+    stale = await call_refused(
+        session, "uber", "request_ride", ride_type_id="comfort", fare_id=shown["fare_id"], **AIRPORT
+    )
     assert stale["code"] == "QUOTE_EXPIRED" and "estimate_ride" in stale["hint"]
 
 
@@ -62,24 +85,52 @@ def test_who_asks_at_once_never_meets_a_higher_demand_than_was_shown() -> None:
 
 async def test_a_ride_leads_somewhere_within_reach(session: Session) -> None:
     same = await call_refused(
-        session, "uber", "estimate_ride", ride_type_id="uberx", **WORK | {"dropoff_lat": 45.5181, "dropoff_lng": -122.6431}
+        session,
+        "uber",
+        "estimate_ride",
+        ride_type_id="uberx",
+        **WORK | {"dropoff_lat": 45.5181, "dropoff_lng": -122.6431},
     )
     assert same["code"] == "SAME_LOCATION"
-    far = await call_refused(session, "lyft", "get_ride_estimates", **WORK | {"dropoff_lat": 47.6062, "dropoff_lng": -122.3321})
+    far = await call_refused(
+        session,
+        "lyft",
+        "get_ride_estimates",
+        **WORK | {"dropoff_lat": 47.6062, "dropoff_lng": -122.3321},
+    )
     assert far["code"] == "DISTANCE_EXCEEDED"
-    sea = await call_refused(session, "lyft", "book_ride", ride_type_id="lyft", **WORK | {"pickup_lat": 40.0, "pickup_lng": -140.0})
+    sea = await call_refused(
+        session,
+        "lyft",
+        "book_ride",
+        ride_type_id="lyft",
+        **WORK | {"pickup_lat": 40.0, "pickup_lng": -140.0},
+    )
     assert sea["code"] in ("OUTSIDE_SERVICE_AREA", "DISTANCE_EXCEEDED")
 
 
 async def test_an_address_is_understood_or_asked_about(session: Session) -> None:
     later = {"ride_type": "uberx", "scheduled_time": iso(START + DAY)}
-    two = await call_refused(session, "uber", "reserve_ride", pickup="Home", dropoff="Hazel & Oat Coffee", **later)
+    two = await call_refused(
+        session, "uber", "reserve_ride", pickup="Home", dropoff="Hazel & Oat Coffee", **later
+    )
     assert two["code"] == "AMBIGUOUS_ADDRESS" and len(two["candidates"]) == 3
-    none = await call_refused(session, "uber", "reserve_ride", pickup="Home", dropoff="The North Pole", **later)
+    none = await call_refused(
+        session, "uber", "reserve_ride", pickup="Home", dropoff="The North Pole", **later
+    )
     assert none["code"] == "ADDRESS_NOT_FOUND" and "find_place" in none["hint"]
-    known = await call_ok(session, "uber", "reserve_ride", pickup="home", dropoff=two["candidates"][1]["place_id"], **later)
+    known = await call_ok(
+        session,
+        "uber",
+        "reserve_ride",
+        pickup="home",
+        dropoff=two["candidates"][1]["place_id"],
+        **later,
+    )
     assert known["dropoff"]["address"] == two["candidates"][1]["address"]
-    airports = (await call_ok(session, "lyft", "search_address", query="portland airport"))["results"]
+    airports = (await call_ok(session, "lyft", "search_address", query="portland airport"))[
+        "results"
+    ]
     assert [a["lat"] for a in airports] == [45.5898]
 
 
@@ -101,14 +152,22 @@ async def test_a_ride_runs_by_the_clock(session: Session) -> None:
         until(session, made[moment])
         seen = await call_ok(session, "uber", "get_ride", ride_id=ride["ride_id"])
         assert seen["status"] == status and seen["driver"]["vehicle"]["license_plate"]
-    assert seen["dropped_off_at"] == made["ends_at"] and seen["receipt"]["total"] == ride["fare_total"]
-    assert (await call_ok(session, "uber", "list_rides", limit=5))["rides"][0]["status"] == "scheduled", "plans for later come first"
+    assert (
+        seen["dropped_off_at"] == made["ends_at"] and seen["receipt"]["total"] == ride["fare_total"]
+    )
+    assert (await call_ok(session, "uber", "list_rides", limit=5))["rides"][0][
+        "status"
+    ] == "scheduled", "plans for later come first"
 
 
-async def test_cancelling_is_free_for_two_minutes_then_costs_a_fee_then_is_too_late(session: Session) -> None:
+async def test_cancelling_is_free_for_two_minutes_then_costs_a_fee_then_is_too_late(
+    session: Session,
+) -> None:
     costs = {}
     for seconds in (0, 119, 121):
-        ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT))["ride_id"]
+        ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT))[
+            "ride_id"
+        ]
         made = row(session, ride, "lyft_rides")
         until(session, made["matched_at"], seconds - 1)
         costs[seconds] = (await call_ok(session, "lyft", "cancel_trip", ride_id=ride))["cancel_fee"]
@@ -125,17 +184,41 @@ async def test_lyft_drives_one_ride_at_a_time_and_uber_three(session: Session) -
     first = await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK)
     again = await call_refused(session, "lyft", "book_ride", ride_type_id="lyft", **WORK)
     assert again["code"] == "RIDE_IN_PROGRESS" and again["ride_id"] == first["ride_id"]
-    rides = [(await call_ok(session, "uber", "request_ride", ride_type_id="uberx", **WORK))["ride_id"] for _ in range(3)]
+    rides = [
+        (await call_ok(session, "uber", "request_ride", ride_type_id="uberx", **WORK))["ride_id"]
+        for _ in range(3)
+    ]
     fourth = await call_refused(session, "uber", "request_ride", ride_type_id="uberx", **WORK)
     assert fourth["code"] == "TOO_MANY_ACTIVE_RIDES" and sorted(fourth["ride_ids"]) == sorted(rides)
 
 
 async def test_what_pays_must_be_known_and_valid(session: Session) -> None:
-    gone = await call_refused(session, "uber", "request_ride", ride_type_id="uberx", payment_method_id=at("ubw", "old_visa"), **WORK)
+    gone = await call_refused(
+        session,
+        "uber",
+        "request_ride",
+        ride_type_id="uberx",
+        payment_method_id=at("ubw", "old_visa"),
+        **WORK,
+    )
     assert gone["code"] == "PAYMENT_METHOD_EXPIRED"
-    other = await call_refused(session, "lyft", "book_ride", ride_type_id="lyft", payment_method_id=at("ubw", "visa"), **WORK)
+    other = await call_refused(
+        session,
+        "lyft",
+        "book_ride",
+        ride_type_id="lyft",
+        payment_method_id=at("ubw", "visa"),
+        **WORK,
+    )
     assert other["code"] == "PAYMENT_METHOD_NOT_FOUND" and "list_payment_cards" in other["hint"]
-    amex = await call_ok(session, "uber", "request_ride", ride_type_id="uberx", payment_method_id=at("ubw", "amex"), **WORK)
+    amex = await call_ok(
+        session,
+        "uber",
+        "request_ride",
+        ride_type_id="uberx",
+        payment_method_id=at("ubw", "amex"),
+        **WORK,
+    )
     assert amex["payment_method"]["last4"] == "1009"
 
 
@@ -144,8 +227,13 @@ async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_go(session
     name = ride["ride_id"]
     one = await call_ok(session, "uber", "add_stop", ride_id=name, address="Bright Kiln Supply")
     assert one["fare_total"] > ride["fare_total"]
-    two = await call_ok(session, "uber", "add_stop", ride_id=name, address="Alder Co-op", position=0)
-    assert [s["address"].split(",")[0] for s in two["stops"]] == ["Alder Co-op", "Bright Kiln Supply"]
+    two = await call_ok(
+        session, "uber", "add_stop", ride_id=name, address="Alder Co-op", position=0
+    )
+    assert [s["address"].split(",")[0] for s in two["stops"]] == [
+        "Alder Co-op",
+        "Bright Kiln Supply",
+    ]
     await call_ok(session, "uber", "add_stop", ride_id=name, address="Cole Pet Care", position=1)
     full = await call_refused(session, "uber", "add_stop", ride_id=name, address="Two Rivers Books")
     assert full["code"] == "TOO_MANY_STOPS"
@@ -156,11 +244,15 @@ async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_go(session
     assert behind["code"] == "STOP_ALREADY_REACHED"
     fewer = await call_ok(session, "uber", "remove_stop", ride_id=name, stop_index=2)
     assert len(fewer["stops"]) == 2
-    assert (await call_refused(session, "uber", "remove_stop", ride_id=name, stop_index=2))["code"] == "STOP_NOT_FOUND"
+    assert (await call_refused(session, "uber", "remove_stop", ride_id=name, stop_index=2))[
+        "code"
+    ] == "STOP_NOT_FOUND"
     until(session, row(session, name)["ends_at"])
     done = await call_ok(session, "uber", "get_ride", ride_id=name)
     assert done["receipt"]["total"] == fewer["fare_total"]
-    assert (await call_refused(session, "uber", "add_stop", ride_id=name, address="Work"))["code"] == "RIDE_NOT_ACTIVE"
+    assert (await call_refused(session, "uber", "add_stop", ride_id=name, address="Work"))[
+        "code"
+    ] == "RIDE_NOT_ACTIVE"
 
 
 # -- after the ride ---------------------------------------------------------------------------------------------------
@@ -174,23 +266,34 @@ async def test_ratings_and_tips_wait_for_the_end_and_not_for_ever(session: Sessi
     ):
         kind = "uberx" if tool.startswith("uber") else "lyft"
         ride = (await call_ok(session, *book.split("."), ride_type_id=kind, **WORK))["ride_id"]
-        assert (await call_refused(session, *tool.split("."), ride_id=ride, **args))["code"] == "RIDE_NOT_COMPLETED"
+        assert (await call_refused(session, *tool.split("."), ride_id=ride, **args))[
+            "code"
+        ] == "RIDE_NOT_COMPLETED"
     old = await call_refused(session, "uber", "tip_driver", ride_id=at("ubr", "disputed"), amount=3)
     assert old["code"] == "TIP_WINDOW_CLOSED"
     session.pass_time(29 * DAY)
     recent = await call_ok(session, "uber", "tip_driver", ride_id=at("ubr", "recent"), amount=4.5)
     assert recent["tip_amount"] == 4.5
     session.pass_time(2 * DAY)
-    assert (await call_refused(session, "uber", "rate_ride", ride_id=at("ubr", "recent"), rating=5))["code"] == "RATING_WINDOW_CLOSED"
+    assert (
+        await call_refused(session, "uber", "rate_ride", ride_id=at("ubr", "recent"), rating=5)
+    )["code"] == "RATING_WINDOW_CLOSED"
 
 
 async def test_a_tip_is_final_at_uber_and_can_be_raised_at_lyft(session: Session) -> None:
     uber, lyft = at("ubr", "recent"), at("lyr", "recent")
     before = (await call_ok(session, "uber", "get_ride", ride_id=uber))["receipt"]["total"]
-    assert cents((await call_ok(session, "uber", "tip_driver", ride_id=uber, amount=4.15))["total"]) == cents(before) + 415
-    assert (await call_refused(session, "uber", "tip_driver", ride_id=uber, amount=5))["code"] == "TIP_ALREADY_ADDED"
+    assert (
+        cents((await call_ok(session, "uber", "tip_driver", ride_id=uber, amount=4.15))["total"])
+        == cents(before) + 415
+    )
+    assert (await call_refused(session, "uber", "tip_driver", ride_id=uber, amount=5))[
+        "code"
+    ] == "TIP_ALREADY_ADDED"
     await call_ok(session, "lyft", "add_gratuity", ride_id=lyft, amount=2)
-    assert (await call_refused(session, "lyft", "add_gratuity", ride_id=lyft, amount=1))["code"] == "INVALID_TIP"
+    assert (await call_refused(session, "lyft", "add_gratuity", ride_id=lyft, amount=1))[
+        "code"
+    ] == "INVALID_TIP"
     raised = await call_ok(session, "lyft", "add_gratuity", ride_id=lyft, amount=3.25)
     seen = await call_ok(session, "lyft", "get_trip", ride_id=lyft)
     assert seen["tip_amount"] == 3.25 and seen["total_charged"] == raised["total_with_tip"]
@@ -205,16 +308,27 @@ async def test_a_badly_rated_driver_does_not_come_again(session: Session) -> Non
         made = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK))["ride_id"]
         assert row(session, made, "lyft_rides")["driver_id"] != shunned
         await call_ok(session, "lyft", "cancel_trip", ride_id=made)
-    assert (await call_refused(session, "lyft", "rate_trip", ride_id=ride, rating=5))["code"] == "ALREADY_RATED"
+    assert (await call_refused(session, "lyft", "rate_trip", ride_id=ride, rating=5))[
+        "code"
+    ] == "ALREADY_RATED"
 
 
 async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Session) -> None:
-    ride, people = at("ubr", "recent"), [at("ubc", k) for k in ("jordan_park", "priya_nair", "ben_asher", "mei_chen")]
+    ride, people = (
+        at("ubr", "recent"),
+        [at("ubc", k) for k in ("jordan_park", "priya_nair", "ben_asher", "mei_chen")],
+    )
     total = cents((await call_ok(session, "uber", "get_ride", ride_id=ride))["receipt"]["total"])
-    wrong = await call_refused(session, "uber", "split_fare", ride_id=ride, contact_ids=people, num_splits=4)
+    wrong = await call_refused(
+        session, "uber", "split_fare", ride_id=ride, contact_ids=people, num_splits=4
+    )
     assert wrong["code"] == "SPLIT_MISMATCH"
-    assert (await call_refused(session, "uber", "split_fare", ride_id=ride, contact_ids=["ubc_nobody"]))["code"] == "CONTACT_NOT_FOUND"
-    split = await call_ok(session, "uber", "split_fare", ride_id=ride, contact_ids=people, num_splits=5)
+    assert (
+        await call_refused(session, "uber", "split_fare", ride_id=ride, contact_ids=["ubc_nobody"])
+    )["code"] == "CONTACT_NOT_FOUND"
+    split = await call_ok(
+        session, "uber", "split_fare", ride_id=ride, contact_ids=people, num_splits=5
+    )
     assert cents(split["amount_per_person"]) == total // 5 and cents(split["your_share"]) == total
     assert {p["status"] for p in split["participants"]} == {"invited"}
     session.pass_time(2 * DAY)
@@ -222,51 +336,108 @@ async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Sess
     accepted = [p for p in seen["participants"] if p["status"] == "accepted"]
     assert accepted and not [p for p in seen["participants"] if p["status"] == "invited"]
     assert cents(seen["your_share"]) + sum(cents(p["amount"]) for p in accepted) == total
-    assert (await call_refused(session, "uber", "split_fare", ride_id=ride, contact_ids=people[:1]))["code"] == "SPLIT_NOT_ALLOWED"
-    assert (await call_refused(session, "uber", "split_fare", ride_id=at("ubr", "no_show"), contact_ids=people))[
-        "code"
-    ] == "SPLIT_NOT_ALLOWED"
+    assert (
+        await call_refused(session, "uber", "split_fare", ride_id=ride, contact_ids=people[:1])
+    )["code"] == "SPLIT_NOT_ALLOWED"
+    assert (
+        await call_refused(
+            session, "uber", "split_fare", ride_id=at("ubr", "no_show"), contact_ids=people
+        )
+    )["code"] == "SPLIT_NOT_ALLOWED"
 
 
 # -- rides for later ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_reservation_becomes_a_ride_at_its_fare_and_uber_lets_go_of_it_until_an_hour_before(session: Session) -> None:
-    args = {"pickup": "Home", "dropoff": "Work", "ride_type": "comfort", "scheduled_time": iso(START + 3 * HOUR)}
+async def test_a_reservation_becomes_a_ride_at_its_fare_and_uber_lets_go_of_it_until_an_hour_before(
+    session: Session,
+) -> None:
+    args = {
+        "pickup": "Home",
+        "dropoff": "Work",
+        "ride_type": "comfort",
+        "scheduled_time": iso(START + 3 * HOUR),
+    }
     kept, free, dear = [await call_ok(session, "uber", "reserve_ride", **args) for _ in range(3)]
     session.pass_time(HOUR)
-    assert (await call_ok(session, "uber", "cancel_reservation", reservation_id=free["reservation_id"]))["cancellation_fee"] == 0
+    assert (
+        await call_ok(session, "uber", "cancel_reservation", reservation_id=free["reservation_id"])
+    )["cancellation_fee"] == 0
     session.pass_time(HOUR + MINUTE)
-    assert (await call_ok(session, "uber", "cancel_reservation", reservation_id=dear["reservation_id"]))["cancellation_fee"] == 5
-    assert (await call_ok(session, "uber", "get_ride", ride_id=kept["ride_id"]))["status"] == "scheduled"
+    assert (
+        await call_ok(session, "uber", "cancel_reservation", reservation_id=dear["reservation_id"])
+    )["cancellation_fee"] == 5
+    assert (await call_ok(session, "uber", "get_ride", ride_id=kept["ride_id"]))[
+        "status"
+    ] == "scheduled"
     until(session, args["scheduled_time"], -10 * MINUTE)
     now = await call_ok(session, "uber", "get_ride", ride_id=kept["ride_id"])
     assert now["status"] == "accepted" and now["driver"]
     until(session, row(session, kept["ride_id"])["ends_at"])
-    listed = {r["reservation_id"]: r for r in (await call_ok(session, "uber", "get_reservations"))["reservations"]}
+    listed = {
+        r["reservation_id"]: r
+        for r in (await call_ok(session, "uber", "get_reservations"))["reservations"]
+    }
     assert listed[kept["reservation_id"]]["status"] == "completed"
     receipt = (await call_ok(session, "uber", "get_ride", ride_id=kept["ride_id"]))["receipt"]
-    assert receipt["total"] == kept["fare_total"] and listed[free["reservation_id"]]["status"] == "canceled"
-    gone = await call_refused(session, "uber", "cancel_reservation", reservation_id=kept["reservation_id"])
+    assert (
+        receipt["total"] == kept["fare_total"]
+        and listed[free["reservation_id"]]["status"] == "canceled"
+    )
+    gone = await call_refused(
+        session, "uber", "cancel_reservation", reservation_id=kept["reservation_id"]
+    )
     assert gone["code"] == "RIDE_NOT_CANCELLABLE"
 
 
-async def test_lyft_asks_for_half_an_hour_between_scheduled_rides_and_nothing_until_a_driver_comes(session: Session) -> None:
-    args = {"pickup": "Home", "dropoff": "Work", "ride_type": "lyft", "scheduled_time": iso(START + 5 * HOUR)}
+async def test_lyft_asks_for_half_an_hour_between_scheduled_rides_and_nothing_until_a_driver_comes(
+    session: Session,
+) -> None:
+    args = {
+        "pickup": "Home",
+        "dropoff": "Work",
+        "ride_type": "lyft",
+        "scheduled_time": iso(START + 5 * HOUR),
+    }
     ride = await call_ok(session, "lyft", "schedule_ride", **args)
-    near = await call_refused(session, "lyft", "schedule_ride", **args | {"scheduled_time": iso(START + 5 * HOUR + 20 * MINUTE)})
-    assert near["code"] == "SCHEDULE_CONFLICT" and near["scheduled_ride_id"] == ride["scheduled_ride_id"]
-    soon = await call_refused(session, "lyft", "schedule_ride", **args | {"scheduled_time": iso(START + 20 * MINUTE)})
-    past = await call_refused(session, "lyft", "schedule_ride", **args | {"scheduled_time": iso(START - DAY)})
+    near = await call_refused(
+        session,
+        "lyft",
+        "schedule_ride",
+        **args | {"scheduled_time": iso(START + 5 * HOUR + 20 * MINUTE)},
+    )
+    assert (
+        near["code"] == "SCHEDULE_CONFLICT"
+        and near["scheduled_ride_id"] == ride["scheduled_ride_id"]
+    )
+    soon = await call_refused(
+        session, "lyft", "schedule_ride", **args | {"scheduled_time": iso(START + 20 * MINUTE)}
+    )
+    past = await call_refused(
+        session, "lyft", "schedule_ride", **args | {"scheduled_time": iso(START - DAY)}
+    )
     assert soon["code"] == past["code"] == "INVALID_PICKUP_TIME"
     until(session, ride["driver_assigned_at"], -MINUTE)
-    assert (await call_ok(session, "lyft", "cancel_scheduled_ride", scheduled_ride_id=ride["scheduled_ride_id"]))["cancel_fee"] == 0
+    assert (
+        await call_ok(
+            session, "lyft", "cancel_scheduled_ride", scheduled_ride_id=ride["scheduled_ride_id"]
+        )
+    )["cancel_fee"] == 0
 
 
 async def test_a_scheduled_request_is_a_reservation(session: Session) -> None:
-    ride = await call_ok(session, "uber", "request_ride", ride_type_id="uberxl", scheduled_time=iso(START + 2 * DAY), **AIRPORT)
+    ride = await call_ok(
+        session,
+        "uber",
+        "request_ride",
+        ride_type_id="uberxl",
+        scheduled_time=iso(START + 2 * DAY),
+        **AIRPORT,
+    )
     assert ride["status"] == "scheduled" and ride["surge_multiplier"] == 1
-    waiting = (await call_ok(session, "uber", "get_reservations", status="scheduled"))["reservations"]
+    waiting = (await call_ok(session, "uber", "get_reservations", status="scheduled"))[
+        "reservations"
+    ]
     assert ride["reservation_id"] in {r["reservation_id"] for r in waiting}
 
 
@@ -278,27 +449,45 @@ async def test_offers_have_terms_and_do_not_combine(session: Session) -> None:
         key: (await call_refused(session, "uber", "apply_offer", offer_id=at("ubo", key)))["code"]
         for key in ("welcome", "feb", "spring", "winter")
     }
-    assert codes == {"welcome": "OFFER_NOT_ELIGIBLE", "feb": "OFFER_EXPIRED", "spring": "OFFER_NOT_STARTED", "winter": "OFFER_USED"}
+    assert codes == {
+        "welcome": "OFFER_NOT_ELIGIBLE",
+        "feb": "OFFER_EXPIRED",
+        "spring": "OFFER_NOT_STARTED",
+        "winter": "OFFER_USED",
+    }
     await call_ok(session, "uber", "apply_offer", offer_id=at("ubo", "five"))
     five = await call_ok(session, "uber", "estimate_ride", ride_type_id="uberx", **AIRPORT)
-    assert five["discount"] == 5 and (await call_ok(session, "uber", "estimate_ride", ride_type_id="uberx", **WORK))["discount"] == 0
+    assert (
+        five["discount"] == 5
+        and (await call_ok(session, "uber", "estimate_ride", ride_type_id="uberx", **WORK))[
+            "discount"
+        ]
+        == 0
+    )
     other = await call_ok(session, "uber", "apply_offer", offer_id=at("ubo", "comfort"))
     assert other["replaced_offer_id"] == at("ubo", "five")
     ride = await call_ok(session, "uber", "request_ride", ride_type_id="comfort", **WORK)
     plain = row(session, ride["ride_id"])["fare"]
-    assert ride["offer_id"] == at("ubo", "comfort") and cents(ride["fare_total"]) == plain - min(1000, (plain * 30 + 50) // 100)
+    assert ride["offer_id"] == at("ubo", "comfort") and cents(ride["fare_total"]) == plain - min(
+        1000, (plain * 30 + 50) // 100
+    )
     unused = {o["offer_id"] for o in (await call_ok(session, "uber", "list_offers"))["offers"]}
     assert at("ubo", "comfort") not in unused
     await call_ok(session, "uber", "cancel_ride", ride_id=ride["ride_id"])
-    assert (await call_ok(session, "uber", "get_user_profile"))["promo"]["offer_id"] == at("ubo", "comfort"), (
-        "a cancelled ride uses nothing up"
-    )
+    assert (await call_ok(session, "uber", "get_user_profile"))["promo"]["offer_id"] == at(
+        "ubo", "comfort"
+    ), "a cancelled ride uses nothing up"
 
 
-async def test_a_promo_named_for_a_ride_that_it_does_not_fit_books_nothing(session: Session) -> None:
+async def test_a_promo_named_for_a_ride_that_it_does_not_fit_books_nothing(
+    session: Session,
+) -> None:
     said = {"pickup": "Home", "dropoff": "Work", "offer_id": at("lyo", "comfort")}
     error = await call_refused(session, "lyft", "request_wait_and_save_ride", **said)
-    assert error["code"] == "PROMO_NOT_APPLICABLE" and (await call_ok(session, "lyft", "get_rider_profile"))["promo"] is None
+    assert (
+        error["code"] == "PROMO_NOT_APPLICABLE"
+        and (await call_ok(session, "lyft", "get_rider_profile"))["promo"] is None
+    )
 
 
 # -- Uber's parcels and places -------------------------------------------------------------------------------------------
@@ -314,22 +503,48 @@ async def test_a_parcel_goes_by_the_clock_and_the_same_key_orders_once(session: 
     }
     parcel = await call_ok(session, "uber", "request_package_delivery", **said, idempotency_key="k")
     mark = session.world.last_change()
-    assert (await call_ok(session, "uber", "request_package_delivery", **said, idempotency_key="k"))["delivery_id"] == parcel["delivery_id"]
+    assert (
+        await call_ok(session, "uber", "request_package_delivery", **said, idempotency_key="k")
+    )["delivery_id"] == parcel["delivery_id"]
     assert session.world.last_change() == mark
-    other = await call_refused(session, "uber", "request_package_delivery", **said | {"recipient_name": "Max"}, idempotency_key="k")
+    other = await call_refused(
+        session,
+        "uber",
+        "request_package_delivery",
+        **said | {"recipient_name": "Max"},
+        idempotency_key="k",
+    )
     assert other["code"] == "IDEMPOTENCY_KEY_REUSED"
-    away = await call_refused(session, "uber", "request_package_delivery", **said | {"dropoff": "O'Hare International Airport"})
+    away = await call_refused(
+        session,
+        "uber",
+        "request_package_delivery",
+        **said | {"dropoff": "O'Hare International Airport"},
+    )
     assert away["code"] in ("DISTANCE_EXCEEDED", "DIFFERENT_CITIES")
     made, seen = row(session, parcel["delivery_id"], "uber_deliveries"), []
     for moment in (made["requested_at"], made["matched_at"], made["starts_at"], made["ends_at"]):
         until(session, moment, 5)
-        seen.append((await call_ok(session, "uber", "get_delivery_status", delivery_id=parcel["delivery_id"]))["status"])
+        seen.append(
+            (
+                await call_ok(
+                    session, "uber", "get_delivery_status", delivery_id=parcel["delivery_id"]
+                )
+            )["status"]
+        )
     assert seen == ["pending", "pickup", "pickup_complete", "delivered"]
-    assert (await call_ok(session, "uber", "get_delivery_status", delivery_id=at("ubd", "returned")))["status"] == "returned"
+    assert (
+        await call_ok(session, "uber", "get_delivery_status", delivery_id=at("ubd", "returned"))
+    )["status"] == "returned"
 
 
 async def test_a_taken_label_is_refused_at_uber_and_replaced_at_lyft(session: Session) -> None:
-    new = {"label": "work", "address": "1 New Office Way, Portland, OR", "lat": 45.53, "lng": -122.68}
+    new = {
+        "label": "work",
+        "address": "1 New Office Way, Portland, OR",
+        "lat": 45.53,
+        "lng": -122.68,
+    }
     assert (await call_refused(session, "uber", "add_saved_place", **new))["code"] == "LABEL_EXISTS"
     assert (await call_ok(session, "lyft", "save_location", **new))["status"] == "replaced"
     places = (await call_ok(session, "lyft", "get_rider_profile"))["saved_places"]
@@ -339,7 +554,9 @@ async def test_a_taken_label_is_refused_at_uber_and_replaced_at_lyft(session: Se
 # -- what Lyft derives ----------------------------------------------------------------------------------------------------
 
 
-async def test_donations_follow_from_rides_that_ended_while_round_up_was_on(session: Session) -> None:
+async def test_donations_follow_from_rides_that_ended_while_round_up_was_on(
+    session: Session,
+) -> None:
     before = await call_ok(session, "lyft", "get_donation_history")
     given = before["donations"][0]
     ride = await call_ok(session, "lyft", "get_trip", ride_id=given["ride_id"])
@@ -348,7 +565,10 @@ async def test_donations_follow_from_rides_that_ended_while_round_up_was_on(sess
     made = await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT)
     until(session, row(session, made["ride_id"], "lyft_rides")["ends_at"])
     after = await call_ok(session, "lyft", "get_donation_history")
-    assert (after["total_donated"], after["ride_count"]) == (before["total_donated"], before["ride_count"])
+    assert (after["total_donated"], after["ride_count"]) == (
+        before["total_donated"],
+        before["ride_count"],
+    )
 
 
 async def test_a_completed_ride_counts_for_challenges_and_the_streak(session: Session) -> None:
@@ -356,13 +576,20 @@ async def test_a_completed_ride_counts_for_challenges_and_the_streak(session: Se
         listed = (await call_ok(session, "lyft", "get_ride_challenges"))["challenges"]
         return next(c for c in listed if c["challenge_id"] == at("lyc", "early"))
 
-    before, week = await early(), (await call_ok(session, "lyft", "get_ride_streak"))["rides_this_week"]
+    before, week = (
+        await early(),
+        (await call_ok(session, "lyft", "get_ride_streak"))["rides_this_week"],
+    )
     until(session, "2026-03-16T14:00:00Z")
     streak = await call_ok(session, "lyft", "get_ride_streak")
     assert streak["streak_status"] == "at_risk" and streak["rides_this_week"] == 0 != week
     for number in (1, 2, 3):
         ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK))["ride_id"]
-        assert (await early())["progress"] == before["progress"] + number - 1, "a ride counts when it is over"
+        assert (await early())["progress"] == before["progress"] + number - 1, (
+            "a ride counts when it is over"
+        )
         until(session, row(session, ride, "lyft_rides")["ends_at"])
     assert (await early())["status"] == "completed"
-    assert (await call_ok(session, "lyft", "get_ride_streak"))["current_streak"] == streak["current_streak"] + 1
+    assert (await call_ok(session, "lyft", "get_ride_streak"))["current_streak"] == streak[
+        "current_streak"
+    ] + 1

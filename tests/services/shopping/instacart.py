@@ -11,7 +11,11 @@ from tests.support import at
 
 HOUR, DAY = 3600, 86_400
 STORE, CART, RECENT = at("ics", "new_seasons"), at("icc", "weekly"), at("ico", "recent")
-MILK, EGGS, LOAF = at("icp", "oat-milk-meadowlark-64"), at("icp", "eggs-north-barn-1"), at("icp", "bread-copperpot-24")
+MILK, EGGS, LOAF = (
+    at("icp", "oat-milk-meadowlark-64"),
+    at("icp", "eggs-north-barn-1"),
+    at("icp", "bread-copperpot-24"),
+)
 CHEDDAR = at("icp", "cheddar-north-barn-8")
 
 
@@ -24,11 +28,19 @@ async def call_refused(session: Session, tool: str, **args: Any) -> dict[str, An
 
 
 async def slot(session: Session, store: str = STORE, **args: Any) -> dict[str, Any]:
-    return next(s for s in (await call_ok(session, "get_delivery_slots", store_id=store, **args))["slots"] if s["available"])
+    return next(
+        s
+        for s in (await call_ok(session, "get_delivery_slots", store_id=store, **args))["slots"]
+        if s["available"]
+    )
 
 
 async def checkout(session: Session, cart: str = CART, **args: Any) -> dict[str, Any]:
-    said = {"cart_id": cart, "address_id": at("ica", "home"), "payment_method_id": at("icm", "visa")}
+    said = {
+        "cart_id": cart,
+        "address_id": at("ica", "home"),
+        "payment_method_id": at("icm", "visa"),
+    }
     if "delivery_window_id" not in args:
         args["delivery_window_id"] = (await slot(session))["window_id"]
     return await call_ok(session, "checkout", **said | args)

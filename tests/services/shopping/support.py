@@ -16,9 +16,13 @@ CANCEL = {"amazon": "cancel_order", "walmart": "cancel_purchase", "target": "voi
 EASTPORT, HOLLYWOOD = at("wms", "eastport"), at("tgs", "hollywood")
 
 
-async def add(session: Session, shop: str, key: str, quantity: int = 1, **more: Any) -> dict[str, Any]:
+async def add(
+    session: Session, shop: str, key: str, quantity: int = 1, **more: Any
+) -> dict[str, Any]:
     tool = {"amazon": "add_to_cart", "walmart": "add_item_to_basket", "target": "put_in_cart"}[shop]
-    return await call_ok(session, shop, tool, product_id=at(PREFIX[shop] + "p", key), quantity=quantity, **more)
+    return await call_ok(
+        session, shop, tool, product_id=at(PREFIX[shop] + "p", key), quantity=quantity, **more
+    )
 
 
 async def order(session: Session, shop: str, pay: str = "visa", **more: Any) -> dict[str, Any]:
@@ -34,13 +38,25 @@ async def see(session: Session, shop: str, order_id: str) -> dict[str, Any]:
 
 
 async def slots(session: Session, available: bool = True) -> list[dict[str, Any]]:
-    return (await call_ok(session, "walmart", "get_pickup_slots", store_id=EASTPORT, available_only=available, limit=100))["slots"]
+    return (
+        await call_ok(
+            session,
+            "walmart",
+            "get_pickup_slots",
+            store_id=EASTPORT,
+            available_only=available,
+            limit=100,
+        )
+    )["slots"]
 
 
 def shelf(session: Session, key: str, quantity: int) -> None:
     place = f"{EASTPORT}:{at('wmp', key)}"
     if session.world.get("walmart_shelves", place) is None:
-        session.world.insert("walmart_shelves", {"id": place, "store_id": EASTPORT, "product_id": at("wmp", key), "quantity": quantity})
+        session.world.insert(
+            "walmart_shelves",
+            {"id": place, "store_id": EASTPORT, "product_id": at("wmp", key), "quantity": quantity},
+        )
     else:
         session.world.update("walmart_shelves", place, quantity=quantity)
     session.world.commit()

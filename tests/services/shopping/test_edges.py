@@ -11,7 +11,18 @@ from scenarios.worlds.build import shared
 from servers.kit.session import Session
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local
-from tests.services.shopping.support import DAY, EASTPORT, HOLLYWOOD, HOUR, add, emptied, order, see, shelf, slots
+from tests.services.shopping.support import (
+    DAY,
+    EASTPORT,
+    HOLLYWOOD,
+    HOUR,
+    add,
+    emptied,
+    order,
+    see,
+    shelf,
+    slots,
+)
 from tests.support import START, at, call_ok, call_refused, new_session
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +52,11 @@ async def test_what_points_paid_comes_back_as_points_when_it_is_returned(bare: S
     placed = await order(bare, "target")
     await call_ok(bare, "target", "redeem_circle_points", points=100, order_id=placed["order_id"])
     bare.pass_time(7 * DAY)
-    thing = {"order_id": placed["order_id"], "product_id": at("tgp", "charger-65"), "reason": "Hums at night"}
+    thing = {
+        "order_id": placed["order_id"],
+        "product_id": at("tgp", "charger-65"),
+        "reason": "Hums at night",
+    }
     back = await call_ok(bare, "target", "begin_return", **thing)
     assert back["refund_amount"] == placed["subtotal"] - 100
     bare.pass_time(2 * DAY)
@@ -52,23 +67,34 @@ async def test_what_points_paid_comes_back_as_points_when_it_is_returned(bare: S
     assert (await points(bare))["lifetime_earnings"] >= start["lifetime_earnings"]
 
 
-async def test_points_spent_on_what_nobody_collects_come_back_and_are_not_earned_anew(bare: Session) -> None:
+async def test_points_spent_on_what_nobody_collects_come_back_and_are_not_earned_anew(
+    bare: Session,
+) -> None:
     before = await points(bare)
-    await add(bare, "target", "towels-paper-12", 1, fulfillment_type="order_pickup", store_id=HOLLYWOOD)
+    await add(
+        bare, "target", "towels-paper-12", 1, fulfillment_type="order_pickup", store_id=HOLLYWOOD
+    )
     placed = await order(bare, "target")
     await call_ok(bare, "target", "redeem_circle_points", points=100, order_id=placed["order_id"])
     during = await points(bare)
-    assert during["points_balance"] == before["points_balance"] - 100 and during["points_pending"] == before["points_pending"]
+    assert (
+        during["points_balance"] == before["points_balance"] - 100
+        and during["points_pending"] == before["points_pending"]
+    )
     bare.control.advance(5 * DAY)
     after = await see(bare, "target", placed["order_id"])
-    assert (after["status"], after["circle_points_earned"]) == ("expired", 0) and after["refunded"] == after["charged"]
+    assert (after["status"], after["circle_points_earned"]) == ("expired", 0) and after[
+        "refunded"
+    ] == after["charged"]
     assert after["timeline"][-1]["status"] == "expired"
     entries = (await call_ok(bare, "target", "get_circle_earnings_history", limit=100))["history"]
     assert sum(e["points"] for e in entries if e["order_id"] == placed["order_id"]) == 0
 
 
 async def test_points_spent_on_what_is_collected_stay_spent(bare: Session) -> None:
-    await add(bare, "target", "towels-paper-12", 1, fulfillment_type="order_pickup", store_id=HOLLYWOOD)
+    await add(
+        bare, "target", "towels-paper-12", 1, fulfillment_type="order_pickup", store_id=HOLLYWOOD
+    )
     placed = await order(bare, "target")
     await call_ok(bare, "target", "redeem_circle_points", points=100, order_id=placed["order_id"])
     bare.pass_time(3 * HOUR)
@@ -88,21 +114,44 @@ async def test_points_that_come_back_with_a_voided_order_are_no_earnings(bare: S
     assert await points(bare) == before
 
 
-async def test_what_went_back_or_ran_out_is_not_matched_with_a_competitors_price(session: Session) -> None:
-    claim = {"order_id": at("wmo", "match-me"), "product_id": at("wmp", "airfryer-8"), "competitor_name": "Target"}
+async def test_what_went_back_or_ran_out_is_not_matched_with_a_competitors_price(
+    session: Session,
+) -> None:
+    claim = {
+        "order_id": at("wmo", "match-me"),
+        "product_id": at("wmp", "airfryer-8"),
+        "competitor_name": "Target",
+    }
     session.pass_time(10 * HOUR)
     await call_ok(
-        session, "walmart", "initiate_return", order_id=claim["order_id"], product_id=claim["product_id"], reason="Too big for us"
+        session,
+        "walmart",
+        "initiate_return",
+        order_id=claim["order_id"],
+        product_id=claim["product_id"],
+        reason="Too big for us",
     )
-    late = await call_refused(session, "walmart", "request_price_match", **claim, competitor_price=8000)
+    late = await call_refused(
+        session, "walmart", "request_price_match", **claim, competitor_price=8000
+    )
     assert late["code"] == "ALREADY_RETURNED"
     shelf(session, "detergent", 2)
-    await add(session, "walmart", "detergent", 1, fulfillment_type="pickup", store_id=EASTPORT, substitution_pref="no_substitution")
+    await add(
+        session,
+        "walmart",
+        "detergent",
+        1,
+        fulfillment_type="pickup",
+        store_id=EASTPORT,
+        substitution_pref="no_substitution",
+    )
     placed = await order(session, "walmart", pickup_slot_id=(await slots(session))[0]["slot_id"])
     claim |= {"order_id": placed["order_id"], "product_id": at("wmp", "detergent")}
     asked = await call_ok(session, "walmart", "request_price_match", **claim, competitor_price=1)
     session.pass_time(2 * DAY)
-    found = await call_ok(session, "walmart", "get_price_match_status", request_id=asked["request_id"])
+    found = await call_ok(
+        session, "walmart", "get_price_match_status", request_id=asked["request_id"]
+    )
     assert found["status"] == "denied" and "could not keep" in found["reason"]
     after = await see(session, "walmart", placed["order_id"])
     assert after["refunded"] == after["charged"]
@@ -111,17 +160,40 @@ async def test_what_went_back_or_ran_out_is_not_matched_with_a_competitors_price
 # -- canceled orders ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("shop", "key", "name"), [("amazon", "wrong-ink", "delivered_at"), ("target", "wrong-lamp", "completed_at")])
-async def test_what_was_canceled_was_never_delivered(session: Session, shop: str, key: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("shop", "key", "name"),
+    [("amazon", "wrong-ink", "delivered_at"), ("target", "wrong-lamp", "completed_at")],
+)
+async def test_what_was_canceled_was_never_delivered(
+    session: Session, shop: str, key: str, name: str
+) -> None:
     found = await see(session, shop, at({"amazon": "azo", "target": "tgo"}[shop], key))
-    assert found["status"] == "canceled" and found[name] is None and found["items"][0]["return_by"] is None
+    assert (
+        found["status"] == "canceled"
+        and found[name] is None
+        and found["items"][0]["return_by"] is None
+    )
 
 
 async def test_nothing_runs_out_of_an_order_that_was_canceled_before(session: Session) -> None:
     shelf(session, "detergent", 2)
-    await add(session, "walmart", "detergent", 1, fulfillment_type="pickup", store_id=EASTPORT, substitution_pref="no_substitution")
+    await add(
+        session,
+        "walmart",
+        "detergent",
+        1,
+        fulfillment_type="pickup",
+        store_id=EASTPORT,
+        substitution_pref="no_substitution",
+    )
     placed = await order(session, "walmart", pickup_slot_id=(await slots(session))[0]["slot_id"])
-    await call_ok(session, "walmart", "cancel_purchase", order_id=placed["order_id"], reason="Found it at home")
+    await call_ok(
+        session,
+        "walmart",
+        "cancel_purchase",
+        order_id=placed["order_id"],
+        reason="Found it at home",
+    )
     session.pass_time(2 * DAY)
     after = await see(session, "walmart", placed["order_id"])
     assert after["items"][0]["outcome"] is None and after["refunded"] == after["charged"]
@@ -131,7 +203,9 @@ async def test_nothing_runs_out_of_an_order_that_was_canceled_before(session: Se
 
 
 async def test_a_gift_and_ones_own_of_a_product_are_lines_apart(bare: Session) -> None:
-    nora = (await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will"))["registry_id"]
+    nora = (await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will"))[
+        "registry_id"
+    ]
     knife = {"product_id": at("tgp", "knife-chef"), "quantity": 1}
     await call_ok(bare, "target", "put_in_cart", **knife)
     cart = await call_ok(bare, "target", "put_in_cart", **knife, registry_id=nora)
@@ -142,24 +216,45 @@ async def test_a_gift_and_ones_own_of_a_product_are_lines_apart(bare: Session) -
     items = (await call_ok(bare, "target", "get_registry", registry_id=nora))["items"]
     assert [i["quantity_fulfilled"] for i in items if i["product_id"] == knife["product_id"]] == [1]
     bare.pass_time(7 * DAY)
-    said = {"order_id": placed["order_id"], "product_id": knife["product_id"], "reason": "Two too many"}
+    said = {
+        "order_id": placed["order_id"],
+        "product_id": knife["product_id"],
+        "reason": "Two too many",
+    }
     first, second = [await call_ok(bare, "target", "begin_return", **said) for _ in range(2)]
     assert first["return_id"] != second["return_id"]
-    assert (await call_refused(bare, "target", "begin_return", **said))["code"] == "ALREADY_RETURNED"
+    assert (await call_refused(bare, "target", "begin_return", **said))[
+        "code"
+    ] == "ALREADY_RETURNED"
 
 
 async def test_a_gift_that_nobody_collects_was_not_given(bare: Session) -> None:
-    nora = (await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will"))["registry_id"]
+    nora = (await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will"))[
+        "registry_id"
+    ]
     oven = at("tgp", "dutch-oven")
-    bare.world.insert("target_shelves", {"id": f"{HOLLYWOOD}:{oven}", "store_id": HOLLYWOOD, "product_id": oven, "quantity": 5})
+    bare.world.insert(
+        "target_shelves",
+        {"id": f"{HOLLYWOOD}:{oven}", "store_id": HOLLYWOOD, "product_id": oven, "quantity": 5},
+    )
     bare.world.commit()
-    await add(bare, "target", "dutch-oven", 1, registry_id=nora, fulfillment_type="order_pickup", store_id=HOLLYWOOD)
+    await add(
+        bare,
+        "target",
+        "dutch-oven",
+        1,
+        registry_id=nora,
+        fulfillment_type="order_pickup",
+        store_id=HOLLYWOOD,
+    )
     await order(bare, "target")
     counts = []
     for wait in (0, 6 * DAY):
         bare.control.advance(wait)
         items = (await call_ok(bare, "target", "get_registry", registry_id=nora))["items"]
-        counts += [(i["quantity_fulfilled"], i["given_by"]) for i in items if i["product_id"] == oven]
+        counts += [
+            (i["quantity_fulfilled"], i["given_by"]) for i in items if i["product_id"] == oven
+        ]
     assert counts == [(1, ["Maya Lindqvist"]), (0, [])]
 
 
@@ -168,8 +263,12 @@ async def test_lines_of_one_product_share_its_stock_and_its_limit(bare: Session)
     bare.world.update("target_products", product, stock=3)
     bare.world.commit()
     await call_ok(bare, "target", "put_in_cart", product_id=product, quantity=2)
-    nora = (await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will"))["registry_id"]
-    much = await call_refused(bare, "target", "put_in_cart", product_id=product, quantity=2, registry_id=nora)
+    nora = (await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will"))[
+        "registry_id"
+    ]
+    much = await call_refused(
+        bare, "target", "put_in_cart", product_id=product, quantity=2, registry_id=nora
+    )
     assert much["code"] == "INSUFFICIENT_STOCK"
 
 
@@ -183,17 +282,27 @@ async def test_colours_of_one_product_share_what_the_seller_has(session: Session
     for variant in (one, two):
         await add(session, "amazon", "speaker-cove", 2, variant_id=variant)
     said = {"address_id": at("aza", "home"), "payment_method_id": at("azm", "visa")}
-    assert (await call_refused(session, "amazon", "place_order", **said))["code"] == "INSUFFICIENT_STOCK"
-    await call_ok(session, "amazon", "update_cart_item", product_id=product, variant_id=two, quantity=1)
+    assert (await call_refused(session, "amazon", "place_order", **said))[
+        "code"
+    ] == "INSUFFICIENT_STOCK"
+    await call_ok(
+        session, "amazon", "update_cart_item", product_id=product, variant_id=two, quantity=1
+    )
     assert (await order(session, "amazon"))["status"] == "processing"
 
 
 async def test_a_store_is_not_ignored_for_what_is_shipped(session: Session) -> None:
     given = {"product_id": at("wmp", "detergent"), "quantity": 1, "store_id": EASTPORT}
-    assert (await call_refused(session, "walmart", "add_item_to_basket", **given))["code"] == "STORE_NOT_NEEDED"
-    basket = await call_ok(session, "walmart", "add_item_to_basket", **given, fulfillment_type="pickup")
+    assert (await call_refused(session, "walmart", "add_item_to_basket", **given))[
+        "code"
+    ] == "STORE_NOT_NEEDED"
+    basket = await call_ok(
+        session, "walmart", "add_item_to_basket", **given, fulfillment_type="pickup"
+    )
     line = basket["items"][0]["line_item_id"]
-    shipped = await call_ok(session, "walmart", "update_basket_item", line_item_id=line, fulfillment_type="shipping")
+    shipped = await call_ok(
+        session, "walmart", "update_basket_item", line_item_id=line, fulfillment_type="shipping"
+    )
     assert shipped["items"][0]["store_id"] is None
 
 
@@ -201,22 +310,38 @@ async def test_a_store_is_not_ignored_for_what_is_shipped(session: Session) -> N
 
 
 async def test_a_wish_for_a_colour_or_size_costs_what_it_costs(session: Session) -> None:
-    found = session.world.sql("SELECT id, product_id FROM amazon_variants WHERE extra>0 ORDER BY id")
+    found = session.world.sql(
+        "SELECT id, product_id FROM amazon_variants WHERE extra>0 ORDER BY id"
+    )
     variant, product = next(
-        (v, p) for v, p in found if (session.world.sql("SELECT 1 FROM amazon_offers WHERE product_id=? AND stock>0 AND prime", p))
+        (v, p)
+        for v, p in found
+        if (
+            session.world.sql(
+                "SELECT 1 FROM amazon_offers WHERE product_id=? AND stock>0 AND prime", p
+            )
+        )
     )
     details = await call_ok(session, "amazon", "get_product_details", product_id=product)
     listed = next(v for v in details["variations"] if v["variant_id"] == variant)
-    wishes = await call_ok(session, "amazon", "add_to_wishlist", product_id=product, variant_id=variant)
+    wishes = await call_ok(
+        session, "amazon", "add_to_wishlist", product_id=product, variant_id=variant
+    )
     wish = next(w for w in wishes["items"] if w["variant_id"] == variant)
     assert (wish["price"], wish["in_stock"]) == (listed["price"], listed["in_stock"])
 
 
 async def test_the_days_until_delivery_are_those_of_the_promised_day(session: Session) -> None:
     kind = {p for (p,) in session.world.sql("SELECT DISTINCT product_id FROM amazon_variants")}
-    slow = [o for o in session.world.rows("amazon_offers", "stock>0", order="id") if o["days"] == [3, 6]]
-    seller, product = next((o["seller_id"], o["product_id"]) for o in slow if o["product_id"] not in kind)
-    await call_ok(session, "amazon", "add_to_cart", product_id=product, quantity=1, seller_id=seller)
+    slow = [
+        o for o in session.world.rows("amazon_offers", "stock>0", order="id") if o["days"] == [3, 6]
+    ]
+    seller, product = next(
+        (o["seller_id"], o["product_id"]) for o in slow if o["product_id"] not in kind
+    )
+    await call_ok(
+        session, "amazon", "add_to_cart", product_id=product, quantity=1, seller_id=seller
+    )
     said = {"address_id": at("aza", "home"), "payment_method_id": at("azm", "visa")}
     placed = await call_ok(session, "amazon", "place_order", **said)
     assert placed["estimated_delivery_days"] == [3, 6]
@@ -227,14 +352,28 @@ async def test_the_days_until_delivery_are_those_of_the_promised_day(session: Se
 
 async def test_a_registry_counts_the_same_in_the_list(session: Session) -> None:
     own = at("tgg", "own")
-    await call_ok(session, "target", "remove_from_registry", registry_id=own, product_id=at("tgp", "toaster-2"))
+    await call_ok(
+        session,
+        "target",
+        "remove_from_registry",
+        registry_id=own,
+        product_id=at("tgp", "toaster-2"),
+    )
     whole = await call_ok(session, "target", "get_registry", registry_id=own)
-    head = next(r for r in (await call_ok(session, "target", "list_registries"))["registries"] if r["registry_id"] == own)
+    head = next(
+        r
+        for r in (await call_ok(session, "target", "list_registries"))["registries"]
+        if r["registry_id"] == own
+    )
     assert head["quantity_fulfilled"] == sum(i["quantity_fulfilled"] for i in whole["items"])
 
 
-@pytest.mark.parametrize("words", ['"gooseneck kettle"', "Brewden kettle", "kettles filter", '"desk lamp"'])
-async def test_orders_are_found_by_the_words_that_find_their_products(session: Session, words: str) -> None:
+@pytest.mark.parametrize(
+    "words", ['"gooseneck kettle"', "Brewden kettle", "kettles filter", '"desk lamp"']
+)
+async def test_orders_are_found_by_the_words_that_find_their_products(
+    session: Session, words: str
+) -> None:
     key = "returnable" if "lamp" in words else "kettle-first"
     found = (await call_ok(session, "amazon", "list_orders", query=words))["orders"]
     assert at("azo", key) in {o["order_id"] for o in found} and len(found) < 5
@@ -250,8 +389,12 @@ async def test_part_of_a_word_finds_no_order(session: Session) -> None:
 async def test_a_reserved_slot_can_be_named_after_it_left_the_list(session: Session) -> None:
     slot = (await slots(session))[0]
     session.pass_time(parse_time(slot["starts_at"]) - START - 2 * HOUR - 60)
-    await call_ok(session, "walmart", "reserve_pickup_slot", store_id=EASTPORT, slot_id=slot["slot_id"])
-    basket = await add(session, "walmart", "detergent", 1, fulfillment_type="pickup", store_id=EASTPORT)
+    await call_ok(
+        session, "walmart", "reserve_pickup_slot", store_id=EASTPORT, slot_id=slot["slot_id"]
+    )
+    basket = await add(
+        session, "walmart", "detergent", 1, fulfillment_type="pickup", store_id=EASTPORT
+    )
     assert basket["reserved_slot"]["slot_id"] == slot["slot_id"]
     session.pass_time(58 * 60)
     assert slot["slot_id"] not in {s["slot_id"] for s in await slots(session)}
@@ -260,14 +403,24 @@ async def test_a_reserved_slot_can_be_named_after_it_left_the_list(session: Sess
 
 
 async def test_drive_up_takes_no_room_from_deliveries(bare: Session) -> None:
-    windows = (await call_ok(bare, "target", "get_delivery_windows", store_id=HOLLYWOOD, limit=100))["windows"]
-    times = (await call_ok(bare, "target", "get_drive_up_times", store_id=HOLLYWOOD, available_only=True, limit=100))["slots"]
+    windows = (
+        await call_ok(bare, "target", "get_delivery_windows", store_id=HOLLYWOOD, limit=100)
+    )["windows"]
+    times = (
+        await call_ok(
+            bare, "target", "get_drive_up_times", store_id=HOLLYWOOD, available_only=True, limit=100
+        )
+    )["slots"]
     starts = {w["starts_at"]: w["orders_left"] for w in windows if w["available"]}
     slot = next(t for t in times if t["starts_at"] in starts)
     await add(bare, "target", "towels-paper-12", 1, fulfillment_type="drive_up", store_id=HOLLYWOOD)
     await order(bare, "target", drive_up_slot_id=slot["slot_id"])
-    after = (await call_ok(bare, "target", "get_delivery_windows", store_id=HOLLYWOOD, limit=100))["windows"]
-    assert {w["starts_at"]: w["orders_left"] for w in after}[slot["starts_at"]] == starts[slot["starts_at"]]
+    after = (await call_ok(bare, "target", "get_delivery_windows", store_id=HOLLYWOOD, limit=100))[
+        "windows"
+    ]
+    assert {w["starts_at"]: w["orders_left"] for w in after}[slot["starts_at"]] == starts[
+        slot["starts_at"]
+    ]
 
 
 async def test_nobody_delivers_after_midnight(session: Session) -> None:
@@ -279,17 +432,32 @@ async def test_nobody_delivers_after_midnight(session: Session) -> None:
     assert "2026-03-15T13:00:00Z" <= done <= "2026-03-15T17:00:00Z"
 
 
-async def test_a_party_today_has_not_passed_because_it_is_tomorrow_in_london(session: Session) -> None:
+async def test_a_party_today_has_not_passed_because_it_is_tomorrow_in_london(
+    session: Session,
+) -> None:
     session.control.advance(parse_time("2026-03-15T03:00:00Z") - START)
-    made = await call_ok(session, "target", "create_gift_registry", name="Tonight", type="birthday", event_date="2026-03-14")
+    made = await call_ok(
+        session,
+        "target",
+        "create_gift_registry",
+        name="Tonight",
+        type="birthday",
+        event_date="2026-03-14",
+    )
     assert made["event_date"] == "2026-03-14"
 
 
-async def test_a_card_that_expires_during_a_long_wait_has_paid_what_came_before(session: Session) -> None:
+async def test_a_card_that_expires_during_a_long_wait_has_paid_what_came_before(
+    session: Session,
+) -> None:
     month = iso(START + 70 * DAY)[:7]
     session.world.update("amazon_methods", at("azm", "visa"), expires=month)
     session.world.commit()
-    said = {"product_id": at("azp", "tea-earl"), "frequency": "monthly", "payment_method_id": at("azm", "visa")}
+    said = {
+        "product_id": at("azp", "tea-earl"),
+        "frequency": "monthly",
+        "payment_method_id": at("azm", "visa"),
+    }
     plan = (await call_ok(session, "amazon", "create_subscription", **said))["subscription_id"]
     session.pass_time(200 * DAY)
     found = (await call_ok(session, "amazon", "list_subscriptions"))["subscriptions"]
@@ -302,7 +470,9 @@ async def test_a_subscription_costs_the_discounted_price_for_each(session: Sessi
     for offer in session.world.rows("amazon_offers", "product_id=?", tea):
         session.world.update("amazon_offers", offer["id"], price=905, swing=0)
     session.world.commit()
-    plan = await call_ok(session, "amazon", "create_subscription", product_id=tea, frequency="monthly", quantity=2)
+    plan = await call_ok(
+        session, "amazon", "create_subscription", product_id=tea, frequency="monthly", quantity=2
+    )
     session.pass_time(2 * DAY)
     listed = (await call_ok(session, "amazon", "list_subscriptions"))["subscriptions"]
     made = next(p["order_ids"] for p in listed if p["subscription_id"] == plan["subscription_id"])
@@ -323,7 +493,9 @@ def test_stores_hand_over_on_the_hour_while_they_are_open(name: str) -> None:
             store = stores[order_["store_id"]]
             ready = local(parse_time(order_["ready_at"]), ZoneInfo(store["timezone"]))
             assert ready.minute == 0 and store["opens"] <= ready.hour < store["closes"]
-            done = local(parse_time(order_["done_at"] or order_["ready_at"]), ZoneInfo(store["timezone"]))
+            done = local(
+                parse_time(order_["done_at"] or order_["ready_at"]), ZoneInfo(store["timezone"])
+            )
             assert ready <= done and done.hour < store["closes"]
 
 
@@ -343,8 +515,15 @@ def test_a_seller_makes_one_offer_of_a_product(name: str) -> None:
 
 @pytest.mark.parametrize("words", ["vacuum cleaner", "queen sheets", "coffee maker"])
 @pytest.mark.parametrize(
-    ("shop", "tool"), [("amazon", "search_products"), ("walmart", "browse_products"), ("target", "search_merchandise")]
+    ("shop", "tool"),
+    [
+        ("amazon", "search_products"),
+        ("walmart", "browse_products"),
+        ("target", "search_merchandise"),
+    ],
 )
-async def test_obvious_words_find_something(session: Session, shop: str, tool: str, words: str) -> None:
+async def test_obvious_words_find_something(
+    session: Session, shop: str, tool: str, words: str
+) -> None:
     found = (await call_ok(session, shop, tool, query=words))["products"]
     assert 0 < len(found) <= 4

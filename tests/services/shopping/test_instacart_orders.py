@@ -9,7 +9,18 @@ from servers.kit.session import Session
 from servers.kit.values import parse_time
 from servers.shopping.instacart import _inventory as stock
 from servers.shopping.instacart import _orders as orders
-from tests.services.shopping.instacart import CART, CHEDDAR, HOUR, MILK, STORE, call_ok, call_refused, checkout, everything, until
+from tests.services.shopping.instacart import (
+    CART,
+    CHEDDAR,
+    HOUR,
+    MILK,
+    STORE,
+    call_ok,
+    call_refused,
+    checkout,
+    everything,
+    until,
+)
 from tests.support import at, new_session
 
 pytestmark = pytest.mark.anyio
@@ -20,34 +31,58 @@ def session() -> Session:
     return new_session("instacart")
 
 
-async def test_refunds_of_everything_give_back_what_was_paid_for_it_and_no_more(session: Session) -> None:
+async def test_refunds_of_everything_give_back_what_was_paid_for_it_and_no_more(
+    session: Session,
+) -> None:
     await call_ok(session, "add_grocery_item", cart_id=CART, product_id=MILK, quantity=4)
     await call_ok(session, "redeem_coupon", cart_id=CART, coupon_code=" fresh5 ")
     made = await checkout(session)
     until(session, made["estimated_arrival"], 1)
     bill = (await call_ok(session, "get_order_status", order_id=made["order_id"]))["pricing"]
-    lines = [i for i in (await call_ok(session, "get_order_status", order_id=made["order_id"]))["items"] if i["outcome"] != "refunded"]
+    lines = [
+        i
+        for i in (await call_ok(session, "get_order_status", order_id=made["order_id"]))["items"]
+        if i["outcome"] != "refunded"
+    ]
     assert bill["discount"] == 500 and len(lines) > 2
     for line in lines:
-        said = {"issue_type": "poor_quality", "description": "None of it was any good", "product_ids": [line["product_id"]]}
+        said = {
+            "issue_type": "poor_quality",
+            "description": "None of it was any good",
+            "product_ids": [line["product_id"]],
+        }
         await call_ok(session, "report_issue", order_id=made["order_id"], **said)
     session.pass_time(3 * HOUR)
     after = (await call_ok(session, "get_order_status", order_id=made["order_id"]))["pricing"]
     goods = bill["subtotal"] - bill["discount"]
     assert goods - len(lines) < after["refunded"] <= goods, "each item less its part of the coupon"
-    assert after["net_total"] == after["total"] - after["refunded"] >= after["delivery_fee"] + after["service_fee"] + after["tip"]
+    assert (
+        after["net_total"]
+        == after["total"] - after["refunded"]
+        >= after["delivery_fee"] + after["service_fee"] + after["tip"]
+    )
 
 
 async def test_a_replacement_can_be_reported_under_either_id(session: Session) -> None:
     made = await checkout(session)
     until(session, made["estimated_arrival"], 1)
-    item = session.world.rows("instacart_order_items", "order_id=? AND product_id=?", made["order_id"], CHEDDAR)[0]
+    item = session.world.rows(
+        "instacart_order_items", "order_id=? AND product_id=?", made["order_id"], CHEDDAR
+    )[0]
     other = at("icp", "cheddar-everyday-16")
-    session.world.update("instacart_order_items", item["id"], outcome="replaced", got_id=other, got_price=650)
-    said = {"order_id": made["order_id"], "issue_type": "damaged_item", "description": "It was open"}
+    session.world.update(
+        "instacart_order_items", item["id"], outcome="replaced", got_id=other, got_price=650
+    )
+    said = {
+        "order_id": made["order_id"],
+        "issue_type": "damaged_item",
+        "description": "It was open",
+    }
     done = await call_ok(session, "report_issue", **said, product_ids=[other])
     assert done["product_ids"] == [CHEDDAR]
-    assert (await call_refused(session, "report_issue", **said, product_ids=[CHEDDAR]))["code"] == "ALREADY_REPORTED"
+    assert (await call_refused(session, "report_issue", **said, product_ids=[CHEDDAR]))[
+        "code"
+    ] == "ALREADY_REPORTED"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +96,9 @@ async def test_a_replacement_can_be_reported_under_either_id(session: Session) -
         ("No ENGLISH BREAKFAST TEA in the bag", ["tea"]),
     ],
 )
-def test_a_description_names_whole_words_and_the_longest_first(session: Session, text: str, meant: list[str]) -> None:
+def test_a_description_names_whole_words_and_the_longest_first(
+    session: Session, text: str, meant: list[str]
+) -> None:
     class Shop:
         db = session.world
 
@@ -83,18 +120,29 @@ async def test_a_cancelled_order_has_no_tip(session: Session) -> None:
 
 async def test_a_recipe_asks_for_pieces_and_gets_pieces(session: Session) -> None:
     cart = (await call_ok(session, "create_cart", store_id=at("ics", "gorge_pantry")))["cart_id"]
-    done = await call_ok(session, "add_recipe_to_cart", cart_id=cart, recipe_id=at("icx", "guacamole"))
+    done = await call_ok(
+        session, "add_recipe_to_cart", cart_id=cart, recipe_id=at("icx", "guacamole")
+    )
     limes = next(m for m in done["matched"] if m["ingredient"] == "Lime")
     product = session.world.get("instacart_products", limes["product_id"])
-    assert product is not None and (product["unit"], limes["quantity"]) == ("each", 2), "two limes, not a bag of two pounds"
+    assert product is not None and (product["unit"], limes["quantity"]) == ("each", 2), (
+        "two limes, not a bag of two pounds"
+    )
 
 
 @pytest.mark.parametrize(
-    ("query", "family"), [("cheese", "cheddar"), ("pasta", "spaghetti"), ("berries", "strawberry"), ("fish", "salmon")]
+    ("query", "family"),
+    [("cheese", "cheddar"), ("pasta", "spaghetti"), ("berries", "strawberry"), ("fish", "salmon")],
 )
-async def test_what_people_call_a_product_finds_it(session: Session, query: str, family: str) -> None:
-    found = await everything(session, "search_grocery_items", "items", store_id=STORE, query=query, in_stock_only=False)
-    kinds = {(session.world.get("instacart_products", i["product_id"]) or {})["family"] for i in found}
+async def test_what_people_call_a_product_finds_it(
+    session: Session, query: str, family: str
+) -> None:
+    found = await everything(
+        session, "search_grocery_items", "items", store_id=STORE, query=query, in_stock_only=False
+    )
+    kinds = {
+        (session.world.get("instacart_products", i["product_id"]) or {})["family"] for i in found
+    }
     assert family in kinds and len(found) < 20
 
 
@@ -102,7 +150,12 @@ async def test_what_was_bought_in_a_store_can_be_looked_up_there(session: Sessio
     for one in await everything(session, "list_orders", "orders"):
         whole = await call_ok(session, "get_order_status", order_id=one["order_id"])
         for item in whole["items"]:
-            await call_ok(session, "get_grocery_details", store_id=one["store_id"], product_id=item["product_id"])
+            await call_ok(
+                session,
+                "get_grocery_details",
+                store_id=one["store_id"],
+                product_id=item["product_id"],
+            )
 
 
 @pytest.mark.parametrize("name", names())
@@ -112,13 +165,22 @@ def test_stores_carry_what_was_ordered_and_cancellations_cost_by_the_clock(name:
     products = {p["id"]: p for p in world.rows("instacart_products")}
     for row in world.rows("instacart_orders"):
         held = world.rows("instacart_order_items", "order_id=?", row["id"])
-        assert all(stock.carries(stores[row["store_id"]], products[i["product_id"]]) for i in held), row["id"]
+        assert all(
+            stock.carries(stores[row["store_id"]], products[i["product_id"]]) for i in held
+        ), row["id"]
         if row["cancelled_at"] is not None:
-            assert row["cancelled_at"] < row["leaves_at"] and (row["cancel_fee"] > 0) == (row["cancelled_at"] >= row["shop_at"]), row["id"]
+            assert row["cancelled_at"] < row["leaves_at"] and (row["cancel_fee"] > 0) == (
+                row["cancelled_at"] >= row["shop_at"]
+            ), row["id"]
     for cart in world.rows("instacart_carts"):
         for item in world.rows("instacart_cart_items", "cart_id=?", cart["id"]):
-            wanted = [item["product_id"], *([item["replacement_id"]] if item["replacement_id"] else [])]
-            assert all(stock.carries(stores[cart["store_id"]], products[p]) for p in wanted), item["id"]
+            wanted = [
+                item["product_id"],
+                *([item["replacement_id"]] if item["replacement_id"] else []),
+            ]
+            assert all(stock.carries(stores[cart["store_id"]], products[p]) for p in wanted), item[
+                "id"
+            ]
 
 
 @pytest.mark.parametrize("name", names())
@@ -131,4 +193,7 @@ def test_a_wrong_item_is_not_the_one_that_was_ordered(name: str) -> None:
         assert row is not None and parse_time(issue["created_at"]) >= parse_time(row["arrives_at"])
         for product in issue["product_ids"]:
             name_of = (world.get("instacart_products", product) or {})["name"].casefold()
-            assert name_of.split()[0] not in issue["description"].casefold().split(" instead ")[0].split(" and ")[0], issue["description"]
+            assert (
+                name_of.split()[0]
+                not in issue["description"].casefold().split(" instead ")[0].split(" and ")[0]
+            ), issue["description"]

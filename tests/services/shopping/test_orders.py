@@ -24,7 +24,9 @@ def session() -> Session:
 
 
 @every_shop
-async def test_an_order_is_processed_shipped_out_and_delivered_by_the_clock(session: Session, shop: str) -> None:
+async def test_an_order_is_processed_shipped_out_and_delivered_by_the_clock(
+    session: Session, shop: str
+) -> None:
     await add(session, shop, "charger-65")
     placed = await order(session, shop)
     assert placed["status"] == "processing" and placed["tracking_number"] is None
@@ -36,25 +38,44 @@ async def test_an_order_is_processed_shipped_out_and_delivered_by_the_clock(sess
         session.pass_time(HOUR)
     assert seen == ["processing", "shipped", "out_for_delivery", "delivered"]
     assert found["tracking_number"]
-    events = await call_ok(session, "amazon", "track_shipment", order_id=placed["order_id"]) if shop == "amazon" else found
+    events = (
+        await call_ok(session, "amazon", "track_shipment", order_id=placed["order_id"])
+        if shop == "amazon"
+        else found
+    )
     told = [e["status"] for e in events.get("events", events.get("timeline", []))]
     assert told == ["ordered", "shipped", "in_transit", "out_for_delivery", "delivered"]
 
 
 @every_shop
-async def test_only_what_has_not_left_can_be_canceled_and_the_money_comes_back(session: Session, shop: str) -> None:
+async def test_only_what_has_not_left_can_be_canceled_and_the_money_comes_back(
+    session: Session, shop: str
+) -> None:
     await add(session, shop, "charger-65")
     kept = await order(session, shop)
     await add(session, shop, "charger-65")
     dropped = await order(session, shop)
-    done = await call_ok(session, shop, CANCEL[shop], order_id=dropped["order_id"], reason="Changed my mind")
+    done = await call_ok(
+        session, shop, CANCEL[shop], order_id=dropped["order_id"], reason="Changed my mind"
+    )
     found = await see(session, shop, dropped["order_id"])
-    assert done["refund_amount"] == found["total"] == found["refunded"] and found["status"] == "canceled"
-    again = await call_refused(session, shop, CANCEL[shop], order_id=dropped["order_id"], reason="Once more")
+    assert (
+        done["refund_amount"] == found["total"] == found["refunded"]
+        and found["status"] == "canceled"
+    )
+    again = await call_refused(
+        session, shop, CANCEL[shop], order_id=dropped["order_id"], reason="Once more"
+    )
     assert again["status"] == "canceled"
     session.pass_time(6 * DAY)
-    late = await call_refused(session, shop, CANCEL[shop], order_id=kept["order_id"], reason="Too late")
-    assert late["status"] == "delivered" and late["code"] in ("NOT_CANCELABLE", "ORDER_NOT_CANCELABLE", "ORDER_NOT_VOIDABLE")
+    late = await call_refused(
+        session, shop, CANCEL[shop], order_id=kept["order_id"], reason="Too late"
+    )
+    assert late["status"] == "delivered" and late["code"] in (
+        "NOT_CANCELABLE",
+        "ORDER_NOT_CANCELABLE",
+        "ORDER_NOT_VOIDABLE",
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,19 +91,31 @@ async def test_a_return_is_refunded_after_it_was_received_and_once(
     session: Session, shop: str, tool: str, get: str, more: dict[str, str], days: int
 ) -> None:
     await add(session, shop, "charger-65", 2)
-    await add(session, shop, "cable-2m", variant_id=await first_variant(session, "cable-2m")) if shop == "amazon" else None
+    await add(
+        session, shop, "cable-2m", variant_id=await first_variant(session, "cable-2m")
+    ) if shop == "amazon" else None
     placed = await order(session, shop)
-    said = {"order_id": placed["order_id"], "product_id": at(PREFIX[shop] + "p", "charger-65"), "reason": "Too slow", **more}
+    said = {
+        "order_id": placed["order_id"],
+        "product_id": at(PREFIX[shop] + "p", "charger-65"),
+        "reason": "Too slow",
+        **more,
+    }
     early = await call_refused(session, shop, tool, **said)
     assert early["code"] == "RETURN_NOT_ALLOWED"
     session.pass_time(6 * DAY)
     opened = await call_ok(session, shop, tool, **said)
     item = next(i for i in placed["items"] if i["product_id"] == said["product_id"])
-    assert opened["refund_amount"] == item["unit_price"] * 2 - item["discount"] + item["tax"] and opened["status"] == "requested"
+    assert (
+        opened["refund_amount"] == item["unit_price"] * 2 - item["discount"] + item["tax"]
+        and opened["status"] == "requested"
+    )
     assert (await see(session, shop, placed["order_id"]))["refunded"] == 0
     assert (await call_refused(session, shop, tool, **said))["code"] == "ALREADY_RETURNED"
     session.pass_time(days * DAY)
-    assert (await call_ok(session, shop, get, return_id=opened["return_id"]))["status"] == "refunded"
+    assert (await call_ok(session, shop, get, return_id=opened["return_id"]))[
+        "status"
+    ] == "refunded"
     assert (await see(session, shop, placed["order_id"]))["refunded"] == opened["refund_amount"]
 
 
@@ -93,15 +126,26 @@ async def first_variant(session: Session, key: str) -> str:
 
 async def test_windows_for_returns_close_and_food_is_never_taken_back(session: Session) -> None:
     old = at("azo", "kettle-first")
-    error = await call_refused(session, "amazon", "request_return", order_id=old, product_id=at("azp", "kettle-gooseneck"), reason="Leaks")
+    error = await call_refused(
+        session,
+        "amazon",
+        "request_return",
+        order_id=old,
+        product_id=at("azp", "kettle-gooseneck"),
+        reason="Leaks",
+    )
     assert error["code"] == "RETURN_WINDOW_CLOSED" and error["return_by"].startswith("2025-10-16")
     await add(session, "walmart", "rice-10", 3)
     placed = await order(session, "walmart")
     session.pass_time(6 * DAY)
     food = {"order_id": placed["order_id"], "product_id": at("wmp", "rice-10"), "reason": "Stale"}
-    assert (await call_refused(session, "walmart", "initiate_return", **food))["code"] == "ITEM_NOT_RETURNABLE"
+    assert (await call_refused(session, "walmart", "initiate_return", **food))[
+        "code"
+    ] == "ITEM_NOT_RETURNABLE"
     other = {**food, "product_id": at("wmp", "cable-2m")}
-    assert (await call_refused(session, "walmart", "initiate_return", **other))["code"] == "ITEM_NOT_IN_ORDER"
+    assert (await call_refused(session, "walmart", "initiate_return", **other))[
+        "code"
+    ] == "ITEM_NOT_IN_ORDER"
 
 
 # -- codes, cards, stock --------------------------------------------------------------------------------------------
@@ -116,11 +160,20 @@ async def test_windows_for_returns_close_and_food_is_never_taken_back(session: S
     ],
 )
 async def test_a_code_asks_for_its_minimum_dates_and_products_and_works_once(
-    session: Session, shop: str, tool: str, name: str, good: str, dear: str | None, old: str, other: str
+    session: Session,
+    shop: str,
+    tool: str,
+    name: str,
+    good: str,
+    dear: str | None,
+    old: str,
+    other: str,
 ) -> None:
     key = "coffee-filters" if shop == "amazon" else "charger-65"
     await add(session, shop, key, 1)
-    expired, missing, not_for = [await call_refused(session, shop, tool, **{name: c}) for c in (old, "NOSUCH", other)]
+    expired, missing, not_for = [
+        await call_refused(session, shop, tool, **{name: c}) for c in (old, "NOSUCH", other)
+    ]
     assert expired["code"].endswith("_EXPIRED") and missing["code"].endswith("_NOT_FOUND")
     assert not_for["code"] in ("PRODUCT_NOT_ELIGIBLE", "DEPARTMENT_NOT_ELIGIBLE", "NOT_APPLICABLE")
     if dear is not None:
@@ -129,7 +182,9 @@ async def test_a_code_asks_for_its_minimum_dates_and_products_and_works_once(
     await add(session, shop, key, 4)
     preview = (await call_ok(session, shop, tool, **{name: good.lower()}))["discount_preview"]
     first = await order(session, shop)
-    assert (first.get("pricing", first).get("discount") or first.get("promo_discount")) == preview > 0
+    assert (
+        (first.get("pricing", first).get("discount") or first.get("promo_discount")) == preview > 0
+    )
     await add(session, shop, key, 4)
     assert (await call_refused(session, shop, tool, **{name: good}))["code"] == "CODE_ALREADY_USED"
     await call_ok(session, shop, CANCEL[shop], order_id=first["order_id"], reason="Frees the code")
@@ -140,9 +195,20 @@ async def test_an_order_is_not_placed_once_its_code_no_longer_holds(session: Ses
     await add(session, "walmart", "charger-65", 2)
     await call_ok(session, "walmart", "redeem_promo_code", promo_code="ROLL10")
     basket = await call_ok(session, "walmart", "get_basket")
-    shrunk = await call_ok(session, "walmart", "update_basket_item", line_item_id=basket["items"][0]["line_item_id"], quantity=1)
-    assert shrunk["promo"] == {"promo_code": "ROLL10", "holds": False, "reason": "MIN_ORDER_NOT_MET"} and shrunk["discount"] == 0
-    error = await call_refused(session, "walmart", "submit_order", payment_method_id=at("wmm", "visa"))
+    shrunk = await call_ok(
+        session,
+        "walmart",
+        "update_basket_item",
+        line_item_id=basket["items"][0]["line_item_id"],
+        quantity=1,
+    )
+    assert (
+        shrunk["promo"] == {"promo_code": "ROLL10", "holds": False, "reason": "MIN_ORDER_NOT_MET"}
+        and shrunk["discount"] == 0
+    )
+    error = await call_refused(
+        session, "walmart", "submit_order", payment_method_id=at("wmm", "visa")
+    )
     assert error["code"] == "MIN_ORDER_NOT_MET" and "remove_promo_code" in error["hint"]
     await call_ok(session, "walmart", "remove_promo_code")
     assert (await order(session, "walmart"))["discount"] == 0
@@ -150,17 +216,26 @@ async def test_an_order_is_not_placed_once_its_code_no_longer_holds(session: Ses
 
 @pytest.mark.parametrize(
     ("shop", "tool", "number"),
-    [("walmart", "add_wallet_payment", "6035710000001024"), ("target", "save_payment_method", "6049100000002020")],
+    [
+        ("walmart", "add_wallet_payment", "6035710000001024"),
+        ("target", "save_payment_method", "6049100000002020"),
+    ],
 )
-async def test_the_shop_alone_knows_what_a_gift_card_holds(session: Session, shop: str, tool: str, number: str) -> None:
+async def test_the_shop_alone_knows_what_a_gift_card_holds(
+    session: Session, shop: str, tool: str, number: str
+) -> None:
     schema = service(shop).tools[tool].schema
     assert "gift_card_balance" not in schema["properties"]
     saved = await call_ok(session, shop, tool, card_type="gift_card", card_number=number)
     loaded = {"walmart": 2500, "target": 4000}[shop]
     assert saved["gift_card_balance"] == loaded and saved["last_four"] == number[-4:]
-    unknown = await call_refused(session, shop, tool, card_type="gift_card", card_number="6035710000009999"[:-1] + "2")
+    unknown = await call_refused(
+        session, shop, tool, card_type="gift_card", card_number="6035710000009999"[:-1] + "2"
+    )
     assert unknown["code"] in ("GIFT_CARD_NOT_FOUND", service(shop).codes.invalid)
-    assert (await call_refused(session, shop, tool, card_type="gift_card", card_number=number))["code"] == "DUPLICATE_PAYMENT_METHOD"
+    assert (await call_refused(session, shop, tool, card_type="gift_card", card_number=number))[
+        "code"
+    ] == "DUPLICATE_PAYMENT_METHOD"
     await add(session, shop, "charger-30")
     pay = {"walmart": "submit_order", "target": "checkout_order"}[shop]
     placed = await call_ok(session, shop, pay, payment_method_id=saved["payment_method_id"])
@@ -169,7 +244,10 @@ async def test_the_shop_alone_knows_what_a_gift_card_holds(session: Session, sho
     assert await balance(session, shop, number) == loaded
     await add(session, shop, "charger-65", 2)
     broke = await call_refused(session, shop, pay, payment_method_id=saved["payment_method_id"])
-    assert broke["code"] == "INSUFFICIENT_GIFT_CARD_BALANCE" and broke["available"] == loaded < broke["required"]
+    assert (
+        broke["code"] == "INSUFFICIENT_GIFT_CARD_BALANCE"
+        and broke["available"] == loaded < broke["required"]
+    )
 
 
 async def balance(session: Session, shop: str, number: str) -> int:
@@ -178,17 +256,34 @@ async def balance(session: Session, shop: str, number: str) -> int:
     return next(m["gift_card_balance"] for m in listed if m["last_four"] == number[-4:])
 
 
-async def test_expired_and_closed_cards_are_declined_and_nothing_is_ordered(session: Session) -> None:
+async def test_expired_and_closed_cards_are_declined_and_nothing_is_ordered(
+    session: Session,
+) -> None:
     await add(session, "amazon", "charger-65")
     for key, code in (("old_visa", "PAYMENT_METHOD_EXPIRED"), ("bare", "PAYMENT_DECLINED")):
-        error = await call_refused(session, "amazon", "place_order", address_id=at("aza", "home"), payment_method_id=at("azm", key))
+        error = await call_refused(
+            session,
+            "amazon",
+            "place_order",
+            address_id=at("aza", "home"),
+            payment_method_id=at("azm", key),
+        )
         assert error["code"] == code
-    past = {"card_number": "4242424242424242", "expiration_date": "02/26", "cvv": "123", "billing_address": "2318 SE Alder Street"}
-    assert (await call_refused(session, "amazon", "add_payment_method", **past))["code"] == "CARD_EXPIRED"
+    past = {
+        "card_number": "4242424242424242",
+        "expiration_date": "02/26",
+        "cvv": "123",
+        "billing_address": "2318 SE Alder Street",
+    }
+    assert (await call_refused(session, "amazon", "add_payment_method", **past))[
+        "code"
+    ] == "CARD_EXPIRED"
 
 
 @every_shop
-async def test_stock_goes_down_with_orders_and_up_when_they_are_canceled(session: Session, shop: str) -> None:
+async def test_stock_goes_down_with_orders_and_up_when_they_are_canceled(
+    session: Session, shop: str
+) -> None:
     left = {
         "amazon": ("amazon_offers", "product_id=? AND condition='new'"),
         "walmart": ("walmart_products", "id=?"),
@@ -210,8 +305,12 @@ async def test_stock_goes_down_with_orders_and_up_when_they_are_canceled(session
     await call_ok(session, shop, tool, **said)
 
 
-@pytest.mark.parametrize(("shop", "key", "days"), [("walmart", "buds-pro", 9), ("target", "grinder-burr", 14)])
-async def test_what_is_out_of_stock_is_back_on_its_day(session: Session, shop: str, key: str, days: int) -> None:
+@pytest.mark.parametrize(
+    ("shop", "key", "days"), [("walmart", "buds-pro", 9), ("target", "grinder-burr", 14)]
+)
+async def test_what_is_out_of_stock_is_back_on_its_day(
+    session: Session, shop: str, key: str, days: int
+) -> None:
     tool = {"walmart": "add_item_to_basket", "target": "put_in_cart"}[shop]
     said = {"product_id": at(PREFIX[shop] + "p", key), "quantity": 1}
     assert (await call_refused(session, shop, tool, **said))["code"] == "OUT_OF_STOCK"

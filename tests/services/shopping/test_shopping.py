@@ -35,7 +35,11 @@ def session() -> Session:
 @every_person
 async def test_what_was_bought_in_a_life_is_among_the_orders(name: str) -> None:
     session, zone = session_of(name, *SHOPS), ZoneInfo(person(name)["timezone"])
-    said = [(h, h["buy"]) for h in Builder(name, person(name)).life if h.get("buy", {}).get("on") in SHOPS]
+    said = [
+        (h, h["buy"])
+        for h in Builder(name, person(name)).life
+        if h.get("buy", {}).get("on") in SHOPS
+    ]
     assert len(said) >= 7
     for happening, buy in said:
         shop = buy["on"]
@@ -60,9 +64,15 @@ async def test_a_year_of_orders_holds_its_mishaps_and_every_sum_adds_up(name: st
         for short in await pages(session, shop, LIST[shop], "orders", limit=40):
             found = await see(session, shop, short["order_id"])
             count += 1
-            discount = found.get("discount", 0) + sum(found.get(f"{k}_discount", 0) for k in ("circle", "promo", "redcard"))
+            discount = found.get("discount", 0) + sum(
+                found.get(f"{k}_discount", 0) for k in ("circle", "promo", "redcard")
+            )
             fees = sum(found.get(k, 0) for k in ("shipping", "fees", "shipping_fee"))
-            assert found["total"] == found["subtotal"] - discount + fees + found["tax"] == short["total"]
+            assert (
+                found["total"]
+                == found["subtotal"] - discount + fees + found["tax"]
+                == short["total"]
+            )
             assert found["tax"] == sum(i["tax"] for i in found["items"])
             whole = found["status"] in ("canceled", "lost", "expired")
             assert (
@@ -73,11 +83,28 @@ async def test_a_year_of_orders_holds_its_mishaps_and_every_sum_adds_up(name: st
             seen.add(found["status"])
             seen |= (
                 {"late"}
-                if found["status"] == "delivered" and (found.get("delivered_at") or "") > found.get("estimated_delivery", "9")
+                if found["status"] == "delivered"
+                and (found.get("delivered_at") or "") > found.get("estimated_delivery", "9")
                 else set()
             )
-            seen |= {"double"} if found["charged"] == 2 * found["total"] and found["refunded"] == found["total"] else set()
-    assert seen >= {"delayed", "delivered", "picked_up", "shipped", "processing", "ready", "expired", "canceled", "lost", "late", "double"}
+            seen |= (
+                {"double"}
+                if found["charged"] == 2 * found["total"] and found["refunded"] == found["total"]
+                else set()
+            )
+    assert seen >= {
+        "delayed",
+        "delivered",
+        "picked_up",
+        "shipped",
+        "processing",
+        "ready",
+        "expired",
+        "canceled",
+        "lost",
+        "late",
+        "double",
+    }
     assert 80 <= count <= 120
 
 
@@ -96,7 +123,16 @@ WHOLE = {
     "walmart": ("list_shipping_addresses", "list_wallet_payments", "list_auto_reorders"),
     "target": ("get_address_book", "get_saved_payments", "get_circle_offers", "get_birthday_offer"),
 }
-HERE = ("user_id", "variant_id", "review_id", "line_item_id", "slot_id", "window_id", "home_store_id", "preferred_store_id")
+HERE = (
+    "user_id",
+    "variant_id",
+    "review_id",
+    "line_item_id",
+    "slot_id",
+    "window_id",
+    "home_store_id",
+    "preferred_store_id",
+)
 """Ids of what is shown whole where they are shown, and of stores under another name."""
 
 
@@ -122,7 +158,9 @@ async def test_every_id_that_a_reply_shows_can_be_looked_up(shop: str) -> None:
         listed |= ids_in(await call_ok(session, shop, tool))
     for key, value in sorted(shown):
         if key in KNOWN[shop]:
-            await call_ok(session, shop, KNOWN[shop][key], **{key.removeprefix("substitute_"): value})
+            await call_ok(
+                session, shop, KNOWN[shop][key], **{key.removeprefix("substitute_"): value}
+            )
         elif key not in HERE:
             assert (key, value) in listed, f"{key} {value} is a dead end"
 
@@ -130,10 +168,15 @@ async def test_every_id_that_a_reply_shows_can_be_looked_up(shop: str) -> None:
 # -- sums -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("total", "weights"), [(100, [1, 1, 1]), (7, [0, 3, 0]), (999, [333, 334, 332, 1]), (1, [50, 50]), (0, [5])])
+@pytest.mark.parametrize(
+    ("total", "weights"),
+    [(100, [1, 1, 1]), (7, [0, 3, 0]), (999, [333, 334, 332, 1]), (1, [50, 50]), (0, [5])],
+)
 def test_shares_add_up_and_stay_within_their_weights(total: int, weights: list[int]) -> None:
     shares = split(total, weights)
-    assert sum(shares) == total and all(s == 0 for s, w in zip(shares, weights, strict=True) if w == 0)
+    assert sum(shares) == total and all(
+        s == 0 for s, w in zip(shares, weights, strict=True) if w == 0
+    )
     assert max(abs(s - total * w / sum(weights)) for s, w in zip(shares, weights, strict=True)) < 1
 
 
@@ -154,17 +197,24 @@ async def test_tax_follows_the_state_of_delivery(session: Session, key: str, rat
 
 async def test_a_price_moves_on_mondays_alone_and_its_history_tells_so(session: Session) -> None:
     moving = session.world.sql(
-        "SELECT product_id FROM amazon_offers WHERE swing>5 AND condition='new' AND stock>50 AND seller_id=?", at("azs", "amazon")
+        "SELECT product_id FROM amazon_offers WHERE swing>5 AND condition='new' AND stock>50 AND seller_id=?",
+        at("azs", "amazon"),
     )
     changed = 0
     for (product,) in moving[:12]:
-        listed = (await call_ok(session, "amazon", "get_product_offers", product_id=product))["offers"]
-        history = await call_ok(session, "amazon", "get_price_history", product_id=product, weeks=52)
+        listed = (await call_ok(session, "amazon", "get_product_offers", product_id=product))[
+            "offers"
+        ]
+        history = await call_ok(
+            session, "amazon", "get_price_history", product_id=product, weeks=52
+        )
         assert history["price_history"][0]["price"] == min(
             o["price"] for o in listed if o["condition"] == "new" and o["seller_rating"] >= 4
         )
         dates = [p["date"] for p in history["price_history"]]
-        assert dates == sorted(dates, reverse=True) and {datetime.fromisoformat(d).weekday() for d in dates} == {0}
+        assert dates == sorted(dates, reverse=True) and {
+            datetime.fromisoformat(d).weekday() for d in dates
+        } == {0}
         changed += len(dates) > 1
     assert changed >= 8
     before = await call_ok(session, "amazon", "search_products", query="headphones")
@@ -175,16 +225,33 @@ async def test_a_price_moves_on_mondays_alone_and_its_history_tells_so(session: 
 async def test_a_new_monday_brings_other_prices() -> None:
     offers = [{"id": f"azf_{n}", "price": 5000, "swing": 8} for n in range(40)]
     now = parse_time("2026-03-14T16:00:00Z")
-    assert [catalogue.offer_price(o, now) for o in offers] == [catalogue.offer_price(o, now + DAY) for o in offers]
-    assert [catalogue.offer_price(o, now) for o in offers] != [catalogue.offer_price(o, now + 3 * DAY) for o in offers]
-    assert all(4300 <= catalogue.offer_price(o, now + w * 7 * DAY) <= 5300 for o in offers for w in range(60))
+    assert [catalogue.offer_price(o, now) for o in offers] == [
+        catalogue.offer_price(o, now + DAY) for o in offers
+    ]
+    assert [catalogue.offer_price(o, now) for o in offers] != [
+        catalogue.offer_price(o, now + 3 * DAY) for o in offers
+    ]
+    assert all(
+        4300 <= catalogue.offer_price(o, now + w * 7 * DAY) <= 5300
+        for o in offers
+        for w in range(60)
+    )
 
 
 @every_shop
-async def test_search_takes_words_in_any_order_and_filters_without_words(session: Session, shop: str) -> None:
-    tool = {"amazon": "search_products", "walmart": "browse_products", "target": "search_merchandise"}[shop]
+async def test_search_takes_words_in_any_order_and_filters_without_words(
+    session: Session, shop: str
+) -> None:
+    tool = {
+        "amazon": "search_products",
+        "walmart": "browse_products",
+        "target": "search_merchandise",
+    }[shop]
     found = await call_ok(session, shop, tool, query="headphones wireless")
-    assert found == await call_ok(session, shop, tool, query="wireless headphones") and len(found["products"]) >= 2
+    assert (
+        found == await call_ok(session, shop, tool, query="wireless headphones")
+        and len(found["products"]) >= 2
+    )
     kettles = await pages(session, shop, tool, "products", limit=40, category="kettles & coffee")
     assert kettles and {p["category"] for p in kettles} == {"Kettles & Coffee"}
     assert (await call_ok(session, shop, tool, query="zeppelin"))["products"] == []
@@ -196,27 +263,60 @@ async def test_search_takes_words_in_any_order_and_filters_without_words(session
 
 
 @every_shop
-async def test_one_review_for_each_product_counts_in_its_average(session: Session, shop: str) -> None:
+async def test_one_review_for_each_product_counts_in_its_average(
+    session: Session, shop: str
+) -> None:
     write = {"amazon": "write_review", "walmart": "submit_review", "target": "post_review"}[shop]
-    look = {"amazon": "get_product_details", "walmart": "get_item_details", "target": "get_merchandise_info"}[shop]
+    look = {
+        "amazon": "get_product_details",
+        "walmart": "get_item_details",
+        "target": "get_merchandise_info",
+    }[shop]
     product = at(PREFIX[shop] + "p", "detergent")
     before = await call_ok(session, shop, look, product_id=product)
-    made = await call_ok(session, shop, write, product_id=product, rating=1, title="Watery", body="Needs twice as much as it says.")
+    made = await call_ok(
+        session,
+        shop,
+        write,
+        product_id=product,
+        rating=1,
+        title="Watery",
+        body="Needs twice as much as it says.",
+    )
     after = await call_ok(session, shop, look, product_id=product)
-    assert after["review_count"] == before["review_count"] + 1 and after["rating_count"] == before["rating_count"] + 1
-    assert made["is_mine"] and made["verified_purchase"] == (shop == "walmart"), "Maya bought one at Walmart, and it has come"
-    again = await call_refused(session, shop, write, product_id=product, rating=5, title="Fine", body="I had used the wrong cup.")
+    assert (
+        after["review_count"] == before["review_count"] + 1
+        and after["rating_count"] == before["rating_count"] + 1
+    )
+    assert made["is_mine"] and made["verified_purchase"] == (shop == "walmart"), (
+        "Maya bought one at Walmart, and it has come"
+    )
+    again = await call_refused(
+        session,
+        shop,
+        write,
+        product_id=product,
+        rating=5,
+        title="Fine",
+        body="I had used the wrong cup.",
+    )
     assert again["code"] == "REVIEW_EXISTS" and again["review_id"] == made["review_id"]
 
 
-@pytest.mark.parametrize(("shop", "tool"), [("walmart", "find_stores"), ("target", "search_stores")])
-async def test_stores_are_found_by_zip_or_city_with_distances(session: Session, shop: str, tool: str) -> None:
+@pytest.mark.parametrize(
+    ("shop", "tool"), [("walmart", "find_stores"), ("target", "search_stores")]
+)
+async def test_stores_are_found_by_zip_or_city_with_distances(
+    session: Session, shop: str, tool: str
+) -> None:
     found = (await call_ok(session, shop, tool, zip_code="97214"))["stores"]
     away = [s["distance_miles"] for s in found]
     assert len(found) >= 4 and away == sorted(away) and any(s["permanently_closed"] for s in found)
     gone = next(s for s in found if s["permanently_closed"])
     choose = {"walmart": "set_home_store", "target": "set_preferred_store"}[shop]
-    assert (await call_refused(session, shop, choose, store_id=gone["store_id"]))["code"] == "STORE_CLOSED"
+    assert (await call_refused(session, shop, choose, store_id=gone["store_id"]))[
+        "code"
+    ] == "STORE_CLOSED"
     which = await call_refused(session, shop, tool, city="Portland")
     assert which["code"] == "AMBIGUOUS_LOCATION" and which["states"] == ["ME", "OR"]
     assert (await call_ok(session, shop, tool, city="portland", state="ME"))["stores"] == []

@@ -27,10 +27,14 @@ async def walmart(session: Session, tool: str, **args: Any) -> dict[str, Any]:
 # -- prices and the basket ------------------------------------------------------------------------------------------
 
 
-async def test_a_rollback_holds_for_its_days_and_a_store_may_ask_its_own_price(session: Session) -> None:
+async def test_a_rollback_holds_for_its_days_and_a_store_may_ask_its_own_price(
+    session: Session,
+) -> None:
     fryer = await walmart(session, "get_item_details", product_id=at("wmp", "airfryer-5"))
     assert fryer["effective_price"] == fryer["rollback_price"] < fryer["price"]
-    own = session.world.sql("SELECT store_id, product_id, price FROM walmart_shelves WHERE price IS NOT NULL ORDER BY id LIMIT 1")[0]
+    own = session.world.sql(
+        "SELECT store_id, product_id, price FROM walmart_shelves WHERE price IS NOT NULL ORDER BY id LIMIT 1"
+    )[0]
     there = await walmart(session, "check_store_availability", store_id=own[0], product_id=own[1])
     assert there["price_override"] == there["effective_price"] == own[2]
     session.pass_time(11 * DAY)
@@ -40,32 +44,61 @@ async def test_a_rollback_holds_for_its_days_and_a_store_may_ask_its_own_price(s
 
 async def test_lines_differ_by_fulfilment_and_one_order_has_one(session: Session) -> None:
     await add(session, "walmart", "detergent", 1)
-    basket = await add(session, "walmart", "detergent", 2, fulfillment_type="pickup", store_id=EASTPORT)
-    assert [(i["fulfillment_type"], i["quantity"]) for i in basket["items"]] == [("shipping", 1), ("pickup", 2)]
-    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))["code"] == "MIXED_FULFILLMENT"
+    basket = await add(
+        session, "walmart", "detergent", 2, fulfillment_type="pickup", store_id=EASTPORT
+    )
+    assert [(i["fulfillment_type"], i["quantity"]) for i in basket["items"]] == [
+        ("shipping", 1),
+        ("pickup", 2),
+    ]
+    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))[
+        "code"
+    ] == "MIXED_FULFILLMENT"
     shelf(session, "detergent", 2)
     one = await walmart(session, "choose_fulfillment", fulfillment_type="pickup")
     assert [(i["quantity"], i["store_id"]) for i in one["items"]] == [(3, EASTPORT)]
     assert [(w["wanted"], w["available"]) for w in one["warnings"]] == [(3, 2)]
-    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))["code"] == "INSUFFICIENT_STOCK"
-    nowhere = await call_refused(session, "walmart", "choose_fulfillment", fulfillment_type="delivery", store_id=at("wms", "holgate"))
+    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))[
+        "code"
+    ] == "INSUFFICIENT_STOCK"
+    nowhere = await call_refused(
+        session,
+        "walmart",
+        "choose_fulfillment",
+        fulfillment_type="delivery",
+        store_id=at("wms", "holgate"),
+    )
     assert nowhere["code"] == "FULFILLMENT_UNAVAILABLE" and nowhere["offered"] == ["pickup"]
 
 
-@pytest.mark.parametrize(("key", "quantity", "fee"), [("toothpaste-4", 1, 699), ("charger-65", 2, 0)])
-async def test_shipping_is_free_from_a_sum_on(session: Session, key: str, quantity: int, fee: int) -> None:
+@pytest.mark.parametrize(
+    ("key", "quantity", "fee"), [("toothpaste-4", 1, 699), ("charger-65", 2, 0)]
+)
+async def test_shipping_is_free_from_a_sum_on(
+    session: Session, key: str, quantity: int, fee: int
+) -> None:
     await add(session, "walmart", key, quantity)
     placed = await order(session, "walmart")
     assert placed["shipping_fee"] == fee and placed["total"] == placed["subtotal"] + fee
 
 
-async def test_delivery_from_a_store_is_for_its_city_and_comes_the_same_day(session: Session) -> None:
+async def test_delivery_from_a_store_is_for_its_city_and_comes_the_same_day(
+    session: Session,
+) -> None:
     shelf(session, "charger-65", 20)
     await add(session, "walmart", "charger-65", 2, fulfillment_type="delivery", store_id=EASTPORT)
     far = await walmart(
-        session, "add_shipping_address", name="Tom", street="5717 Phinney Avenue N", city="Seattle", state="WA", zip_code="98103"
+        session,
+        "add_shipping_address",
+        name="Tom",
+        street="5717 Phinney Avenue N",
+        city="Seattle",
+        state="WA",
+        zip_code="98103",
     )
-    error = await call_refused(session, "walmart", "submit_order", payment_method_id=VISA, address_id=far["address_id"])
+    error = await call_refused(
+        session, "walmart", "submit_order", payment_method_id=VISA, address_id=far["address_id"]
+    )
     assert error["code"] == "DELIVERY_UNAVAILABLE"
     placed = await order(session, "walmart")
     assert placed["shipping_fee"] == 995 and placed["status"] == "preparing"
@@ -82,7 +115,9 @@ async def test_a_slot_takes_as_many_orders_as_it_has_room_for(session: Session) 
     placed = await order(session, "walmart", pickup_slot_id=tight["slot_id"])
     assert placed["pickup_slot"]["starts_at"] == tight["starts_at"]
     await add(session, "walmart", "detergent", 1, fulfillment_type="pickup", store_id=EASTPORT)
-    full = await call_refused(session, "walmart", "submit_order", payment_method_id=VISA, pickup_slot_id=tight["slot_id"])
+    full = await call_refused(
+        session, "walmart", "submit_order", payment_method_id=VISA, pickup_slot_id=tight["slot_id"]
+    )
     assert full["code"] == "SLOT_UNAVAILABLE"
     await walmart(session, "cancel_purchase", order_id=placed["order_id"], reason="Frees the slot")
     await order(session, "walmart", pickup_slot_id=tight["slot_id"])
@@ -90,30 +125,40 @@ async def test_a_slot_takes_as_many_orders_as_it_has_room_for(session: Session) 
 
 async def test_a_reserved_slot_is_held_for_an_hour(session: Session) -> None:
     await add(session, "walmart", "detergent", 1, fulfillment_type="pickup", store_id=EASTPORT)
-    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))["code"] == "SLOT_REQUIRED"
+    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))[
+        "code"
+    ] == "SLOT_REQUIRED"
     late = (await slots(session))[-1]
     held = await walmart(session, "reserve_pickup_slot", store_id=EASTPORT, slot_id=late["slot_id"])
     session.pass_time(HOUR + 60)
     assert (await walmart(session, "get_basket"))["reserved_slot"] is None and held["reserved"]
-    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))["code"] == "SLOT_REQUIRED"
+    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))[
+        "code"
+    ] == "SLOT_REQUIRED"
     await walmart(session, "reserve_pickup_slot", store_id=EASTPORT, slot_id=late["slot_id"])
     assert (await order(session, "walmart"))["pickup_slot"]["date"] == late["date"]
 
 
-async def test_what_is_not_collected_in_three_days_is_refunded_and_what_is_stays_paid(session: Session) -> None:
+async def test_what_is_not_collected_in_three_days_is_refunded_and_what_is_stays_paid(
+    session: Session,
+) -> None:
     slot = (await slots(session))[0]
     placed = []
     for _ in range(2):
         await add(session, "walmart", "detergent", 1, fulfillment_type="pickup", store_id=EASTPORT)
         free = next(s for s in await slots(session) if s["date"] == slot["date"])
         placed.append(await order(session, "walmart", pickup_slot_id=free["slot_id"]))
-    early = await call_refused(session, "walmart", "check_in_for_pickup", order_id=placed[0]["order_id"])
+    early = await call_refused(
+        session, "walmart", "check_in_for_pickup", order_id=placed[0]["order_id"]
+    )
     assert early["code"] == "ORDER_NOT_READY" and placed[0]["ready_at"] in early["hint"]
     session.pass_time(14 * HOUR)
     assert (await see(session, "walmart", placed[0]["order_id"]))["status"] == "ready"
-    assert (await call_refused(session, "walmart", "cancel_purchase", order_id=placed[0]["order_id"], reason="No time"))[
-        "status"
-    ] == "ready"
+    assert (
+        await call_refused(
+            session, "walmart", "cancel_purchase", order_id=placed[0]["order_id"], reason="No time"
+        )
+    )["status"] == "ready"
     await walmart(session, "check_in_for_pickup", order_id=placed[0]["order_id"])
     session.pass_time(4 * DAY)
     taken, left = [await see(session, "walmart", p["order_id"]) for p in placed]
@@ -122,9 +167,19 @@ async def test_what_is_not_collected_in_three_days_is_refunded_and_what_is_stays
 
 
 @pytest.mark.parametrize("wish", ["allow_substitution", "no_substitution", "contact_me"])
-async def test_an_item_that_runs_out_is_substituted_or_refunded_when_the_order_is_put_together(session: Session, wish: str) -> None:
+async def test_an_item_that_runs_out_is_substituted_or_refunded_when_the_order_is_put_together(
+    session: Session, wish: str
+) -> None:
     shelf(session, "detergent", 2)
-    await add(session, "walmart", "detergent", 1, fulfillment_type="pickup", store_id=EASTPORT, substitution_pref=wish)
+    await add(
+        session,
+        "walmart",
+        "detergent",
+        1,
+        fulfillment_type="pickup",
+        store_id=EASTPORT,
+        substitution_pref=wish,
+    )
     shelf(session, "peanut-butter", 30)
     await add(session, "walmart", "peanut-butter", 1, fulfillment_type="pickup", store_id=EASTPORT)
     placed = await order(session, "walmart", pickup_slot_id=(await slots(session))[0]["slot_id"])
@@ -134,14 +189,23 @@ async def test_an_item_that_runs_out_is_substituted_or_refunded_when_the_order_i
     short, fine = found["items"]
     assert fine["outcome"] is None and found["status"] == "ready"
     if wish == "allow_substitution":
-        other = await walmart(session, "get_item_details", product_id=short["substitute_product_id"])
+        other = await walmart(
+            session, "get_item_details", product_id=short["substitute_product_id"]
+        )
         assert short["outcome"] == "substituted" and other["category"] == "Cleaning"
-        there = await walmart(session, "check_store_availability", product_id=other["product_id"], store_id=EASTPORT)
+        there = await walmart(
+            session, "check_store_availability", product_id=other["product_id"], store_id=EASTPORT
+        )
         assert found["refunded"] == max(short["unit_price"] - there["effective_price"], 0)
     else:
-        assert short["outcome"] == "refunded" and found["refunded"] == short["unit_price"] + short["tax"]
+        assert (
+            short["outcome"] == "refunded"
+            and found["refunded"] == short["unit_price"] + short["tax"]
+        )
     session.pass_time(4 * DAY)
-    assert (await see(session, "walmart", placed["order_id"]))["refunded"] == placed["total"], "never more than was paid"
+    assert (await see(session, "walmart", placed["order_id"]))["refunded"] == placed["total"], (
+        "never more than was paid"
+    )
 
 
 # -- price match ----------------------------------------------------------------------------------------------------
@@ -150,7 +214,10 @@ async def test_an_item_that_runs_out_is_substituted_or_refunded_when_the_order_i
 async def matchable(session: Session) -> dict[str, Any]:
     """Order two air fryers that Target has for less, and return what check_price_match tells, with the order."""
     found = await walmart(session, "check_price_match", product_id=at("wmp", "airfryer-8"))
-    assert found["best_competitor"]["competitor_name"] == "Target" and found["best_competitor"]["price"] < found["walmart_price"]
+    assert (
+        found["best_competitor"]["competitor_name"] == "Target"
+        and found["best_competitor"]["price"] < found["walmart_price"]
+    )
     await add(session, "walmart", "airfryer-8", 2)
     return found | {"order": await order(session, "walmart")}
 
@@ -165,19 +232,34 @@ async def test_a_competitors_price_is_what_the_competitor_itself_asks(session: S
 async def test_a_true_lower_price_is_matched_after_two_hours_and_once(session: Session) -> None:
     found = await matchable(session)
     best, placed = found["best_competitor"], found["order"]
-    said = {"order_id": placed["order_id"], "product_id": found["product_id"], "competitor_name": "Target"}
+    said = {
+        "order_id": placed["order_id"],
+        "product_id": found["product_id"],
+        "competitor_name": "Target",
+    }
     made = await walmart(session, "request_price_match", **said, competitor_price=best["price"])
     assert (made["status"], made["refund_amount"]) == ("pending", None)
-    assert (await call_refused(session, "walmart", "request_price_match", **said, competitor_price=best["price"]))[
-        "code"
-    ] == "PRICE_MATCH_EXISTS"
+    assert (
+        await call_refused(
+            session, "walmart", "request_price_match", **said, competitor_price=best["price"]
+        )
+    )["code"] == "PRICE_MATCH_EXISTS"
     session.pass_time(2 * HOUR)
     done = await walmart(session, "get_price_match_status", request_id=made["request_id"])
     item = placed["items"][0]
-    assert (done["status"], done["refund_amount"]) == ("approved", 2 * (item["unit_price"] - best["price"]))
+    assert (done["status"], done["refund_amount"]) == (
+        "approved",
+        2 * (item["unit_price"] - best["price"]),
+    )
     assert (await see(session, "walmart", placed["order_id"]))["refunded"] == done["refund_amount"]
     session.pass_time(6 * DAY)
-    back = await walmart(session, "initiate_return", order_id=placed["order_id"], product_id=found["product_id"], reason="Not needed")
+    back = await walmart(
+        session,
+        "initiate_return",
+        order_id=placed["order_id"],
+        product_id=found["product_id"],
+        reason="Not needed",
+    )
     assert back["refund_amount"] == 2 * best["price"], "what was matched is not given back twice"
 
 
@@ -185,15 +267,35 @@ async def test_a_claim_below_the_true_price_is_denied(session: Session) -> None:
     found = await matchable(session)
     said = {"order_id": found["order"]["order_id"], "product_id": found["product_id"]}
     paid = found["order"]["items"][0]["unit_price"]
-    high = await call_refused(session, "walmart", "request_price_match", **said, competitor_name="Target", competitor_price=paid)
+    high = await call_refused(
+        session,
+        "walmart",
+        "request_price_match",
+        **said,
+        competitor_name="Target",
+        competitor_price=paid,
+    )
     assert high["code"] == "PRICE_NOT_LOWER" and high["paid"] == paid
-    made = await walmart(session, "request_price_match", **said, competitor_name="Target", competitor_price=100)
+    made = await walmart(
+        session, "request_price_match", **said, competitor_name="Target", competitor_price=100
+    )
     session.pass_time(3 * HOUR)
     done = await walmart(session, "get_price_match_status", request_id=made["request_id"])
-    assert done["status"] == "denied" and done["refund_amount"] == 0 and str(found["best_competitor"]["price"]) in done["reason"]
+    assert (
+        done["status"] == "denied"
+        and done["refund_amount"] == 0
+        and str(found["best_competitor"]["price"]) in done["reason"]
+    )
     assert (await see(session, "walmart", said["order_id"]))["refunded"] == 0
     old = {"order_id": at("wmo", "returnable"), "product_id": at("wmp", "toaster-2")}
-    closed = await call_refused(session, "walmart", "request_price_match", **old, competitor_name="Target", competitor_price=100)
+    closed = await call_refused(
+        session,
+        "walmart",
+        "request_price_match",
+        **old,
+        competitor_name="Target",
+        competitor_price=100,
+    )
     assert closed["code"] == "PRICE_MATCH_WINDOW_CLOSED"
 
 
@@ -203,21 +305,38 @@ async def test_a_claim_below_the_true_price_is_denied(session: Session) -> None:
 async def test_an_auto_reorder_orders_by_the_clock_until_it_is_paused(session: Session) -> None:
     session.world.update("walmart_products", at("wmp", "detergent"), stock=90)
     session.world.commit()
-    made = await walmart(session, "setup_auto_reorder", product_id=at("wmp", "detergent"), frequency_days=10, quantity=3)
+    made = await walmart(
+        session,
+        "setup_auto_reorder",
+        product_id=at("wmp", "detergent"),
+        frequency_days=10,
+        quantity=3,
+    )
     session.pass_time(21 * DAY)
     found = await plan(session, made["reorder_id"])
-    assert [parse_time((await see(session, "walmart", o))["placed_at"]) - parse_time(made["created_at"]) for o in found["order_ids"]] == [
+    assert [
+        parse_time((await see(session, "walmart", o))["placed_at"]) - parse_time(made["created_at"])
+        for o in found["order_ids"]
+    ] == [
         10 * DAY,
         20 * DAY,
     ]
     await walmart(session, "update_auto_reorder", reorder_id=made["reorder_id"], paused=True)
     session.pass_time(40 * DAY)
     paused = await plan(session, made["reorder_id"])
-    assert (paused["status"], paused["next_reorder_at"], len(paused["order_ids"])) == ("paused", None, 2)
-    again = await walmart(session, "update_auto_reorder", reorder_id=made["reorder_id"], paused=False)
+    assert (paused["status"], paused["next_reorder_at"], len(paused["order_ids"])) == (
+        "paused",
+        None,
+        2,
+    )
+    again = await walmart(
+        session, "update_auto_reorder", reorder_id=made["reorder_id"], paused=False
+    )
     assert again["next_reorder_at"] == iso(session.control.now + 10 * DAY)
     await walmart(session, "cancel_auto_reorder", reorder_id=made["reorder_id"])
-    error = await call_refused(session, "walmart", "update_auto_reorder", reorder_id=made["reorder_id"], paused=False)
+    error = await call_refused(
+        session, "walmart", "update_auto_reorder", reorder_id=made["reorder_id"], paused=False
+    )
     assert error["code"] == "REORDER_CANCELED" and session.control.now > START
 
 

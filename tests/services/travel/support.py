@@ -13,7 +13,12 @@ MAY = {"check_in_date": "2026-05-05", "check_out_date": "2026-05-07"}
 
 
 async def reserve(session: Session, room: str = "wabash_house-0", **args: Any) -> dict[str, Any]:
-    return await call_ok(session, "expedia", "create_itinerary", **{"room_type_id": at("xrt", room), **MAY, "num_guests": 1} | args)
+    return await call_ok(
+        session,
+        "expedia",
+        "create_itinerary",
+        **{"room_type_id": at("xrt", room), **MAY, "num_guests": 1} | args,
+    )
 
 
 def go_to(session: Session, moment: str) -> None:

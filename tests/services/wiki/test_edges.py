@@ -25,17 +25,30 @@ def session() -> Session:
     return new_session("notion", "confluence")
 
 
-async def new_page(session: Session, title: str, parent: str | None = None, workspace: str = HOME) -> str:
+async def new_page(
+    session: Session, title: str, parent: str | None = None, workspace: str = HOME
+) -> str:
     where = {"parent_page_id": parent} if parent else {}
-    return (await notion(session, "create_page", workspace_id=workspace, title=title, **where))["page_id"]
+    return (await notion(session, "create_page", workspace_id=workspace, title=title, **where))[
+        "page_id"
+    ]
 
 
 async def chores(session: Session) -> str:
     """Make a database whose title is not its first property, with one entry."""
     kinds = [("Done", "checkbox"), ("Chore", "title"), ("Room", "multi_select")]
     columns = [{"name": name, "type": kind} for name, kind in kinds]
-    made = (await notion(session, "create_database", workspace_id=HOME, title="Chores", properties=columns))["database_id"]
-    await notion(session, "add_database_entry", database_id=made, fields=[{"property": "Chore", "value": "Wipe the xylophone"}])
+    made = (
+        await notion(
+            session, "create_database", workspace_id=HOME, title="Chores", properties=columns
+        )
+    )["database_id"]
+    await notion(
+        session,
+        "add_database_entry",
+        database_id=made,
+        fields=[{"property": "Chore", "value": "Wipe the xylophone"}],
+    )
     return made
 
 
@@ -46,8 +59,14 @@ async def chores(session: Session) -> str:
 def test_notes_are_written_by_day_and_by_somebody_who_was_there(person: str) -> None:
     world = shared(person)
     zone = ZoneInfo(world.rows("google_calendar_profile")[0]["timezone"])
-    found = [(p, p["content"]) for p in world.rows("notion_pages")] + [(p, p["text"]) for p in world.rows("confluence_content")]
-    notes = [(page, re.match(r"\W*Present: ([^.]*)\.(.*)", text, re.DOTALL)) for page, text in found if "Present:" in text]
+    found = [(p, p["content"]) for p in world.rows("notion_pages")] + [
+        (p, p["text"]) for p in world.rows("confluence_content")
+    ]
+    notes = [
+        (page, re.match(r"\W*Present: ([^.]*)\.(.*)", text, re.DOTALL))
+        for page, text in found
+        if "Present:" in text
+    ]
     assert len(notes) >= 20
     for page, said in notes:
         assert said is not None and 7 <= local(parse_time(page["created_at"]), zone).hour < 23, page
@@ -61,7 +80,9 @@ def test_notes_are_written_by_day_and_by_somebody_who_was_there(person: str) -> 
 
 
 @pytest.mark.parametrize("days", [1, 20])
-async def test_a_page_comes_back_although_the_page_above_it_is_in_the_trash_or_gone(session: Session, days: int) -> None:
+async def test_a_page_comes_back_although_the_page_above_it_is_in_the_trash_or_gone(
+    session: Session, days: int
+) -> None:
     top = await new_page(session, "Top")
     middle = await new_page(session, "Middle", top)
     leaf = await new_page(session, "Leaf", middle)
@@ -83,7 +104,9 @@ async def test_a_guest_finds_in_the_trash_what_the_guest_put_there(session: Sess
     trash = await notion(session, "list_trash", workspace_id=workspace)
     assert [p["page_id"] for p in trash["pages"]] == [menu]
     await notion(session, "restore_page", page_id=menu)
-    assert (await notion(session, "get_page", page_id=menu))["parent_page_id"] == make_id("npg", "maya", "priya_cabin")
+    assert (await notion(session, "get_page", page_id=menu))["parent_page_id"] == make_id(
+        "npg", "maya", "priya_cabin"
+    )
 
 
 async def test_a_checkbox_that_nobody_ticked_is_false(session: Session) -> None:
@@ -92,26 +115,42 @@ async def test_a_checkbox_that_nobody_ticked_is_false(session: Session) -> None:
     found = (await notion(session, "query_database", database_id=made, filters=undone))["entries"]
     assert [e["fields"]["Done"] for e in found] == [False]
     done = [{"property": "Done", "op": "not_equals", "value": "false"}]
-    assert (await notion(session, "query_database", database_id=made, filters=done))["entries"] == []
+    assert (await notion(session, "query_database", database_id=made, filters=done))[
+        "entries"
+    ] == []
 
 
 async def test_an_entry_is_found_under_its_title_and_not_by_its_checkbox(session: Session) -> None:
     await chores(session)
-    hits = (await notion(session, "search_workspace", workspace_id=HOME, query="xylophone"))["results"]
+    hits = (await notion(session, "search_workspace", workspace_id=HOME, query="xylophone"))[
+        "results"
+    ]
     assert [(h["object_type"], h["title"]) for h in hits] == [("entry", "Wipe the xylophone")]
-    ticks = await notion(session, "search_workspace", workspace_id=make_id("nwk", "maya", "studio"), query="false", object_type="entry")
+    ticks = await notion(
+        session,
+        "search_workspace",
+        workspace_id=make_id("nwk", "maya", "studio"),
+        query="false",
+        object_type="entry",
+    )
     assert ticks["results"] == []
 
 
 async def test_deleted_entries_can_be_listed_and_brought_back(session: Session) -> None:
     made = await chores(session)
-    entry = (await notion(session, "list_database_entries", database_id=made))["entries"][0]["entry_id"]
+    entry = (await notion(session, "list_database_entries", database_id=made))["entries"][0][
+        "entry_id"
+    ]
     await notion(session, "delete_database_entry", entry_id=entry)
     assert (await notion(session, "list_database_entries", database_id=made))["entries"] == []
-    trash = (await notion(session, "list_database_entries", database_id=made, in_trash=True))["entries"]
+    trash = (await notion(session, "list_database_entries", database_id=made, in_trash=True))[
+        "entries"
+    ]
     assert [(e["entry_id"], e["in_trash"]) for e in trash] == [(entry, True)]
     await notion(session, "restore_database_entry", entry_id=entry)
-    assert (await notion(session, "list_database_entries", database_id=made, in_trash=True))["entries"] == []
+    assert (await notion(session, "list_database_entries", database_id=made, in_trash=True))[
+        "entries"
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -119,12 +158,20 @@ async def test_deleted_entries_can_be_listed_and_brought_back(session: Session) 
     [
         [{"name": " Chore", "type": "title"}],
         [{"name": " ", "type": "title"}],
-        [{"name": "Chore", "type": "title"}, {"name": "Room", "type": "multi_select", "options": ["Bath, kitchen"]}],
+        [
+            {"name": "Chore", "type": "title"},
+            {"name": "Room", "type": "multi_select", "options": ["Bath, kitchen"]},
+        ],
     ],
 )
-async def test_properties_that_no_value_could_name_are_refused(session: Session, columns: list[dict[str, Any]]) -> None:
+async def test_properties_that_no_value_could_name_are_refused(
+    session: Session, columns: list[dict[str, Any]]
+) -> None:
     args = {"workspace_id": HOME, "title": "Chores", "properties": columns}
-    assert assert_error(await session.call("notion", "create_database", args))["code"] == "VALIDATION_ERROR"
+    assert (
+        assert_error(await session.call("notion", "create_database", args))["code"]
+        == "VALIDATION_ERROR"
+    )
 
 
 # -- Confluence -----------------------------------------------------------------------------------------------------
@@ -133,13 +180,21 @@ async def test_properties_that_no_value_could_name_are_refused(session: Session,
 async def test_comments_are_found_by_their_text_and_not_by_their_markup(session: Session) -> None:
     body = "<p>Ask the <strong>caf&eacute;</strong> &mdash; it&#8217;s ours</p>"
     made = (await confluence(session, "add_comment", page_id=WORKSHOP, body=body))["comment_id"]
-    assert (await confluence(session, "search_content", query="strong", type="comment"))["results"] == []
-    hits = (await confluence(session, "search_content", query="café ours", type="comment"))["results"]
+    assert (await confluence(session, "search_content", query="strong", type="comment"))[
+        "results"
+    ] == []
+    hits = (await confluence(session, "search_content", query="café ours", type="comment"))[
+        "results"
+    ]
     assert [h["content_id"] for h in hits] == [made]
     assert hits[0]["snippet"] == "Ask the café — it’s ours"
     assert len((await confluence(session, "list_comments", page_id=WORKSHOP))["comments"]) == 3
 
 
 async def test_marks_that_html_does_not_know_are_refused(session: Session) -> None:
-    error = assert_error(await session.call("confluence", "add_comment", {"page_id": WORKSHOP, "body": "a &nosuchmark; b"}))
+    error = assert_error(
+        await session.call(
+            "confluence", "add_comment", {"page_id": WORKSHOP, "body": "a &nosuchmark; b"}
+        )
+    )
     assert "XHTML" in error["message"]

@@ -34,7 +34,10 @@ STOCK, TEAM = at("ndb", "stock"), at("cfs", "team")
 @pytest.mark.parametrize("person", names())
 def test_both_wikis_of_every_person_are_full(person: str) -> None:
     world = shared(person)
-    count = {t: world.sql(f"SELECT count(*) FROM {t}")[0][0] for t in ("notion_pages", "notion_entries", "confluence_content")}
+    count = {
+        t: world.sql(f"SELECT count(*) FROM {t}")[0][0]
+        for t in ("notion_pages", "notion_entries", "confluence_content")
+    }
     assert min(count.values()) >= 40
     for trashed in ("notion_pages", "confluence_content"):
         assert world.sql(f"SELECT count(*) FROM {trashed} WHERE trashed_at IS NOT NULL")[0][0] >= 1
@@ -51,7 +54,10 @@ def test_notes_of_meetings_are_of_meetings_that_took_place(person: str) -> None:
     }[person]
     called_off = "SELECT substr(original_at, 1, 10) FROM outlook_calendar_events WHERE series_id=? AND cancelled_at IS NOT NULL"
     cancelled = {day for (day,) in world.sql(called_off, make_id("oev", person, key))}
-    titles = [found for (found,) in world.sql("SELECT title FROM confluence_content WHERE title LIKE ?", title)]
+    titles = [
+        found
+        for (found,) in world.sql("SELECT title FROM confluence_content WHERE title LIKE ?", title)
+    ]
     dates = {re.sub(r"\D*(\d{4}-\d\d-\d\d)$", r"\1", found) for found in titles}
     assert len(dates) >= 8 and cancelled
     assert not dates & cancelled, "nobody writes minutes of a meeting that was called off"
@@ -73,34 +79,56 @@ async def test_shared_pages_allow_what_was_shared_and_no_more(session: Session) 
     assert error["code"] == "RESTRICTED_RESOURCE" and error["permission"] == "comment"
     await notion(session, "add_page_comment", page_id=cabin, body="We bring charcoal.")
     await notion(session, "append_to_page", page_id=menu, content="- Monday: nothing")
-    assert (await call_refused(session, "notion", "share_page", page_id=menu, email="a@b.co"))["code"] == "RESTRICTED_RESOURCE"
-    assert (await call_refused(session, "notion", "get_page", page_id=at("npg", "priya_private")))["code"] == "PAGE_NOT_FOUND"
-    view_only = await call_refused(session, "notion", "add_page_comment", page_id=at("npg", "circle_list"), body="x")
+    assert (await call_refused(session, "notion", "share_page", page_id=menu, email="a@b.co"))[
+        "code"
+    ] == "RESTRICTED_RESOURCE"
+    assert (await call_refused(session, "notion", "get_page", page_id=at("npg", "priya_private")))[
+        "code"
+    ] == "PAGE_NOT_FOUND"
+    view_only = await call_refused(
+        session, "notion", "add_page_comment", page_id=at("npg", "circle_list"), body="x"
+    )
     assert view_only["code"] == "RESTRICTED_RESOURCE"
 
 
 async def test_a_share_goes_down_to_what_is_beneath(session: Session) -> None:
     table = at("ndb", "cabin_share")
     assert len((await notion(session, "list_database_entries", database_id=table))["entries"]) == 9
-    error = await call_refused(session, "notion", "add_database_entry", database_id=table, fields=values(Thing="Salt"))
+    error = await call_refused(
+        session, "notion", "add_database_entry", database_id=table, fields=values(Thing="Salt")
+    )
     assert error["code"] == "RESTRICTED_RESOURCE"
     listed = await notion(session, "list_pages", workspace_id=at("nwk", "priya"))
-    assert {p["title"] for p in listed["pages"]} == {"Cabin 2026", "What we eat"}, "a guest sees what is shared"
-    top = await call_refused(session, "notion", "create_page", workspace_id=at("nwk", "priya"), title="x")
+    assert {p["title"] for p in listed["pages"]} == {"Cabin 2026", "What we eat"}, (
+        "a guest sees what is shared"
+    )
+    top = await call_refused(
+        session, "notion", "create_page", workspace_id=at("nwk", "priya"), title="x"
+    )
     assert top["code"] == "RESTRICTED_RESOURCE"
-    under = await notion(session, "create_page", workspace_id=at("nwk", "priya"), title="Sauces", parent_page_id=at("npg", "priya_menu"))
+    under = await notion(
+        session,
+        "create_page",
+        workspace_id=at("nwk", "priya"),
+        title="Sauces",
+        parent_page_id=at("npg", "priya_menu"),
+    )
     assert under["your_permission"] == "edit"
 
 
 async def test_sharing_again_changes_the_permission_only(session: Session) -> None:
     page = at("npg", "price_list")
-    await notion(session, "share_page", page_id=page, email="Samira.Oduya@gmail.com", permission="edit")
+    await notion(
+        session, "share_page", page_id=page, email="Samira.Oduya@gmail.com", permission="edit"
+    )
     shares = (await notion(session, "get_page", page_id=page))["shared_with"]
     assert [(s["email"], s["permission"]) for s in shares] == [("samira.oduya@gmail.com", "edit")]
     await notion(session, "unshare_page", page_id=page, email="samira.oduya@gmail.com")
-    assert (await call_refused(session, "notion", "unshare_page", page_id=page, email="samira.oduya@gmail.com"))[
-        "code"
-    ] == "SHARE_NOT_FOUND"
+    assert (
+        await call_refused(
+            session, "notion", "unshare_page", page_id=page, email="samira.oduya@gmail.com"
+        )
+    )["code"] == "SHARE_NOT_FOUND"
 
 
 # -- Notion: trash --------------------------------------------------------------------------------------------------
@@ -110,8 +138,12 @@ async def test_a_page_takes_what_is_beneath_to_the_trash_and_back(session: Sessi
     home, kit = at("npg", "studio_home"), at("npg", "market_kit")
     await notion(session, "delete_page", page_id=home)
     assert (await notion(session, "get_page", page_id=kit))["in_trash"]
-    assert (await call_refused(session, "notion", "update_page", page_id=kit, title="x"))["code"] == "PAGE_IN_TRASH"
-    assert (await call_refused(session, "notion", "get_database", database_id=STOCK))["code"] == "DATABASE_NOT_FOUND"
+    assert (await call_refused(session, "notion", "update_page", page_id=kit, title="x"))[
+        "code"
+    ] == "PAGE_IN_TRASH"
+    assert (await call_refused(session, "notion", "get_database", database_id=STOCK))[
+        "code"
+    ] == "DATABASE_NOT_FOUND"
     alone = await call_refused(session, "notion", "restore_page", page_id=kit)
     assert alone["code"] == "NOT_IN_TRASH" and "list_trash" in alone["hint"]
     await notion(session, "restore_page", page_id=home)
@@ -121,10 +153,17 @@ async def test_a_page_takes_what_is_beneath_to_the_trash_and_back(session: Sessi
 
 async def test_the_trash_forgets_after_thirty_days(session: Session) -> None:
     personal = {"workspace_id": at("nwk", "personal")}
-    assert {p["title"] for p in (await notion(session, "list_trash", **personal))["pages"]} == {"To do", "Newsletter, first try"}
+    assert {p["title"] for p in (await notion(session, "list_trash", **personal))["pages"]} == {
+        "To do",
+        "Newsletter, first try",
+    }
     session.control.advance(10 * DAY)
-    assert {p["title"] for p in (await notion(session, "list_trash", **personal))["pages"]} == {"To do"}
-    gone = await call_refused(session, "notion", "restore_page", page_id=at("npg", "newsletter_draft"))
+    assert {p["title"] for p in (await notion(session, "list_trash", **personal))["pages"]} == {
+        "To do"
+    }
+    gone = await call_refused(
+        session, "notion", "restore_page", page_id=at("npg", "newsletter_draft")
+    )
     assert gone["code"] == "PAGE_NOT_FOUND"
     await notion(session, "restore_page", page_id=at("npg", "old_todo"))
 
@@ -133,21 +172,33 @@ async def test_the_trash_forgets_after_thirty_days(session: Session) -> None:
 
 
 async def test_entries_are_typed_queried_sorted_changed_and_deleted(session: Session) -> None:
-    low = [{"property": "Left", "op": "less_than", "value": "3"}, {"property": "Retired", "op": "equals", "value": "false"}]
+    low = [
+        {"property": "Left", "op": "less_than", "value": "3"},
+        {"property": "Retired", "op": "equals", "value": "false"},
+    ]
     found = await notion(session, "query_database", database_id=STOCK, filters=low, sort_by="left")
     left = [e["fields"]["Left"] for e in found["entries"]]
     assert left == sorted(left) and max(left) == 2 and len(left) == 8
-    either = await notion(session, "query_database", database_id=STOCK, filters=low, match="any", limit=100)
+    either = await notion(
+        session, "query_database", database_id=STOCK, filters=low, match="any", limit=100
+    )
     assert len(either["entries"]) == 18
     entry = found["entries"][0]["entry_id"]
-    changed = await notion(session, "update_database_entry", entry_id=entry, fields=values(Left="12", Where="home"))
+    changed = await notion(
+        session, "update_database_entry", entry_id=entry, fields=values(Left="12", Where="home")
+    )
     assert changed["fields"]["Left"] == 12 and changed["fields"]["Where"] == "Home"
-    assert len((await notion(session, "query_database", database_id=STOCK, filters=low))["entries"]) == 7
+    assert (
+        len((await notion(session, "query_database", database_id=STOCK, filters=low))["entries"])
+        == 7
+    )
     await notion(session, "delete_database_entry", entry_id=entry)
     assert (await notion(session, "get_database", database_id=STOCK))["entry_count"] == 19
-    assert (await call_refused(session, "notion", "update_database_entry", entry_id=entry, fields=values(Left="1")))[
-        "code"
-    ] == "ENTRY_IN_TRASH"
+    assert (
+        await call_refused(
+            session, "notion", "update_database_entry", entry_id=entry, fields=values(Left="1")
+        )
+    )["code"] == "ENTRY_IN_TRASH"
     await notion(session, "restore_database_entry", entry_id=entry)
     assert (await notion(session, "get_database_entry", entry_id=entry))["fields"]["Left"] == 12
 
@@ -163,25 +214,43 @@ async def test_entries_are_typed_queried_sorted_changed_and_deleted(session: Ses
         (values(Piece="Jug") + values(piece="Jar"), "DUPLICATE_PROPERTY"),
     ],
 )
-async def test_a_value_that_does_not_fit_its_property_is_refused(session: Session, fields: list[dict[str, str]], code: str) -> None:
-    assert (await call_refused(session, "notion", "add_database_entry", database_id=STOCK, fields=fields))["code"] == code
+async def test_a_value_that_does_not_fit_its_property_is_refused(
+    session: Session, fields: list[dict[str, str]], code: str
+) -> None:
+    assert (
+        await call_refused(
+            session, "notion", "add_database_entry", database_id=STOCK, fields=fields
+        )
+    )["code"] == code
 
 
 async def test_empty_values_come_last_whichever_way_one_sorts(session: Session) -> None:
     for descending in (False, True):
         args = {"database_id": at("ndb", "customers"), "sort_by": "Due", "descending": descending}
-        due = [e["fields"]["Due"] for e in (await notion(session, "query_database", **args))["entries"]]
+        due = [
+            e["fields"]["Due"] for e in (await notion(session, "query_database", **args))["entries"]
+        ]
         full = [d for d in due if d]
         assert due == [*sorted(full, reverse=descending), None] and len(full) == 8
     wrong = [{"property": "Customer", "op": "greater_than", "value": "A"}]
-    error = await call_refused(session, "notion", "query_database", database_id=at("ndb", "customers"), filters=wrong)
+    error = await call_refused(
+        session, "notion", "query_database", database_id=at("ndb", "customers"), filters=wrong
+    )
     assert error["code"] == "INVALID_FILTER"
 
 
 async def test_a_database_has_one_title(session: Session) -> None:
-    for properties in ([{"name": "A", "type": "text"}], [{"name": "A", "type": "title"}, {"name": "a", "type": "text"}]):
+    for properties in (
+        [{"name": "A", "type": "text"}],
+        [{"name": "A", "type": "title"}, {"name": "a", "type": "text"}],
+    ):
         error = await call_refused(
-            session, "notion", "create_database", workspace_id=at("nwk", "personal"), title="x", properties=properties
+            session,
+            "notion",
+            "create_database",
+            workspace_id=at("nwk", "personal"),
+            title="x",
+            properties=properties,
         )
         assert error["code"] == "INVALID_PROPERTIES"
 
@@ -201,73 +270,130 @@ async def test_a_search_finds_pages_databases_and_entries(session: Session) -> N
 
 async def test_a_change_of_an_old_version_is_refused_and_loses_nothing(session: Session) -> None:
     now = (await confluence(session, "fetch_content", page_id=WORKSHOP))["version_number"]
-    await confluence(session, "revise_content", page_id=WORKSHOP, version_number=now, body="<p>Lakeview room, 13:30</p>", message="v3")
-    late = await call_refused(session, "confluence", "revise_content", page_id=WORKSHOP, version_number=now, body="<p>Room 4B</p>")
+    await confluence(
+        session,
+        "revise_content",
+        page_id=WORKSHOP,
+        version_number=now,
+        body="<p>Lakeview room, 13:30</p>",
+        message="v3",
+    )
+    late = await call_refused(
+        session,
+        "confluence",
+        "revise_content",
+        page_id=WORKSHOP,
+        version_number=now,
+        body="<p>Room 4B</p>",
+    )
     assert late["code"] == "VERSION_CONFLICT" and late["current_version"] == now + 1
     assert "Lakeview" in (await confluence(session, "fetch_content", page_id=WORKSHOP))["body"]
 
 
 async def test_every_version_can_be_read(session: Session) -> None:
     listed = (await confluence(session, "list_content_versions", page_id=WORKSHOP))["versions"]
-    assert [(v["version_number"], v["message"]) for v in listed] == [(3, "agenda v2"), (2, "goals"), (1, None)]
-    bodies = [(await confluence(session, "fetch_content_version", page_id=WORKSHOP, version_number=n))["body"] for n in (1, 2, 3)]
+    assert [(v["version_number"], v["message"]) for v in listed] == [
+        (3, "agenda v2"),
+        (2, "goals"),
+        (1, None),
+    ]
+    bodies = [
+        (await confluence(session, "fetch_content_version", page_id=WORKSHOP, version_number=n))[
+            "body"
+        ]
+        for n in (1, 2, 3)
+    ]
     assert ["14:00" in b for b in bodies] == [True, True, False] and bodies[1].startswith(bodies[0])
     assert bodies[2] == (await confluence(session, "fetch_content", page_id=WORKSHOP))["body"]
-    none = await call_refused(session, "confluence", "fetch_content_version", page_id=WORKSHOP, version_number=9)
+    none = await call_refused(
+        session, "confluence", "fetch_content_version", page_id=WORKSHOP, version_number=9
+    )
     assert none["code"] == "VERSION_NOT_FOUND"
 
 
 @pytest.mark.parametrize("body", ["<p>open", "a < b", "<b><i>x</b></i>", "Q&A"])
 async def test_a_body_must_be_well_formed(session: Session, body: str) -> None:
-    error = await call_refused(session, "confluence", "publish_content", space_id=TEAM, title="x", body=body)
+    error = await call_refused(
+        session, "confluence", "publish_content", space_id=TEAM, title="x", body=body
+    )
     assert error["code"] == "BAD_REQUEST" and "XHTML" in error["message"]
 
 
 async def test_titles_are_unique_in_a_space_but_not_of_blog_posts(session: Session) -> None:
-    error = await call_refused(session, "confluence", "publish_content", space_id=TEAM, title=" first week of a DESIGNER")
+    error = await call_refused(
+        session, "confluence", "publish_content", space_id=TEAM, title=" first week of a DESIGNER"
+    )
     assert error["code"] == "TITLE_ALREADY_EXISTS" and error["page_id"] == at("cfp", "onboarding")
-    post = await confluence(session, "publish_blog_post", space_id=TEAM, title="First week of a designer", body="<p>Again</p>")
+    post = await confluence(
+        session,
+        "publish_blog_post",
+        space_id=TEAM,
+        title="First week of a designer",
+        body="<p>Again</p>",
+    )
     assert post["type"] == "blogpost" and post["parent_page_id"] is None
     page = await confluence(session, "publish_content", space_id=TEAM, title="Second week")
-    assert page["parent_page_id"] == at("cfp", "team_home"), "under the home page when nothing else is said"
+    assert page["parent_page_id"] == at("cfp", "team_home"), (
+        "under the home page when nothing else is said"
+    )
 
 
 # -- Confluence: permissions, trash, labels -------------------------------------------------------------------------
 
 
 async def test_permissions_of_spaces_and_pages_hold(session: Session) -> None:
-    read_only = await call_refused(session, "confluence", "publish_content", space_id=at("cfs", "handbook"), title="x")
+    read_only = await call_refused(
+        session, "confluence", "publish_content", space_id=at("cfs", "handbook"), title="x"
+    )
     assert read_only["code"] == "PERMISSION_DENIED"
     page = at("cfp", "hb_travel")
-    denied = await call_refused(session, "confluence", "revise_content", page_id=page, version_number=2, title="x")
+    denied = await call_refused(
+        session, "confluence", "revise_content", page_id=page, version_number=2, title="x"
+    )
     assert denied["code"] == "PERMISSION_DENIED"
     await confluence(session, "add_comment", page_id=page, body="Thank you.")
     granted = await confluence(session, "fetch_content", page_id=at("cfp", "eng_tokens"))
     assert granted["your_permission"] == "edit", "granted on the page, in a space to read"
-    assert (await confluence(session, "fetch_content", page_id=at("cfp", "acme_budget")))["restricted"]
-    hidden = await call_refused(session, "confluence", "fetch_content", page_id=at("cfp", "acme_rates"))
+    assert (await confluence(session, "fetch_content", page_id=at("cfp", "acme_budget")))[
+        "restricted"
+    ]
+    hidden = await call_refused(
+        session, "confluence", "fetch_content", page_id=at("cfp", "acme_rates")
+    )
     assert hidden["code"] == "CONTENT_NOT_FOUND"
-    listed = (await confluence(session, "list_space_content", space_id=at("cfs", "acme"), limit=100))["content"]
+    listed = (
+        await confluence(session, "list_space_content", space_id=at("cfs", "acme"), limit=100)
+    )["content"]
     assert "Day rates" not in {c["title"] for c in listed}
     comment = (await confluence(session, "list_comments", page_id=page))["comments"][0]
-    theirs = await call_refused(session, "confluence", "delete_comment", comment_id=comment["comment_id"])
+    theirs = await call_refused(
+        session, "confluence", "delete_comment", comment_id=comment["comment_id"]
+    )
     assert theirs["code"] == "PERMISSION_DENIED"
 
 
 async def test_pages_under_a_trashed_page_move_up_and_return_with_it(session: Session) -> None:
     home = at("cfp", "crit_home")
-    under = (await confluence(session, "search_content", query="critique 2026", type="page"))["results"][0]["content_id"]
+    under = (await confluence(session, "search_content", query="critique 2026", type="page"))[
+        "results"
+    ][0]["content_id"]
     assert (await confluence(session, "fetch_content", page_id=under))["parent_page_id"] == home
     await confluence(session, "trash_content", page_id=home)
     assert (await confluence(session, "fetch_content", page_id=home))["status"] == "trashed"
-    assert (await confluence(session, "fetch_content", page_id=under))["parent_page_id"] == at("cfp", "team_home")
+    assert (await confluence(session, "fetch_content", page_id=under))["parent_page_id"] == at(
+        "cfp", "team_home"
+    )
     taken = await confluence(session, "publish_content", space_id=TEAM, title="Critique")
     clash = await call_refused(session, "confluence", "restore_content", page_id=home)
     assert clash["code"] == "TITLE_ALREADY_EXISTS"
-    await confluence(session, "revise_content", page_id=taken["page_id"], version_number=1, title="Critique, new")
+    await confluence(
+        session, "revise_content", page_id=taken["page_id"], version_number=1, title="Critique, new"
+    )
     await confluence(session, "restore_content", page_id=home)
     assert (await confluence(session, "fetch_content", page_id=under))["parent_page_id"] == home
-    root = await call_refused(session, "confluence", "trash_content", page_id=at("cfp", "team_home"))
+    root = await call_refused(
+        session, "confluence", "trash_content", page_id=at("cfp", "team_home")
+    )
     assert root["code"] == "CANNOT_TRASH_HOMEPAGE"
 
 
@@ -275,19 +401,41 @@ async def test_labels_are_set_as_a_whole_and_make_no_version(session: Session) -
     before = await confluence(session, "fetch_content", page_id=WORKSHOP)
     await confluence(session, "set_labels", page_id=WORKSHOP, labels=["outdated", "acme", "acme"])
     after = await confluence(session, "fetch_content", page_id=WORKSHOP)
-    assert after["labels"] == ["acme", "outdated"] and after["version_number"] == before["version_number"]
+    assert (
+        after["labels"] == ["acme", "outdated"]
+        and after["version_number"] == before["version_number"]
+    )
 
 
 async def test_a_search_goes_through_all_spaces_by_type(session: Session) -> None:
     found = (await confluence(session, "search_content", query="lakeview"))["results"]
     assert [r["content_type"] for r in found] == ["comment"] and found[0]["page_id"] == WORKSHOP
-    posts = (await confluence(session, "search_content", query="quarter closes", type="blogpost"))["results"]
-    assert [p["content_id"] for p in posts] == [at("cfp", "blog_wei")] and "<p>" not in posts[0]["snippet"]
-    markup = await confluence(session, "publish_content", space_id=TEAM, title="Tables", body="<table><tr><td>Zinc</td></tr></table>")
+    posts = (await confluence(session, "search_content", query="quarter closes", type="blogpost"))[
+        "results"
+    ]
+    assert [p["content_id"] for p in posts] == [at("cfp", "blog_wei")] and "<p>" not in posts[0][
+        "snippet"
+    ]
+    markup = await confluence(
+        session,
+        "publish_content",
+        space_id=TEAM,
+        title="Tables",
+        body="<table><tr><td>Zinc</td></tr></table>",
+    )
     zinc = (await confluence(session, "search_content", query="zinc"))["results"]
     assert [r["content_id"] for r in zinc] == [markup["page_id"]]
-    assert (await confluence(session, "search_content", query="td"))["results"] == [], "markup is not text"
-    spaces = {r["space_name"] for r in (await confluence(session, "search_content", query="transit map", limit=50))["results"]}
+    assert (await confluence(session, "search_content", query="td"))["results"] == [], (
+        "markup is not text"
+    )
+    spaces = {
+        r["space_name"]
+        for r in (await confluence(session, "search_content", query="transit map", limit=50))[
+            "results"
+        ]
+    }
     assert {"Design team", "Maya Lindqvist"} <= spaces
-    here = (await confluence(session, "search_content", query="transit map", space_id=at("cfs", "maya")))["results"]
+    here = (
+        await confluence(session, "search_content", query="transit map", space_id=at("cfs", "maya"))
+    )["results"]
     assert {r["space_id"] for r in here} == {at("cfs", "maya")}

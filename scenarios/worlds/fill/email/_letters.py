@@ -50,7 +50,8 @@ def letters(builder: Builder, answered: dict[str, int] | None = None) -> Iterato
                 "at": at,
                 "from": said["from"],
                 "body": said["body"],
-                "unread": at > (answered or {}).get(thread, 0) and builder.chance("unread", key).random() < likely,
+                "unread": at > (answered or {}).get(thread, 0)
+                and builder.chance("unread", key).random() < likely,
             }
             yield Letter(said["account"], thread, said["subject"], mail)
 

@@ -25,7 +25,9 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     for name in seeds["messages"]:
         mail.written(builder.seeds(name))
     for letter in letters(builder, mail.answered):
-        mail.message(letter.account, letter.thread, {"subject": letter.subject}, letter.mail, reply=False)
+        mail.message(
+            letter.account, letter.thread, {"subject": letter.subject}, letter.mail, reply=False
+        )
     bulk = builder.seeds(seeds["bulk"])
     mail.generated(bulk)
     mail.notices(bulk["notices"])
@@ -54,10 +56,15 @@ class _Mail:
         self.people: dict[str, dict[str, Any]] = builder.person["people"]
         known = {a["key"]: a["address"] for a in seeds["accounts"] if "address" in a}
         self.addresses: dict[str, str] = builder.person["emails"] | known
-        self.accounts = {a["key"]: {"name": builder.person["name"]} | a | {"address": self.addresses[a["key"]]} for a in seeds["accounts"]}
+        self.accounts = {
+            a["key"]: {"name": builder.person["name"]} | a | {"address": self.addresses[a["key"]]}
+            for a in seeds["accounts"]
+        }
         self.dawn = parse_time(builder.seeds(seeds["bulk"])["from"])
         self.snoozed = {s["key"]: s for s in seeds["snoozed"]}
-        self.names = {p["email"]: p["name"] for p in self.people.values()} | {a["address"]: a["name"] for a in self.accounts.values()}
+        self.names = {p["email"]: p["name"] for p in self.people.values()} | {
+            a["address"]: a["name"] for a in self.accounts.values()
+        }
         self.names |= {d["address"]: d["name"] for d in seeds["directory"]}
         self.answered: dict[str, int] = {}
 
@@ -77,11 +84,18 @@ class _Mail:
     def accounts_and_directory(self) -> None:
         """Add accounts and who exists."""
         for a in self.accounts.values():
-            row = {"provider": a["provider"], "username": a["username"], "name": a["name"], "active": a["active"]}
+            row = {
+                "provider": a["provider"],
+                "username": a["username"],
+                "name": a["name"],
+                "active": a["active"],
+            }
             self.builder.add(self.dawn, "email_accounts", address=a["address"], **row)
         for address, name in self.names.items():
             organisation = self.seeds["organisations"].get(address.rpartition("@")[2])
-            self.builder.add(self.dawn, "email_directory", address=address, name=name, organisation=organisation)
+            self.builder.add(
+                self.dawn, "email_directory", address=address, name=name, organisation=organisation
+            )
 
     # -- messages ---------------------------------------------------------------------------------------------
     def written(self, seeds: dict[str, Any]) -> None:
@@ -92,15 +106,31 @@ class _Mail:
                 if mail["from"] == "me":
                     self.answered[thread["thread"]] = parse_time(mail["at"])
 
-    def message(self, account: str, thread: str, common: dict[str, Any], mail: dict[str, Any], *, reply: bool) -> None:
+    def message(
+        self,
+        account: str,
+        thread: str,
+        common: dict[str, Any],
+        mail: dict[str, Any],
+        *,
+        reply: bool,
+    ) -> None:
         """Add one message to its account and to others of the person that it reached or left from."""
         at = parse_time(mail["at"]) if isinstance(mail["at"], str) else mail["at"]
         name, sender = self.resolve(mail["from"], account)
-        to = [self.resolve(who, account)[1] for who in mail.get("to") or common.get("to") or [account]]
+        to = [
+            self.resolve(who, account)[1] for who in mail.get("to") or common.get("to") or [account]
+        ]
         cc = [self.resolve(who, account)[1] for who in mail.get("cc") or common.get("cc") or []]
-        subject = common["subject"] if not reply or common["subject"].startswith("Re: ") else f"Re: {common['subject']}"
+        subject = (
+            common["subject"]
+            if not reply or common["subject"].startswith("Re: ")
+            else f"Re: {common['subject']}"
+        )
         base = {
-            "conversation": self.builder.id("gth" if self.accounts[account]["provider"] == "gmail" else "oth", thread),
+            "conversation": self.builder.id(
+                "gth" if self.accounts[account]["provider"] == "gmail" else "oth", thread
+            ),
             "sender": sender,
             "sender_name": name,
             "recipients": to,
@@ -118,16 +148,30 @@ class _Mail:
             if key == account:
                 self._keep(holder, mail["key"], thread, base, common, mail, at)
             elif holder["address"] == sender or holder["address"] in [*to, *cc]:
-                plain = {k: v for k, v in common.items() if k not in ("labels", "folder", "categories")}
+                plain = {
+                    k: v for k, v in common.items() if k not in ("labels", "folder", "categories")
+                }
                 self._keep(holder, f"{mail['key']}.{key}", f"{thread}.{key}", base, plain, mail, at)
 
     def _keep(
-        self, holder: dict[str, Any], key: str, thread: str, base: dict[str, Any], common: dict[str, Any], mail: dict[str, Any], at: int
+        self,
+        holder: dict[str, Any],
+        key: str,
+        thread: str,
+        base: dict[str, Any],
+        common: dict[str, Any],
+        mail: dict[str, Any],
+        at: int,
     ) -> None:
         provider, own = holder["provider"], base["sender"] == holder["address"]
         message, threads = rules.PREFIXES[provider]
         table, row_id = f"{provider}_emails", self.builder.id(message, key)
-        row = base | {"id": row_id, "account": holder["address"], "thread_id": self.builder.id(threads, thread), "read": own}
+        row = base | {
+            "id": row_id,
+            "account": holder["address"],
+            "thread_id": self.builder.id(threads, thread),
+            "read": own,
+        }
         row |= self._gmail(common, own) if provider == "gmail" else self._outlook(common, own, at)
         self.builder.add(at, table, **row)
         seen = min(at + self.builder.chance("seen", key).randint(5, 400) * 60, self.builder.start)
@@ -137,7 +181,12 @@ class _Mail:
         if later:
             self.builder.change(seen, table, row_id, **later)
         if key in self.snoozed:
-            self.builder.change(self.snoozed[key]["at"], table, row_id, snooze_until=iso(parse_time(self.snoozed[key]["until"])))
+            self.builder.change(
+                self.snoozed[key]["at"],
+                table,
+                row_id,
+                snooze_until=iso(parse_time(self.snoozed[key]["until"])),
+            )
 
     def _gmail(self, common: dict[str, Any], own: bool) -> dict[str, Any]:
         labels = list(common.get("labels", []))
@@ -153,7 +202,11 @@ class _Mail:
         folder = common.get("folder", "inbox")
         if self.builder.start - at < _RECENT and "recent" in common:
             folder = common["recent"]
-        return {"folder": "sent" if own else folder, "categories": list(common.get("categories", [])), "pinned": False}
+        return {
+            "folder": "sent" if own else folder,
+            "categories": list(common.get("categories", [])),
+            "pinned": False,
+        }
 
     # -- templates --------------------------------------------------------------------------------------------
     def generated(self, seeds: dict[str, Any]) -> None:
@@ -167,7 +220,11 @@ class _Mail:
         number = 0
         while (at := self._minute(sender, day)) < self.builder.start - 3_600:
             monthly = sender.get("monthly")
-            if (day.day == monthly) if monthly else (number - sender.get("offset", 0)) % sender["every"] == 0:
+            if (
+                (day.day == monthly)
+                if monthly
+                else (number - sender.get("offset", 0)) % sender["every"] == 0
+            ):
                 yield at
             number, day = number + 1, day + timedelta(days=1)
 
@@ -191,14 +248,18 @@ class _Mail:
             body = " ".join(draw.choice(choices).format(**known) for choices in sender["body"])
             files = [name.format(**known).lower() for name in sender.get("attachments", [])]
         except KeyError as unknown:
-            raise UnknownName("variable", str(unknown.args[0]), known, f"email_bulk {sender['key']}") from None
+            raise UnknownName(
+                "variable", str(unknown.args[0]), known, f"email_bulk {sender['key']}"
+            ) from None
         origin = draw.choice(sender["from"]) if isinstance(sender["from"], list) else sender["from"]
         age = self.builder.start - at
         mail = {"key": key, "at": at, "from": origin, "body": body, "attachments": files}
         mail["unread"] = draw.random() < sender.get("unread", 0.2) * (1.0 if age < _RECENT else 0.6)
         mail["star"] = draw.random() < sender.get("star", 0.03)
         mail["important"] = draw.random() < 0.04
-        common = {k: sender[k] for k in ("folder", "recent", "categories", "to", "cc") if k in sender} | {"subject": subject}
+        common = {
+            k: sender[k] for k in ("folder", "recent", "categories", "to", "cc") if k in sender
+        } | {"subject": subject}
         old = age > 2 * _RECENT and draw.random() < 0.6 and "spam" not in sender.get("labels", [])
         common["labels"] = [*sender.get("labels", []), *(["archive"] if old else [])]
         self.message(sender["account"], key, common, mail, reply=False)
@@ -211,22 +272,42 @@ class _Mail:
         """
         if not self.builder.seeds("payments"):
             return
-        banks = {self.builder.id("zbk", bank): place for bank, place in seeds.get("banks", {}).items()}
-        names = {self.builder.id(kind, key): p["name"] for key, p in self.people.items() for kind in ("vct", "zrc")}
+        banks = {
+            self.builder.id("zbk", bank): place for bank, place in seeds.get("banks", {}).items()
+        }
+        names = {
+            self.builder.id(kind, key): p["name"]
+            for key, p in self.people.items()
+            for kind in ("vct", "zrc")
+        }
         for table, row in _Ledger(self.builder, "payments").rows:
             provider = table.partition("_")[0]
             event = _event(row)
-            if event is None or event not in seeds[provider] or parse_time(row["created_at"]) < self.dawn:
+            if (
+                event is None
+                or event not in seeds[provider]
+                or parse_time(row["created_at"]) < self.dawn
+            ):
                 continue
-            known = {"name": names[row["contact_id"]], "amount": f"{row['amount'] / 100:.2f}", "note": row["note"] or "none"}
+            known = {
+                "name": names[row["contact_id"]],
+                "amount": f"{row['amount'] / 100:.2f}",
+                "note": row["note"] or "none",
+            }
             words = {part: text.format(**known) for part, text in seeds[provider][event].items()}
             place = banks.get(row.get("source_id"), {"account": "personal"})
-            key, at = f"notice {row['id']}", min(parse_time(row["created_at"]) + 20, self.builder.start)
+            key, at = (
+                f"notice {row['id']}",
+                min(parse_time(row["created_at"]) + 20, self.builder.start),
+            )
             mail = {"key": key, "at": at, "from": seeds[provider]["from"], "body": words["body"]}
             mail["unread"] = self.builder.chance("unread", key).random() < 0.12
             old = self.builder.start - at > _RECENT
             kept = ["archive"] if old and event in ("sent", "received") else []
-            common = place | {"subject": words["subject"], "labels": [*place.get("labels", ["receipts"]), *kept]}
+            common = place | {
+                "subject": words["subject"],
+                "labels": [*place.get("labels", ["receipts"]), *kept],
+            }
             self.message(place["account"], key, common, mail, reply=False)
 
     # -- what else accounts hold ------------------------------------------------------------------------------
@@ -235,32 +316,73 @@ class _Mail:
         add, make, dawn = self.builder.add, self.builder.id, self.dawn
         for key, labels in self.seeds["labels"].items():
             for name in labels:
-                add(dawn, "gmail_labels", id=make("glb", f"{key} {name}"), account=self.addresses[key], name=name)
+                add(
+                    dawn,
+                    "gmail_labels",
+                    id=make("glb", f"{key} {name}"),
+                    account=self.addresses[key],
+                    name=name,
+                )
         for key, folders in self.seeds["folders"].items():
             for name in folders:
-                add(dawn, "outlook_folders", id=make("ofl", f"{key} {name}"), account=self.addresses[key], name=name)
+                add(
+                    dawn,
+                    "outlook_folders",
+                    id=make("ofl", f"{key} {name}"),
+                    account=self.addresses[key],
+                    name=name,
+                )
         for key, categories in self.seeds["categories"].items():
             for c in categories:
-                add(dawn, "outlook_categories", id=make("oca", c["name"]), account=self.addresses[key], **c)
+                add(
+                    dawn,
+                    "outlook_categories",
+                    id=make("oca", c["name"]),
+                    account=self.addresses[key],
+                    **c,
+                )
         for key, contacts in self.seeds["contacts"].items():
             for who in contacts:
                 name, address = self.resolve(who, key)
-                prefix, table = ("gct", "gmail_contacts") if self.accounts[key]["provider"] == "gmail" else ("ope", "outlook_people")
+                prefix, table = (
+                    ("gct", "gmail_contacts")
+                    if self.accounts[key]["provider"] == "gmail"
+                    else ("ope", "outlook_people")
+                )
                 row = {"account": self.addresses[key], "name": name, "email_address": address}
                 add(dawn, table, id=make(prefix, f"{key} {who}"), **row)
         for t in self.seeds["templates"]:
-            row = {"account": self.addresses[t["account"]], "name": t["name"], "subject": t["subject"], "body": t["body"]}
+            row = {
+                "account": self.addresses[t["account"]],
+                "name": t["name"],
+                "subject": t["subject"],
+                "body": t["body"],
+            }
             add(dawn + 30 * _DAY, "gmail_templates", id=make("gtp", t["key"]), **row)
         for q in self.seeds["quick_steps"]:
-            row = {"account": self.addresses[q["account"]], "name": q["name"], "actions": q["actions"], "created_at": iso(dawn + 40 * _DAY)}
+            row = {
+                "account": self.addresses[q["account"]],
+                "name": q["name"],
+                "actions": q["actions"],
+                "created_at": iso(dawn + 40 * _DAY),
+            }
             add(dawn + 40 * _DAY, "outlook_quick_steps", id=make("oqs", q["key"]), **row)
         for d in self.seeds["drafts"]:
             provider = self.accounts[d["account"]]["provider"]
-            add(d["at"], f"{provider}_drafts", **self._draft(d, "gdr" if provider == "gmail" else "odr"))
+            add(
+                d["at"],
+                f"{provider}_drafts",
+                **self._draft(d, "gdr" if provider == "gmail" else "odr"),
+            )
         for d in self.seeds["scheduled"]:
             if self.accounts[d["account"]]["provider"] != "gmail":
                 raise InputError(f"email seeds: {d['key']}: only Gmail sends later")
-            add(d["at"], "gmail_scheduled", **self._draft(d, "gsc"), send_at=iso(parse_time(d["send_at"])))
+            add(
+                d["at"],
+                "gmail_scheduled",
+                **self._draft(d, "gsc"),
+                send_at=iso(parse_time(d["send_at"])),
+            )
 
     def _draft(self, seed: dict[str, Any], prefix: str) -> dict[str, Any]:
         account = seed["account"]

@@ -65,7 +65,10 @@ class Past:
     def play(self) -> None:
         """Make everything happen, then hand over all rows but the securities."""
         carried = [r for r in self.listed.values() if r["kind"] in WORDS[self.cls.name].kinds]
-        self.world.insert("finance_agenda", {"id": self.cls.name, "next_at": clockwork.next_ex_date(carried, self.first)})
+        self.world.insert(
+            "finance_agenda",
+            {"id": self.cls.name, "next_at": clockwork.next_ex_date(carried, self.first)},
+        )
         for table, rows in self.seeds["rows"].items():
             for row in rows:
                 self.world.insert(table, with_ids(self._dated(row), self.builder.name))
@@ -82,24 +85,33 @@ class Past:
                 changed = {k: v for k, v in entry["new"].items() if entry["old"][k] != v}
                 self.builder.change(entry["at"], entry["table"], entry["key"], **changed)
             else:
-                raise InputError(f"{self.cls.name}: the past deletes {entry['key']} of {entry['table']}; only rows that stay can be told")
+                raise InputError(
+                    f"{self.cls.name}: the past deletes {entry['key']} of {entry['table']}; only rows that stay can be told"
+                )
         self.world.close()
 
     def _steps(self) -> Iterator[tuple[int, list[Any] | None]]:
         """Yield (moment, step) of what is told, of what repeats, and of the clock."""
         missing = sorted(set(self.told) - {s[2].removeprefix("life:") for s in self.seeds["steps"]})
         if missing:
-            raise InputError(f"finance.yaml: {self.cls.name} does not tell {', '.join(missing)} of life.yaml")
+            raise InputError(
+                f"finance.yaml: {self.cls.name} does not tell {', '.join(missing)} of life.yaml"
+            )
         for step in self.seeds["steps"]:
             yield self._step(step)
         for said in self.seeds.get("repeats", ()):
             until, number = said.get("until", local_day(self.builder.start, self.builder.zone)), 0
-            while (day := clockwork.occurrence(said["start"], said["every"], number, every_day=True)) <= until:
+            while (
+                day := clockwork.occurrence(said["start"], said["every"], number, every_day=True)
+            ) <= until:
                 number += 1
                 moment = self.builder.moment(f"{day}T{said.get('time', '11:30')}")
                 if moment <= self.builder.start:
                     yield moment, [None, said["tool"], f"{said['key']}-{number}", said["args"]]
-        day, last = local_day(self.first, calendar.NEW_YORK), local_day(self.builder.start, calendar.NEW_YORK)
+        day, last = (
+            local_day(self.first, calendar.NEW_YORK),
+            local_day(self.builder.start, calendar.NEW_YORK),
+        )
         while day <= last:
             for clock in TICKS:
                 yield local_moment(day, clock, calendar.NEW_YORK), None
@@ -117,7 +129,9 @@ class Past:
 
     def _do(self, moment: int, step: list[Any] | None) -> None:
         self.world.stamp(moment, WORLD)
-        broker = self.cls(self.world, moment, Ids(self._spend, lambda prefix, ahead: f"{prefix}_{ahead}", []))
+        broker = self.cls(
+            self.world, moment, Ids(self._spend, lambda prefix, ahead: f"{prefix}_{ahead}", [])
+        )
         if broker.due():
             broker.tick()
             self.world.commit()
@@ -135,16 +149,22 @@ class Past:
             try:
                 spec.run(broker, **spec.arguments(self._quantity(args, moment), self.cls.codes))
             except ServiceError as refusal:
-                raise InputError(f"finance.yaml: {self.cls.name} at {iso(moment)} refuses {tool} {key}: {refusal}") from None
+                raise InputError(
+                    f"finance.yaml: {self.cls.name} at {iso(moment)} refuses {tool} {key}: {refusal}"
+                ) from None
         self.world.commit()
 
     def _check_dividend(self, moment: int, said: dict[str, Any]) -> None:
         """Refuse a past in which a dividend that was told of is not paid on its day."""
         day = local_day(moment, calendar.NEW_YORK).isoformat()
-        paid = self.world.rows(f"{self.cls.name}_dividends", "symbol=? AND pay_date=?", said["symbol"], day)
+        paid = self.world.rows(
+            f"{self.cls.name}_dividends", "symbol=? AND pay_date=?", said["symbol"], day
+        )
         if [r["amount"] for r in paid] != [cents(said["amount"])]:
             found = [f"{r['amount'] / 100:.2f}" for r in paid] or "nothing"
-            raise InputError(f"finance.yaml: {self.cls.name} pays {found} for {said['symbol']} on {day}, not {said['amount']:.2f}")
+            raise InputError(
+                f"finance.yaml: {self.cls.name} pays {found} for {said['symbol']} on {day}, not {said['amount']:.2f}"
+            )
 
     def _quantity(self, args: dict[str, Any], moment: int) -> dict[str, Any]:
         """Replace `worth: dollars` by the quantity that brings or costs just that at the moment."""

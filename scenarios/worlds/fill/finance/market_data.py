@@ -40,20 +40,32 @@ class Shelf:
             self.portfolio(key, said)
         self.board(self.seeds["board"])
 
-    def watchlist(self, service: str, key: str, at: str, name: str, symbols: list[str], later: list[list[str]]) -> None:
+    def watchlist(
+        self, service: str, key: str, at: str, name: str, symbols: list[str], later: list[list[str]]
+    ) -> None:
         """Add a list as it was first saved, and change it as it was saved later."""
         made, moment = self.builder.id(PREFIXES[service], key), iso(self.builder.moment(at))
-        row = {"id": made, "name": name, "symbols": [self.listed[s]["symbol"] for s in symbols], "created_at": moment, "updated_at": moment}
+        row = {
+            "id": made,
+            "name": name,
+            "symbols": [self.listed[s]["symbol"] for s in symbols],
+            "created_at": moment,
+            "updated_at": moment,
+        }
         self.builder.add(moment, f"{service}_watchlists", **row)
         for changed_at, new in later:
             moment = iso(self.builder.moment(changed_at))
             kept = [self.listed[s]["symbol"] for s in new.split()]
-            self.builder.change(moment, f"{service}_watchlists", made, symbols=kept, updated_at=moment)
+            self.builder.change(
+                moment, f"{service}_watchlists", made, symbols=kept, updated_at=moment
+            )
 
     def portfolio(self, key: str, said: dict[str, Any]) -> None:
         """Add a portfolio, and its lots: [symbol, shares, when bought, price, when noted]; price and note may be left out."""
         made, opened = self.builder.id("gfp", key), self.builder.moment(said["at"])
-        self.builder.add(opened, "google_finance_portfolios", id=made, name=said["name"], created_at=iso(opened))
+        self.builder.add(
+            opened, "google_finance_portfolios", id=made, name=said["name"], created_at=iso(opened)
+        )
         for number, lot in enumerate(said["lots"], 1):
             self.lot(made, f"{key}-{number}", opened, *lot)
 
@@ -79,25 +91,70 @@ class Shelf:
         pips = market.pips(market.spread(row, last)[1] if price is None else price)
         worth = told["invest"]["amount"] if told else str(shares).removeprefix("$")
         whole = told is None and not str(shares).startswith("$")
-        units = int(Decimal(str(shares)) * UNIT) if whole else units_for(cents(worth), pips, decimals(row))
+        units = (
+            int(Decimal(str(shares)) * UNIT)
+            if whole
+            else units_for(cents(worth), pips, decimals(row))
+        )
         day = market.trading_date(row, bought)
         moment = self.builder.moment(noted) if noted else max(opened, bought)
-        made = {"id": self.builder.id("gfl", key), "portfolio_id": portfolio_id, "symbol": symbol, "units": units, "price": pips}
-        self.builder.add(moment, "google_finance_lots", **made, bought_on=day.isoformat(), added_at=iso(moment))
+        made = {
+            "id": self.builder.id("gfl", key),
+            "portfolio_id": portfolio_id,
+            "symbol": symbol,
+            "units": units,
+            "price": pips,
+        }
+        self.builder.add(
+            moment, "google_finance_lots", **made, bought_on=day.isoformat(), added_at=iso(moment)
+        )
 
     def board(self, said: dict[str, Any]) -> None:
         """Add the person's posts (of which some were deleted) and those of others that somebody really wrote."""
-        self.builder.add(self.builder.moment(said["joined"]), "yahoo_finance_profile", id="me", handle=said["handle"])
+        self.builder.add(
+            self.builder.moment(said["joined"]),
+            "yahoo_finance_profile",
+            id="me",
+            handle=said["handle"],
+        )
         for key, at, symbol, text, sentiment, *gone in said["posts"]:
             self.post(key, at, symbol, said["handle"], text, sentiment, mine=True)
             if gone:
                 moment = self.builder.moment(gone[0])
-                self.builder.change(moment, "yahoo_finance_posts", self.builder.id("yfp", key), deleted_at=iso(moment))
+                self.builder.change(
+                    moment,
+                    "yahoo_finance_posts",
+                    self.builder.id("yfp", key),
+                    deleted_at=iso(moment),
+                )
         for number, (at, symbol, author, text, sentiment) in enumerate(said["others"], 1):
             self.post(f"other-{number}", at, symbol, author, text, sentiment, mine=False)
 
-    def post(self, key: str, at: str, symbol: str, author: str, text: str, sentiment: str | None, *, mine: bool) -> None:
+    def post(
+        self,
+        key: str,
+        at: str,
+        symbol: str,
+        author: str,
+        text: str,
+        sentiment: str | None,
+        *,
+        mine: bool,
+    ) -> None:
         """Add a post."""
         moment = iso(self.builder.moment(at))
-        row = {"symbol": self.listed[symbol]["symbol"], "author": author, "mine": mine, "text": text, "sentiment": sentiment or None}
-        self.builder.add(moment, "yahoo_finance_posts", id=self.builder.id("yfp", key), **row, created_at=moment, deleted_at=None)
+        row = {
+            "symbol": self.listed[symbol]["symbol"],
+            "author": author,
+            "mine": mine,
+            "text": text,
+            "sentiment": sentiment or None,
+        }
+        self.builder.add(
+            moment,
+            "yahoo_finance_posts",
+            id=self.builder.id("yfp", key),
+            **row,
+            created_at=moment,
+            deleted_at=None,
+        )

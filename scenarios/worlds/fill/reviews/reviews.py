@@ -78,10 +78,21 @@ class Site:
             said = happening.get("review")
             if said and self.site in said["on"]:
                 at = self.builder.moment(str(said.get("at") or happening["at"]))
-                found.append({"place": said.get("place") or happening["place"], "at": at, "rating": said["rating"], "text": said["text"]})
-        found += [r | {"at": parse_time(r["at"])} for r in self.seeds["reviews"] if self.site in r["on"]]
+                found.append(
+                    {
+                        "place": said.get("place") or happening["place"],
+                        "at": at,
+                        "rating": said["rating"],
+                        "text": said["text"],
+                    }
+                )
+        found += [
+            r | {"at": parse_time(r["at"])} for r in self.seeds["reviews"] if self.site in r["on"]
+        ]
         latest: dict[str, dict[str, Any]] = {}
-        for review in sorted(found, key=lambda r: r["at"]):  # a second review of a place edits the first
+        for review in sorted(
+            found, key=lambda r: r["at"]
+        ):  # a second review of a place edits the first
             old = latest.get(review["place"])
             latest[review["place"]] = old | {"edit": review} if old else review
         return list(latest.values())
@@ -105,7 +116,9 @@ class Site:
         parts, where, key = self.towns["cities"][city], self.cities[city], f"{city}-{number}"
         chance = self.builder.chance("extra", key)
         start = self.builder.chance("forms", city).randrange(0, len(self.parts["extra"]), 2)
-        kind, category, name, price, hours = self.parts["extra"][(start + number) % len(self.parts["extra"])]
+        kind, category, name, price, hours = self.parts["extra"][
+            (start + number) % len(self.parts["extra"])
+        ]
         place = {
             "key": key,
             "name": name.format(w=parts["words"][number // 2 % len(parts["words"])]),
@@ -130,15 +143,31 @@ class Site:
         """Write towns (once), and every listing with what this site gets wrong about it."""
         if self.site == "yelp":
             for key, city in self.cities.items():
-                row = {"name": city["name"], "state": self.towns["states"][city["state"]][0], "state_name": city["state"]}
-                self.builder.add(self.first, "reviews_cities", id=key, lat=city["lat"], lng=city["lon"], timezone=city["timezone"], **row)
+                row = {
+                    "name": city["name"],
+                    "state": self.towns["states"][city["state"]][0],
+                    "state_name": city["state"],
+                }
+                self.builder.add(
+                    self.first,
+                    "reviews_cities",
+                    id=key,
+                    lat=city["lat"],
+                    lng=city["lon"],
+                    timezone=city["timezone"],
+                    **row,
+                )
         prefix = SITES[self.site][0]
         wrong = self.seeds["mistakes"].get(self.site, {})
         for key, place in self.places.items():
             said = place | wrong.get(key, {})
             pause = self.seeds["pauses"].get(key)
             gone = pause["from"] if pause else said.get("closed_since")
-            tags = [t for t in (said.get("cuisine"), said["kind"]) if t and t.lower() not in said["category"].lower()]
+            tags = [
+                t
+                for t in (said.get("cuisine"), said["kind"])
+                if t and t.lower() not in said["category"].lower()
+            ]
             row = {
                 **{k: said[k] for k in ("name", "category", "street", "zip", "lat", "lng")},
                 "tags": ", ".join(tags),
@@ -152,11 +181,22 @@ class Site:
             }
             known = self.id(prefix, key)
             self.builder.add(self.first, f"{self.site}_places", id=known, **row)
-            if gone and self.builder.moment(f"{gone}T00:00") < self.builder.start:  # later: the site has not noticed
+            if (
+                gone and self.builder.moment(f"{gone}T00:00") < self.builder.start
+            ):  # later: the site has not noticed
                 back = iso(self.builder.moment(f"{pause['to']}T08:00")) if pause else None
                 moved = self.id(prefix, said["moved_to"]) if "moved_to" in said else None
-                shut = {"closed_at": iso(self.builder.moment(f"{gone}T00:00")), "reopens_at": back, "moved_to": moved}
-                self.builder.change(min(self.builder.moment(f"{gone}T18:00"), self.builder.start), f"{self.site}_places", known, **shut)
+                shut = {
+                    "closed_at": iso(self.builder.moment(f"{gone}T00:00")),
+                    "reopens_at": back,
+                    "moved_to": moved,
+                }
+                self.builder.change(
+                    min(self.builder.moment(f"{gone}T18:00"), self.builder.start),
+                    f"{self.site}_places",
+                    known,
+                    **shut,
+                )
 
     # -- what others say ------------------------------------------------------------------------------------------
     def talk(self) -> None:
@@ -168,19 +208,35 @@ class Site:
             until = self.builder.start - DAY
             if "closed_since" in place:
                 until = min(until, self.builder.moment(f"{place['closed_since']}T12:00"))
-            former = next((p for p in self.builder.places.values() if p.get("moved_to") == key), None)
-            since = f"{place.get('since', 2012)}-03-01" if former is None else former["closed_since"]
+            former = next(
+                (p for p in self.builder.places.values() if p.get("moved_to") == key), None
+            )
+            since = (
+                f"{place.get('since', 2012)}-03-01" if former is None else former["closed_since"]
+            )
             since = max(self.builder.moment(f"{since}T12:00"), until - 6 * 365 * DAY)
             if former is not None:
                 self._former(key, former, since, chance)
             story = next((s for s in self.seeds["stories"] if s["place"] == key), None)
             for number in range(count):
-                at = int(since + (until - since) * chance.random() ** 0.6) if until > since else until
+                at = (
+                    int(since + (until - since) * chance.random() ** 0.6)
+                    if until > since
+                    else until
+                )
                 self._review(key, place, f"{key}-{number}", at, chance, story)
             self._extras(key, place, chance, story)
             self._questions(key, place, chance)
 
-    def _review(self, key: str, place: dict[str, Any], name: str, at: int, chance: Random, story: dict[str, Any] | None) -> None:
+    def _review(
+        self,
+        key: str,
+        place: dict[str, Any],
+        name: str,
+        at: int,
+        chance: Random,
+        story: dict[str, Any] | None,
+    ) -> None:
         usual, body = (story or {}).get("before") or place.get("rating", 4.0), None
         if story and story["what"] == "decline":
             turned = at >= self.builder.moment(f"{story['since']}T00:00")
@@ -195,28 +251,79 @@ class Site:
     def _former(self, key: str, former: dict[str, Any], moved: int, chance: Random) -> None:
         """Write two reviews that came along from the former address; only their dates tell."""
         for number, form in enumerate(self.parts["moved"]):
-            text = form.format(street=former["street"].split(" ", 1)[1], item=chance.choice(self._items(former)))
-            self._write(key, f"{key}-former-{number}", moved - chance.randrange(40, 900) * DAY, chance.choice([3, 4]), text, chance)
+            text = form.format(
+                street=former["street"].split(" ", 1)[1], item=chance.choice(self._items(former))
+            )
+            self._write(
+                key,
+                f"{key}-former-{number}",
+                moved - chance.randrange(40, 900) * DAY,
+                chance.choice([3, 4]),
+                text,
+                chance,
+            )
 
-    def _extras(self, key: str, place: dict[str, Any], chance: Random, story: dict[str, Any] | None) -> None:
+    def _extras(
+        self, key: str, place: dict[str, Any], chance: Random, story: dict[str, Any] | None
+    ) -> None:
         if story and story["what"] == "burst":
             for number in range(story["count"]):
                 at = self.builder.moment(f"{story['on']}T09:00") + int(chance.random() * 2 * DAY)
-                self._write(key, f"{key}-burst-{number}", at, 5, chance.choice(self.parts["burst"]), chance, doubted=chance.random() < 0.85)
+                self._write(
+                    key,
+                    f"{key}-burst-{number}",
+                    at,
+                    5,
+                    chance.choice(self.parts["burst"]),
+                    chance,
+                    doubted=chance.random() < 0.85,
+                )
         if "closed_since" in place and "moved_to" not in place:
-            at = self.builder.moment(f"{place['closed_since']}T12:00") + chance.randrange(2, 12) * DAY
+            at = (
+                self.builder.moment(f"{place['closed_since']}T12:00")
+                + chance.randrange(2, 12) * DAY
+            )
             if at < self.builder.start:
-                self._write(key, f"{key}-closed", at, chance.choice([1, 3]), chance.choice(self.parts["closed"]), chance)
+                self._write(
+                    key,
+                    f"{key}-closed",
+                    at,
+                    chance.choice([1, 3]),
+                    chance.choice(self.parts["closed"]),
+                    chance,
+                )
         if self.site == "google_map_review" and chance.random() < 0.25:
             at = int(self.builder.start - chance.randrange(5, 500) * DAY)
-            row = {"url": f"https://photos.example.com/{key}/{chance.randrange(9999):04d}.jpg", "author": self._author(chance)}
-            caption = chance.choice(["The menu", "Front door", "Hours on the door", "Interior", None])
+            row = {
+                "url": f"https://photos.example.com/{key}/{chance.randrange(9999):04d}.jpg",
+                "author": self._author(chance),
+            }
+            caption = chance.choice(
+                ["The menu", "Front door", "Hours on the door", "Interior", None]
+            )
             made = self.id("gph", f"{key}-0")
-            self.add(at, "photos", id=made, business_id=self.id("gpl", key), mine=False, caption=caption, added_at=iso(at), **row)
+            self.add(
+                at,
+                "photos",
+                id=made,
+                business_id=self.id("gpl", key),
+                mine=False,
+                caption=caption,
+                added_at=iso(at),
+                **row,
+            )
         for said in self.seeds["told"]:
             if said["place"] == key and self.site in said["on"]:
                 at = parse_time(said["at"])
-                self._write(key, f"{key}-told-{said['at'][:10]}", at, said["rating"], said["text"], chance, author=said["by"])
+                self._write(
+                    key,
+                    f"{key}-told-{said['at'][:10]}",
+                    at,
+                    said["rating"],
+                    said["text"],
+                    chance,
+                    author=said["by"],
+                )
 
     def _write(
         self,
@@ -241,7 +348,11 @@ class Site:
         row |= {"votes": int(chance.expovariate(0.6)), "edited_at": None}
         if chance.random() < 0.06 and stars <= 3:
             row["reply"] = chance.choice(
-                ["We are sorry; please call us.", "Thank you, we have spoken with the team.", "This was not our place."]
+                [
+                    "We are sorry; please call us.",
+                    "Thank you, we have spoken with the team.",
+                    "This was not our place.",
+                ]
             )
         if self.site == "yelp":
             row["recommended"] = not (chance.random() < 0.05 if doubted is None else doubted)
@@ -258,7 +369,11 @@ class Site:
         more = self.builder.chance("more", self.site, name)
         while text in self.told:  # nobody writes word for word what another wrote
             second = more.choice(said[tone]).format(item=more.choice(self._items(place)))
-            text = f"{first} {second}{self._tail(more)}" if second != first else first + self._tail(more)
+            text = (
+                f"{first} {second}{self._tail(more)}"
+                if second != first
+                else first + self._tail(more)
+            )
         self.told.add(text)
         return text
 
@@ -292,11 +407,24 @@ class Site:
         for number, (text, answers) in enumerate(asked):
             at = int(self.builder.start - chance.randrange(40, 700) * DAY)
             made = self.id(question, f"{key}-{number}")
-            row = {"business_id": self.id(listing, key), "author": self._author(chance), "mine": False, "body": text}
+            row = {
+                "business_id": self.id(listing, key),
+                "author": self._author(chance),
+                "mine": False,
+                "body": text,
+            }
             self.add(at, "questions", id=made, asked_at=iso(at), **row)
             for turn, said in enumerate(answers[: chance.randrange(0, len(answers) + 1)]):
-                when = min(at + (turn * 20 + chance.randrange(1, 15)) * DAY, self.builder.start - DAY)
-                row = {"question_id": made, "author": self._author(chance), "mine": False, "body": said, "answered_at": iso(when)}
+                when = min(
+                    at + (turn * 20 + chance.randrange(1, 15)) * DAY, self.builder.start - DAY
+                )
+                row = {
+                    "question_id": made,
+                    "author": self._author(chance),
+                    "mine": False,
+                    "body": said,
+                    "answered_at": iso(when),
+                }
                 self.add(when, "answers", id=self.id(answer, f"{key}-{number}-{turn}"), **row)
 
     # -- the person's own side ------------------------------------------------------------------------------------
@@ -306,7 +434,15 @@ class Site:
         first, last = who["name"].split()[0], who["name"].split()[-1]
         shown = f"{first} {last[0]}." if self.site == "yelp" else who["name"]
         home = who["cities"][0]["key"]
-        self.add(self.first, "account", id="me", name=who["name"], email=who["emails"]["personal"], city_id=home, shown=shown)
+        self.add(
+            self.first,
+            "account",
+            id="me",
+            name=who["name"],
+            email=who["emails"]["personal"],
+            city_id=home,
+            shown=shown,
+        )
         for said in self.mine:
             key, at = self.id(review, f"mine-{said['place']}"), said["at"]
             row = {
@@ -316,28 +452,68 @@ class Site:
                 "rating": said["rating"],
                 "body": said["text"],
             }
-            row |= {"votes": self.builder.chance("liked", self.site, said["place"]).randrange(0, 7), "written_at": iso(at)}
-            self.add(at, "reviews", id=key, **row, **({"recommended": True} if self.site == "yelp" else {}))
+            row |= {
+                "votes": self.builder.chance("liked", self.site, said["place"]).randrange(0, 7),
+                "written_at": iso(at),
+            }
+            self.add(
+                at,
+                "reviews",
+                id=key,
+                **row,
+                **({"recommended": True} if self.site == "yelp" else {}),
+            )
             if "edit" in said:
                 edit = said["edit"]
-                changed = {"rating": edit["rating"], "body": edit["text"], "edited_at": iso(edit["at"])}
+                changed = {
+                    "rating": edit["rating"],
+                    "body": edit["text"],
+                    "edited_at": iso(edit["at"]),
+                }
                 self.builder.change(edit["at"], f"{self.site}_reviews", key, **changed)
         kept = self.seeds["kept"][self.site]
-        marks = {"yelp": ("ysv", "ycl", "yit"), "google_map_review": ("gsv", "gli", "glm")}[self.site]
+        marks = {"yelp": ("ysv", "ycl", "yit"), "google_map_review": ("gsv", "gli", "glm")}[
+            self.site
+        ]
         for number, place in enumerate(kept["saved"]):
             at = self.builder.start - (number * 23 + 4) * DAY - number * 3617
-            self.add(at, "saved", id=self.id(marks[0], place), business_id=self.listed(place), saved_at=iso(at))
+            self.add(
+                at,
+                "saved",
+                id=self.id(marks[0], place),
+                business_id=self.listed(place),
+                saved_at=iso(at),
+            )
         for said in kept["lists"]:
             at, made = parse_time(said["at"]), self.id(marks[1], said["key"])
-            self.add(at, "lists", id=made, name=said["name"], description=said.get("about"), created_at=iso(at))
+            self.add(
+                at,
+                "lists",
+                id=made,
+                name=said["name"],
+                description=said.get("about"),
+                created_at=iso(at),
+            )
             for number, (place, note) in enumerate(said["places"].items()):
                 when, item = at + (number + 1) * 700, self.id(marks[2], f"{said['key']}-{place}")
-                row = {"list_id": made, "business_id": self.listed(place), "note": note, "added_at": iso(when)}
+                row = {
+                    "list_id": made,
+                    "business_id": self.listed(place),
+                    "note": note,
+                    "added_at": iso(when),
+                }
                 self.add(when, "list_items", id=item, **row)
         for number, (place, number_asked, text) in enumerate(kept["answers"]):
             at = self.builder.start - (number * 31 + 9) * DAY
-            row = {"question_id": self.id(SITES[self.site][2], f"{place}-{number_asked}"), "author": shown, "mine": True, "body": text}
-            self.add(at, "answers", id=self.id(answer, f"mine-{number}"), answered_at=iso(at), **row)
+            row = {
+                "question_id": self.id(SITES[self.site][2], f"{place}-{number_asked}"),
+                "author": shown,
+                "mine": True,
+                "body": text,
+            }
+            self.add(
+                at, "answers", id=self.id(answer, f"mine-{number}"), answered_at=iso(at), **row
+            )
         for number, (place, caption) in enumerate(kept.get("photos", [])):
             at = self.builder.start - (number * 19 + 3) * DAY
             row = {
@@ -345,14 +521,28 @@ class Site:
                 "url": f"https://photos.example.com/{first.lower()}/{number:03d}.jpg",
                 "author": shown,
             }
-            self.add(at, "photos", id=self.id("gph", f"mine-{number}"), mine=True, caption=caption, added_at=iso(at), **row)
+            self.add(
+                at,
+                "photos",
+                id=self.id("gph", f"mine-{number}"),
+                mine=True,
+                caption=caption,
+                added_at=iso(at),
+                **row,
+            )
         if self.site == "yelp":
             self._visits()
 
     def _visits(self) -> None:
         """Write a check-in for some of the happenings at a listed place, and for the seeds' regular ones."""
-        visits = {h["key"]: (h["place"], h["at"]) for h in self.builder.life if h.get("place") in self.places and "T" in str(h["at"])}
-        found = [(key, place, self.builder.moment(str(at)) + 600) for key, (place, at) in visits.items()]
+        visits = {
+            h["key"]: (h["place"], h["at"])
+            for h in self.builder.life
+            if h.get("place") in self.places and "T" in str(h["at"])
+        }
+        found = [
+            (key, place, self.builder.moment(str(at)) + 600) for key, (place, at) in visits.items()
+        ]
         for place, weekday, clock in self.seeds["visits"]:
             day = local_day(self.builder.start, self.builder.zone) - timedelta(days=200)
             while self.builder.moment(f"{day}T{clock}") < self.builder.start:
@@ -360,5 +550,14 @@ class Site:
                     found.append((f"{place}-{day}", place, self.builder.moment(f"{day}T{clock}")))
                 day += timedelta(days=1)
         for key, place, at in found:
-            if self.builder.start - 400 * DAY < at < self.builder.start and self.builder.chance("visit", key).random() < 0.55:
-                self.add(at, "check_ins", id=self.id("yci", key), business_id=self.listed(place), at=iso(at))
+            if (
+                self.builder.start - 400 * DAY < at < self.builder.start
+                and self.builder.chance("visit", key).random() < 0.55
+            ):
+                self.add(
+                    at,
+                    "check_ins",
+                    id=self.id("yci", key),
+                    business_id=self.listed(place),
+                    at=iso(at),
+                )

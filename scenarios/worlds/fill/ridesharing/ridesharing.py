@@ -49,14 +49,28 @@ class Map:
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
         self.cities: dict[str, dict[str, Any]] = {}
         for city in builder.person["cities"]:
-            row = {"name": city["name"], "state": city["state"], "lat": city["lat"], "lng": city["lon"], "timezone": city["timezone"]}
+            row = {
+                "name": city["name"],
+                "state": city["state"],
+                "lat": city["lat"],
+                "lng": city["lon"],
+                "timezone": city["timezone"],
+            }
             row["market"] = seeds["markets"].get(city["key"], 90)
-            self.cities[city["key"]] = builder.add(self.first, "ridesharing_cities", id=city["key"], **row)
+            self.cities[city["key"]] = builder.add(
+                self.first, "ridesharing_cities", id=city["key"], **row
+            )
         self.spots: dict[str, tuple[Spot, dict[str, Any]]] = {}
         for key, place in builder.places.items():
             city = self.cities[place["city"]]
             address = f"{place['street']}, {city['name']}, {place['state']} {place['zip']}"
-            row = {"name": place["name"], "kind": place["category"], "address": address, "city": city["name"], "state": place["state"]}
+            row = {
+                "name": place["name"],
+                "kind": place["category"],
+                "address": address,
+                "city": city["name"],
+                "state": place["state"],
+            }
             row |= {"lat": place["lat"], "lng": place["lng"]}
             builder.add(self.first, "ridesharing_places", id=builder.id("rdp", key), **row)
             self.spots[key] = Spot(roads.label(row), place["lat"], place["lng"]), city
@@ -75,7 +89,11 @@ class Map:
             margin = 4 * 3600 if event.get("what") == "trip" else 3600
             spans.append((begin - margin, begin + int(event.get("hours", 1) * 3600) + margin))
             spans += [(at - 5400, at + 5400) for _, at in _rides_of(self, event)]
-        told = [self.moment(r["at"], self.spots[r["from"]][1]["timezone"]) for p in MODES for r in self.seeds[p].get("rides", [])]
+        told = [
+            self.moment(r["at"], self.spots[r["from"]][1]["timezone"])
+            for p in MODES
+            for r in self.seeds[p].get("rides", [])
+        ]
         return spans + [(at - 2400, at + 2400) for at in told]
 
 
@@ -95,11 +113,18 @@ def _journeys(town: Map, provider: str, seeds: dict[str, Any]) -> Iterator[dict[
     for number, habit in enumerate(seeds["habits"]):
         day = date.fromisoformat(habit.get("since", seeds["since"]))
         last = date.fromisoformat(habit["until"]) if "until" in habit else date.max
-        while day <= last and (at := town.moment(f"{day}T{habit['at']}")) < town.builder.start - rules.DAY:
+        while (
+            day <= last
+            and (at := town.moment(f"{day}T{habit['at']}")) < town.builder.start - rules.DAY
+        ):
             chance = town.builder.chance("habit", number, day)
             at += 60 * chance.randrange(-12, 13) + chance.randrange(60)
             wanted = habit["on"] if isinstance(habit["on"], str) else chance.choice(habit["on"])
-            hit = WEEKDAYS[day.weekday()] in habit["days"] and chance.random() < habit["chance"] and wanted == provider
+            hit = (
+                WEEKDAYS[day.weekday()] in habit["days"]
+                and chance.random() < habit["chance"]
+                and wanted == provider
+            )
             if hit and not any(begin <= at <= end for begin, end in town.away):
                 town.away.append((at - 2400, at + 2400))
                 yield habit | {"key": f"habit-{number}-{day}", "at": at}
@@ -136,29 +161,59 @@ class Provider:
     def account(self) -> None:
         """Write who rides, saved places, what pays, and offers."""
         person, first = self.builder.person, self.town.first
-        row = {"name": person["name"], "email": person["emails"]["personal"], "phone": person["phone"], "timezone": person["timezone"]}
+        row = {
+            "name": person["name"],
+            "email": person["emails"]["personal"],
+            "phone": person["phone"],
+            "timezone": person["timezone"],
+        }
         self.add(first, "profile", id="me", city_id=person["cities"][0]["key"], **row)
         for hour, (label, place) in enumerate(self.seeds["saved"].items()):
             spot = self.town.spots[place][0]
-            saved = {"label": label, "address": spot.address, "lat": spot.lat, "lng": spot.lng, "saved_at": iso(first + hour * 3600)}
+            saved = {
+                "label": label,
+                "address": spot.address,
+                "lat": spot.lat,
+                "lng": spot.lng,
+                "saved_at": iso(first + hour * 3600),
+            }
             self.add(first + hour * 3600, "saved_places", id=self.id("p", label), **saved)
         for hour, (key, card) in enumerate(self.seeds["wallet"].items()):
             known = person["cards"].get(key, {})
-            said = {"kind": known.get("brand", "card"), "name": known.get("name"), "last4": known.get("last4")} | card
-            said["expires"] = str(card.get("expires", known.get("expires"))) if "expires" in card | known else None
+            said = {
+                "kind": known.get("brand", "card"),
+                "name": known.get("name"),
+                "last4": known.get("last4"),
+            } | card
+            said["expires"] = (
+                str(card.get("expires", known.get("expires")))
+                if "expires" in card | known
+                else None
+            )
             said |= {"is_default": hour == 0, "last4": said.get("last4")}
-            self.add(first, "wallet", id=self.id("w", key), added_at=iso(first + hour * 3600), **said)
+            self.add(
+                first, "wallet", id=self.id("w", key), added_at=iso(first + hour * 3600), **said
+            )
         for offer in self.seeds["offers"]:
-            terms = {k: v for k, v in offer.items() if k not in ("key", "starts", "expires", "applied")}
+            terms = {
+                k: v for k, v in offer.items() if k not in ("key", "starts", "expires", "applied")
+            }
             for money in ("amount", "most", "minimum"):
                 terms[money] = cents(terms[money]) if money in terms else None
             begin, end = (self.town.moment(f"{offer[k]}T00:00") for k in ("starts", "expires"))
-            terms |= {"minimum": terms["minimum"] or 0, "modes": terms.get("modes", []), "starts_at": iso(begin), "expires_at": iso(end)}
+            terms |= {
+                "minimum": terms["minimum"] or 0,
+                "modes": terms.get("modes", []),
+                "starts_at": iso(begin),
+                "expires_at": iso(end),
+            }
             made = min(begin, self.builder.start)
             self.add(made, "offers", id=self.id("o", offer["key"]), applied_at=None, **terms)
             if "applied" in offer:
                 at = self.town.moment(offer["applied"])
-                self.builder.change(at, f"{self.name}_offers", self.id("o", offer["key"]), applied_at=iso(at))
+                self.builder.change(
+                    at, f"{self.name}_offers", self.id("o", offer["key"]), applied_at=iso(at)
+                )
 
     def hire(self) -> None:
         """Write drivers: fourteen at home, six in every other city, two of one name at home."""
@@ -197,26 +252,50 @@ class Provider:
         route = roads.route(city, [start, *via, end], at)
         plan = "wait_and_save" if said.get("type") == "shared" else "standard"
         fare, percent = self.price(said, mode, city, route, ahead, plan)
-        waits = 0 if ahead else (lyft.waits(mode, city, at, plan) if self.name == "lyft" else roads.wait("uber", mode, city, at))
+        waits = (
+            0
+            if ahead
+            else (
+                lyft.waits(mode, city, at, plan)
+                if self.name == "lyft"
+                else roads.wait("uber", mode, city, at)
+            )
+        )
         moments = rules.timetable(made, asked, waits, route.minutes, at if ahead else None)
-        fitting = [d for d in self.drivers[city["id"]] if not mode.needs or mode.needs in d["skills"]]
+        fitting = [
+            d for d in self.drivers[city["id"]] if not mode.needs or mode.needs in d["skills"]
+        ]
         row: dict[str, Any] = {
             "id": made,
             "mode_id": kind,
             "city_id": city["id"],
             "driver_id": fitting[int(share("driver", made) * len(fitting))]["id"],
-            "card_id": self.id("w", said["card"] if "card" in said else next(iter(self.seeds["wallet"]))),
+            "card_id": self.id(
+                "w", said["card"] if "card" in said else next(iter(self.seeds["wallet"]))
+            ),
             "offer_id": self.id("o", said["offer"]) if "offer" in said else None,
             **rules.ends(start, end),
-            **{"priced_at": iso(at), "percent": percent, "fare": fare, "wait": waits, "cancel_fee": 0, "tip": 0},
+            **{
+                "priced_at": iso(at),
+                "percent": percent,
+                "fare": fare,
+                "wait": waits,
+                "cancel_fee": 0,
+                "tip": 0,
+            },
             **moments,
         }
         if self.name == "uber":
-            row |= {"stops": [list(v) for v in via], "reservation_id": self.id("v", said["key"]) if ahead else None}
+            row |= {
+                "stops": [list(v) for v in via],
+                "reservation_id": self.id("v", said["key"]) if ahead else None,
+            }
         else:
             row |= {"plan": plan, "scheduled_id": self.id("s", said["key"]) if ahead else None}
         after = self.aftermath(said, row, chance)
-        if self.builder.start - asked > RECENT and all(moment <= self.builder.start for moment, _ in after):
+        if self.builder.start - asked > RECENT and all(
+            moment <= self.builder.start for moment, _ in after
+        ):
             for _, change in after:
                 row |= change
             after = []
@@ -226,19 +305,41 @@ class Provider:
         for days, amount, reason in said.get("adjusted", []):
             when = parse_time(row["ends_at"]) + int(days * rules.DAY)
             key = self.id("j", f"{said['key']}-{days}")
-            self.add(when, "adjustments", id=key, ride_id=made, amount=cents(amount), reason=reason, at=iso(when))
+            self.add(
+                when,
+                "adjustments",
+                id=key,
+                ride_id=made,
+                amount=cents(amount),
+                reason=reason,
+                at=iso(when),
+            )
 
-    def price(self, said: dict[str, Any], mode: Mode, city: dict[str, Any], route: roads.Route, ahead: bool, plan: str) -> tuple[int, int]:
+    def price(
+        self,
+        said: dict[str, Any],
+        mode: Mode,
+        city: dict[str, Any],
+        route: roads.Route,
+        ahead: bool,
+        plan: str,
+    ) -> tuple[int, int]:
         """Return fare and demand: what the provider would have asked, or what is said with the demand that comes nearest."""
         if "fare" not in said:
             percent = 0 if ahead else roads.busy(self.name, city, said["at"])
-            asked = lyft.priced(mode, city, route, percent, plan) if self.name == "lyft" else roads.fare(mode, city, route, percent)
+            asked = (
+                lyft.priced(mode, city, route, percent, plan)
+                if self.name == "lyft"
+                else roads.fare(mode, city, route, percent)
+            )
             return asked + (uber.RESERVE_FEE if ahead and self.name == "uber" else 0), percent
         fare, plain = cents(said["fare"]), roads.fare(mode, city, route, 0) - mode.booking
         more = round((fare - mode.booking - plain) * 20 / plain) * 5
         return fare, 0 if ahead else min(150, max(0, more))
 
-    def aftermath(self, said: dict[str, Any], row: dict[str, Any], chance: Any) -> list[tuple[int, dict[str, Any]]]:
+    def aftermath(
+        self, said: dict[str, Any], row: dict[str, Any], chance: Any
+    ) -> list[tuple[int, dict[str, Any]]]:
         """Return what happened to a ride later, as moments and changes: a cancellation, or a rating and a tip."""
         by = said.get("by", "rider")
         if "cancelled" in said or "by" in said or chance.random() < said.get("drops", 0):
@@ -256,7 +357,11 @@ class Provider:
             stars = said.get("rating", chance.choices((5, 4, 3, 2), (80, 14, 4, 2))[0])
             when = over + chance.randrange(60, 5400)
             found.append((when, {"rating": stars, "rated_at": iso(when)}))
-        tip = cents(said["tip"]) if "tip" in said else (100 * chance.choice((1, 2, 2, 3, 3, 4, 5)) if chance.random() < 0.45 else 0)
+        tip = (
+            cents(said["tip"])
+            if "tip" in said
+            else (100 * chance.choice((1, 2, 2, 3, 3, 4, 5)) if chance.random() < 0.45 else 0)
+        )
         if tip:
             when = over + chance.randrange(120, 3000)
             found.append((when, {"tip": tip, "tipped_at": iso(when)}))
@@ -266,11 +371,21 @@ class Provider:
     def uber_only(self) -> None:
         """Write contacts, shared fares and parcels."""
         for key, who in self.builder.person["people"].items():
-            self.add(self.town.first, "contacts", id=self.id("c", key), name=who["name"], phone=who["phone"])
+            self.add(
+                self.town.first,
+                "contacts",
+                id=self.id("c", key),
+                name=who["name"],
+                phone=who["phone"],
+            )
         for split in self.seeds.get("splits", []):
             at = self.town.moment(split["at"])
             for key in split["with"]:
-                made = {"ride_id": self.id("r", split["ride"]), "contact_id": self.id("c", key), "invited_at": iso(at)}
+                made = {
+                    "ride_id": self.id("r", split["ride"]),
+                    "contact_id": self.id("c", key),
+                    "invited_at": iso(at),
+                }
                 self.add(at, "splits", id=self.id("s", f"{split['ride']}-{key}"), **made)
         for parcel in self.seeds.get("parcels", []):
             self.parcel(parcel)
@@ -279,7 +394,10 @@ class Provider:
         """Write one parcel to somebody the person knows."""
         at, made = self.town.moment(said["at"]), self.id("d", said["key"])
         (start, city), (end, _) = self.town.spots[said["from"]], self.town.spots[said["to"]]
-        route, who = roads.route(city, [start, end], at), self.builder.person["people"][said["with"]]
+        route, who = (
+            roads.route(city, [start, end], at),
+            self.builder.person["people"][said["with"]],
+        )
         crew = self.drivers[city["id"]]
         row: dict[str, Any] = {
             "id": made,
@@ -287,7 +405,11 @@ class Provider:
             "driver_id": crew[int(share("driver", made) * len(crew))]["id"],
             "card_id": self.id("w", next(iter(self.seeds["wallet"]))),
             **rules.ends(start, end),
-            **{"description": said["what"], "recipient_name": who["name"], "recipient_phone": who["phone"]},
+            **{
+                "description": said["what"],
+                "recipient_name": who["name"],
+                "recipient_phone": who["phone"],
+            },
             **{"fare": roads.fare(uber.COURIER, city, route, 0), "cancel_fee": 0},
             **rules.timetable(made, at, roads.wait("uber", uber.COURIER, city, at), route.minutes),
         }
@@ -304,6 +426,20 @@ class Provider:
             self.add(at, "round_up", id=self.id("u", str(number)), enabled=enabled, at=iso(at))
         for challenge in self.seeds["challenges"]:
             begin, end = (self.town.moment(f"{challenge[k]}T00:00") for k in ("starts", "ends"))
-            row = {"description": challenge["what"], "counts": challenge.get("counts", "all"), "mode_id": challenge.get("mode")}
-            row |= {"target": challenge["target"], "reward": cents(challenge["reward"]), "starts_at": iso(begin), "ends_at": iso(end)}
-            self.add(min(begin, self.builder.start), "challenges", id=self.id("c", challenge["key"]), **row)
+            row = {
+                "description": challenge["what"],
+                "counts": challenge.get("counts", "all"),
+                "mode_id": challenge.get("mode"),
+            }
+            row |= {
+                "target": challenge["target"],
+                "reward": cents(challenge["reward"]),
+                "starts_at": iso(begin),
+                "ends_at": iso(end),
+            }
+            self.add(
+                min(begin, self.builder.start),
+                "challenges",
+                id=self.id("c", challenge["key"]),
+                **row,
+            )

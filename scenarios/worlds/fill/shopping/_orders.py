@@ -24,8 +24,19 @@ class Orders:
     `addresses` maps a shop's address keys to their state, `stores` the keys of stores to their state.
     """
 
-    def __init__(self, builder: Builder, products: Products, accounts: dict[str, dict[str, Any]], states: dict[str, str]) -> None:
-        self.builder, self.products, self.accounts, self.states = builder, products, accounts, states
+    def __init__(
+        self,
+        builder: Builder,
+        products: Products,
+        accounts: dict[str, dict[str, Any]],
+        states: dict[str, str],
+    ) -> None:
+        self.builder, self.products, self.accounts, self.states = (
+            builder,
+            products,
+            accounts,
+            states,
+        )
         self._charges = 0
         self.placed: dict[str, set[str]] = {name: set() for name in PREFIX}
         self.known: dict[tuple[str, str], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
@@ -43,10 +54,16 @@ class Orders:
         """Return the next full hour, by day, at which a store hands over."""
         when = datetime.fromtimestamp(after - 1, self.builder.zone) + timedelta(hours=1)
         ahead, hour = (0, max(when.hour, 9)) if when.hour < 20 else (1, 9)
-        return int(datetime.combine(when.date() + timedelta(days=ahead), time(hour), self.builder.zone).timestamp())
+        return int(
+            datetime.combine(
+                when.date() + timedelta(days=ahead), time(hour), self.builder.zone
+            ).timestamp()
+        )
 
     # -- one order --------------------------------------------------------------------------------------------
-    def order(self, shop: str, key: str, at: int, lines: Sequence[Line], said: dict[str, Any]) -> None:
+    def order(
+        self, shop: str, key: str, at: int, lines: Sequence[Line], said: dict[str, Any]
+    ) -> None:
         """Write an order of `lines`.
 
         `said` may hold pay, how, to (address), store, days, took, arrives, total, rate (percent off), option, plan, code, off, slot, waits,
@@ -55,7 +72,10 @@ class Orders:
         prefix, chance = PREFIX[shop], self.builder.chance("order", shop, key)
         order_id, how = self.builder.id(prefix + "o", key), said.get("how", "shipping")
         method = self.builder.id(prefix + "m", said.get("pay") or self.accounts[shop]["pay"])
-        to, store = said.get("to", "home"), str(said.get("store") or self.accounts[shop].get("store"))
+        to, store = (
+            said.get("to", "home"),
+            str(said.get("store") or self.accounts[shop].get("store")),
+        )
         by_parcel = how not in rules.PICKUP
         row: dict[str, Any] = {
             "id": order_id,
@@ -71,17 +91,34 @@ class Orders:
             "code": said.get("code"),
             "plan_id": said.get("plan"),
         }
-        row |= dict.fromkeys(("ships_at", "out_at", "ready_at", "hold_until", "done_at", "lost_at", "canceled_at", "cancel_reason"))
+        row |= dict.fromkeys(
+            (
+                "ships_at",
+                "out_at",
+                "ready_at",
+                "hold_until",
+                "done_at",
+                "lost_at",
+                "canceled_at",
+                "cancel_reason",
+            )
+        )
         if how in rules.PICKUP:
             ready = self.moment(said["slot"]) if "slot" in said else self._next_slot(at + 19 * HOUR)
             row |= rules.pickup(ready) | {"slot_at": iso(ready) if how != "order_pickup" else None}
-            if not said.get("waits") and ready + 2 * HOUR < self.builder.start and "cancel" not in said:
+            if (
+                not said.get("waits")
+                and ready + 2 * HOUR < self.builder.start
+                and "cancel" not in said
+            ):
                 row["done_at"] = iso(ready + chance.randint(20, 110) * 60)
         else:
             row |= self._parcel(shop, at, said, chance)
         items = self._items(shop, key, at, lines, said, self.states[to if by_parcel else store])
         if how == "shipping" and "total" not in said and not said.get("plan"):
-            row["shipping"] = self._shipping(shop, at, said, sum(i["unit_price"] * i["quantity"] - i["discount"] for i in items))
+            row["shipping"] = self._shipping(
+                shop, at, said, sum(i["unit_price"] * i["quantity"] - i["discount"] for i in items)
+            )
         canceled = self.moment(said["cancel"]) if "cancel" in said else None
         if canceled is not None:
             row |= {"canceled_at": None, "done_at": None if how in rules.PICKUP else row["done_at"]}
@@ -97,22 +134,38 @@ class Orders:
             self.charge(shop, row, at + 20, at + 20, total, "order")
             self.charge(shop, row, at + 2 * DAY, at + 4 * DAY, -total, "charged twice")
         if row["lost_at"] is not None:
-            self.charge(shop, row, at, parse_time(row["lost_at"]) + REFUND_AFTER, -total, "lost by the carrier")
+            self.charge(
+                shop,
+                row,
+                at,
+                parse_time(row["lost_at"]) + REFUND_AFTER,
+                -total,
+                "lost by the carrier",
+            )
         if row["hold_until"] is not None and row["done_at"] is None and canceled is None:
             self.charge(shop, row, at, parse_time(row["hold_until"]), -total, rules.UNCLAIMED)
         if canceled is not None:
-            why = {"canceled_at": iso(canceled), "cancel_reason": said.get("why", "Ordered by mistake")}
+            why = {
+                "canceled_at": iso(canceled),
+                "cancel_reason": said.get("why", "Ordered by mistake"),
+            }
             self.builder.change(canceled, f"{shop}_orders", order_id, **why)
             self.charge(shop, row, canceled, canceled, -total, "order canceled")
         else:
             self._aftermath(shop, key, row, items, at, said)
-            if shop == "target" and row["done_at"] is not None and (said.get("pay") or self.accounts[shop]["pay"]) != "red_card":
+            if (
+                shop == "target"
+                and row["done_at"] is not None
+                and (said.get("pay") or self.accounts[shop]["pay"]) != "red_card"
+            ):
                 self.points(at, row["done_at"], "Purchase", net // 100, order_id)
 
     def _shipping(self, shop: str, at: int, said: dict[str, Any], net: int) -> int:
         """Return what a parcel cost: nothing for members and from 35 dollars on."""
         own = self.accounts[shop]
-        member = (own.get("prime_until") or own.get("plus_until") or "") > iso(at) or said.get("pay") == "red_card"
+        member = (own.get("prime_until") or own.get("plus_until") or "") > iso(at) or said.get(
+            "pay"
+        ) == "red_card"
         return 0 if member or net >= 3500 else {"amazon": 599, "walmart": 699, "target": 599}[shop]
 
     def _parcel(self, shop: str, at: int, said: dict[str, Any], chance: Any) -> dict[str, Any]:
@@ -122,7 +175,9 @@ class Orders:
             arrives = self.moment(f"{said['arrives']}T14:20")
             promised = max(promised, self.moment(f"{said['arrives']}T21:00"))
         else:
-            arrives = self.later(at, said.get("took", chance.randint(low, high)), chance.randint(11, 18))
+            arrives = self.later(
+                at, said.get("took", chance.randint(low, high)), chance.randint(11, 18)
+            )
         if said.get("late"):
             arrives = promised + said["late"] * DAY - 5 * HOUR
         ships = min(at + chance.randint(8, 20) * HOUR, arrives - 9 * HOUR)
@@ -133,35 +188,70 @@ class Orders:
             return row | {"lost_at": iso(promised + 6 * DAY)}
         return row | {"out_at": iso(max(arrives - 5 * HOUR, at + 400)), "done_at": iso(arrives)}
 
-    def _items(self, shop: str, key: str, at: int, lines: Sequence[Line], said: dict[str, Any], state: str) -> list[dict[str, Any]]:
+    def _items(
+        self, shop: str, key: str, at: int, lines: Sequence[Line], said: dict[str, Any], state: str
+    ) -> list[dict[str, Any]]:
         food = [self.products.items[k]["food"] for k, _, _ in lines]
         prices = [self.products.price_at(shop, k, at) for k, _, _ in lines]
-        off = split(cents(said["off"]), [p * n for p, (_, _, n) in zip(prices, lines, strict=True)]) if "off" in said else [0] * len(lines)
+        off = (
+            split(cents(said["off"]), [p * n for p, (_, _, n) in zip(prices, lines, strict=True)])
+            if "off" in said
+            else [0] * len(lines)
+        )
         if "rate" in said or said.get("pay") == "red_card":
-            off = [percent(p * n, said.get("rate", 5)) for p, (_, _, n) in zip(prices, lines, strict=True)]
-        taxes = tax_shares(state, [(p * n - o, f) for p, (_, _, n), o, f in zip(prices, lines, off, food, strict=True)])
+            off = [
+                percent(p * n, said.get("rate", 5))
+                for p, (_, _, n) in zip(prices, lines, strict=True)
+            ]
+        taxes = tax_shares(
+            state,
+            [(p * n - o, f) for p, (_, _, n), o, f in zip(prices, lines, off, food, strict=True)],
+        )
         if "total" in said:
             prices, taxes = self._fit(lines, prices, food, said, state)
         found = []
         for number, (product, chosen, quantity) in enumerate(lines):
-            item = self.products.find(shop, product, chosen) | {"id": self.builder.id(PREFIX[shop] + "i", f"{key}-{number}")}
-            item |= {"order_id": self.builder.id(PREFIX[shop] + "o", key), "quantity": quantity, "unit_price": prices[number]}
+            item = self.products.find(shop, product, chosen) | {
+                "id": self.builder.id(PREFIX[shop] + "i", f"{key}-{number}")
+            }
+            item |= {
+                "order_id": self.builder.id(PREFIX[shop] + "o", key),
+                "quantity": quantity,
+                "unit_price": prices[number],
+            }
             item |= {"discount": off[number], "tax": taxes[number]}
             if shop == "amazon":
                 item |= {"gift_wrap": False, "gift_message": None}
             elif shop == "walmart":
-                item |= {"substitution": "allow_substitution", "outcome": None, "substitute_id": None, "settled_at": None}
+                item |= {
+                    "substitution": "allow_substitution",
+                    "outcome": None,
+                    "substitute_id": None,
+                    "settled_at": None,
+                }
             else:
-                item |= {"circle": 0, "promo": 0 if "code" not in said else off[number], "offer_id": None, "registry_id": None}
+                item |= {
+                    "circle": 0,
+                    "promo": 0 if "code" not in said else off[number],
+                    "offer_id": None,
+                    "registry_id": None,
+                }
             found.append(item)
         return found
 
     def _fit(
-        self, lines: Sequence[Line], prices: list[int], food: list[bool], said: dict[str, Any], state: str
+        self,
+        lines: Sequence[Line],
+        prices: list[int],
+        food: list[bool],
+        said: dict[str, Any],
+        state: str,
     ) -> tuple[list[int], list[int]]:
         """Return prices and taxes with which the order comes to its total, and the item that went back to its refund."""
         apart = said.get("back", {}).get("line")
-        groups = [[n for n in range(len(lines)) if n != apart]] + ([[apart]] if apart is not None else [])
+        groups = [[n for n in range(len(lines)) if n != apart]] + (
+            [[apart]] if apart is not None else []
+        )
         sums = [cents(said["total"]) - (cents(said["back"]["refund"]) if apart is not None else 0)]
         sums += [cents(said["back"]["refund"])] if apart is not None else []
         found, taxes = list(prices), [0] * len(lines)
@@ -172,7 +262,10 @@ class Orders:
             for net in range(gross, 0, -1):
                 shares = split(net, weights)
                 owed = tax_shares(state, [(s, food[n]) for s, n in zip(shares, group, strict=True)])
-                if all(s % lines[n][2] == 0 for s, n in zip(shares, group, strict=True)) and net + sum(owed) <= gross:
+                if (
+                    all(s % lines[n][2] == 0 for s, n in zip(shares, group, strict=True))
+                    and net + sum(owed) <= gross
+                ):
                     owed[0] += gross - net - sum(owed)
                     break
             for place, n in enumerate(group):
@@ -180,27 +273,64 @@ class Orders:
         return found, taxes
 
     # -- what came after --------------------------------------------------------------------------------------
-    def charge(self, shop: str, row: dict[str, Any], made: int, at: int, amount: int, what: str, ref: str | None = None) -> None:
+    def charge(
+        self,
+        shop: str,
+        row: dict[str, Any],
+        made: int,
+        at: int,
+        amount: int,
+        what: str,
+        ref: str | None = None,
+    ) -> None:
         """Write money that moved, or will, for an order."""
         self._charges += 1
-        entry = {"order_id": row["id"], "method_id": row["method_id"], "amount": amount, "at": iso(at), "what": what, "ref": ref}
-        self.builder.add(made, f"{shop}_charges", id=self.builder.id(PREFIX[shop] + "c", f"seed-{self._charges}"), **entry)
+        entry = {
+            "order_id": row["id"],
+            "method_id": row["method_id"],
+            "amount": amount,
+            "at": iso(at),
+            "what": what,
+            "ref": ref,
+        }
+        self.builder.add(
+            made,
+            f"{shop}_charges",
+            id=self.builder.id(PREFIX[shop] + "c", f"seed-{self._charges}"),
+            **entry,
+        )
 
     def points(self, made: int, at: str, what: str, points: int, order_id: str | None) -> None:
         """Write an entry of the Circle ledger."""
         self._charges += 1
         row = {"at": at, "what": what, "points": points, "order_id": order_id}
-        self.builder.add(made, "target_points", id=self.builder.id("tgq", f"seed-{self._charges}"), **row)
+        self.builder.add(
+            made, "target_points", id=self.builder.id("tgq", f"seed-{self._charges}"), **row
+        )
 
-    def _aftermath(self, shop: str, key: str, row: dict[str, Any], items: list[dict[str, Any]], at: int, said: dict[str, Any]) -> None:
+    def _aftermath(
+        self,
+        shop: str,
+        key: str,
+        row: dict[str, Any],
+        items: list[dict[str, Any]],
+        at: int,
+        said: dict[str, Any],
+    ) -> None:
         if "refund" in said:
             amount, why = said["refund"]
-            when = min(parse_time(row["done_at"] or row["promised_by"]) + DAY, self.builder.start - HOUR)
+            when = min(
+                parse_time(row["done_at"] or row["promised_by"]) + DAY, self.builder.start - HOUR
+            )
             self.charge(shop, row, when, when, -cents(amount), why, items[0]["id"])
         if "back" not in said:
             return
         back, done = said["back"], parse_time(row["done_at"])
-        asked = self.moment(back["at"]) if "at" in back else min(done + DAY, self.builder.start - 30 * HOUR)
+        asked = (
+            self.moment(back["at"])
+            if "at" in back
+            else min(done + DAY, self.builder.start - 30 * HOUR)
+        )
         asked = max(asked, done + HOUR)
         method = back.get("method", "mail")
         travel, handling = rules.TRAVEL[method]
@@ -210,8 +340,17 @@ class Orders:
             received = min(received, refunded - HOUR)
         item = items[back["line"]]
         return_id = self.builder.id(PREFIX[shop] + "x", key)
-        made = {"order_id": row["id"], "item_id": item["id"], "reason": back.get("why", "Not what I wanted"), "method": method}
-        made |= {"requested_at": iso(asked), "received_at": iso(received), "refunded_at": iso(refunded)}
+        made = {
+            "order_id": row["id"],
+            "item_id": item["id"],
+            "reason": back.get("why", "Not what I wanted"),
+            "method": method,
+        }
+        made |= {
+            "requested_at": iso(asked),
+            "received_at": iso(received),
+            "refunded_at": iso(refunded),
+        }
         self.builder.add(asked, f"{shop}_returns", id=return_id, **made)
         worth = item["unit_price"] * item["quantity"] - item["discount"] + item["tax"]
         self.charge(shop, row, asked, refunded, -worth, "return", return_id)
@@ -230,8 +369,16 @@ class Orders:
             "competitor": said["who"],
             "claimed": item["unit_price"] - cents(said["less"]),
         }
-        made |= {"found": item["unit_price"] - back if back else item["unit_price"], "verdict": "approved" if back else "denied"}
-        made |= {"why": said["why"], "refund": back, "requested_at": iso(at), "decided_at": iso(at + 2 * HOUR)}
+        made |= {
+            "found": item["unit_price"] - back if back else item["unit_price"],
+            "verdict": "approved" if back else "denied",
+        }
+        made |= {
+            "why": said["why"],
+            "refund": back,
+            "requested_at": iso(at),
+            "decided_at": iso(at + 2 * HOUR),
+        }
         self.builder.add(at, "walmart_matches", id=self.builder.id("wmk", said["order"]), **made)
         if back:
             self.charge("walmart", row, at, at + 2 * HOUR, -back, "price match", item["id"])
@@ -240,7 +387,10 @@ class Orders:
     def singles(self, found: list[dict[str, Any]]) -> None:
         """Write the orders that seeds describe one by one."""
         for said in found:
-            lines = [(str(k), str(v) if v is not None else None, n) for k, v, n in ((*_three(i),) for i in said["items"])]
+            lines = [
+                (str(k), str(v) if v is not None else None, n)
+                for k, v, n in ((*_three(i),) for i in said["items"])
+            ]
             more = {k: v for k, v in said.items() if k not in ("shop", "key", "at", "items")}
             self.order(said["shop"], said["key"], self.moment(said["at"]), lines, more)
 
@@ -248,20 +398,35 @@ class Orders:
         """Write orders that came back every so many days until the start of the world."""
         for said in found:
             chance, number = self.builder.chance("routine", said["key"]), 0
-            at = self.later(since, said.get("first", chance.randint(3, said["every"])), said.get("hour", 19))
-            more = {k: v for k, v in said.items() if k not in ("shop", "key", "items", "every", "first", "hour", "skip")}
+            at = self.later(
+                since, said.get("first", chance.randint(3, said["every"])), said.get("hour", 19)
+            )
+            more = {
+                k: v
+                for k, v in said.items()
+                if k not in ("shop", "key", "items", "every", "first", "hour", "skip")
+            }
             while at < self.builder.start - 6 * HOUR:
                 number += 1
                 if chance.random() >= said.get("skip", 0.1):
-                    lines = [(str(k), str(v) if v is not None else None, n) for k, v, n in ((*_three(i),) for i in said["items"])]
+                    lines = [
+                        (str(k), str(v) if v is not None else None, n)
+                        for k, v, n in ((*_three(i),) for i in said["items"])
+                    ]
                     self.order(said["shop"], f"{said['key']}-{number}", at, lines, more)
-                at = self.later(at, said["every"] + chance.randint(-2, 2), chance.randint(8, 21)) + chance.randint(0, 3000)
+                at = self.later(
+                    at, said["every"] + chance.randint(-2, 2), chance.randint(8, 21)
+                ) + chance.randint(0, 3000)
 
     def strays(self, counts: dict[str, int], likes: list[str], since: int) -> None:
         """Write orders of one to three things that the person likes, on any day."""
         span = self.builder.start - 3 * DAY - since
         for shop, count in counts.items():
-            known = [k for k in likes if k in self.products.sold[shop] and (shop != "amazon" or k in self.products.offers)]
+            known = [
+                k
+                for k in likes
+                if k in self.products.sold[shop] and (shop != "amazon" or k in self.products.offers)
+            ]
             for number in range(count):
                 chance = self.builder.chance("stray", shop, number)
                 at = since + int(span * (number + chance.random()) / count)
@@ -286,15 +451,34 @@ class Orders:
         said |= {"arrives": str(buy["arrives"])} if "arrives" in buy else {}
         said |= {"cancel": str(buy["cancelled"]) + "T09:30"} if "cancelled" in buy else {}
         if "returned" in buy and "refunded" in buy:
-            line = buy["items"].index(buy["returned"]) if buy["returned"] in buy["items"] else len(lines) - 1
-            said["back"] = {"line": line, "refund": buy["refunded"], "done": True, **more.get("returned", {})}
+            line = (
+                buy["items"].index(buy["returned"])
+                if buy["returned"] in buy["items"]
+                else len(lines) - 1
+            )
+            said["back"] = {
+                "line": line,
+                "refund": buy["refunded"],
+                "done": True,
+                **more.get("returned", {}),
+            }
         elif "refunded" in buy:
             said["refund"] = [buy["refunded"], "refund"]
         paid = happening.get("paid", {})
-        if isinstance(paid, dict) and paid.get("amount") == buy["total"] and paid["by"] in self.builder.person["cards"]:
+        if (
+            isinstance(paid, dict)
+            and paid.get("amount") == buy["total"]
+            and paid["by"] in self.builder.person["cards"]
+        ):
             said["pay"] = paid["by"]
         said.pop("returned", None)
-        self.order(buy["on"], happening["key"], self.moment(buy.get("made") or buy.get("at") or happening["at"]), lines, said)
+        self.order(
+            buy["on"],
+            happening["key"],
+            self.moment(buy.get("made") or buy.get("at") or happening["at"]),
+            lines,
+            said,
+        )
 
 
 def _two(said: Any) -> tuple[str, str | None]:

@@ -15,7 +15,11 @@ from servers.shopping._rules import DAY
 
 SHOPS = {"a": "amazon", "w": "walmart", "t": "target"}
 PREFIX = {"amazon": "az", "walmart": "wm", "target": "tg"}
-_SPREAD = {"amazon": (0.94, 1.06, (99,)), "walmart": (0.92, 1.02, (97, 88, 98)), "target": (0.98, 1.08, (99,))}
+_SPREAD = {
+    "amazon": (0.94, 1.06, (99,)),
+    "walmart": (0.92, 1.02, (97, 88, 98)),
+    "target": (0.98, 1.08, (99,)),
+}
 PER_ORDER = 12
 
 
@@ -49,12 +53,27 @@ class Products:
     def fill(self) -> None:
         """Write everything that is for sale."""
         for key, name, rating, ratings, since in catalogue()["sellers"]:
-            row = {"name": name, "rating": rating, "ratings": ratings, "since": since, "own": key == "amazon"}
+            row = {
+                "name": name,
+                "rating": rating,
+                "ratings": ratings,
+                "since": since,
+                "own": key == "amazon",
+            }
             self.builder.add(self.since, "amazon_sellers", id=self.id("azs", key), **row)
         for key, name, brand, category, price, shops, more in catalogue()["products"]:
             self._product(key, name, brand, category, price, shops, more)
 
-    def _product(self, key: str, name: str, brand: str, category: str, price: float, shops: str, more: dict[str, Any]) -> None:
+    def _product(
+        self,
+        key: str,
+        name: str,
+        brand: str,
+        category: str,
+        price: float,
+        shops: str,
+        more: dict[str, Any],
+    ) -> None:
         kind = catalogue()["categories"][category]
         item = {
             "name": name,
@@ -70,13 +89,19 @@ class Products:
         words = " ".join([brand, category, kind["words"], *more.get("s", [])])
         for short in shops:
             shop = SHOPS[short]
-            common = {"item_id": self.upc(key), "title": more.get(short, f"{brand} {name[0].upper()}{name[1:]}"), "words": words}
+            common = {
+                "item_id": self.upc(key),
+                "title": more.get(short, f"{brand} {name[0].upper()}{name[1:]}"),
+                "words": words,
+            }
             common |= {"stars": self._stars(shop, key), "per_order": more.get("limit", PER_ORDER)}
             gone = short in more.get("gone", "")
             common["discontinued_at"] = iso(self.builder.start - 40 * DAY) if gone else None
             base = self.price(shop, key, price, more)
             if shop == "amazon":
-                common["words"] = " ".join([words, *(v for values in more.get("v", {}).values() for v in values)])
+                common["words"] = " ".join(
+                    [words, *(v for values in more.get("v", {}).values() for v in values)]
+                )
                 self._on_amazon(key, common, base, more)
             else:
                 self._listings(short, key, common, base, more)
@@ -89,7 +114,9 @@ class Products:
         low, high, ends = _SPREAD[shop]
         chance = self.builder.chance("price", shop, key)
         factor = 1.0 if more.get("steady") else chance.uniform(low, high)
-        return max(int(price * factor) - 1, 1) * 100 + (99 if more.get("steady") else chance.choice(ends))
+        return max(int(price * factor) - 1, 1) * 100 + (
+            99 if more.get("steady") else chance.choice(ends)
+        )
 
     def _stars(self, shop: str, key: str) -> list[int]:
         chance = self.builder.chance("stars", shop, key)
@@ -102,44 +129,142 @@ class Products:
         row = self.builder.add(self.since, "amazon_products", id=self.id("azp", key), **common)
         self.sold["amazon"][key] = [row]
         chance = self.builder.chance("offers", key)
-        for number, (name, value) in enumerate((n, v) for n, values in more.get("v", {}).items() for v in values):
-            variant = {"product_id": row["id"], "attributes": {name: value}, "extra": 0 if number < 3 else 200}
+        for number, (name, value) in enumerate(
+            (n, v) for n, values in more.get("v", {}).items() for v in values
+        ):
+            variant = {
+                "product_id": row["id"],
+                "attributes": {name: value},
+                "extra": 0 if number < 3 else 200,
+            }
             stock = 0 if chance.random() < 0.08 and number else chance.randint(4, 60)
-            made = {"id": self.id("azv", f"{key}-{value}")} | variant | {"stock": stock, "counted_at": iso(self.builder.start)}
-            self.variants.setdefault(key, []).append(self.builder.add(self.since, "amazon_variants", **made))
+            made = (
+                {"id": self.id("azv", f"{key}-{value}")}
+                | variant
+                | {"stock": stock, "counted_at": iso(self.builder.start)}
+            )
+            self.variants.setdefault(key, []).append(
+                self.builder.add(self.since, "amazon_variants", **made)
+            )
         if row["discontinued_at"] is None:
             swing = 0 if more.get("steady") else chance.choice([0, 4, 6, 8, 12])
             out = "a" in more.get("out", "")
-            back = iso(self.builder.start + more["back"] * DAY)[:10] if out and "back" in more else None
+            back = (
+                iso(self.builder.start + more["back"] * DAY)[:10]
+                if out and "back" in more
+                else None
+            )
             stock = 0 if out else chance.choice([2, 14, 40, 90, 160])
-            self._offer(key, "amazon", "new", base, swing=swing, shipping=0, prime=True, days=[1, 2], stock=stock, back=back)
+            self._offer(
+                key,
+                "amazon",
+                "new",
+                base,
+                swing=swing,
+                shipping=0,
+                prime=True,
+                days=[1, 2],
+                stock=stock,
+                back=back,
+            )
             if row["title"].startswith("Norvane"):
-                self._offer(key, "norvane", "new", base - 100, swing=0, shipping=0, prime=True, days=[1, 3], stock=25)
-            for seller in chance.sample(["brightdeal", "cascade", "hillmark", "northgate"], chance.choice([0, 0, 1, 1, 2])):
-                worth, post = int(base * chance.uniform(0.9, 1.12)) // 10 * 10 + 5, chance.choice([0, 399, 599])
-                self._offer(key, seller, "new", worth, swing=5, shipping=post, prime=False, days=[3, 6], stock=chance.choice([0, 3, 12]))
+                self._offer(
+                    key,
+                    "norvane",
+                    "new",
+                    base - 100,
+                    swing=0,
+                    shipping=0,
+                    prime=True,
+                    days=[1, 3],
+                    stock=25,
+                )
+            for seller in chance.sample(
+                ["brightdeal", "cascade", "hillmark", "northgate"], chance.choice([0, 0, 1, 1, 2])
+            ):
+                worth, post = (
+                    int(base * chance.uniform(0.9, 1.12)) // 10 * 10 + 5,
+                    chance.choice([0, 399, 599]),
+                )
+                self._offer(
+                    key,
+                    seller,
+                    "new",
+                    worth,
+                    swing=5,
+                    shipping=post,
+                    prime=False,
+                    days=[3, 6],
+                    stock=chance.choice([0, 3, 12]),
+                )
             if chance.random() < 0.08:
-                self._offer(key, "quickbay", "new", int(base * 0.6), swing=0, shipping=699, prime=False, days=[9, 18], stock=30)
+                self._offer(
+                    key,
+                    "quickbay",
+                    "new",
+                    int(base * 0.6),
+                    swing=0,
+                    shipping=699,
+                    prime=False,
+                    days=[9, 18],
+                    stock=30,
+                )
         if more.get("used"):
             self._offer(
-                key, "renewly", "renewed", int(base * 0.74), swing=0, shipping=0, prime=True, days=[2, 4], stock=chance.randint(1, 9)
+                key,
+                "renewly",
+                "renewed",
+                int(base * 0.74),
+                swing=0,
+                shipping=0,
+                prime=True,
+                days=[2, 4],
+                stock=chance.randint(1, 9),
             )
             if chance.random() < 0.5:
                 new = {o["seller_id"] for o in self.offers[key]}
-                seller = next(s for s in ("cascade", "hillmark", "northgate") if self.id("azs", s) not in new)
-                self._offer(key, seller, "used_good", int(base * 0.55), swing=0, shipping=499, prime=False, days=[4, 7], stock=1)
+                seller = next(
+                    s for s in ("cascade", "hillmark", "northgate") if self.id("azs", s) not in new
+                )
+                self._offer(
+                    key,
+                    seller,
+                    "used_good",
+                    int(base * 0.55),
+                    swing=0,
+                    shipping=499,
+                    prime=False,
+                    days=[4, 7],
+                    stock=1,
+                )
 
-    def _offer(self, key: str, seller: str, condition: str, price: int, *, back: str | None = None, **more: Any) -> None:
+    def _offer(
+        self,
+        key: str,
+        seller: str,
+        condition: str,
+        price: int,
+        *,
+        back: str | None = None,
+        **more: Any,
+    ) -> None:
         row: dict[str, Any] = {
             "id": self.id("azf", f"{key}-{seller}-{condition}"),
             "product_id": self.id("azp", key),
             "seller_id": self.id("azs", seller),
         }
-        row |= {"condition": condition, "price": price, "counted_at": iso(self.builder.start), "restock_on": back} | more
+        row |= {
+            "condition": condition,
+            "price": price,
+            "counted_at": iso(self.builder.start),
+            "restock_on": back,
+        } | more
         self.offers.setdefault(key, []).append(self.builder.add(self.since, "amazon_offers", **row))
 
     # -- Walmart and Target -----------------------------------------------------------------------------------
-    def _listings(self, short: str, key: str, common: dict[str, Any], base: int, more: dict[str, Any]) -> None:
+    def _listings(
+        self, short: str, key: str, common: dict[str, Any], base: int, more: dict[str, Any]
+    ) -> None:
         shop, builder = SHOPS[short], self.builder
         prefix, table = PREFIX[shop] + "p", f"{shop}_products"
         names, values = list(more.get("v", {})), list(combinations(*more.get("v", {}).values()))
@@ -151,10 +276,22 @@ class Products:
         for number, chosen in enumerate(values):
             out = short in more.get("out", "") or (number > 0 and chance.random() < 0.1)
             suffix = f" - {', '.join(chosen)}" if chosen else ""
-            row = common | {"title": common["title"] + suffix, "options": dict(zip(names, chosen, strict=True)), "family": family}
-            row |= {"id": family if number == 0 else self.id(prefix, f"{key}-{'-'.join(chosen)}"), "price": base} | special
-            row |= {"stock": 0 if out else chance.choice([1, 9, 30, 75, 140]), "counted_at": iso(builder.start)}
-            row["restock_on"] = iso(builder.start + more["back"] * DAY)[:10] if out and "back" in more else None
+            row = common | {
+                "title": common["title"] + suffix,
+                "options": dict(zip(names, chosen, strict=True)),
+                "family": family,
+            }
+            row |= {
+                "id": family if number == 0 else self.id(prefix, f"{key}-{'-'.join(chosen)}"),
+                "price": base,
+            } | special
+            row |= {
+                "stock": 0 if out else chance.choice([1, 9, 30, 75, 140]),
+                "counted_at": iso(builder.start),
+            }
+            row["restock_on"] = (
+                iso(builder.start + more["back"] * DAY)[:10] if out and "back" in more else None
+            )
             row["online_only"] = more.get("online", False)
             if shop == "target":
                 drawn = chance.random()
@@ -163,7 +300,9 @@ class Products:
             if changed:
                 row["price"] = int(base * 1.09) // 100 * 100 + 99
                 builder.change(moved, table, row["id"], price=base)
-            self.sold[shop].setdefault(key, []).append(builder.add(self.since, table, **row) | {"price": base})
+            self.sold[shop].setdefault(key, []).append(
+                builder.add(self.since, table, **row) | {"price": base}
+            )
 
     def _special(self, short: str, chance: Any, base: int, more: dict[str, Any]) -> dict[str, Any]:
         share, first, last = more.get("cut", {}).get(short, (0, 0, 0))
@@ -173,7 +312,11 @@ class Products:
             return {"special": None, "special_from": None, "special_until": None}
         start = self.builder.start
         price = int(base * (1 - share)) // 100 * 100 + 99
-        return {"special": min(price, base - 50), "special_from": iso(start + first * DAY), "special_until": iso(start + last * DAY)}
+        return {
+            "special": min(price, base - 50),
+            "special_from": iso(start + first * DAY),
+            "special_until": iso(start + last * DAY),
+        }
 
     # -- for orders -------------------------------------------------------------------------------------------
     def find(self, shop: str, key: str, chosen: str | None) -> dict[str, Any]:
@@ -181,9 +324,17 @@ class Products:
         if shop == "amazon":
             row = self.sold["amazon"][key][0]
             known = self.variants.get(key, [])
-            variant = next((v for v in known if chosen in v["attributes"].values()), known[0] if known else None)
+            variant = next(
+                (v for v in known if chosen in v["attributes"].values()),
+                known[0] if known else None,
+            )
             seller = self.offers[key][0]["seller_id"]
-            return {"product_id": row["id"], "title": row["title"], "variant_id": variant["id"] if variant else None, "seller_id": seller}
+            return {
+                "product_id": row["id"],
+                "title": row["title"],
+                "variant_id": variant["id"] if variant else None,
+                "seller_id": seller,
+            }
         family = self.sold[shop][key]
         row = next((r for r in family if chosen in r["options"].values()), family[0])
         return {"product_id": row["id"], "title": row["title"]}

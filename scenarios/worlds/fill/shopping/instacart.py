@@ -72,25 +72,61 @@ class Shelf:
 
     def _catalogue(self, said: dict[str, Any]) -> None:
         for key, title, summary, diets, servings, minutes, parts, steps in said.pop("recipes"):
-            ingredients = [{"name": n, "family": f, "quantity": q, "unit": u} for n, (f, q, u) in parts.items()]
-            row = {"title": title, "summary": summary, "diets": diets, "servings": servings, "minutes": minutes}
-            self.builder.add(self.first, "instacart_recipes", id=self.id("x", key), ingredients=ingredients, steps=steps, **row)
+            ingredients = [
+                {"name": n, "family": f, "quantity": q, "unit": u} for n, (f, q, u) in parts.items()
+            ]
+            row = {
+                "title": title,
+                "summary": summary,
+                "diets": diets,
+                "servings": servings,
+                "minutes": minutes,
+            }
+            self.builder.add(
+                self.first,
+                "instacart_recipes",
+                id=self.id("x", key),
+                ingredients=ingredients,
+                steps=steps,
+                **row,
+            )
         words = said.pop("words")
         self.crew = []
         for name in said.pop("shoppers"):
             chance = self.builder.chance("shopper", name)
-            row = {"name": name, "rating": round(chance.uniform(4.6, 5), 2), "orders": chance.randrange(40, 3000)}
+            row = {
+                "name": name,
+                "rating": round(chance.uniform(4.6, 5), 2),
+                "orders": chance.randrange(40, 3000),
+            }
             city = self.builder.person["home"]["city"]
-            self.crew.append(self.builder.add(self.first, "instacart_shoppers", id=self.id("h", name), city=city, **row))
+            self.crew.append(
+                self.builder.add(
+                    self.first, "instacart_shoppers", id=self.id("h", name), city=city, **row
+                )
+            )
         for category, families in said.items():
             for family, found in families.items():
                 for name, brand, size, unit, price, labels in found:
                     key = f"{slug(family)}-{slug(brand)}-{size:g}"
                     while key in self.products:
                         key += "-b"
-                    row = {"family": family, "name": name, "brand": brand, "category": category, "size": float(size), "unit": unit}
-                    row |= {"price": price, "labels": [LABELS[c] for c in labels], "words": words.get(family, "")}
-                    self.products[key] = self.builder.add(self.first, "instacart_products", id=self.id("p", key), **row)
+                    row = {
+                        "family": family,
+                        "name": name,
+                        "brand": brand,
+                        "category": category,
+                        "size": float(size),
+                        "unit": unit,
+                    }
+                    row |= {
+                        "price": price,
+                        "labels": [LABELS[c] for c in labels],
+                        "words": words.get(family, ""),
+                    }
+                    self.products[key] = self.builder.add(
+                        self.first, "instacart_products", id=self.id("p", key), **row
+                    )
                     self.families.setdefault(family, []).append(self.products[key])
 
     def _store(self, key: str, said: dict[str, Any]) -> None:
@@ -118,36 +154,83 @@ class Shelf:
     def _exception(self, number: int, said: dict[str, Any]) -> None:
         store, product = self.stores[said["store"]], self.products[said["product"]]
         begin, end = self.moment(said["from"]), self.moment(said["to"])
-        row = {"store_id": store["id"], "product_id": product["id"], "price": cents(said["price"]) if "price" in said else None}
+        row = {
+            "store_id": store["id"],
+            "product_id": product["id"],
+            "price": cents(said["price"]) if "price" in said else None,
+        }
         row |= {"stock": said.get("stock"), "begins": iso(begin), "ends": iso(end)}
-        made = self.builder.add(min(begin, self.builder.start), "instacart_exceptions", id=self.id("e", str(number)), **row)
+        made = self.builder.add(
+            min(begin, self.builder.start),
+            "instacart_exceptions",
+            id=self.id("e", str(number)),
+            **row,
+        )
         self.kept[said["store"]].setdefault(product["id"], []).append(made)
 
     def _coupon(self, said: dict[str, Any]) -> None:
         begin, end = (self.moment(f"{said[k]}T00:00") for k in ("starts", "expires"))
         money = {k: cents(said[k]) if k in said else None for k in ("amount", "most")}
-        row = {"title": said["title"], "percent": said.get("percent"), "minimum": cents(said.get("minimum", 0)), **money}
-        row |= {"store_ids": [self.stores[s]["id"] for s in said.get("stores", [])], "starts_at": iso(begin), "expires_at": iso(end)}
-        self.builder.add(min(begin, self.builder.start), "instacart_coupons", code=said["code"], **row)
+        row = {
+            "title": said["title"],
+            "percent": said.get("percent"),
+            "minimum": cents(said.get("minimum", 0)),
+            **money,
+        }
+        row |= {
+            "store_ids": [self.stores[s]["id"] for s in said.get("stores", [])],
+            "starts_at": iso(begin),
+            "expires_at": iso(end),
+        }
+        self.builder.add(
+            min(begin, self.builder.start), "instacart_coupons", code=said["code"], **row
+        )
 
     def account(self) -> None:
         """Write who shops, where to, and with which cards."""
         person, add, first = self.builder.person, self.builder.add, self.first
-        who = {"name": person["name"], "email": person["emails"]["personal"], "phone": person["phone"], "timezone": person["timezone"]}
+        who = {
+            "name": person["name"],
+            "email": person["emails"]["personal"],
+            "phone": person["phone"],
+            "timezone": person["timezone"],
+        }
         add(first, "instacart_profile", id=self.id("u", "me"), **who)
         for hour, (key, said) in enumerate(self.seeds["addresses"].items()):
             place = self.builder.places[said.get("place", key)]
             city = next(c["name"] for c in person["cities"] if c["key"] == place["city"])
-            row = {k: place[k] for k in ("street", "state", "zip", "lat", "lng")} | {"city": city, "label": said["label"]}
+            row = {k: place[k] for k in ("street", "state", "zip", "lat", "lng")} | {
+                "city": city,
+                "label": said["label"],
+            }
             at = first + hour * 3600
-            add(at, "instacart_addresses", id=self.id("a", key), instructions=said.get("note"), added_at=iso(at), **row)
+            add(
+                at,
+                "instacart_addresses",
+                id=self.id("a", key),
+                instructions=said.get("note"),
+                added_at=iso(at),
+                **row,
+            )
         home = person["home"]
         billing = f"{home['street']}, {home['city']}, {home['state_code']} {home['zip']}"
         for hour, (key, said) in enumerate(self.seeds["cards"].items()):
             known = person["cards"].get(key, {}) | said
-            row = {"kind": known["brand"], "last_four": known["last4"], "expires": str(known["expires"]), "is_default": hour == 0}
+            row = {
+                "kind": known["brand"],
+                "last_four": known["last4"],
+                "expires": str(known["expires"]),
+                "is_default": hour == 0,
+            }
             at = first + hour * 3600
-            add(at, "instacart_cards", id=self.id("m", key), billing_address=billing, added_at=iso(at), **row)
+            add(
+                at,
+                "instacart_cards",
+                id=self.id("m", key),
+                billing_address=billing,
+                added_at=iso(at),
+                **row,
+            )
 
     def carts(self) -> None:
         """Write the carts that wait for a checkout."""
@@ -155,16 +238,32 @@ class Shelf:
             at = self.moment(said["at"])
             cart, store = self.id("c", key), self.stores[said["store"]]
             self.builder.add(
-                at, "instacart_carts", id=cart, store_id=store["id"], created_at=iso(at), order_id=None, coupon=said.get("coupon")
+                at,
+                "instacart_carts",
+                id=cart,
+                store_id=store["id"],
+                created_at=iso(at),
+                order_id=None,
+                coupon=said.get("coupon"),
             )
             for number, item in enumerate(said["items"]):
                 product, quantity, *more = item
-                row = {"cart_id": cart, "product_id": self.products[product]["id"], "quantity": quantity, "added_at": iso(at + 40 * number)}
+                row = {
+                    "cart_id": cart,
+                    "product_id": self.products[product]["id"],
+                    "quantity": quantity,
+                    "added_at": iso(at + 40 * number),
+                }
                 row |= {"preference": more[0] if more else "best_match", "notes": None}
                 row["replacement_id"] = self.products[more[1]]["id"] if len(more) > 1 else None
                 for wanted in (product, *more[1:2]):
                     self.need(said["store"], self.products[wanted])
-                self.builder.add(at + 40 * number, "instacart_cart_items", id=self.id("l", f"{key}-{number}"), **row)
+                self.builder.add(
+                    at + 40 * number,
+                    "instacart_cart_items",
+                    id=self.id("l", f"{key}-{number}"),
+                    **row,
+                )
 
     def need(self, store: str, product: dict[str, Any]) -> None:
         """Remember that an order or cart of a store holds a product, so that the store carries it."""
@@ -178,7 +277,9 @@ class Shelf:
 
     def usual(self, family: str, store: dict[str, Any]) -> dict[str, Any]:
         """Return the product of a kind that the person takes in a store."""
-        rows = [r for r in self.families[family] if stock.carries(store, r)] or self.families[family]
+        rows = [r for r in self.families[family] if stock.carries(store, r)] or self.families[
+            family
+        ]
         return rows[int(share("usual", self.builder.name, family) * len(rows))]
 
     def meant(self, text: str, store: dict[str, Any]) -> dict[str, Any]:
@@ -189,7 +290,11 @@ class Shelf:
             kind, name = tokens(row["family"]), tokens(row["name"])
             exact = len(raw & set(row["family"].split())) / 10
             near = len(said & kind) / len(set(row["family"].split()))
-            return near + exact + len(said & name) / 100, stock.carries(store, row), row is self.usual(row["family"], store)
+            return (
+                near + exact + len(said & name) / 100,
+                stock.carries(store, row),
+                row is self.usual(row["family"], store),
+            )
 
         return max(self.products.values(), key=fit)
 
@@ -220,36 +325,70 @@ class Book:
                 yield self._of_life(event, buy, min(known[-1][1], self.builder.start))
         for single in self.seeds["orders"]:
             at = self.shelf.moment(single["at"])
-            yield single | {"at": at, "window": self.shelf.moment(single["window"]) if "window" in single else at + 9000}
+            yield single | {
+                "at": at,
+                "window": self.shelf.moment(single["window"]) if "window" in single else at + 9000,
+            }
         for number, habit in enumerate(self.seeds["habits"]):
             day = date.fromisoformat(self.seeds["since"]) + timedelta(days=habit.get("after", 0))
-            while (at := self.shelf.moment(f"{day}T{habit['at']}")) < self.builder.start - 3 * orders.DAY:
+            while (
+                at := self.shelf.moment(f"{day}T{habit['at']}")
+            ) < self.builder.start - 3 * orders.DAY:
                 chance = self.builder.chance("shop", number, day)
-                if chance.random() < habit.get("chance", 1) and not any(abs(at - t) < orders.DAY for _, t in known):
+                if chance.random() < habit.get("chance", 1) and not any(
+                    abs(at - t) < orders.DAY for _, t in known
+                ):
                     picked = chance.sample(habit["basket"], chance.randrange(*habit["size"]))
                     store = self.shelf.stores[habit["store"]]
-                    lines = [(self.shelf.usual(f, store), chance.choices((1, 2, 3), (80, 16, 4))[0]) for f in picked]
+                    lines = [
+                        (self.shelf.usual(f, store), chance.choices((1, 2, 3), (80, 16, 4))[0])
+                        for f in picked
+                    ]
                     at += 60 * chance.randrange(-50, 50)
                     key = f"habit-{number}-{day}"
-                    yield {"key": key, "store": habit["store"], "at": at, "window": at + 7200 + 3600 * chance.randrange(20), "lines": lines}
+                    yield {
+                        "key": key,
+                        "store": habit["store"],
+                        "at": at,
+                        "window": at + 7200 + 3600 * chance.randrange(20),
+                        "lines": lines,
+                    }
                 day += timedelta(days=habit["every"])
 
     def _of_life(self, event: dict[str, Any], buy: dict[str, Any], made: int) -> dict[str, Any]:
         key = event["place"] if event.get("place") in self.shelf.stores else self.seeds["store"]
         lines, told = [], []
         for text in buy["items"]:
-            lines.append((self.shelf.meant(text, self.shelf.stores[key]), 2 if re.search(r"two (?!dozen)", text) else 1))
+            lines.append(
+                (
+                    self.shelf.meant(text, self.shelf.stores[key]),
+                    2 if re.search(r"two (?!dozen)", text) else 1,
+                )
+            )
             told += [lines[-1][0]["id"]] if "two" in text else []
         window = made + 7200
         if "arrives" in buy or event["what"] == "delivery":
             day = str(buy.get("arrives", event["at"]))[:10]
-            window = self.shelf.moment(f"{day}T{event['at'][11:16] if event['what'] == 'delivery' else '17:00'}")
-        card = event["paid"]["by"] if event.get("paid", {}).get("by") in self.seeds["cards"] else None
+            window = self.shelf.moment(
+                f"{day}T{event['at'][11:16] if event['what'] == 'delivery' else '17:00'}"
+            )
+        card = (
+            event["paid"]["by"] if event.get("paid", {}).get("by") in self.seeds["cards"] else None
+        )
         back = None
         if "refunded" in buy:
-            worth = [(row, len(tokens(buy["returned"]) & tokens(row["family"]))) for row, _ in lines]
+            worth = [
+                (row, len(tokens(buy["returned"]) & tokens(row["family"]))) for row, _ in lines
+            ]
             back = (max(worth, key=lambda w: w[1])[0], cents(buy["refunded"]), buy["returned"])
-        found = {"key": event["key"], "store": key, "at": made, "window": window, "lines": lines, "total": cents(buy["total"])}
+        found = {
+            "key": event["key"],
+            "store": key,
+            "at": made,
+            "window": window,
+            "lines": lines,
+            "total": cents(buy["total"]),
+        }
         return found | {"card": card, "refund": back, "counted": told}
 
     # -- one order ----------------------------------------------------------------------------------------------------
@@ -257,8 +396,14 @@ class Book:
         """Write one order with its items, and its issue if it had one."""
         shelf, store = self.shelf, self.shelf.stores[said["store"]]
         made, at, kept = shelf.id("o", said["key"]), said["at"], shelf.kept[said["store"]]
-        begin, end = min((s for s in stock.slots(store, at, 16) if s[0] >= at + 3600), key=lambda s: (abs(s[0] - said["window"]), s))
-        lines = [(shelf.products[row] if isinstance(row, str) else row, count, *more) for row, count, *more in said["lines"]]
+        begin, end = min(
+            (s for s in stock.slots(store, at, 16) if s[0] >= at + 3600),
+            key=lambda s: (abs(s[0] - said["window"]), s),
+        )
+        lines = [
+            (shelf.products[row] if isinstance(row, str) else row, count, *more)
+            for row, count, *more in said["lines"]
+        ]
         prices = {row["id"]: stock.price(store, row, at, kept) for row, *_ in lines}
         fee, tip = stock.slot_fee(store, begin), 200 + 100 * int(6 * share("tip", made))
         if "total" in said:
@@ -272,8 +417,16 @@ class Book:
             "card_id": shelf.id("m", said.get("card") or next(iter(self.seeds["cards"]))),
             "coupon": said.get("coupon"),
             "discount": cents(said.get("discount", 0)),
-            **{"delivery_fee": fee, "service_fee": orders.service_fee(subtotal), "tip": said.get("tip", tip)},
-            **{"window_id": make_id("icv", store["id"], begin), "window_start": iso(begin), "window_end": iso(end)},
+            **{
+                "delivery_fee": fee,
+                "service_fee": orders.service_fee(subtotal),
+                "tip": said.get("tip", tip),
+            },
+            **{
+                "window_id": make_id("icv", store["id"], begin),
+                "window_start": iso(begin),
+                "window_end": iso(end),
+            },
             "created_at": iso(at),
             "shopper_id": shelf.crew[int(share("shopper", made) * len(shelf.crew))]["id"],
             "cancel_fee": cents(said.get("cancel_fee", 0)),
@@ -286,11 +439,27 @@ class Book:
         later = done and self.builder.start - at < RECENT
         self.builder.add(at, "instacart_orders", shopped=done and not later, **row)
         if cancelled is not None:
-            self.builder.change(cancelled, "instacart_orders", made, cancelled_at=iso(cancelled), cancel_reason=said["reason"])
+            self.builder.change(
+                cancelled,
+                "instacart_orders",
+                made,
+                cancelled_at=iso(cancelled),
+                cancel_reason=said["reason"],
+            )
         for number, (product, count, *more) in enumerate(lines):
             shelf.need(said["store"], product)
-            item = {"id": shelf.id("i", f"{said['key']}-{number}"), "order_id": made, "product_id": product["id"], "quantity": count}
-            item |= {"price": prices[product["id"]], "preference": more[0] if more else "best_match", "notes": None, "replacement_id": None}
+            item = {
+                "id": shelf.id("i", f"{said['key']}-{number}"),
+                "order_id": made,
+                "product_id": product["id"],
+                "quantity": count,
+            }
+            item |= {
+                "price": prices[product["id"]],
+                "preference": more[0] if more else "best_match",
+                "notes": None,
+                "replacement_id": None,
+            }
             got = self._got(said, store, product, item, parse_time(row["shop_at"])) if done else {}
             self.builder.add(at, "instacart_order_items", **item, **({} if later else got))
             if later:
@@ -327,33 +496,66 @@ class Book:
             prices[dearest] -= max(10, prices[dearest] // 20)
         return [(row, counts[row["id"]]) for row, *_ in lines], fee, rest()
 
-    def _got(self, said: dict[str, Any], store: dict[str, Any], product: dict[str, Any], item: dict[str, Any], at: int) -> dict[str, Any]:
+    def _got(
+        self,
+        said: dict[str, Any],
+        store: dict[str, Any],
+        product: dict[str, Any],
+        item: dict[str, Any],
+        at: int,
+    ) -> dict[str, Any]:
         """Return what a shopper found of an item; orders of the person's life came as told."""
         kept = self.shelf.kept[said["store"]]
         left = stock.level(store, product, at, kept)
-        gone = "counted" not in said and share("found", item["order_id"], product["id"]) < orders.MISSED[left]
+        gone = (
+            "counted" not in said
+            and share("found", item["order_id"], product["id"]) < orders.MISSED[left]
+        )
         if not gone:
             return {"outcome": "found", "got_id": product["id"], "got_price": item["price"]}
-        others = [r for r in self.shelf.families[product["family"]] if r is not product and stock.carries(store, r)]
+        others = [
+            r
+            for r in self.shelf.families[product["family"]]
+            if r is not product and stock.carries(store, r)
+        ]
         if item["preference"] == "best_match" and others:
             target = stock.price(store, product, at, kept)
-            other = min(others, key=lambda r: (abs(stock.price(store, r, at, kept) - target), r["id"]))
-            return {"outcome": "replaced", "got_id": other["id"], "got_price": stock.price(store, other, at, kept)}
+            other = min(
+                others, key=lambda r: (abs(stock.price(store, r, at, kept) - target), r["id"])
+            )
+            return {
+                "outcome": "replaced",
+                "got_id": other["id"],
+                "got_price": stock.price(store, other, at, kept),
+            }
         return {"outcome": "refunded", "got_id": None, "got_price": 0}
 
-    def _after(self, said: dict[str, Any], row: dict[str, Any], lines: list[tuple[Any, ...]]) -> None:
+    def _after(
+        self, said: dict[str, Any], row: dict[str, Any], lines: list[tuple[Any, ...]]
+    ) -> None:
         """Write what followed a delivery: a rating, an issue."""
         chance, over = self.builder.chance("after", said["key"]), parse_time(row["arrives_at"])
         if "rating" in said or ("plain" not in said and chance.random() < 0.35):
             at = min(over + chance.randrange(1200, 40_000), self.builder.start)
             stars, words = said.get("rating", [chance.choices((5, 4, 3), (75, 19, 6))[0], None])
-            self.builder.change(at, "instacart_orders", row["id"], rating=stars, comment=words, rated_at=iso(at))
+            self.builder.change(
+                at, "instacart_orders", row["id"], rating=stars, comment=words, rated_at=iso(at)
+            )
         told = [(said["refund"][0]["id"], said["refund"][2])] if said.get("refund") else []
         for product, words in said.get("issues", {}).items():
             told.append((self.shelf.products[product]["id"], words))
         for number, (product_id, words) in enumerate(told):
-            kind = "missing_item" if "missing" in words else ("wrong_item" if "wrong" in words else "damaged_item")
+            kind = (
+                "missing_item"
+                if "missing" in words
+                else ("wrong_item" if "wrong" in words else "damaged_item")
+            )
             at = min(over + 2400 + 600 * number, self.builder.start)
             key = self.shelf.id("r", f"{said['key']}-{number}")
-            issue = {"order_id": row["id"], "issue_type": kind, "description": words, "product_ids": [product_id]}
+            issue = {
+                "order_id": row["id"],
+                "issue_type": kind,
+                "description": words,
+                "product_ids": [product_id],
+            }
             self.builder.add(at, "instacart_issues", id=key, created_at=iso(at), **issue)
