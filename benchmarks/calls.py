@@ -13,7 +13,8 @@ from servers.kit.control import Control
 from servers.kit.session import Session
 from servers.kit.values import parse_time
 
-ONE, JOINED = "get_contact", "get_transaction"
+ONE = "get_contact"
+JOINED = "get_transaction"
 """A tool that reads one row, and one whose record is joined from four."""
 
 
@@ -51,7 +52,8 @@ async def measure() -> list[Row]:
     one, joined = (tool(f"venmo.{name}")[1].example for name in (ONE, JOINED))
     rows = []
     async with AsyncExitStack() as stack:
-        ours, bare = session_server(_session()), _noop()
+        ours = session_server(_session())
+        bare = _noop()
         a, b = [await stack.enter_async_context(Client(s)) for s in (ours, bare)]
         for client in (a, b):
             await client.list_tools()
@@ -64,7 +66,8 @@ async def measure() -> list[Row]:
         rows.append(_row("get one record, in memory", times, "one", "≤ 1.5"))
         rows.append(_row("get one record joined from four rows, in memory", times, "joined", ""))
     async with AsyncExitStack() as stack:
-        episodes, bare = Episodes(), _noop()
+        episodes = Episodes()
+        bare = _noop()
         episodes.add("bench", _session())
         port = await stack.enter_async_context(run_app(make_app(episodes)))
         inner = bare.streamable_http_app(streamable_http_path="/", json_response=True)

@@ -110,7 +110,8 @@ def _calls(made: Session, name: str, args: dict[str, Any]) -> Callable[[], Await
 
 async def copies(name: str, faults: list[Fault], calls: int = 3) -> int:
     """Return how many databases are copied while a tool's example is called some times."""
-    run, count = _calls(session(name, faults), name, tool(name)[1].example), 0
+    run = _calls(session(name, faults), name, tool(name)[1].example)
+    count = 0
 
     def watch(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal count

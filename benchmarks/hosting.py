@@ -23,7 +23,8 @@ from servers.kit.session import Session
 from servers.kit.values import parse_time
 
 WORLD = "maya"
-EPISODES, WRITERS = 1_000, 100
+EPISODES = 1_000
+WRITERS = 100
 
 
 def measure() -> list[Row]:
@@ -71,7 +72,8 @@ async def open_all() -> int:
     """Open a server for each service in memory, list its tools through a client, close it, and return the number of tools."""
     from mcp import Client
 
-    session, listed = _session(), 0
+    session = _session()
+    listed = 0
     for name in session.classes:
         async with Client(make_server(lambda ctx: session, name, name)) as client:
             listed += len((await client.list_tools()).tools)
@@ -107,13 +109,13 @@ async def _keeping(episodes: int, writers: int) -> dict[str, float]:
         known.add(name, session)
     async with run_app(make_app(known)) as port, httpx2.AsyncClient() as web:
         for number, name in enumerate(sessions):
-            service, tool, args = (
-                "venmo",
-                "add_friend",
-                {"name": f"Friend {number}", "username": f"friend-{number}"},
-            )
+            service = "venmo"
+            tool = "add_friend"
+            args = {"name": f"Friend {number}", "username": f"friend-{number}"}
             if number >= writers:
-                service, tool, args = ("gmail", "list_emails", {"max_results": 5})
+                service = "gmail"
+                tool = "list_emails"
+                args = {"max_results": 5}
             url = f"http://127.0.0.1:{port}/{name}/{service}/mcp"
             async with Client(streamable_http_client(url, http_client=web)) as client:
                 assert not (await client.call_tool(tool, args)).is_error

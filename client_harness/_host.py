@@ -26,7 +26,9 @@ class Host:
     """Serves episodes under numbers that say nothing of their scenarios, each with a token of its own."""
 
     def __init__(self, tasks: TaskGroup) -> None:
-        self._tasks, self._starting, self._closing = tasks, anyio.Lock(), anyio.Event()
+        self._tasks = tasks
+        self._starting = anyio.Lock()
+        self._closing = anyio.Event()
         self._numbers = count(1)
         self._port: int | None = None
         self._episodes: Episodes | None = None
@@ -34,7 +36,8 @@ class Host:
     @contextmanager
     def offers(self, session: Session) -> Generator[Servers]:
         """Yield what an episode's agent calls for its servers; they are gone afterwards."""
-        name, token = f"e{next(self._numbers)}", secrets.token_urlsafe(24)
+        name = f"e{next(self._numbers)}"
+        token = secrets.token_urlsafe(24)
 
         served = False
 

@@ -39,7 +39,8 @@ class Endpoint:
             )  # of its import and of its models' serialization, which are none of ours
             import litellm
 
-            litellm.suppress_debug_info, litellm.drop_params = True, True
+            litellm.suppress_debug_info = True
+            litellm.drop_params = True
             extra: dict[str, Any] = {"api_base": self.api_base} if self.api_base else {}
             if self.api_base and "OPENAI_API_KEY" not in os.environ:
                 extra["api_key"] = "none"  # a local endpoint asks for no key, its client does

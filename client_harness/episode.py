@@ -38,7 +38,8 @@ class Episode:
         disclose: Disclose = "notify",
         faults: list[Fault] | None = None,
     ) -> None:
-        self.scenario, self.disclose_mode = scenario, disclose
+        self.scenario = scenario
+        self.disclose_mode = disclose
         self.world = _beginning(scenario)
         self.control = Control(
             parse_time(build.person(scenario.world)["start"]),
@@ -70,7 +71,8 @@ class Episode:
 
     def _heard(self, attempt: Attempt) -> None:
         for disclosure in self.scenario.disclose:
-            service, moment = disclosure.service, disclosure.after
+            service = disclosure.service
+            moment = disclosure.after
             if service not in self._heard_of:
                 continue
             self._heard_of[service] += moment.times_in(attempt)
@@ -85,9 +87,11 @@ class Episode:
 
     async def converse(self, agent: Agent) -> str:
         """Play every turn with an agent and close the trace. Returns the status: done, limit or error."""
-        self.status, reason = "done", ""
+        self.status = "done"
+        reason = ""
         for number, turn in enumerate(self.scenario.turns, 1):
-            self.session.turn, self.session.step = number, None
+            self.session.turn = number
+            self.session.step = None
             self.session.pass_time(turn.gap)
             self.session.message("user", turn.user)
             result = await self._say(agent, turn.user)
@@ -97,7 +101,8 @@ class Episode:
                 self.session.message("user", said, about)
                 result = await self._say(agent, said)
             if result.status != "done":
-                self.status, reason = result.status, result.detail
+                self.status = result.status
+                reason = result.detail
                 break
         self.finish(self.status, **({"reason": reason} if reason else {}))
         return self.status

@@ -117,10 +117,8 @@ class Proof:
 
     async def _oracle(self) -> tuple[Played, Played]:
         life = agent("oracle").agent
-        base, clean = (
-            await play(self.scenario, life),
-            await play(self.scenario, life, faulted=False),
-        )
+        base = await play(self.scenario, life)
+        clean = await play(self.scenario, life, faulted=False)
         for done in (base, clean):
             for setting, verdict in done.verdicts.items():
                 self._need(
@@ -142,10 +140,8 @@ class Proof:
 
     async def _naive(self) -> None:
         life = agent("naive").agent
-        base, clean = (
-            await play(self.scenario, life),
-            await play(self.scenario, life, faulted=False),
-        )
+        base = await play(self.scenario, life)
+        clean = await play(self.scenario, life, faulted=False)
         self._need(
             clean.verdicts["clean"].value == "pass",
             f"naive: {clean.verdicts['clean'].value} in clean: {clean.verdicts['clean'].why}",
@@ -184,10 +180,8 @@ class Proof:
             lambda given: playing(ScriptAgent(given, steps)),
             faulted=setting != "clean",
         )
-        failed, edit = (
-            done.failed_gates(setting),
-            violation.model_dump(exclude_none=True, exclude={"fails"}, include=None),
-        )
+        failed = done.failed_gates(setting)
+        edit = violation.model_dump(exclude_none=True, exclude={"fails"}, include=None)
         what = next(iter(edit))
         label = f"violation of {violation.fails} ({what})"
         self._need(

@@ -58,7 +58,8 @@ class Proxied(Session):
         control = Control(parse_time(build.person("maya")["start"]), seed)
         super().__init__((), World.empty({}), control, faults=ordered(list(faults)))
         self.classes = {cls.name: cls}
-        self._client, self._timeout = client, timeout
+        self._client = client
+        self._timeout = timeout
 
     async def perform(self, call: Call) -> Reply:
         """Ask the other server."""
@@ -171,7 +172,8 @@ async def service_of(client: Any, name: str = "") -> type[Service]:
         (Service,),
         {"name": short, "title": (info.title or own) if info is not None else own},
     )
-    made.category, made.domain = "proxied", "proxied"
+    made.category = "proxied"
+    made.domain = "proxied"
     tools: dict[str, ToolSpec] = {}
     cursor = None
     while True:

@@ -66,7 +66,8 @@ def _groups(runs: Sequence[Results]) -> dict[str, list[Trial]]:
         for run in runs
         for agent in run.settings["agents"]
     ]
-    count, homes = Counter(agent for _, agent, _ in found), Counter(run.home.name for run in runs)
+    count = Counter(agent for _, agent, _ in found)
+    homes = Counter(run.home.name for run in runs)
     groups = {}
     for run, agent, trials in found:
         home = run.home.name if homes[run.home.name] == 1 else str(run.home)
@@ -105,7 +106,8 @@ def _values(trials: Iterable[Trial], setting: str) -> list[tuple[Trial, str]]:
 def _rate(trials: list[Trial], setting: str) -> dict[str, Any]:
     values = _values(trials, setting)
     known = [(t, v) for t, v in values if v != "unknown"]
-    passed, of = sum(v == "pass" for _, v in known), len(known)
+    passed = sum(v == "pass" for _, v in known)
+    of = len(known)
     scores = [t.verdicts[setting]["score"] for t, _ in known]
     return {
         "passed": passed,
@@ -181,7 +183,8 @@ def _listed(
         for trial in trials:
             settings = [s for s in JUDGED[trial.setting] if trial.verdicts[s]["value"] == value]
             if settings:
-                why, reason = trial.verdicts[settings[0]]["why"], trial.reason or ""
+                why = trial.verdicts[settings[0]]["why"]
+                reason = trial.reason or ""
                 why = (
                     why if reason in why else "; ".join(filter(None, (reason, why)))
                 )  # that an agent died tells more than what it left undone

@@ -126,7 +126,8 @@ class Results:
     """The results in a folder. `settings` and `fingerprints` are what the run was asked for and what it ran."""
 
     def __init__(self, home: Path, db: Database) -> None:
-        self.home, self._db = home, db
+        self.home = home
+        self._db = db
         about = {row["key"]: json.loads(row["value"]) for row in db.table("run").rows}
         self.settings: dict[str, Any] = about["settings"]
         self.fingerprints: dict[str, str] = about["fingerprints"]

@@ -161,7 +161,9 @@ class Run:
     def __init__(
         self, results: Results, settings: Settings, scenarios: dict[str, Scenario]
     ) -> None:
-        self.results, self.settings, self.scenarios = results, settings, scenarios
+        self.results = results
+        self.settings = settings
+        self.scenarios = scenarios
         self.faults = profile(settings.faults) if settings.faults is not None else None
         self.jobs = [
             Job(scenario, agent, number, setting)
@@ -247,10 +249,8 @@ class Run:
             episode.close()
         needed = await self._oracle_calls(scenario, job.setting, host)
         if needed is not None:
-            made.oracle_calls, made.needless = (
-                needed.total(),
-                needless_calls(_by_tool(events), needed),
-            )
+            made.oracle_calls = needed.total()
+            made.needless = needless_calls(_by_tool(events), needed)
         return made, [to_json(e) for e in events]
 
     def _episode(self, scenario: Scenario, setting: Setting, seed: int) -> Episode:
@@ -332,7 +332,8 @@ def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results
     trials = results.trials()
     for number, made in enumerate(trials, 1):
         if made.status != "crash":
-            scenario, path = scenarios[made.scenario], results.home / made.trace
+            scenario = scenarios[made.scenario]
+            path = results.home / made.trace
             try:
                 events = [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
                 world = final_world(scenario, events)

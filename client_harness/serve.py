@@ -92,12 +92,14 @@ def _world(
         world, control = _kept(db, seed, name, start)
     else:
         shared = build.shared(name or DEFAULT_WORLD, names if wanted else None)
-        world, control = shared.share(), Control(start, seed)
+        world = shared.share()
+        control = Control(start, seed)
     return Session(names, world, control, faults=ordered(faults))
 
 
 def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Control]:
-    beside, fresh = db.with_name(db.name + ".control"), not db.exists()
+    beside = db.with_name(db.name + ".control")
+    fresh = not db.exists()
     try:
         if fresh:
             _begin(db, beside, name or DEFAULT_WORLD)

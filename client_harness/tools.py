@@ -27,7 +27,8 @@ class Tools:
     """Lists and calls tools. `step()` begins the agent's next step: calls of one step do not know each other's replies."""
 
     def __init__(self, client: Any, session: Session) -> None:
-        self._client, self._session = client, session
+        self._client = client
+        self._session = session
 
     def step(self) -> None:
         """Begin the agent's next step."""

@@ -19,7 +19,9 @@ class User:
     """Answers an agent's questions. `limit` questions are answered in an episode; after that the user says nothing more."""
 
     def __init__(self, answers: dict[str, Answer], default: str, limit: int) -> None:
-        self._answers, self._default, self._left = answers, default, limit
+        self._answers = answers
+        self._default = default
+        self._left = limit
 
     def answer(self, text: str) -> tuple[str, str] | None:
         """Return `(key, what the user says)` where the text asks something, else None. The key is "default" where nothing fits.

@@ -57,9 +57,12 @@ class Decider:
     """One fault in one session. `run` is its layer: where it does not act it hands on what follows, without a coroutine of its own."""
 
     def __init__(self, fault: Fault, session: Session) -> None:
-        self._fault, self._session, self._control = fault, session, session.control
+        self._fault = fault
+        self._session = session
+        self._control = session.control
         self._live = None if session.control.shared else State.load(session.control, fault.name)
-        self._where, self._computes = fault.where, bool(names(fault.where))
+        self._where = fault.where
+        self._computes = bool(names(fault.where))
         self._asks = fault.stored is not None or bool(fault.result)
         self._always_armed = fault.after is None and fault.until is None
         self._corrected = fault.until.corrected if fault.until is not None else {}
@@ -67,7 +70,8 @@ class Decider:
         self._rolls = (
             fault.probability is not None and 0 < fault.probability < 1
         )  # a certain outcome needs no draw
-        self._timed, self._due = fault.window is not None, fault.due
+        self._timed = fault.window is not None
+        self._due = fault.due
 
     def run(self, call: Call, call_next: Next) -> Awaitable[Reply]:
         """Pass a call on, or act on it."""
@@ -104,7 +108,8 @@ class Decider:
             and matches(self._corrected, call.args)
         ):
             state.heard["until"] = self._fault.until.times
-        acts, by = False, "fault" if self._one_count else self._counted_by(call)
+        acts = False
+        by = "fault" if self._one_count else self._counted_by(call)
         if self._always_armed or armed(self._fault, self._control.now, state):
             number = state.counts[by] = state.counts.get(by, 0) + 1
             draw = (
@@ -143,7 +148,8 @@ class Decider:
         return known[per] if per in known else f"{per}={get(call.args, per)!r}"
 
     async def _conditions_hold(self, call: Call) -> bool:
-        scope, stored = self._scope(call), self._fault.stored
+        scope = self._scope(call)
+        stored = self._fault.stored
         if stored is not None and not any(
             matches(stored.where, r, scope) for r in call.world.rows(stored.table)
         ):
@@ -166,7 +172,8 @@ class Decider:
 
 def armed(fault: Fault, now: int, state: State) -> bool:
     """Return whether a fault is armed; one that has cleared and may arm again is set back."""
-    after, until = fault.after, fault.until
+    after = fault.after
+    until = fault.until
     if (
         after is not None
         and state.heard.get("after", 0) < after.times
@@ -182,5 +189,8 @@ def armed(fault: Fault, now: int, state: State) -> bool:
         or state.heard.get("until", 0) >= until.times
     )
     if cleared and fault.rearm:
-        state.before, state.first, state.heard, state.counts = state.fired, None, {}, {}
+        state.before = state.fired
+        state.first = None
+        state.heard = {}
+        state.counts = {}
     return not cleared

@@ -146,7 +146,8 @@ async def _honest(
     opening: list[bool] = []
     session = begin(owners(cls, spec), [], _watches(cls, spec, opening))
     args = await _ready(session, cls, spec, earlier)
-    before, due = session.world.scratch(), session.control.now - session.control.start + spec.cost
+    before = session.world.scratch()
+    due = session.control.now - session.control.start + spec.cost
     readings = [t for t in cls.tools.values() if t.effect == "read" and not t.setup]
     played = await _play(session, cls, spec, args, opening, readings)
     example = Example(cls, spec, args, played.attempt.seen, before)
@@ -255,8 +256,10 @@ def _declared(honest: _Honest, kind: type[Fault]) -> Fault | Cell:
 async def _cell(begin: Begin, honest: _Honest, once: Fault | Cell, early: Sequence[str]) -> Cell:
     if isinstance(once, Cell):
         return once
-    kind, tool = type(once), f"{honest.cls.name}.{honest.spec.name}"
-    problems, opening = list(early), []
+    kind = type(once)
+    tool = f"{honest.cls.name}.{honest.spec.name}"
+    problems = list(early)
+    opening = []
     session = begin(
         owners(honest.cls, honest.spec), [once], _watches(honest.cls, honest.spec, opening)
     )
@@ -364,7 +367,8 @@ def _sides(honest: _Honest, attempt: Attempt) -> tuple[Side, Side, Side]:
 
 
 def _effects(kind: type[Fault], fault: Fault, honest: _Honest, played: _Play) -> list[str]:
-    attempt, changes = played.attempt, _changes(played.attempt)
+    attempt = played.attempt
+    changes = _changes(played.attempt)
     truth, seen, _ = _sides(honest, attempt)
     causes = {c[0] for c in changes}
     found = []

@@ -68,7 +68,8 @@ class State:
 
     def reached(self, moment: Moment, now: int) -> bool:
         """Return whether enough calls (before this one) or seconds have passed for an arming event."""
-        calls, seconds = moment.calls, moment.seconds
+        calls = moment.calls
+        seconds = moment.seconds
         return (calls is not None and self.near > calls) or (
             seconds is not None and now - self.start >= seconds
         )

@@ -21,7 +21,8 @@ from judge.polarity import Reading, polarity, repeated
 from judge.words import Sentence, Word, sentences
 from servers.kit.errors import InputError
 
-GAP, WIDE_GAP = 3, 8
+GAP = 3
+WIDE_GAP = 8
 _FREE = {"not", "yet", "never", "no"}
 _SEPARATORS = {"but", "however", "although", "though", "whereas"}
 
@@ -80,7 +81,8 @@ def _did(words: Sequence[Word], place: int) -> bool:
 
 def _level(item: _Item, words: Sequence[Word], place: int) -> int:
     """Return 2 for a match, 1 where only the form differs (enough for a denial: `did not send` denies `sent`), 0 for none."""
-    word, level = words[place], 0
+    word = words[place]
+    level = 0
     for wanted in item.options:
         if wanted.text == word.text:
             return 2
@@ -156,9 +158,11 @@ def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
                     claimed = max(claimed, place) if value == "yes" else claimed
     for place, sentence_text in stood:
         said.setdefault(("no", place < claimed), sentence_text)
-    yes, no = said.get(("yes", False)), said.get(("no", False))
+    yes = said.get(("yes", False))
+    no = said.get(("no", False))
     if yes is None and no is None:
-        yes, no = said.get(("yes", True)), said.get(("no", True))
+        yes = said.get(("yes", True))
+        no = said.get(("no", True))
     if yes is not None and no is not None:
         return "both", no
     if yes is not None:

@@ -68,7 +68,8 @@ def paired(first: Mapping[str, float], second: Mapping[str, float], z: float = Z
     if not common:
         raise InputError("no scenario was run by both")
     gaps = [first[s] - second[s] for s in common]
-    better, worse = sum(g > 0 for g in gaps), sum(g < 0 for g in gaps)
+    better = sum(g > 0 for g in gaps)
+    worse = sum(g < 0 for g in gaps)
     count = len(gaps) + 2
     mean = sum(gaps) / count
     half = z * math.sqrt(max(0.0, (sum(g * g for g in gaps) + 2) / count - mean * mean) / count)

@@ -147,7 +147,8 @@ _EARLIER = {
     "original",
 }
 _AHEAD = {"will", "would", "plan", "steps", "options", "pending", "next", "recommend", "suggest"}
-_YES, _NO = {"yes", "yep", "yeah", "correct"}, {"no", "nope", "not", "unfortunately"}
+_YES = {"yes", "yep", "yeah", "correct"}
+_NO = {"no", "nope", "not", "unfortunately"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,8 @@ def polarity(reading: Reading, number: int, positions: Sequence[int]) -> tuple[V
 
 def repeated(sentence: Sentence, positions: Sequence[int]) -> bool:
     """Return whether what is denied of the words at `positions` is only that it was done once more: `I did not send it again`."""
-    words, last = sentence.words, positions[-1]
+    words = sentence.words
+    last = positions[-1]
     before = [w.text for w in words[_clause(sentence, positions[0]) : last]]
     refrained = any(
         before[i : i + 2] in (["did", "not"], ["have", "not"], ["had", "not"], ["will", "not"])
@@ -198,7 +200,8 @@ def repeated(sentence: Sentence, positions: Sequence[int]) -> bool:
 def _within(sentence: Sentence, positions: Sequence[int]) -> Value:
     words = sentence.words
     matched = set(positions)
-    first, last = positions[0], positions[-1]
+    first = positions[0]
+    last = positions[-1]
     if _asked(sentence, first) or _supposed(sentence, first, matched):
         return "open"
     start = _clause(sentence, first)
@@ -362,7 +365,8 @@ def _cancels(sentence: Sentence, span: Sequence[int], matched: set[int]) -> bool
 
 
 def _negated_after(sentence: Sentence, last: int) -> bool:
-    words, at = sentence.words, last + 1
+    words = sentence.words
+    at = last + 1
     if at >= len(words):
         return False
     text = words[at].text

@@ -22,7 +22,9 @@ class Record:
         world: World | None = None,
         faults: Mapping[str, FaultFacts] | None = None,
     ) -> None:
-        self.events, self.world, self.faults = list(events), world, dict(faults or {})
+        self.events = list(events)
+        self.world = world
+        self.faults = dict(faults or {})
         self.attempts = [e for e in events if isinstance(e, Attempt)]
         self.messages = [e for e in events if isinstance(e, Message)]
         self.notices = [e for e in events if isinstance(e, Notice)]

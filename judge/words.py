@@ -128,7 +128,9 @@ def _numbers(text: str) -> str:
 
 def _times(text: str) -> str:
     def clock(found: re.Match[str]) -> str:
-        hour, minute, half = int(found[1]), int(found[2] or 0), found[3].lower()
+        hour = int(found[1])
+        minute = int(found[2] or 0)
+        half = found[3].lower()
         if hour > 12 or minute > 59:
             return found[0]
         ends = found[4] is not None and found[0].rstrip().endswith(".")
@@ -147,7 +149,9 @@ def _times(text: str) -> str:
 
 def _dates(text: str) -> str:
     def named(found: re.Match[str]) -> str:
-        year, month, day = int(found[1]), int(found[2]), int(found[3])
+        year = int(found[1])
+        month = int(found[2])
+        day = int(found[3])
         return (
             f"{_MONTHS[month - 1]} {day} {year}{' ' + found[4] if found[4] else ''}"
             if 1 <= month <= 12

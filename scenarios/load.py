@@ -62,7 +62,8 @@ def _members(item: str, path: Path) -> list[str]:
 
 def resolve(names: list[str]) -> list[str | Path]:
     """Return scenario ids (or paths of files elsewhere) for suites, ids, folders and paths. Raises `UnknownName`."""
-    groups, found = suites(), []
+    groups = suites()
+    found = []
     for name in names:
         path = Path(name)
         if name in groups:
@@ -233,7 +234,8 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
         t: s for n in exposed for t, s in {**service(n).shared_tables, **service(n).tables}.items()
     }
     for check in made.checks:
-        mentions, where = check.mentions(), f"check {check.name}"
+        mentions = check.mentions()
+        where = f"check {check.name}"
         turn = getattr(check, "turn", None)
         if isinstance(turn, int) and not 1 <= turn <= len(made.turns):
             raise InputError(f"{where}: there is no turn {turn}; the user has {len(made.turns)}")

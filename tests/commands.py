@@ -33,7 +33,9 @@ class Done(NamedTuple):
 
 def command(*arguments: object) -> Done:
     """Run a command in this process; an exception that is no exit comes through."""
-    out, err, before = io.StringIO(), io.StringIO(), sys.argv
+    out = io.StringIO()
+    err = io.StringIO()
+    before = sys.argv
     sys.argv = ["client_harness", *(str(a) for a in arguments)]
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -102,12 +102,14 @@ async def pages(
     session: Session, service: str, tool: str, items: str, /, **args: Any
 ) -> list[dict[str, Any]]:
     """Return the items of a list on all of its pages."""
-    found, cursor = [], None
+    found = []
+    cursor = None
     while True:
         reply = await call_ok(
             session, service, tool, **args, **({"cursor": cursor} if cursor else {})
         )
-        found, cursor = found + reply[items], reply["next_cursor"]
+        found = found + reply[items]
+        cursor = reply["next_cursor"]
         if cursor is None:
             return found
 

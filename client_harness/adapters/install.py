@@ -34,7 +34,8 @@ def environment(name: str, lock: Path) -> Path:
         + f" {sys.version_info[0]}.{sys.version_info[1]}"
     )
     folder = HOME / name
-    python, stamp = folder / "bin" / "python", folder / "lock.sha256"
+    python = folder / "bin" / "python"
+    stamp = folder / "lock.sha256"
     with _alone(HOME / f"{name}.lock"):
         if not (python.exists() and stamp.exists() and stamp.read_text() == wanted):
             _make(folder, lock)

@@ -31,8 +31,12 @@ class Peer:
 
     def __init__(self, process: anyio.abc.Process, name: str, stderr: IO[bytes]) -> None:
         assert process.stdin is not None and process.stdout is not None
-        self.process, self._name, self._stderr, self._number = process, name, stderr, 0
-        self._in, self._out = process.stdin, BufferedByteReceiveStream(process.stdout)
+        self.process = process
+        self._name = name
+        self._stderr = stderr
+        self._number = 0
+        self._in = process.stdin
+        self._out = BufferedByteReceiveStream(process.stdout)
         self.lost = False
 
     async def request(self, method: str, params: dict[str, Any], seconds: float) -> dict[str, Any]:

@@ -16,7 +16,8 @@ class ScriptAgent:
     """Plays steps; `say` ends a turn and the next turn goes on behind it. A script that has run out says nothing."""
 
     def __init__(self, given: Assignment, steps: list[Step]) -> None:
-        self.given, self.tools = given, given.tools
+        self.given = given
+        self.tools = given.tools
         self.scope: dict[str, Any] = {}
         self._steps = self._walk(steps)
 

@@ -77,7 +77,8 @@ class ModelAgent:
     """A conversation with a model. Messages are kept over all turns, after the history's."""
 
     def __init__(self, given: Assignment, options: Options) -> None:
-        self._tools, self._options = given.tools, options
+        self._tools = given.tools
+        self._options = options
         self._messages = [
             {"role": "system", "content": PROMPT.read_text(encoding="utf-8").strip()},
             *_history.chat(given.history),
@@ -98,12 +99,14 @@ class ModelAgent:
         self._opening = ""
         if self._options.refresh == "turn":
             self._listed = None
-        result, deadline = TurnResult(""), time.monotonic() + self._options.max_seconds
+        result = TurnResult("")
+        deadline = time.monotonic() + self._options.max_seconds
         for _ in range(self._options.max_steps):
             if self._tokens >= self._options.max_tokens:
                 return self._limit(result, f"{self._options.max_tokens} tokens were used")
             request = await self._request()
-            response, left = None, deadline - time.monotonic()
+            response = None
+            left = deadline - time.monotonic()
             if (
                 left <= 0
             ):  # a request that is cancelled before it leaves would stay behind in litellm's thread, never awaited
@@ -130,7 +133,8 @@ class ModelAgent:
         return self._limit(result, f"{self._options.max_steps} requests did not end the turn")
 
     def _limit(self, result: TurnResult, why: str) -> TurnResult:
-        result.status, result.detail = "limit", why
+        result.status = "limit"
+        result.detail = why
         return result
 
     async def _request(self) -> dict[str, Any]:
@@ -168,11 +172,13 @@ class ModelAgent:
 
     async def _act(self, said: str, calls: list[dict[str, Any]]) -> None:
         """Make the calls of one message, one step, in the order in which they were emitted."""
-        made, results = [], []
+        made = []
+        results = []
         self._tools.step()
         for number, call in enumerate(calls, 1):
             function = call.get("function") or {}
-            name, written = str(function.get("name") or ""), function.get("arguments")
+            name = str(function.get("name") or "")
+            written = function.get("arguments")
             args = _parsed(written)
             if isinstance(args, dict):
                 data, _ = await self._tools.call_named(name, args)

@@ -34,7 +34,8 @@ class ProcessAgent:
     """A conversation with a started process."""
 
     def __init__(self, peer: Peer, seconds: float) -> None:
-        self._peer, self._seconds = peer, seconds
+        self._peer = peer
+        self._seconds = seconds
 
     async def turn(self, text: str) -> TurnResult:
         """Ask the process. One that fails here has failed as an agent: the turn is an error, and judged."""
@@ -89,10 +90,8 @@ async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
 
     Raises `ProviderOutage` where it does not come as far as its first turn, `InputError` for options that cannot be.
     """
-    command, seconds = (
-        _command(given.options.get("command")),
-        _seconds(given.options.get("turn_seconds") or 300),
-    )
+    command = _command(given.options.get("command"))
+    seconds = _seconds(given.options.get("turn_seconds") or 300)
     if given.servers is None:
         raise InputError("agent process: there is no HTTP host in this run for it to connect to")
     env = {
@@ -123,7 +122,8 @@ async def _started(command: list[str], env: dict[str, str], name: str) -> AsyncG
 async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAgent:
     assert given.servers is not None
     hello = await started.request("initialize", {"protocol": PROTOCOL}, seconds)
-    kind, refresh = hello.get("history", "messages"), hello.get("tool_refresh", "call")
+    kind = hello.get("history", "messages")
+    refresh = hello.get("tool_refresh", "call")
     if kind not in _history.KINDS or refresh not in REFRESHES:
         wants = f"history is one of {', '.join(_history.KINDS)} and tool_refresh one of {', '.join(REFRESHES)}"
         raise PeerError(

@@ -291,7 +291,8 @@ def _inside(parts: Iterable[FieldInfo]) -> Iterator[type[BaseModel]]:
 
 def _typed(annotation: Any) -> str:
     """Return a type as people say it."""
-    origin, inner = get_origin(annotation), get_args(annotation)
+    origin = get_origin(annotation)
+    inner = get_args(annotation)
     if origin is Annotated:
         return _typed(inner[0])
     if origin in (Union, UnionType):
@@ -329,7 +330,8 @@ def _agent(name: str) -> Entry:
     options = getattr(module, "Options", None)
     if not is_dataclass(options):
         return told
-    hints, none = get_type_hints(options), dataclasses.MISSING
+    hints = get_type_hints(options)
+    none = dataclasses.MISSING
     listed = [
         {
             "name": f.name,

@@ -71,12 +71,11 @@ class CredentialExpired(Fault):
         if not acting.shadow:
             self._sign_out(call, acting)
         if self.revoked:
-            told, hint = (
-                f"Access to {acting.title} was revoked.",
-                "The account's owner has to grant access again.",
-            )
+            told = f"Access to {acting.title} was revoked."
+            hint = "The account's owner has to grant access again."
         else:
-            told, hint = f"The sign-in to {acting.title} has expired.", "Sign in again."
+            told = f"The sign-in to {acting.title} has expired."
+            hint = "Sign in again."
         return self.error.reply(
             acting.scope, acting.codes.unauthorized, told, hint, retryable=False, status=401
         )

@@ -57,7 +57,8 @@ class DelayedVisibility(Fault):
     def _hidden(self, call: Call, acting: Acting) -> set[str]:
         state = State.load(acting.session.control, self.name)
         seen: dict[str, int] = state.memory.setdefault("reads", {})
-        tables, since = self._tables(call, acting), iso(call.now - self.seconds)
+        tables = self._tables(call, acting)
+        since = iso(call.now - self.seconds)
         moments = {
             e["at"]
             for e in call.world.log_since(since)

@@ -29,7 +29,8 @@ class DuplicateDelivery(Fault):
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call, then again; answer the first reply."""
-        journal, own = call.journal, acting.firing.detail
+        journal = call.journal
+        own = acting.firing.detail
         if acting.shadow:
             spans = own.get("inside", [[0, 0]] * self.times)
             reply = await call_next(

@@ -83,5 +83,6 @@ class MaintenanceWindow(Fault):
         if self.window is not None:
             return acting.session.control.start + self.window[1] - call.now
         assert self.start is not None and self.end is not None
-        since, lasts = (call.now - self.start) % _DAY, (self.end - self.start) % _DAY
+        since = (call.now - self.start) % _DAY
+        lasts = (self.end - self.start) % _DAY
         return lasts - since if since < lasts else None

@@ -31,7 +31,8 @@ class RateLimit(Fault):
         if acting.shadow:
             return self._refuse(acting, acting.firing.detail["retry_after"])
         state = State.load(acting.session.control, self.name)
-        now, opened = acting.session.control.now, state.memory.get("opened")
+        now = acting.session.control.now
+        opened = state.memory.get("opened")
         if self.allow == 0:
             opened = state.memory["opened"] = [now] if opened is None else opened
             used = bool(now - opened[0] < self.window_seconds)

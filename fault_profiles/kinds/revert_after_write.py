@@ -122,7 +122,10 @@ class RevertAfterWrite(Fault):
     def _revert(self, world: World, made: Changes, now: int) -> None:
         world.stamp(now, f"fault:{self.name}")
         for entry in reversed(_with_dependents(world, made)):
-            table, key, old, new = entry["table"], entry["key"], entry["old"], entry["new"]
+            table = entry["table"]
+            key = entry["key"]
+            old = entry["old"]
+            new = entry["new"]
             there = world.get(table, key) is not None
             if old is None and there:
                 world.delete(table, key)

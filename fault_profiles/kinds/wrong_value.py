@@ -117,10 +117,8 @@ class WrongValue(Fault):
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Edit the row, run the call, edit the reply; or the other way round."""
         scope = acting.scope | {"number": acting.firing.number} | await self._more(call, acting)
-        inner, mark = (
-            call,
-            call.world.last_change() if self.row is not None and self.row.restore else 0,
-        )
+        inner = call
+        mark = call.world.last_change() if self.row is not None and self.row.restore else 0
         if self.row is not None and self.row.when == "copy":
             inner = call.on(call.world.scratch())
             if not self._edit(inner.world, self.row, call.now, scope):
@@ -195,7 +193,8 @@ class WrongValue(Fault):
     def _edit(
         self, world: World, row: Row, now: int, scope: dict[str, Any]
     ) -> list[dict[str, Any]]:
-        key, done = world.tables[row.table].key, []
+        key = world.tables[row.table].key
+        done = []
         for found in [r for r in world.rows(row.table) if matches(row.where, r, scope)]:
             edited = copy.deepcopy(found)
             apply(row.edit, edited, scope)

@@ -53,7 +53,8 @@ class Subject(Strict):
 
     def watch(self, name: str) -> Watch:
         """Return the watch that a session keeps for this subject."""
-        write, readings = self.write, self.exposed_by
+        write = self.write
+        readings = self.exposed_by
 
         def exposed(service: str, name: str, args: dict[str, Any]) -> bool:
             return any(r.selects(service, name, args) for r in readings)

@@ -44,10 +44,8 @@ class Said(Check):
                 record, record.last_turn if self.turn == "last" else self.turn, self.concept
             )
         turns = sorted({m.turn for m in record.said()})
-        bans, wants = (
-            self.concept.model_copy(update={"any": (), "all": ()}),
-            self.concept.model_copy(update={"none": ()}),
-        )
+        bans = self.concept.model_copy(update={"any": (), "all": ()})
+        wants = self.concept.model_copy(update={"none": ()})
         claimed = next((f for t in turns if not (f := _turn(record, t, bans)).value), None)
         if claimed or not wants.groups:
             return claimed or Finding(True, "no text claims it")

@@ -59,7 +59,8 @@ class Builder:
     """
 
     def __init__(self, name: str, person: dict[str, Any]) -> None:
-        self.name, self.person = name, person
+        self.name = name
+        self.person = person
         self.start = parse_time(person["start"])
         self._events: list[tuple[int, int, str, str, Any, dict[str, Any]]] = []
         self._read: dict[str, Any] = {}
@@ -220,7 +221,8 @@ def generator(seeds: str) -> Callable[[Builder, Any], None]:
 
 def build(name: str) -> World:
     """Build a world from its seeds. Raises `InputError` where seeds do not fit the tables."""
-    builder, seeds = Builder(name, person(name)), {}
+    builder = Builder(name, person(name))
+    seeds = {}
     for kind in generators():
         path = folder(name) / f"{kind}.yaml"
         if path.exists():

@@ -95,8 +95,10 @@ def blocks(svc: Service, words: rules.Words, row: dict[str, Any]) -> bool:
 
 def conflicts(svc: Service, words: rules.Words, row: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what else takes the account's time during an event, or during a series in the next 90 days; ten at most."""
-    begin, end = parse_time(row["start_at"]), parse_time(row["end_at"])
-    mine, own_ids = [row], rules.own_ids(svc, words)
+    begin = parse_time(row["start_at"])
+    end = parse_time(row["end_at"])
+    mine = [row]
+    own_ids = rules.own_ids(svc, words)
     if row["recurrence"] is not None:
         end = max(begin, svc.now) + AHEAD
         mine = list(rules.expand(svc, words, row, max(begin, svc.now), end))
@@ -141,7 +143,8 @@ def known_busy(svc: Service, email: str, first: int, last: int) -> list[tuple[in
     where = ZoneInfo(person["timezone"] if person else "UTC")
     found = []
     for row in svc.db.rows("calendar_busy", "email=?", email):
-        begin, end = parse_time(row["start_at"]), parse_time(row["end_at"])
+        begin = parse_time(row["start_at"])
+        end = parse_time(row["end_at"])
         times = repeats(row["rule"], begin, where, first - (end - begin) + 1, last)
         found += [
             (t, t + end - begin, row["status"])
@@ -182,7 +185,8 @@ def within(
     first: int, last: int, where: ZoneInfo, opens: time, shuts: time, days: Iterable[int] = range(5)
 ) -> bool:
     """Return whether a span lies within local working hours of one day; `days` are weekdays, Monday 0."""
-    start, end = local(first, where), local(last, where)
+    start = local(first, where)
+    end = local(last, where)
     return (
         start.date() == end.date()
         and start.weekday() in days

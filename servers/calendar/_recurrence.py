@@ -84,7 +84,8 @@ def starts(
 ) -> Iterator[int]:
     """Yield the starts of occurrences from `after` until before `before`; `first` is where the series begins. All epoch seconds."""
     begin = local(first, where)
-    clock, left = begin.time(), rule.get("count")
+    clock = begin.time()
+    left = rule.get("count")
     until = date.fromisoformat(rule["until"]) if "until" in rule else date.max
     near = begin.date() if left is not None else max(begin.date(), local_day(after, where))
     for day in _days(rule, begin, near, min(until, local_day(before, where))):
@@ -98,7 +99,8 @@ def starts(
 
 def _days(rule: dict[str, Any], begin: datetime, near: date, last: date) -> Iterator[date]:
     """Yield the days of a rule in order, from shortly before `near`."""
-    first, step = begin.date(), rule.get("interval", 1)
+    first = begin.date()
+    step = rule.get("interval", 1)
     months = (near.year - first.year) * 12 + near.month - first.month
     passed = {
         "daily": (near - first).days,

@@ -293,7 +293,8 @@ def expand(
     length = (
         parse_time(series["end_at"]) - parse_time(series["start_at"]) + series["all_day"] * 7200
     )
-    begin, where = parse_time(series["start_at"]), zone(svc, words)
+    begin = parse_time(series["start_at"])
+    where = zone(svc, words)
     for start in starts(series["recurrence"], begin, where, first - length + 1, last):
         if end_of(series, start, where) > first:
             yield occurrence(words, series, start, where)
@@ -414,7 +415,8 @@ def retimed(
 ) -> tuple[str, str]:
     """Return new start and end of an event as rows hold them; what is not given keeps its place, or, after a new start, its length."""
     where = zone(svc, words)
-    first, last = parse_time(row["start_at"]), parse_time(row["end_at"])
+    first = parse_time(row["start_at"])
+    last = parse_time(row["end_at"])
     if all_day:
         length = local(last - 1, where).date() - local(first, where).date() + timedelta(days=1)
         begin = local(first if start is None else epoch(start, where), where).date()
@@ -431,7 +433,9 @@ def retimed(
 
 def align(svc: Service, words: Words, row: dict[str, Any]) -> tuple[str, str]:
     """Return start and end of the first occurrence of an event's rule from its start on, or refuse a rule that contradicts itself."""
-    rule, first, last = row["recurrence"], parse_time(row["start_at"]), parse_time(row["end_at"])
+    rule = row["recurrence"]
+    first = parse_time(row["start_at"])
+    last = parse_time(row["end_at"])
     wrong = flaw(rule)
     begin = (
         None

@@ -14,7 +14,8 @@ _OWN = ("cancelled_at", "updated_at", "attendees", "people")
 
 def end_of(row: dict[str, Any], start: int, where: ZoneInfo) -> int:
     """Return when an event would end that began at a moment. Whole days stay whole: one of them may have 23 hours, or 25."""
-    first, last = parse_time(row["start_at"]), parse_time(row["end_at"])
+    first = parse_time(row["start_at"])
+    last = parse_time(row["end_at"])
     if not row["all_day"]:
         return start + last - first
     return local_moment(

@@ -242,7 +242,8 @@ def send(
     """
     when = iso(service.now if at is None else at)
     message, threads = PREFIXES[service.name]
-    own, everyone = account["address"], [*mail.to, *mail.cc, *mail.bcc]
+    own = account["address"]
+    everyone = [*mail.to, *mail.cc, *mail.bcc]
     thread_id = thread["thread_id"] if thread else service.new_id(threads)
     base = mail.columns() | {
         "sender": own,
@@ -253,9 +254,11 @@ def send(
         "created_at": when,
         "people": people_text(account["name"], own, mail.to, mail.cc),
     }
-    place, read = placed(service.name, "sent"), True
+    place = placed(service.name, "sent")
+    read = True
     if own in everyone and service.name == "gmail":
-        place, read = placed(service.name, "inbox", "sent"), False
+        place = placed(service.name, "inbox", "sent")
+        read = False
     sent = service.db.insert(
         f"{service.name}_emails",
         base
@@ -280,7 +283,8 @@ def post(service: Service, mail: Outgoing, thread: dict[str, Any] | None = None)
 
 
 def _arrive(service: Service, target: dict[str, Any], base: dict[str, Any]) -> None:
-    provider, table = target["provider"], f"{target['provider']}_emails"
+    provider = target["provider"]
+    table = f"{target['provider']}_emails"
     message, threads = PREFIXES[provider]
     known = service.db.rows(
         table, "account=? AND conversation=?", target["address"], base["conversation"], limit=1

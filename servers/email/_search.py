@@ -45,7 +45,8 @@ def parse(text: str, operators: Mapping[str, Operator]) -> Query:
     )
     query = Query([], [], [])
     for part in _PART.finditer(text):
-        name, negative = (part["op"] or "").lower(), bool(part["no"])
+        name = (part["op"] or "").lower()
+        negative = bool(part["no"])
         value = part["word"] if part["phrase"] is None else part["phrase"]
         if name in ("http", "https"):
             name, value = "", f"{name}:{value}"

@@ -104,7 +104,8 @@ def find_security(
     svc: Service, words: Words, symbol: str, kinds: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return the row of a security that this broker carries, delisted or not, or refuse."""
-    row, wanted = market.security(svc, symbol), tuple(kinds) or words.kinds
+    row = market.security(svc, symbol)
+    wanted = tuple(kinds) or words.kinds
     if row is not None and row["kind"] in wanted:
         return row
     known = market.securities(svc, wanted)
@@ -239,7 +240,8 @@ def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None =
 def _book(
     found: Account, words: Words, row: dict[str, Any], at: str, place: int, units: int, at_pips: int
 ) -> None:
-    worth, lots = value(units, at_pips), found.lots.setdefault(row["symbol"], [])
+    worth = value(units, at_pips)
+    lots = found.lots.setdefault(row["symbol"], [])
     if place == 0:
         found.cash -= row["fee"]
     if row["side"] == "buy":
@@ -314,11 +316,15 @@ def held_at(
         for row in svc.db.rows(f"{words.tables}_dividends", "account_id=?", account_id)
     ]
     steps.sort()
-    found, cash, held, done = [], 0, {}, 0
+    found = []
+    cash = 0
+    held = {}
+    done = 0
     for moment in map(iso, moments):
         while done < len(steps) and steps[done][0] <= moment:
             _, amount, symbol, change = steps[done]
-            cash, done = cash + amount, done + 1
+            cash = cash + amount
+            done = done + 1
             held[symbol] = held.get(symbol, 0) + change
         found.append((cash, {s: n for s, n in held.items() if n}))
     return found

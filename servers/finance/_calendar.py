@@ -10,8 +10,11 @@ from zoneinfo import ZoneInfo
 from servers.kit.zones import local_day, local_moment
 
 NEW_YORK = ZoneInfo("America/New_York")
-OPEN, CLOSE, EARLY = time(9, 30), time(16), time(13)
-_FIRST, _LAST = 1990, 2210
+OPEN = time(9, 30)
+CLOSE = time(16)
+EARLY = time(13)
+_FIRST = 1990
+_LAST = 2210
 _MOURNING = frozenset({date(2025, 1, 9)})
 """Days on which the exchanges stayed closed out of turn."""
 
@@ -22,7 +25,8 @@ def _nth(year: int, month: int, weekday: int, n: int) -> date:
 
 
 def _easter(year: int) -> date:
-    a, (b, c) = year % 19, divmod(year, 100)
+    a = year % 19
+    (b, c) = divmod(year, 100)
     h = (19 * a + b - b // 4 - (b - (b + 8) // 25 + 1) // 3 + 15) % 30
     k = (32 + 2 * (b % 4) + 2 * (c // 4) - h - c % 4) % 7
     m = (a + 11 * h + 22 * k) // 451
@@ -63,7 +67,8 @@ def closes_early(day: date) -> bool:
 
 @functools.cache
 def _days(year: int) -> tuple[date, ...]:
-    closed, first = holidays(year), date(year, 1, 1)
+    closed = holidays(year)
+    first = date(year, 1, 1)
     days = (first + timedelta(days=n) for n in range(366))
     return tuple(d for d in days if d.year == year and d.weekday() < 5 and d not in closed)
 

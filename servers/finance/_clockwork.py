@@ -122,7 +122,8 @@ def entitle(
     amount = value(units, paid.amount)
     if amount <= 0:
         return
-    pays_at, order_id = calendar.session(paid.pay_date)[0], None
+    pays_at = calendar.session(paid.pay_date)[0]
+    order_id = None
     if reinvest:
         bought, wish = reinvested(row, amount, pays_at)
         reinvest = any(
@@ -175,10 +176,8 @@ def occurrence(start: date, frequency: Frequency, number: int, every_day: bool =
             if every_day
             else calendar.add_days(calendar.on_or_after(start), number)
         )
-    weeks, months = (
-        {"weekly": 1, "biweekly": 2}.get(frequency, 0),
-        {"monthly": 1, "quarterly": 3, "annually": 12}.get(frequency, 0),
-    )
+    weeks = {"weekly": 1, "biweekly": 2}.get(frequency, 0)
+    months = {"monthly": 1, "quarterly": 3, "annually": 12}.get(frequency, 0)
     day = months_later(start, months * number) + timedelta(days=7 * weeks * number)
     return day if every_day else calendar.on_or_after(day)
 

@@ -135,7 +135,8 @@ def screen(
     """Return listed stocks that meet every condition at a moment, the largest market value first."""
     found = []
     for row in market.securities(svc, ("stock",)):
-        said, cap = figures.analysts(row, at), figures.market_cap(row, at) or 0
+        said = figures.analysts(row, at)
+        cap = figures.market_cap(row, at) or 0
         fits = sector in (None, row["sector"]) and cap >= (min_market_cap or 0)
         if said is not None and fits and rating in (None, said.consensus):
             found.append(Screened(row, cap, said))
@@ -178,10 +179,8 @@ def find_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, A
     """Return a watchlist's row, or refuse."""
     row = svc.db.get(f"{words.tables}_watchlists", watchlist_id)
     if row is None:
-        message, hint = (
-            f"There is no watchlist {watchlist_id!r}.",
-            f"Take a watchlist_id from {words.list_watchlists}.",
-        )
+        message = f"There is no watchlist {watchlist_id!r}."
+        hint = f"Take a watchlist_id from {words.list_watchlists}."
         svc.fail(words.no_watchlist, message, hint, watchlist_id=watchlist_id)
     return row
 
@@ -193,7 +192,8 @@ def save_watchlist(
 
     A delisted symbol stays on a list that holds it, and comes onto no other. `blank` is the code that refuses an empty name.
     """
-    table, title = f"{words.tables}_watchlists", " ".join(name.split())
+    table = f"{words.tables}_watchlists"
+    title = " ".join(name.split())
     if not title:
         svc.fail(
             blank, "A watchlist needs a name.", "Give it a name of 1 to 60 characters.", name=name

@@ -69,7 +69,8 @@ def place(
             )
     selling = wish.units if wish.units is not None else sum(f[1] for f in planned.fills)
     if wish.side == "sell" and selling > mine.free_units(row["symbol"]):
-        held, free = shares(mine.units(row["symbol"])), shares(mine.free_units(row["symbol"]))
+        held = shares(mine.units(row["symbol"]))
+        free = shares(mine.free_units(row["symbol"]))
         message = f"{shares(selling)} {row['symbol']} are to be sold; {held} are held and {free} are free to sell."
         hint = f"See {words.positions}, and {words.list_orders} for open sales that hold shares."
         svc.fail(words.no_shares, message, hint, symbol=row["symbol"], available=free)

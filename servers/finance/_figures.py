@@ -29,7 +29,8 @@ def dividends(row: dict[str, Any], first: date, last: date) -> list[Dividend]:
         return []
     start = max(first, date.fromisoformat(row["listed_at"][:10]))
     end = min(last, date.fromisoformat(row["delisted_at"][:10])) if row["delisted_at"] else last
-    months, found = tuple(row["dividend_months"]), []
+    months = tuple(row["dividend_months"])
+    found = []
     for year in range(first.year, last.year + 2):
         found += [
             d
@@ -101,7 +102,8 @@ def earnings(row: dict[str, Any], at: int, past: int = 4) -> list[Earnings]:
     """Return the next report of a stock and the `past` latest ones, newest first; [] for what earns nothing a share."""
     if row["eps"] is None:
         return []
-    today, found = local_day(at, calendar.NEW_YORK), []
+    today = local_day(at, calendar.NEW_YORK)
+    found = []
     first = today.year * 4 + (today.month - 1) // 3
     for quarter in range(first + 1, first - past - 4, -1):
         year, place = divmod(quarter, 4)

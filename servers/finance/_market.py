@@ -164,7 +164,8 @@ def _wander(key: str, units: int, volatility: float, place: int) -> float:
     level = 1.0
     for days in _SCALES:
         knot, rest = divmod(place, units * days)
-        part, name = rest / (units * days), f"{key} {days}"
+        part = rest / (units * days)
+        name = f"{key} {days}"
         before = draws(name, knot)[0]
         moved = before + (draws(name, knot + 1)[0] - before) * part * part * (3 - 2 * part)
         swing = volatility / 100 * _ROOT[days] * moved
@@ -232,9 +233,11 @@ def spread(row: dict[str, Any], last: float) -> tuple[float, float]:
 
 def quote(row: dict[str, Any], at: int) -> Quote:
     """Return a security's quote at a moment."""
-    now, last = state(row, at), price(row, at)
+    now = state(row, at)
+    last = price(row, at)
     day = trading_date(row, at)
-    bar, before = daily_bar(row, day, at), previous_close(row, at)
+    bar = daily_bar(row, day, at)
+    before = previous_close(row, at)
     bid, ask = spread(row, last) if now == "open" and row["kind"] != "mutual_fund" else (None, None)
     return Quote(
         symbol=row["symbol"],
@@ -305,7 +308,8 @@ def _places(row: dict[str, Any], day: date) -> range:
 # -- history ----------------------------------------------------------------------------------------------------------
 def daily_bar(row: dict[str, Any], day: date, at: int) -> Bar:
     """Return the bar of a trading day, as far as it has come by a moment."""
-    places, last = _places(row, day), price(row, at)
+    places = _places(row, day)
+    last = price(row, at)
     start = _start(row, day)
     done = (
         places
@@ -335,25 +339,22 @@ def intraday(row: dict[str, Any], day: date, at: int) -> list[tuple[int, float]]
             if calendar.session(day)[1] <= at
             else []
         )
-    start, last = _start(row, day), _traded(row, at)
+    start = _start(row, day)
+    last = _traded(row, at)
     times = ((start + n * _HALF_HOUR, place) for n, place in enumerate(_places(row, day)))
     return [(moment, _rounded(_level(row, place))) for moment, place in times if moment <= last]
 
 
 def days(row: dict[str, Any], first: date, last: date, at: int) -> list[date]:
     """Return the trading days of a security between two dates, from its listing on and up to a moment."""
-    first, last = (
-        max(first, date.fromisoformat(row["listed_at"][:10])),
-        min(last, trading_date(row, at)),
-    )
+    first = max(first, date.fromisoformat(row["listed_at"][:10]))
+    last = min(last, trading_date(row, at))
     if first > last:
         return []
     if row["kind"] == "crypto":
         return [first + timedelta(days=n) for n in range((last - first).days + 1)]
-    start, end = (
-        calendar.day_number(calendar.on_or_after(first)),
-        calendar.day_number(calendar.on_or_before(last)),
-    )
+    start = calendar.day_number(calendar.on_or_after(first))
+    end = calendar.day_number(calendar.on_or_before(last))
     return [calendar.trading_day(n) for n in range(start, end + 1)]
 
 

@@ -21,12 +21,10 @@ from servers.kit.zones import local_day, local_moment
 
 DAYS = 150
 """How many days back news can be read."""
-WIRE, COURIER, GOSSIP, JOURNAL = (
-    "Northwire",
-    "Market Courier",
-    "The Trading Post",
-    "Harbor Business Journal",
-)
+WIRE = "Northwire"
+COURIER = "Market Courier"
+GOSSIP = "The Trading Post"
+JOURNAL = "Harbor Business Journal"
 Topic = Literal[
     "earnings",
     "dividends",
@@ -122,7 +120,8 @@ def _results(row: dict[str, Any], at: int) -> Iterator[Article]:
 
 
 def _reported(row: dict[str, Any], report: figures.Earnings, earned: float) -> Iterator[Article]:
-    name, moment = row["name"], _new_york(report.date, 7, 5)
+    name = row["name"]
+    moment = _new_york(report.date, 7, 5)
     surprise = earned - report.estimate
     how = "beats" if surprise > 0.005 else "misses" if surprise < -0.005 else "meets"
     mood = max(-0.8, min(0.8, surprise / max(abs(report.estimate), 0.05) * 3))
@@ -139,10 +138,8 @@ def _reported(row: dict[str, Any], report: figures.Earnings, earned: float) -> I
     if share("misprint", row["symbol"], report.quarter) >= 0.35:
         return
     wrong = round(earned + (0.10 if surprise < 0 else -0.10), 2)
-    fixed, right = (
-        _new_york(report.date, 12, 20),
-        f"{report.quarter} brought {_share(earned)}, not {_share(wrong)}.",
-    )
+    fixed = _new_york(report.date, 12, 20)
+    right = f"{report.quarter} brought {_share(earned)}, not {_share(wrong)}."
     title = f"{name}: {_share(wrong)} for {report.quarter}"
     text = f"{name} reported {_share(wrong)} for {report.quarter} against an estimate of {_share(report.estimate)}."
     key = _key(row, "misprint", report.date)
@@ -197,10 +194,12 @@ def _months(today: date) -> Iterator[date]:
 def _ratings(row: dict[str, Any], today: date) -> Iterator[Article]:
     for first in _months(today):
         moment = _new_york(first, 8, 15)
-        now, before = figures.analysts(row, moment), figures.analysts(row, moment - 15 * 86_400)
+        now = figures.analysts(row, moment)
+        before = figures.analysts(row, moment - 15 * 86_400)
         if now is None or before is None or now.consensus == before.consensus:
             continue
-        better, rating = now.score < before.score, now.consensus.replace("_", " ")
+        better = now.score < before.score
+        rating = now.consensus.replace("_", " ")
         title = f"Analysts {'raise' if better else 'lower'} {row['name']} to {rating}"
         text = f"The consensus moved from {before.consensus.replace('_', ' ')} to {rating}; the average target is ${now.target:,.2f}."
         yield Article(
@@ -247,7 +246,8 @@ def _moves(row: dict[str, Any], today: date, at: int) -> Iterator[Article]:
             if row["kind"] == "crypto"
             else calendar.add_days(end, 1).isocalendar()[:2] != end.isocalendar()[:2]
         )
-        before, after = market.closing(row, last), market.closing(row, end)
+        before = market.closing(row, last)
+        after = market.closing(row, end)
         change = (after - before) / before * 100
         if ends and (row["kind"] != "stock" or abs(change) > 1.3 * large_move(row)):
             how = "up" if change > 0.05 else "down" if change < -0.05 else "flat"
@@ -266,7 +266,9 @@ def _moves(row: dict[str, Any], today: date, at: int) -> Iterator[Article]:
 
 
 def _moved(row: dict[str, Any], day: date, change: float) -> Iterator[Article]:
-    key, up, size = _key(row, "move", day), change > 0, f"{abs(change):.1f} percent"
+    key = _key(row, "move", day)
+    up = change > 0
+    size = f"{abs(change):.1f} percent"
     moment = market.closed(row, day) + 1500
     verb = _chosen(("climbs", "jumps", "gains") if up else ("slides", "drops", "loses"), key)
     reported = [

@@ -133,15 +133,18 @@ def _value(
         return worth, (1.0 if right == "call" else -1.0) if worth else 0.0, 0.0, 0.0
     spread = volatility * _root(years)
     d1 = (_log(spot / strike) + (RATE + volatility * volatility / 2) * years) / spread
-    d2, discount = d1 - spread, _exp(-RATE * years)
+    d2 = d1 - spread
+    discount = _exp(-RATE * years)
     density = 0.3989422804014327 * _exp(-d1 * d1 / 2)
     decay = -spot * density * volatility / (2 * _root(years))
     gamma = density / (spot * spread)
     if right == "call":
-        worth, delta = spot * _normal(d1) - strike * discount * _normal(d2), _normal(d1)
+        worth = spot * _normal(d1) - strike * discount * _normal(d2)
+        delta = _normal(d1)
         theta = decay - RATE * strike * discount * _normal(d2)
     else:
-        worth, delta = strike * discount * _normal(-d2) - spot * _normal(-d1), _normal(d1) - 1
+        worth = strike * discount * _normal(-d2) - spot * _normal(-d1)
+        delta = _normal(d1) - 1
         theta = decay + RATE * strike * discount * _normal(-d2)
     return (
         max(worth, strike - spot if right == "put" else 0.0, 0.0),
@@ -166,7 +169,8 @@ def _normal(x: float) -> float:
 def _exp(x: float) -> float:
     if x < -700:
         return 0.0
-    halves, part = 0, x
+    halves = 0
+    part = x
     while abs(part) > 0.25:
         part /= 2
         halves += 1
@@ -183,11 +187,15 @@ def _exp(x: float) -> float:
 def _log(x: float) -> float:
     twos = 0
     while x > 1.5:
-        x, twos = x / 2, twos + 1
+        x = x / 2
+        twos = twos + 1
     while x < 0.75:
-        x, twos = x * 2, twos - 1
+        x = x * 2
+        twos = twos - 1
     y = (x - 1) / (x + 1)
-    square, term, total = y * y, y, 0.0
+    square = y * y
+    term = y
+    total = 0.0
     for n in range(1, 40, 2):
         total += term / n
         term *= square

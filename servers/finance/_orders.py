@@ -127,7 +127,9 @@ def _resting(row: dict[str, Any], wish: Wish, at: int) -> Plan:
     last_day = local_day(start, calendar.NEW_YORK)
     if wish.duration == "gtc":
         last_day = calendar.on_or_before(last_day + timedelta(days=GTC_DAYS))
-    closes, buy, units = calendar.session(last_day)[1], wish.side == "buy", wish.units or 0
+    closes = calendar.session(last_day)[1]
+    buy = wish.side == "buy"
+    units = wish.units or 0
     limit = wish.limit
     if wish.order_type == "stop":
         stop = wish.stop or 0
@@ -197,7 +199,8 @@ def _steps(row: dict[str, Any], start: int, end: int) -> Iterator[int | None]:
         return
     day = calendar.last_session(start)
     while (hours := calendar.session(day))[0] <= end:
-        opened, closed = max(hours[0], start), min(hours[1], end)
+        opened = max(hours[0], start)
+        closed = min(hours[1], end)
         if opened <= closed:
             yield opened
             yield from range(

@@ -62,7 +62,8 @@ def check_contribution(
         message = f"No contribution can be made for {year} any more or yet."
         hint = f"tax_year may be {' or '.join(map(str, years))}."
         svc.fail("INVALID_TAX_YEAR", message, hint, tax_year=year)
-    done, most = contributed(svc, words, year), limit(year, born, kind)
+    done = contributed(svc, words, year)
+    most = limit(year, born, kind)
     if done + amount > most:
         room = dollars(most - done)
         message = f"The limit for {year} is ${dollars(most):,.2f}; ${dollars(done):,.2f} were paid in, which leaves ${room:,.2f}."
@@ -105,7 +106,8 @@ def penalty_ends(born: date) -> date:
 
 def row_of_year(year: int, svc: Service, words: Words, born: date) -> dict[str, Any]:
     """Return what may be and was paid in for a tax year, in dollars."""
-    done, most = contributed(svc, words, year), limit(year, born)
+    done = contributed(svc, words, year)
+    most = limit(year, born)
     return {
         "tax_year": year,
         "limit": dollars(most),

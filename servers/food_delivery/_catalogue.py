@@ -264,7 +264,8 @@ def place_json(svc: Service, place: dict[str, Any], key: str) -> dict[str, Any]:
 
 def detail_json(svc: Service, place: dict[str, Any]) -> dict[str, Any]:
     """Return what a place's own page adds: phone, hours, when it opens or closes, minimum and reach."""
-    span, opens = span_at(place, svc.now), opens_next(place, svc.now)
+    span = span_at(place, svc.now)
+    opens = opens_next(place, svc.now)
     return {
         "phone": place["phone"],
         "timezone": place["timezone"],
@@ -355,7 +356,8 @@ def goods_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
 
 def chosen(svc: Service, words: Words, item: dict[str, Any], picked: list[str]) -> int:
     """Return the cents that the options picked add to an item's price; refuse options that do not fit it."""
-    left, extra = list(picked), 0
+    left = list(picked)
+    extra = 0
     for group in groups(svc, words, item):
         deltas = {c["id"]: c["delta"] for c in group["choices"]}
         mine = [p for p in left if p in deltas]

@@ -40,7 +40,8 @@ TAX = {
 QUOTE_HOLDS = 600
 """Seconds for which a quote is honoured."""
 
-PER_MILE, SLOWEST = 210, 1260
+PER_MILE = 210
+SLOWEST = 1260
 """Seconds that a courier needs for a mile, and that an order takes at most besides the kitchen's usual time and the way."""
 
 Token = Annotated[

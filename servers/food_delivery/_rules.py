@@ -341,10 +341,8 @@ def usable_offer(
 ) -> dict[str, Any]:
     """Return a promotion that applies to an order, or refuse and say why it does not."""
     row = find_offer(svc, words, offer_id)
-    state, other = (
-        offer_state(svc, words, row),
-        f"Choose another from {words.list_offers}, or order without one.",
-    )
+    state = offer_state(svc, words, row)
+    other = f"Choose another from {words.list_offers}, or order without one."
     if state != "available":
         what = {
             "members_only": f"is for {words.member} members",

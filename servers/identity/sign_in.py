@@ -14,7 +14,10 @@ from servers.kit.store import Table
 class SignIn(Service):
     """Holds the user's sign-ins, one for each connected service, and renews them."""
 
-    name, title, category, domain = "sign_in", "Sign-in", "identity", "environment"
+    name = "sign_in"
+    title = "Sign-in"
+    category = "identity"
+    domain = "environment"
     tables = {
         "sign_ins": Table(
             "service:str title:str signed_in_at:str expired_at:str? revoked:bool", identity=True

@@ -99,7 +99,8 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or refuse it in JSON."""
         request = Request(scope)
-        episode, name = request.path_params["episode"], request.path_params["service"]
+        episode = request.path_params["episode"]
+        name = request.path_params["service"]
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         try:
             session = self._host.session(

@@ -81,7 +81,8 @@ def counterparts() -> dict[str, dict[str, dict[str, int]]]:
         for one in match.tools:
             for other in match.tools:
                 if one != other:
-                    mine, theirs = one.partition(".")[0], other.partition(".")[0]
+                    mine = one.partition(".")[0]
+                    theirs = other.partition(".")[0]
                     kind = "partial" if one in match.partial or other in match.partial else "full"
                     counted = found[mine].setdefault(theirs, {"full": 0, "partial": 0})
                     counted[kind] += 1

@@ -28,8 +28,13 @@ class ServiceError(Exception):
         context: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
-        self.code, self.message, self.hint, self.retryable = code, message, hint, retryable
-        self.retry_after, self.status, self.context = retry_after, status, context or {}
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.status = status
+        self.context = context or {}
 
     def as_json(self) -> dict[str, Any]:
         """Return the error as the agent sees it: `{"error": {code, message, hint, retryable, …}}`."""

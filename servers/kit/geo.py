@@ -15,7 +15,8 @@ Longitude = Annotated[
 
 def miles(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
     """Return the great-circle distance in miles (haversine), rounded to 1/100 so that it is the same on every machine."""
-    a, b = math.radians(lat1), math.radians(lat2)
+    a = math.radians(lat1)
+    b = math.radians(lat2)
     half = (
         math.sin((b - a) / 2) ** 2
         + math.cos(a) * math.cos(b) * math.sin(math.radians(lng2 - lng1) / 2) ** 2

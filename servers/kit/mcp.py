@@ -163,7 +163,8 @@ def make_server(
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         session = resolve(ctx)
         hearers.hears(ctx, session, only)
-        arrived, hidden = session.out, set(session.hidden)
+        arrived = session.out
+        hidden = set(session.hidden)
         if ctx.request is not None:
             await (
                 anyio.lowlevel.checkpoint()
@@ -295,7 +296,8 @@ def _error(text: str) -> dict[str, Any]:
 
 def _as_given(reply: Reply) -> types.CallToolResult:
     """Return the result that another server gave, or the same with its data edited, in the form that it came in."""
-    given, unedited = reply.raw, foreign_reply(reply.raw)
+    given = reply.raw
+    unedited = foreign_reply(reply.raw)
     same = reply.data == unedited.data and reply.is_error == unedited.is_error
     if isinstance(given, MCPError):
         if same:

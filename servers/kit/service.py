@@ -99,7 +99,8 @@ class ToolSpec:
 
     def _refusal(self, wrong: ValidationError, codes: Codes) -> ServiceError:
         first = wrong.errors(include_url=False, include_input=False)[0]
-        where, known = ".".join(str(p) for p in first["loc"]), self.model.model_fields
+        where = ".".join(str(p) for p in first["loc"])
+        known = self.model.model_fields
         if first["type"] == "extra_forbidden":
             near = did_you_mean(where, known) if known else "; the tool takes no arguments"
             return ServiceError(
@@ -191,11 +192,8 @@ def _mark(
     **flags: bool,
 ) -> Callable[..., Any]:
     def mark(method: FunctionType) -> FunctionType:
-        setattr(
-            method,
-            "__tool__",
-            ToolSpec(method.__name__, method, effect, example or {}, setup, cost=cost, **flags),
-        )  # noqa: B010
+        spec = ToolSpec(method.__name__, method, effect, example or {}, setup, cost=cost, **flags)
+        setattr(method, "__tool__", spec)  # noqa: B010 (a function declares no such attribute)
         return method
 
     return mark
@@ -254,7 +252,9 @@ class Service:
         cls.tools = found
 
     def __init__(self, db: World, now: int, ids: Ids) -> None:
-        self.db, self.now, self._ids = db, now, ids
+        self.db = db
+        self.now = now
+        self._ids = ids
         self.elapsed = 0
 
     @property

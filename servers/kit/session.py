@@ -76,16 +76,21 @@ class Session:
         locked: bool = False,
         call_limit: int | None = None,
     ) -> None:
-        self.world, self.control, self.faults = world, control, tuple(faults)
+        self.world = world
+        self.control = control
+        self.faults = tuple(faults)
         self.classes = {name: service(name) for name in services}
         self.classes |= {
             name: narrowed(self.classes[name], patterns) for name, patterns in (tools or {}).items()
         }
-        self.hidden, self.locked = set(hidden), locked
-        self.call_limit, self._calls = call_limit, 0
+        self.hidden = set(hidden)
+        self.locked = locked
+        self.call_limit = call_limit
+        self._calls = 0
         self.held_back = frozenset(hidden)
         self.evidence = Evidence(tuple(watches))
-        self.turn, self.step = 0, None
+        self.turn = 0
+        self.step = None
         self.bugs: list[str] = []
         self.on_attempt: list[Callable[[events.Attempt], None]] = []
         self.on_time: list[Callable[[int], None]] = []
@@ -188,8 +193,10 @@ class Session:
             reply = await self._attempt(cls, spec, attempt, now)
         else:
             reply = refusal or Reply(None)
-        attempt.seq, attempt.until = self.control.next_seq(), iso(self.control.now)
-        attempt.seen, attempt.is_error = reply.data, reply.is_error
+        attempt.seq = self.control.next_seq()
+        attempt.until = iso(self.control.now)
+        attempt.seen = reply.data
+        attempt.is_error = reply.is_error
         self._record(attempt)
         for hear in self.on_attempt:
             hear(attempt)
@@ -207,7 +214,8 @@ class Session:
         mark = self.world.last_change() if may_write else 0
         try:
             reply = await run(call)
-            attempt.seen, attempt.is_error = reply.data, reply.is_error
+            attempt.seen = reply.data
+            attempt.is_error = reply.is_error
             attempt.truth = journal.truth.data if journal.truth is not None else None
             attempt.effects = self.world.log(mark) if may_write else []
             if self.evidence.watches:
@@ -281,7 +289,8 @@ class Session:
     async def perform(self, call: Call) -> Reply:
         """Run a call on its world, straight: validation, then the service's method, as one transaction."""
         cls = self.classes[call.service]
-        world, spec = call.world, call.spec
+        world = call.world
+        spec = call.spec
         journal = call.journal
         ids = Ids(self.control.new_id, self._peek, journal.ids, replay=call.shadow)
         instance = cls(world, call.now, ids)

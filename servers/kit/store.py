@@ -19,7 +19,9 @@ from servers.kit.errors import InputError
 from servers.kit.tables import Table, create_schema
 from servers.kit.values import iso, parse_time
 
-WORLD, AGENT, CLOCK = "world", "agent", "clock"
+WORLD = "world"
+AGENT = "agent"
+CLOCK = "clock"
 """Causes of a write besides `fault:<name>`."""
 
 
@@ -32,7 +34,9 @@ class World:
     def __init__(
         self, connection: sqlite3.Connection, tables: dict[str, Table], *, shared: bool
     ) -> None:
-        self._db, self.tables, self.shared = connection, tables, shared
+        self._db = connection
+        self.tables = tables
+        self.shared = shared
         self._stamp: tuple[int, str | None] = (0, None)
         self._numbers: dict[str, int] = {}
         self._in_call = False
@@ -114,7 +118,8 @@ class World:
 
     def _beside(self, connection: sqlite3.Connection, *, shared: bool) -> World:
         made = World(connection, self.tables, shared=shared)
-        made._stamp, made._numbers = self._stamp, self.numbers
+        made._stamp = self._stamp
+        made._numbers = self.numbers
         return made
 
     def close(self) -> None:
@@ -205,7 +210,8 @@ class World:
         """Change columns of one row. A change to what stands already, or of no row, is none."""
         spec = self.tables[table]
         spec.check(table, changes, partial=True)
-        old, made = self._stored(table, key), spec.encoded(changes)
+        old = self._stored(table, key)
+        made = spec.encoded(changes)
         if old is None or all(old[c] == v for c, v in made.items()):
             return
         sets = ",".join(f"{c}=?" for c in made)
@@ -368,7 +374,8 @@ class World:
 
         `keep_own` leaves the agent's own later writes in place. Tables that hold an identity never go back.
         """
-        cut, back = iso(moment), {t for t in tables if not self.tables[t].identity}
+        cut = iso(moment)
+        back = {t for t in tables if not self.tables[t].identity}
         world = self.scratch()
         world.undo(
             lambda e: (

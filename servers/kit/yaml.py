@@ -10,7 +10,8 @@ import yaml
 
 from servers.kit.errors import InputError
 
-_BOOL, _TIME = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
+_BOOL = "tag:yaml.org,2002:bool"
+_TIME = "tag:yaml.org,2002:timestamp"
 _MERGE = "tag:yaml.org,2002:merge"
 
 

@@ -62,11 +62,13 @@ def lyrics(track: dict[str, Any]) -> list[str]:
     """Return the lines of a song, none where it has no words; a blank line parts the stanzas."""
     if track["genre"] in WORDLESS:
         return []
-    tongue, song = _TONGUES.get(track["genre"], _PLAIN), track["origin"] or track["key"]
+    tongue = _TONGUES.get(track["genre"], _PLAIN)
+    song = track["origin"] or track["key"]
     title = track["title"].partition(" (")[0].partition(" - ")[0]
     found: list[str] = []
     for stanza, kind in enumerate(_FORM):
-        lines, used = tongue["verse" if kind == "v" else "chorus"], set[int]()
+        lines = tongue["verse" if kind == "v" else "chorus"]
+        used = set[int]()
         for line in range(4):
             key = (song, stanza if kind == "v" else kind, line)
             choice = next(

@@ -81,20 +81,24 @@ class Playback:
         if self.queue:
             entry = self.queue.pop(0)
             self.played.append(entry["id"])
-            self.current, self.position = entry["track_id"], 0
+            self.current = entry["track_id"]
+            self.position = 0
             return True
-        rest, order = self.rest, self.order
+        rest = self.rest
+        order = self.order
         if not rest and (self.row["repeat"] != "all" or not order):
             return False
         self.place = rest[0] if rest else order[0]
-        self.current, self.position = self.row["items"][self.place], 0
+        self.current = self.row["items"][self.place]
+        self.position = 0
         return True
 
     def run(self, at_ms: int, until_ms: int) -> None:
         """Let time pass."""
         while self.playing and self.current is not None:
             length = self.lengths[self.current]
-            left, to_end = max(0, until_ms - at_ms), length - self.position
+            left = max(0, until_ms - at_ms)
+            to_end = length - self.position
             if left < to_end:
                 self.hear(self.position, left, until_ms)
                 self.position += left
@@ -115,12 +119,15 @@ class Playback:
                 at_ms = self._laps(at_ms, until_ms)
                 self.step()
             elif not self.step():
-                self.playing, self.ended, self.position = False, True, length
+                self.playing = False
+                self.ended = True
+                self.position = length
 
     def _laps(self, at_ms: int, until_ms: int) -> int:
         """Play the whole of a repeating list as often as it fits, and return the moment after that."""
         total = sum(self.lengths[i] for i in self.row["items"])
-        laps, last = (until_ms - at_ms) // total, self.current
+        laps = (until_ms - at_ms) // total
+        last = self.current
         moment = at_ms + laps * total
         for place in self.order:
             self.current = self.row["items"][place]
@@ -211,7 +218,10 @@ def start(
 ) -> Playback:
     """Play a list from a place; the queue stays and comes after the first track."""
     now = playback(svc, deck)
-    now.place, now.current, now.position, now.playing = place, items[place], position, True
+    now.place = place
+    now.current = items[place]
+    now.position = position
+    now.playing = True
     return settle(
         svc, deck, now, items=items, lead=place, seed=svc.time, context=context, **changes
     )
@@ -233,7 +243,8 @@ def resume(svc: Service, deck: Deck, **changes: Any) -> Playback:
         return now
     if now.ended:
         now.place = now.order[0] if now.order else 0
-        now.current, now.position = (now.row["items"][now.place] if now.order else now.current), 0
+        now.current = now.row["items"][now.place] if now.order else now.current
+        now.position = 0
     now.playing = True
     return settle(svc, deck, now, **changes)
 
@@ -244,7 +255,8 @@ def forward(svc: Service, deck: Deck) -> Playback:
     if now.step():
         now.playing = True
     else:
-        now.playing, now.position = False, now.lengths[now.current or ""]
+        now.playing = False
+        now.position = now.lengths[now.current or ""]
     return settle(svc, deck, now)
 
 
@@ -260,7 +272,8 @@ def back(svc: Service, deck: Deck, restart_after: int | None) -> Playback:
         elif spot > 0 or now.row["repeat"] == "all":
             now.place = order[spot - 1]
             now.current = now.row["items"][now.place]
-    now.position, now.playing = 0, True
+    now.position = 0
+    now.playing = True
     return settle(svc, deck, now)
 
 

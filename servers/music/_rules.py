@@ -344,7 +344,8 @@ def has(svc: Service, words: Words, item_id: str) -> bool:
 
 def keep(svc: Service, words: Words, kind: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
     """Put items into the library; return those that were new and those that were there."""
-    new, old = [], []
+    new = []
+    old = []
     for item_id in dict.fromkeys(ids):
         if has(svc, words, item_id):
             old.append(item_id)
@@ -358,7 +359,8 @@ def keep(svc: Service, words: Words, kind: str, ids: Iterable[str]) -> tuple[lis
 
 def drop(svc: Service, words: Words, ids: Iterable[str]) -> tuple[list[str], list[str]]:
     """Take items out of the library; return those that were there and those that were not."""
-    there, missing = [], []
+    there = []
+    missing = []
     for item_id in dict.fromkeys(ids):
         if has(svc, words, item_id):
             svc.db.delete(f"{words.tables}_library", item_id)

@@ -195,7 +195,8 @@ def cover(svc: Service, words: Words, source: dict[str, Any], total: int) -> Non
 
 def source_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a source for the agent; a credit card shows its free credit instead of a balance."""
-    amount, credit = dollars(balance(svc, row["account_id"])), row["type"] == "credit_card"
+    amount = dollars(balance(svc, row["account_id"]))
+    credit = row["type"] == "credit_card"
     shown = {
         "source_id": row["id"],
         "type": row["type"],
@@ -292,7 +293,8 @@ def add_contact(
     svc: Service, words: Words, name: str, username: str, email: str | None, phone: str | None
 ) -> dict[str, Any]:
     """Add a contact unless username, email or phone belong to another, and return its row."""
-    username, email = username.removeprefix("@"), email.lower() if email else None
+    username = username.removeprefix("@")
+    email = email.lower() if email else None
     for row in contacts(svc, words):
         same = {
             "username": row["username"].lower() == username.lower(),

@@ -53,7 +53,8 @@ def saved(svc: Service, words: Words) -> list[dict[str, Any]]:
 # -- lists --------------------------------------------------------------------------------------------------------
 def lists(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return one's lists, newest first, with `count`."""
-    table, items = words.table("lists"), words.table("list_items")
+    table = words.table("lists")
+    items = words.table("list_items")
     counts = dict(svc.db.sql(f"SELECT list_id, count(*) FROM {items} GROUP BY list_id"))
     return [
         r | {"count": counts.get(r["id"], 0)}

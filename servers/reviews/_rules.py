@@ -264,7 +264,8 @@ def search(svc: Service, words: Words, wish: Wish, sort_by: str) -> list[dict[st
         found = [r for r in found if r["id"] in known] if wish.query else of_kind
     zipped = wish.location is not None and wish.location.strip()[:5].isdigit()
     inside = None if wish.location is None or zipped else towns(svc, wish.location)
-    numbers, kept = stats(svc, words), []
+    numbers = stats(svc, words)
+    kept = []
     for row in found:
         counted = numbers.get(row["id"])
         away = miles(*wish.point, row["lat"], row["lng"]) if wish.point is not None else None

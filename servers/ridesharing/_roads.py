@@ -36,7 +36,8 @@ SLOT = 300
 """Seconds for which prices and waiting times stand still."""
 HONOURED = 3
 """Slots, the quoted one included, in which a quote is honoured."""
-REACH, LONGEST = 45.0, 120.0
+REACH = 45.0
+LONGEST = 120.0
 """Miles from a city's middle that it serves, and miles that a ride may be long."""
 
 Address = Annotated[
@@ -188,7 +189,9 @@ def rush(city: dict[str, Any], at: int) -> float:
 def route(city: dict[str, Any], points: Sequence[Spot], at: int) -> Route:
     """Return the way through all points as driven in the slot of a moment; each stop costs two minutes."""
     slowed = 1 + 0.6 * rush(city, at // SLOT * SLOT)
-    gone, total, legs = 0.0, 0.0, []
+    gone = 0.0
+    total = 0.0
+    legs = []
     for a, b in pairwise(points):
         far = miles(a.lat, a.lng, b.lat, b.lng) * 1.3
         speed = 20 if far < 4 else (28 if far < 15 else 45)

@@ -38,7 +38,8 @@ RIDE = (
 )
 """Columns of a ride: `fare` is what was agreed, `wait` the minutes promised; the moments are what happens unless somebody cancels."""
 
-MINUTE, DAY = 60, 86_400
+MINUTE = 60
+DAY = 86_400
 FREE_CANCEL = 2 * MINUTE
 """Seconds after the match in which a rider cancels for nothing."""
 LATE = 5 * MINUTE
@@ -47,7 +48,8 @@ DISPATCH = 15 * MINUTE
 """Seconds before the pickup at which a scheduled ride gets its driver."""
 AFTERWARDS = 30 * DAY
 """Seconds after a ride in which it can be rated and the driver tipped."""
-SOONEST, LATEST = 30 * MINUTE, 90 * DAY
+SOONEST = 30 * MINUTE
+LATEST = 90 * DAY
 """How far ahead rides can be scheduled."""
 
 
@@ -323,7 +325,8 @@ def find_ride(svc: Service, words: Words, ride_id: str) -> dict[str, Any]:
     """Return a ride, or refuse."""
     row = svc.db.get(f"{words.name}_rides", ride_id)
     if row is None:
-        message, hint = f"There is no ride {ride_id!r}.", f"Take a ride_id from {words.rides}."
+        message = f"There is no ride {ride_id!r}."
+        hint = f"Take a ride_id from {words.rides}."
         svc.fail(words.ride_missing, message, hint, ride_id=ride_id)
     return row
 
@@ -415,7 +418,8 @@ def scheduled_moment(svc: Service, words: Words, moment: str) -> int:
     at = parse_time(moment)
     if not svc.now + SOONEST <= at <= svc.now + LATEST:
         hint = "Schedule from 30 minutes to 90 days ahead; ask for a ride now if it is sooner."
-        first, last = iso(svc.now + SOONEST), iso(svc.now + LATEST)
+        first = iso(svc.now + SOONEST)
+        last = iso(svc.now + LATEST)
         svc.fail(
             "INVALID_PICKUP_TIME",
             f"A pickup at {moment} cannot be scheduled.",

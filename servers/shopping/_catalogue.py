@@ -26,7 +26,8 @@ REVIEWS = Table(
 )
 RESTOCK = 60
 """How many come in when a product is restocked."""
-WEEK, MONDAY = 7 * DAY, 4 * DAY + 8 * HOUR
+WEEK = 7 * DAY
+MONDAY = 4 * DAY + 8 * HOUR
 """Prices that move do so on Mondays at 08:00 UTC (the first one after the epoch)."""
 
 

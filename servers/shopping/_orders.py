@@ -137,7 +137,8 @@ def parcel(now: int, zone: ZoneInfo, days: tuple[int, int], key: str) -> dict[st
     done = local_moment(arrives, time(11 + int(share("hour", key) * 8), 10), zone)
     out = local_moment(arrives, time(7, 40), zone)
     if days[0] + spread == 0:
-        out, done = now + 4 * HOUR, now + 7 * HOUR
+        out = now + 4 * HOUR
+        done = now + 7 * HOUR
     ships = now + min((out - now) // 2, 20 * HOUR)
     latest = max(
         local_moment(local(now, zone).date() + timedelta(days=days[1]), time(21), zone), done
@@ -274,11 +275,10 @@ def orders(
 
 def sums(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, int]:
     """Return subtotal, discount, shipping, fees, tax and total as ordered, and what was charged and refunded until now."""
-    found, moved = items(svc, shop, row["id"]), [e["amount"] for e in entries(svc, shop, row["id"])]
-    subtotal, discount = (
-        sum(i["unit_price"] * i["quantity"] for i in found),
-        sum(i["discount"] for i in found),
-    )
+    found = items(svc, shop, row["id"])
+    moved = [e["amount"] for e in entries(svc, shop, row["id"])]
+    subtotal = sum(i["unit_price"] * i["quantity"] for i in found)
+    discount = sum(i["discount"] for i in found)
     tax = sum(i["tax"] for i in found)
     total = subtotal - discount + row["shipping"] + row["fees"] + tax
     shown = {

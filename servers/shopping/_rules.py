@@ -36,7 +36,8 @@ METHODS = Table(
 )
 GIFT_CARDS = Table("id:str number:str loaded:int issued_at:str", index=("number",))
 
-DAY, HOUR = 86_400, 3_600
+DAY = 86_400
+HOUR = 3_600
 
 Query = Annotated[
     str,

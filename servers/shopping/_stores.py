@@ -201,7 +201,8 @@ def windows(svc: Service, shop: Shop, store: dict[str, Any], kind: Kind) -> list
     Each has `id`, `start` and `end` (epoch seconds), `left` (orders it still takes) and what is shown of it.
     """
     zone = ZoneInfo(store["timezone"])
-    today, hours = local(svc.now, zone).date(), 1 if kind == "pickup" else 2
+    today = local(svc.now, zone).date()
+    hours = 1 if kind == "pickup" else 2
     taken = _taken(svc, shop, store["id"], kind)
     found = []
     for ahead in range(3):

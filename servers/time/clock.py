@@ -13,7 +13,10 @@ from servers.kit.values import iso
 class Clock(Service):
     """Tells the simulated time and lets it pass."""
 
-    name, title, category, domain = "clock", "Clock", "time", "environment"
+    name = "clock"
+    title = "Clock"
+    category = "time"
+    domain = "environment"
 
     @reads()
     def get_time(self) -> dict[str, Any]:

@@ -274,11 +274,9 @@ def bookable(
 def _date_problem(
     svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str
 ) -> str | None:
-    first, last, today = (
-        date.fromisoformat(check_in),
-        date.fromisoformat(check_out),
-        local_day(svc.now, zone(where)),
-    )
+    first = date.fromisoformat(check_in)
+    last = date.fromisoformat(check_out)
+    today = local_day(svc.now, zone(where))
     problem = None
     if first < today:
         problem = f"check_in_date {check_in} is past; today is {today} in {where.get('city', where['name'])}"
@@ -304,7 +302,8 @@ def offer(
     but: str = "",
 ) -> Offer:
     """Return what a room type costs and how many are left, not counting the booking `but`, whose agreed nights keep their price."""
-    days, today = stock.nights(*stay), local_day(svc.now, zone(hotel))
+    days = stock.nights(*stay)
+    today = local_day(svc.now, zone(hotel))
     events = svc.db.rows("travel_events", "city_id=?", hotel["city_id"])
     agreed: dict[date, int] = {}
     if but:
@@ -312,7 +311,9 @@ def offer(
         agreed = dict(
             zip(stock.nights(old["check_in"], old["check_out"]), old["nights"], strict=True)
         )
-    prices, left, needed = [], room["units"], room["min_stay"]
+    prices = []
+    left = room["units"]
+    needed = room["min_stay"]
     for night in days:
         fill = stock.busy(events, night)
         prices.append(agreed.get(night) or stock.night_price(room, hotel, fill, night, today))
@@ -405,10 +406,8 @@ def cost(
     """Return what nights cost; the discount is in percent of the rooms, and taxes are on what remains."""
     lodging = sum(prices) * rooms
     off = round_cents(lodging * discount / 100)
-    taxes, fees = (
-        round_cents((lodging - off) * hotel["tax"] / 10_000),
-        hotel["fee"] * len(prices) * rooms,
-    )
+    taxes = round_cents((lodging - off) * hotel["tax"] / 10_000)
+    fees = hotel["fee"] * len(prices) * rooms
     return Cost(
         lodging, off, taxes, fees, lodging - off + taxes + (fees if words.fees_included else 0)
     )
@@ -452,7 +451,8 @@ def free_until(
     words: Words, room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int
 ) -> int | None:
     """Return the moment until which a stay that was or would be booked at `created` can be cancelled for free; None: at no time."""
-    first, days = date.fromisoformat(check_in), policy(room).days
+    first = date.fromisoformat(check_in)
+    days = policy(room).days
     until = (
         []
         if days is None
@@ -478,7 +478,8 @@ def refund(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any
     """Return what comes back, in cents, for a cancellation now (or for the one that was made)."""
     at = parse_time(row["cancelled_at"]) if row["cancelled_at"] is not None else svc.now
     room = find_room(svc, words, row["room_type_id"])
-    paid, until = charged(words, room, row, hotel), deadline(svc, words, row, hotel)
+    paid = charged(words, room, row, hotel)
+    until = deadline(svc, words, row, hotel)
     if at >= arrival(row, hotel):
         return 0
     if until is not None and at <= until:

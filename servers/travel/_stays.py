@@ -63,7 +63,8 @@ def require(
     svc: Service, words: Words, found: Offer, stay: tuple[str, str], guests: int, rooms: int
 ) -> None:
     """Refuse an offer that cannot be had, saying why."""
-    room, said = found.room, {"room_type_id": found.room["id"]}
+    room = found.room
+    said = {"room_type_id": found.room["id"]}
     if found.problem == "too_small":
         message = f"{room['name']} sleeps {room['sleeps']}; {rooms} of them are too small for {guests} guests."
         svc.fail(
@@ -171,8 +172,10 @@ def modify(
             "Give dates, guests, rooms or special requests.",
         )
     dates = (stay[0] or row["check_in"], stay[1] or row["check_out"])
-    heads, count = guests or row["guests"], rooms or row["rooms"]
-    room, changes = rules.find_room(svc, words, row["room_type_id"]), dict[str, Any]()
+    heads = guests or row["guests"]
+    count = rooms or row["rooms"]
+    room = rules.find_room(svc, words, row["room_type_id"])
+    changes = dict[str, Any]()
     if (*dates, count) != (row["check_in"], row["check_out"], row["rooms"]):
         until = rules.deadline(svc, words, row, hotel)
         if until is None or svc.now > until:

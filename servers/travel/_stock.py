@@ -22,7 +22,8 @@ _WEEKEND = (4, 5)
 
 def nights(check_in: str, check_out: str) -> list[date]:
     """Return the nights of a stay: every day from arrival to the day before departure."""
-    first, last = date.fromisoformat(check_in), date.fromisoformat(check_out)
+    first = date.fromisoformat(check_in)
+    last = date.fromisoformat(check_out)
     return [first + timedelta(days=n) for n in range((last - first).days)]
 
 
@@ -81,10 +82,8 @@ def others(room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, 
     )
     pickup = 1 - (0.55 + 0.1 * early) * min(max((night - today).days, 0), 75) / 75
     if fill:
-        share, pickup = (
-            fill / 100 + 0.18 * luck,
-            1 - 0.15 * min(max((night - today).days, 0), 75) / 75,
-        )
+        share = fill / 100 + 0.18 * luck
+        pickup = 1 - 0.15 * min(max((night - today).days, 0), 75) / 75
     return max(0, min(room["units"], math.floor(room["units"] * share * pickup + 0.5)))
 
 

@@ -83,13 +83,15 @@ def miles(km: float) -> float:
 
 def feels_like(temp: float, humidity: float, wind: float) -> float:
     """Return the felt temperature (°C): NWS wind chill (2001) to 50 °F, NWS heat index (Rothfusz 1990) from 80 °F, else as is."""
-    warm, speed = fahrenheit(temp), wind_in(wind, "mph")
+    warm = fahrenheit(temp)
+    speed = wind_in(wind, "mph")
     if warm <= 50 and speed > 3:
         power = speed**0.16
         return celsius(35.74 + 0.6215 * warm - 35.75 * power + 0.4275 * warm * power)
     if warm < 80:
         return temp
-    t, r = warm, humidity
+    t = warm
+    r = humidity
     index = (
         -42.379
         + 2.04901523 * t
@@ -174,11 +176,9 @@ class Air(NamedTuple):
 def air(pm25: float, elevation: float, cloud: float, wind: float) -> Air:
     """Return air quality from fine dust and weather: coarse dust and NO2 follow it and the wind, ozone follows sunlight."""
     sun = max(0.0, math.sin(math.radians(elevation))) * (1 - 0.5 * cloud / 100)
-    pm10, ozone, no2 = (
-        int(pm25 * 1.8 + wind),
-        int(24 + 26 * sun),
-        int(6 + pm25 * 0.8 / (1 + wind / 4)),
-    )
+    pm10 = int(pm25 * 1.8 + wind)
+    ozone = int(24 + 26 * sun)
+    no2 = int(6 + pm25 * 0.8 / (1 + wind / 4))
     indices = {
         "pm25": aqi("pm25", pm25),
         "pm10": aqi("pm10", pm10),
@@ -193,13 +193,15 @@ def aqi(pollutant: str, amount: float) -> int:
     """Return the US EPA's air quality index of one pollutant (`pm25`, `pm10`, `ozone`, `no2`); amounts are truncated as the EPA says."""
     step, scale, ends = _BREAKPOINTS[pollutant]
     amount = math.floor(amount * scale + 1e-9) / scale
-    low, index_low = 0.0, 0
+    low = 0.0
+    index_low = 0
     for end, (_, index_high) in zip(ends, _AQI, strict=True):
         if amount <= end:
             return round(
                 (index_high - index_low) / (end - low) * max(0.0, amount - low) + index_low
             )
-        low, index_low = end + step, index_high + 1
+        low = end + step
+        index_low = index_high + 1
     return 500
 
 

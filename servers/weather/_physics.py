@@ -47,14 +47,16 @@ def _diurnal(lon: float, at: int) -> float:
 
 def normal_temp(city: Mapping[str, Any], at: int) -> float:
     """Return the temperature (°C) that is usual in a city at this time of the year and of the day."""
-    high, low = monthly(city["climate"]["high"], at), monthly(city["climate"]["low"], at)
+    high = monthly(city["climate"]["high"], at)
+    low = monthly(city["climate"]["low"], at)
     return (high + low) / 2 + (high - low) / 2 * _diurnal(city["lon"], at)
 
 
 def truth(city: Mapping[str, Any], events: Iterable[Mapping[str, Any]], at: int) -> Hour:
     """Return the hour that begins at `at`. `city` is a row of `weather_cities`, `events` are rows of `weather_events` of that city."""
     climate = city["climate"]
-    wide, local = smooth(climate["region"], at, 18 * HOUR), smooth(city["id"], at, 9 * HOUR)
+    wide = smooth(climate["region"], at, 18 * HOUR)
+    local = smooth(city["id"], at, 9 * HOUR)
     wet, warm, breeze, turn, haze = (
         0.65 * w + 0.35 * n for w, n in zip(wide[:5], local[:5], strict=True)
     )
@@ -70,8 +72,10 @@ def truth(city: Mapping[str, Any], events: Iterable[Mapping[str, Any]], at: int)
     for event in events:
         weight = _weight(event, at)
         if weight > 0:
-            temp, rain = temp + event["temp"] * weight, rain + event["rain"] * weight
-            wind, pm25 = wind + event["wind"] * weight, pm25 + event["pm25"] * weight
+            temp = temp + event["temp"] * weight
+            rain = rain + event["rain"] * weight
+            wind = wind + event["wind"] * weight
+            pm25 = pm25 + event["pm25"] * weight
             cloud = max(cloud, event["cloud"] * weight)
     humidity = monthly(climate["humidity"], at) + 14 * wet - 13 * swing + (8 if rain > 0.2 else 0)
     return Hour(
@@ -88,7 +92,8 @@ def truth(city: Mapping[str, Any], events: Iterable[Mapping[str, Any]], at: int)
 
 
 def _weight(event: Mapping[str, Any], at: int) -> float:
-    since, left = at - parse_time(event["starts"]), parse_time(event["ends"]) - at
+    since = at - parse_time(event["starts"])
+    left = parse_time(event["ends"]) - at
     return (
         0.0 if since < 0 or left <= 0 else max(0.3, min(1.0, (since + HOUR) / _RAMP, left / _RAMP))
     )

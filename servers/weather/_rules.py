@@ -109,7 +109,8 @@ class Place:
 
     def day(self, when: date) -> tuple[int, int]:
         """Return when a local date begins and ends."""
-        zone, after = ZoneInfo(self.timezone), when + timedelta(days=1)
+        zone = ZoneInfo(self.timezone)
+        after = when + timedelta(days=1)
         begin, end = (
             int(datetime(x.year, x.month, x.day, tzinfo=zone).timestamp()) for x in (when, after)
         )
@@ -193,8 +194,10 @@ def past_date(
 
     `later` is the tool for today and what comes.
     """
-    when, today = date.fromisoformat(text), place.local(service.now).date()
-    first, last = today - timedelta(days=days), today - timedelta(days=1)
+    when = date.fromisoformat(text)
+    today = place.local(service.now).date()
+    first = today - timedelta(days=days)
+    last = today - timedelta(days=1)
     if not first <= when <= last:
         ahead = f" For today and later call {later}." if when > last else ""
         hint = f"Ask for a date from {first} to {last}.{ahead}"
@@ -244,19 +247,15 @@ def hour_key(city: str, at: int) -> str:
 
 
 def _measured(place: Place, hour: Hour) -> Hour:
-    rain, wind, temp = (
-        hour.rain * place.rain_factor,
-        hour.wind * place.wind_factor,
-        hour.temp + place.temp_bias,
-    )
+    rain = hour.rain * place.rain_factor
+    wind = hour.wind * place.wind_factor
+    temp = hour.temp + place.temp_bias
     if place.adjustments and (
         extra := place.adjustments.get(place.local(hour.at).date().isoformat())
     ):
-        rain, wind, temp = (
-            rain * extra.get("rain", 1),
-            wind * extra.get("wind", 1),
-            temp + extra.get("temp", 0),
-        )
+        rain = rain * extra.get("rain", 1)
+        wind = wind * extra.get("wind", 1)
+        temp = temp + extra.get("temp", 0)
     humidity = min(100, max(1, hour.humidity + place.humidity_bias))
     return Hour(
         hour.at,
@@ -326,11 +325,10 @@ def _expected(provider: str, place: Place, issue: int, hour: Hour) -> Outlook:
     if hour.at < issue:
         return Outlook(hour, 100 if hour.rain >= 0.1 else 0)
     lead = (hour.at - issue) / DAY
-    day, share = int(lead), lead % 1
-    early, late = (
-        draws(provider, place.city, issue, day),
-        draws(provider, place.city, issue, day + 1),
-    )
+    day = int(lead)
+    share = lead % 1
+    early = draws(provider, place.city, issue, day)
+    late = draws(provider, place.city, issue, day + 1)
     warm, damp, windy, grey = (
         a + (b - a) * share for a, b in zip(early[:4], late[:4], strict=True)
     )
@@ -370,7 +368,8 @@ def forecast_days(
     db: World, provider: str, place: Place, issue: int, now: int, count: int
 ) -> list[Day]:
     """Return local dates from today on; the hours of today that have passed are as measured."""
-    today, found = place.local(now).date(), []
+    today = place.local(now).date()
+    found = []
     bounds = [place.day(today + timedelta(days=n)) for n in range(count)]
     first = bounds[0][0] // HOUR * HOUR
     hours = forecast(db, provider, place, issue, first, (bounds[-1][1] - first) // HOUR)
@@ -398,11 +397,9 @@ def past_day(db: World, place: Place, when: date) -> Day:
     sky = sky_of(
         (row["high"] + row["low"]) / 2, row["cloud"], rain / 12, row["humidity"], row["wind"]
     )
-    high, low, humidity = (
-        row["high"] + place.temp_bias,
-        row["low"] + place.temp_bias,
-        min(100, row["humidity"] + place.humidity_bias),
-    )
+    high = row["high"] + place.temp_bias
+    low = row["low"] + place.temp_bias
+    humidity = min(100, row["humidity"] + place.humidity_bias)
     return Day(
         when.isoformat(),
         high,
@@ -422,8 +419,10 @@ def _summary(when: str, hours: list[Hour]) -> Day:
     light = [h for i, h in enumerate(hours) if 6 <= i < 18] or hours
     dark = [h for i, h in enumerate(hours) if not 6 <= i < 18] or hours
     temps = [h.temp for h in hours]
-    rain, wind = sum(h.rain for h in hours), sum(h.wind for h in hours) / n
-    humidity, cloud = sum(h.humidity for h in hours) // n, sum(h.cloud for h in hours) // n
+    rain = sum(h.rain for h in hours)
+    wind = sum(h.wind for h in hours) / n
+    humidity = sum(h.humidity for h in hours) // n
+    cloud = sum(h.cloud for h in hours) // n
     return Day(
         when,
         max(temps),

@@ -27,7 +27,8 @@ def _sun(at: float) -> tuple[float, float]:
     """Return equation of time (minutes) and declination (radians), NOAA's *General Solar Position Calculations*."""
     moment = gmtime(at)
     g = 2 * math.pi / 365 * (moment.tm_yday - 1 + (moment.tm_hour - 12) / 24)
-    sin, cos = math.sin, math.cos
+    sin = math.sin
+    cos = math.cos
     equation = 229.18 * (
         0.000075
         + 0.001868 * cos(g)
@@ -73,7 +74,8 @@ def sun_crossings(
     The default is sunrise and sunset by NOAA's approximation (refraction and the sun's radius included).
     """
     noon = solar_noon(lon, day)
-    phi, declination = math.radians(lat), _sun(noon)[1]
+    phi = math.radians(lat)
+    declination = _sun(noon)[1]
     cosine = (math.sin(math.radians(elevation)) - math.sin(phi) * math.sin(declination)) / (
         math.cos(phi) * math.cos(declination)
     )
@@ -90,7 +92,8 @@ def moon_age(at: int) -> float:
 
 def moon_phase(at: int) -> str:
     """Return the phase's name; each of the four exact phases lasts a day to either side."""
-    age, quarter = moon_age(at), SYNODIC / 4
+    age = moon_age(at)
+    quarter = SYNODIC / 4
     near = round(age / quarter)
     return (
         _PHASES[2 * near % 8]

@@ -37,7 +37,8 @@ def snippet(text: str, query: str) -> str:
     words = [re.escape(w) for w in re.findall(r"\w+", query)]
     found = re.search(rf"\b(?:{'|'.join(words)})", plain, re.IGNORECASE) if words else None
     place = found.start() if found else 0
-    first, last = max(0, place - AROUND), min(len(plain), place + AROUND)
+    first = max(0, place - AROUND)
+    last = min(len(plain), place + AROUND)
     return ("…" if first else "") + plain[first:last].strip() + ("…" if last < len(plain) else "")
 
 

@@ -66,10 +66,8 @@ class Outcome(NamedTuple):
 def run(home: Path, url: str, service: str, era: str, scenario: str) -> Outcome:
     """Run one scenario in a process of its own and read its checks."""
     with tempfile.TemporaryDirectory() as out:
-        node, suite = (
-            home / "node_modules/.bin/node",
-            home / "node_modules/@modelcontextprotocol/conformance/dist/index.js",
-        )
+        node = home / "node_modules/.bin/node"
+        suite = home / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
         line = [
             node,
             suite,
@@ -103,7 +101,8 @@ def _wrong(check: dict[str, str]) -> bool:
 async def main(home: Path) -> list[Outcome]:
     """Serve every service on loopback and run every scenario against it."""
     session, _ = open_session()
-    episodes, outcomes = Episodes(), []
+    episodes = Episodes()
+    outcomes = []
     episodes.add("play", session)
     limit = anyio.CapacityLimiter(AT_ONCE)
 

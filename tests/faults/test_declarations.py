@@ -28,10 +28,8 @@ def test_the_example_of_a_kind_loads(kind: str) -> None:
 
 
 ROW = {"table": "venmo_requests", "where": {}}
-VENMO, PART = (
-    {"on": "venmo.send_money"},
-    {"on": "venmo.create_group_payment", "items": "participants"},
-)
+VENMO = {"on": "venmo.send_money"}
+PART = {"on": "venmo.create_group_payment", "items": "participants"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from servers.kit.events import Attempt
 from servers.kit.session import Session
 from tests.support import new_session
 
-JORDAN, MEI = make_id("vct", "maya", "jordan_park"), make_id("vct", "maya", "mei_chen")
+JORDAN = make_id("vct", "maya", "jordan_park")
+MEI = make_id("vct", "maya", "mei_chen")
 PAY = {"contact_id": JORDAN, "amount": 5, "note": "tea"}
 
 
@@ -39,11 +40,9 @@ def fired(s: Session, *calls: tuple[str, dict[str, Any]]) -> list[int]:
     return [len(a.firings) for a in play(s, *calls)]
 
 
-BALANCE, FRIENDS, WAIT = (
-    ("venmo.get_balance", {}),
-    ("venmo.list_friends", {}),
-    ("clock.wait", {"seconds": 100}),
-)
+BALANCE = ("venmo.get_balance", {})
+FRIENDS = ("venmo.list_friends", {})
+WAIT = ("clock.wait", {"seconds": 100})
 
 
 # -- the envelope ---------------------------------------------------------------------------------------------------

@@ -16,11 +16,9 @@ from tests.support import new_session
 
 JORDAN, MEI, BEN = (make_id("vct", "maya", n) for n in ("jordan_park", "mei_chen", "ben_asher"))
 PAY = {"contact_id": JORDAN, "amount": 5, "note": "tea"}
-SEND, BALANCE, FRIENDS = (
-    ("venmo.send_money", PAY),
-    ("venmo.get_balance", {}),
-    ("venmo.list_friends", {}),
-)
+SEND = ("venmo.send_money", PAY)
+BALANCE = ("venmo.get_balance", {})
+FRIENDS = ("venmo.list_friends", {})
 LATEST = ("venmo.list_transactions", {"limit": 3})
 SPLIT = (
     "venmo.create_group_payment",
@@ -513,10 +511,8 @@ STEPS = [
     },
     {"error": {"code": "BUSY", "retryable": True}, "times": 2},
 ]
-NOTED, LOOK = (
-    ("venmo.send_money", PAY | {"note": "tea for two"}),
-    ("venmo.get_contact", {"contact_id": JORDAN}),
-)
+NOTED = ("venmo.send_money", PAY | {"note": "tea for two"})
+LOOK = ("venmo.get_contact", {"contact_id": JORDAN})
 
 
 def test_a_ladder_advances_only_when_its_demand_was_met() -> None:

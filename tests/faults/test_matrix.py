@@ -131,7 +131,8 @@ class _Broken(Fault):
 
 class _Denies(_Broken):
     kind = "denies_for_test"
-    promises, denies = (), True
+    promises = ()
+    denies = True
 
 
 class _Sneaks(_Broken):

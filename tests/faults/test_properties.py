@@ -103,7 +103,8 @@ def cases(draw: st.DrawFn) -> Case:
     calls += draw(st.lists(st.sampled_from(calls), max_size=3))
     faults: list[dict[str, Any]] = []
     for number in range(draw(st.integers(1, 5))):
-        name, target = f"f{number}", draw(st.sampled_from(calls))
+        name = f"f{number}"
+        target = draw(st.sampled_from(calls))
         fitting = [
             k
             for k, c in kinds().items()
@@ -164,7 +165,8 @@ def begin(case: Case, faults: Sequence[Fault]) -> Session:
 
 async def step(session: Session, name: str) -> None:
     """Call a tool's example after its set-up; where a fault spoiled that, the arguments stay as they are."""
-    (cls, spec), saved = tool(name), {}
+    (cls, spec) = tool(name)
+    saved = {}
     for part in (*spec.setup, None):
         template = spec.example if part is None else part.args
         try:
@@ -224,12 +226,10 @@ def test_faults_crash_nothing_and_each_firing_is_accounted_for(case: Case) -> No
 @given(cases())
 def test_a_replay_is_the_same_and_an_episode_beside_it_is_untouched(case: Case) -> None:
     faults = [parse(item) for item in case.faults]
-    first, again, beside, alone = (
-        begin(case, faults),
-        begin(case, faults),
-        begin(case, []),
-        begin(case, []),
-    )
+    first = begin(case, faults)
+    again = begin(case, faults)
+    beside = begin(case, [])
+    alone = begin(case, [])
     play((alone, case))
     play((first, case), (beside, case))
     play((again, case))

@@ -207,11 +207,9 @@ async def test_what_can_never_act_behind_a_lost_call_is_refused() -> None:
 async def test_over_http_it_happens_for_real(
     kind: str, fields: dict[str, Any], code: str, when: str, era: str
 ) -> None:
-    session, other, near = (
-        plagued(kind, fields | {"when": when}),
-        new_session("venmo", "clock"),
-        plagued(kind, fields | {"when": when}),
-    )
+    session = plagued(kind, fields | {"when": when})
+    other = new_session("venmo", "clock")
+    near = plagued(kind, fields | {"when": when})
     async with serving(one=session, two=other) as base, line() as (wire, http):
         async with connected(
             f"{base}/one/venmo/mcp",
@@ -353,7 +351,8 @@ async def test_agents_in_this_process_see_the_same_over_memory_and_http(
         ]
 
     fields = fields | ({"real_seconds": 0.2} if kind == "hang" else {})
-    near, far = plagued(kind, fields), plagued(kind, fields)
+    near = plagued(kind, fields)
+    far = plagued(kind, fields)
     async with in_memory(near) as tools:
         seen = await act(tools)
     async with (

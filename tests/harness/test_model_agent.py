@@ -245,7 +245,8 @@ async def test_a_recording_replays_to_the_same_trace_without_a_network(tmp_path:
         call("clock__get_time"),
         say("Done."),
     ]
-    first, second = new_session("clock"), new_session("clock")
+    first = new_session("clock")
+    second = new_session("clock")
     (recorded,), _ = await converse(script, first, "go", record=str(tmp_path))
     async with talking(second, None, replay=str(tmp_path)) as made:
         replayed = await made.turn("go")

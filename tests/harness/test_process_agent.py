@@ -73,7 +73,8 @@ async def talking(command: Any, **options: Any) -> AsyncGenerator[Any]:
 
 async def test_a_good_process_answers_every_turn(tmp_path: Path) -> None:
     async with talking(written(tmp_path, "")) as made:
-        first, second = await made.turn("hello"), await made.turn("more")
+        first = await made.turn("hello")
+        second = await made.turn("more")
     assert (first.text, first.status, first.usage, second.text) == (
         "HELLO",
         "done",
@@ -154,7 +155,8 @@ async def test_a_process_that_fails_in_a_turn_ends_as_an_error(
 ) -> None:
     command = written(tmp_path, code.replace("METHOD", "turn"))
     async with talking(command, turn_seconds=limit(code, "turn")) as made:
-        first, second = await made.turn("x"), await made.turn("y")
+        first = await made.turn("x")
+        second = await made.turn("y")
     assert first.status == second.status == "error" and re.search(
         text.replace("METHOD", "turn"), first.detail
     ), first.detail
@@ -180,7 +182,8 @@ async def test_an_answered_error_is_the_agents_and_the_next_turn_works(tmp_path:
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -1, "message": "cannot"}}), flush=True)
     continue"""
     async with talking(written(tmp_path, here)) as made:
-        bad, good = await made.turn("bad"), await made.turn("good")
+        bad = await made.turn("bad")
+        good = await made.turn("good")
     assert (bad.status, good.status) == ("error", "done") and "cannot" in bad.detail
 
 

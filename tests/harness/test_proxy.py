@@ -315,7 +315,8 @@ async def test_replies_of_every_form_go_through_as_they_are() -> None:
             "never",
         ]
         for name in GIVEN:
-            here, there = await client.call_tool(name, {}), await direct.call_tool(name, {})
+            here = await client.call_tool(name, {})
+            there = await direct.call_tool(name, {})
             assert here.model_dump(exclude={"meta"}) == there.model_dump(exclude={"meta"}), name
         with pytest.raises(MCPError) as refused:
             await client.call_tool("protocol.error", {})

@@ -39,7 +39,8 @@ def test_each_trial_is_judged_in_the_settings_it_can_show(tmp_path: Path) -> Non
     results = ran(SMALL, tmp_path)
     trials = {t.key: t for t in results.trials()}
     assert len(trials) == 2 * 3 * 2
-    oracle, naive = trials[PAY, "oracle", 1, "faulted"], trials[PAY, "naive", 1, "faulted"]
+    oracle = trials[PAY, "oracle", 1, "faulted"]
+    naive = trials[PAY, "naive", 1, "faulted"]
     assert {n: v["value"] for n, v in oracle.verdicts.items()} == {
         "base": "pass",
         "relaxed": "pass",
@@ -101,7 +102,9 @@ def test_a_run_killed_at_any_moment_loses_nothing_and_counts_nothing_twice(tmp_p
     settings = replace(SMALL, trials=6, jobs=3)
     whole = ran(settings, tmp_path / "whole")
     start(settings, tmp_path / "killed").results.close()
-    chance, counts, fork = random.Random(11), [0], multiprocessing.get_context("fork")
+    chance = random.Random(11)
+    counts = [0]
+    fork = multiprocessing.get_context("fork")
     for _ in range(10):
         child = fork.Process(target=go_on, args=(tmp_path / "killed",))
         child.start()
@@ -185,7 +188,8 @@ def test_an_agent_that_dies_in_a_turn_has_failed_and_the_report_says_of_what(
 
 def test_judging_again_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
     results = ran(SMALL, tmp_path)
-    before, traces = results.trials(), files(tmp_path / "traces")
+    before = results.trials()
+    traces = files(tmp_path / "traces")
     for trial in before:
         results.replace(
             replace(
@@ -257,7 +261,8 @@ def test_a_report_of_two_runs_tells_their_agents_apart(tmp_path: Path) -> None:
 def test_denominators_intervals_and_pass_k_are_explicit(tmp_path: Path) -> None:
     data = report([ran(replace(SMALL, trials=2), tmp_path)])
     by_name = {a["agent"]: a for a in data["agents"]}
-    oracle, noop = by_name["oracle"], by_name["noop"]
+    oracle = by_name["oracle"]
+    noop = by_name["noop"]
     assert (
         oracle["trials"],
         oracle["base"]["passed"],
@@ -351,10 +356,12 @@ def test_external_agents_get_servers_of_their_episode_alone() -> None:
     async def look() -> None:
         async with anyio.create_task_group() as tasks:
             host = Host(tasks)
-            first, second = new_session("venmo", "clock"), new_session("zelle")
+            first = new_session("venmo", "clock")
+            second = new_session("zelle")
             async with httpx2.AsyncClient() as web:
                 with host.offers(first) as servers, host.offers(second) as others:
-                    mine, theirs = await servers(), await others()
+                    mine = await servers()
+                    theirs = await others()
                     assert [s["name"] for s in mine] == [
                         "venmo",
                         "clock",

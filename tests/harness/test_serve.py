@@ -229,7 +229,8 @@ def test_a_kept_world_goes_on_where_it_was(tmp_path: Path) -> None:
         session.control.close()
         return paid.data["transaction_id"], before
 
-    first, then = anyio.run(wait, tmp_path / "mine.db"), anyio.run(wait, tmp_path / "mine.db")
+    first = anyio.run(wait, tmp_path / "mine.db")
+    then = anyio.run(wait, tmp_path / "mine.db")
     assert first[0] != then[0] and then[1] > first[1]
     session, _ = open_session(None, ["venmo"], db=tmp_path / "mine.db")
     assert {first[0], then[0]} <= {r["id"] for r in session.world.rows("venmo_transactions")}

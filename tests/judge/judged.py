@@ -17,7 +17,8 @@ from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session
 from tests.support import new_session
 
-PRIYA, KAI = make_id("vct", "maya", "priya_nair"), make_id("vct", "maya", "kai_tanaka")
+PRIYA = make_id("vct", "maya", "priya_nair")
+KAI = make_id("vct", "maya", "kai_tanaka")
 PAY = ("venmo", "send_money", {"contact_id": PRIYA, "amount": 25, "note": "tickets"})
 OTHER = ("venmo", "send_money", {"contact_id": KAI, "amount": 3, "note": "coffee"})
 LIST = ("venmo", "list_transactions", {})

@@ -146,10 +146,8 @@ def test_pass_hat_k_is_unbiased() -> None:
 
 
 def test_a_paired_difference_keeps_a_width() -> None:
-    first, second = (
-        {f"s{i}": float(i < 8) for i in range(10)},
-        {f"s{i}": float(i < 5) for i in range(10)},
-    )
+    first = {f"s{i}": float(i < 8) for i in range(10)}
+    second = {f"s{i}": float(i < 5) for i in range(10)}
     found = paired(first, second | {"elsewhere": 1.0})
     assert (found.scenarios, found.better, found.worse, found.p) == (10, 3, 0, 0.25)
     assert found.difference == pytest.approx(0.3) and found.low < 0.3 < found.high

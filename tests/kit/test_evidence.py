@@ -211,7 +211,8 @@ def test_a_lie_in_replies_alone_is_settled_by_a_true_reading_before_or_after(fir
         fault="lie",
         exposed_by=lambda service, tool, args: tool == "get_account_summary",
     )
-    asked, true = ("venmo.get_balance", {}), ("venmo.get_account_summary", {})
+    asked = ("venmo.get_balance", {})
+    true = ("venmo.get_account_summary", {})
     one, two, again = play(
         s, *((asked, true) if first == "the lie" else (true, asked)), ("venmo.list_friends", {})
     )

@@ -357,7 +357,8 @@ async def test_open_streams_do_not_hold_up_the_end() -> None:
 async def test_an_episode_in_memory_and_over_http_gives_the_same_trace() -> None:
     from servers.kit.mcp import session_server
 
-    near, far = bare("clock"), bare("clock")
+    near = bare("clock")
+    far = bare("clock")
     async with Client(session_server(near)) as client:
         await ask(client, "clock__wait", seconds=9)
     async with (

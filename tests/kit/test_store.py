@@ -90,7 +90,8 @@ def test_a_rollback_takes_rows_and_log_back() -> None:
 
 def test_undo_then_redo_restores_rows_causes_and_moments() -> None:
     world = filled()
-    rows, log = world.digest(), world.log()
+    rows = world.digest()
+    log = world.log()
     taken = world.undo(lambda e: e["cause"] == AGENT)
     assert [e["key"] for e in taken] == ["i0"] and row(world, "item", "i0")["n"] == 0
     world.redo(taken)
@@ -102,7 +103,8 @@ def test_undo_then_redo_restores_rows_causes_and_moments() -> None:
 
 def test_a_slim_log_undoes_and_redoes_what_was_added() -> None:
     world = filled()
-    rows, size = world.digest(), len(world.log())
+    rows = world.digest()
+    size = len(world.log())
     world.slim()
     assert (
         all(e["new"] is None for e in world.log() if e["old"] is None) and len(world.log()) == size
@@ -176,7 +178,8 @@ def test_as_of_may_keep_what_the_agent_wrote() -> None:
 
 def test_episodes_on_one_world_do_not_see_each_others_writes() -> None:
     base = World.open(filled().image(), TABLES)
-    one, two = base.share(), base.share()
+    one = base.share()
+    two = base.share()
     before = base.digest()
     one.stamp(T0 + 50, AGENT)
     one.insert("item", {"id": "mine", "n": 1})
@@ -208,7 +211,10 @@ def test_a_write_by_a_reader_is_loud() -> None:
 class Notes(Service):
     """A provider with a reader that lies about its effect, a writer that refuses half way and one that breaks."""
 
-    name, title, category, domain = "notes", "Notes", "test", "test"
+    name = "notes"
+    title = "Notes"
+    category = "test"
+    domain = "test"
     tables = TABLES
 
     @reads()
@@ -323,7 +329,8 @@ def test_a_world_may_live_in_a_file(tmp_path: Path) -> None:
 
 
 def test_draws_depend_on_their_key_alone() -> None:
-    plain, other = Control(T0, seed=5), Control(T0, seed=5)
+    plain = Control(T0, seed=5)
+    other = Control(T0, seed=5)
     wanted = [plain.draw("fault", n) for n in range(5)]
     found = []
     for n in range(5):
@@ -336,7 +343,8 @@ def test_draws_depend_on_their_key_alone() -> None:
 
 
 def test_ids_are_spent_once_and_depend_on_seed_and_kind() -> None:
-    one, two = Control(T0, seed=1), Control(T0, seed=1)
+    one = Control(T0, seed=1)
+    two = Control(T0, seed=1)
     ids = [one.new_id("vtx") for _ in range(4)]
     two.new_id("other")
     assert [two.new_id("vtx") for _ in range(4)] == ids and len(set(ids)) == 4

@@ -120,7 +120,8 @@ def test_annotations_agree(cls: type[Service]) -> None:
 async def test_the_example_succeeds_with_the_effect_declared_and_again_to_the_byte(
     cls: type[Service], spec: ToolSpec
 ) -> None:
-    session, again = new_session(cls.name, seed=3), new_session(cls.name, seed=3)
+    session = new_session(cls.name, seed=3)
+    again = new_session(cls.name, seed=3)
     args = await prepared(session, cls, spec)
     mark = session.world.last_change()
     reply = await session.call(cls.name, spec.name, args)
@@ -152,7 +153,8 @@ async def test_a_repeated_idempotent_call_changes_nothing_more(
 @every_tool
 async def test_an_optional_argument_may_be_null(cls: type[Service], spec: ToolSpec) -> None:
     optional = set(spec.schema["properties"]) - set(spec.schema.get("required", []))
-    one, two = new_session(cls.name), new_session(cls.name)
+    one = new_session(cls.name)
+    two = new_session(cls.name)
     args = await prepared(one, cls, spec)
     await prepared(two, cls, spec)
     wanted = await one.call(cls.name, spec.name, args)
@@ -162,7 +164,8 @@ async def test_an_optional_argument_may_be_null(cls: type[Service], spec: ToolSp
 
 async def test_another_process_answers_the_same() -> None:
     code = "import anyio; from tests.support import digest; print(anyio.run(digest))"
-    command, root = [sys.executable, "-c", code], ROOT
+    command = [sys.executable, "-c", code]
+    root = ROOT
     env = os.environ | {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"}
     with subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.PIPE, text=True) as other:
         here = await digest()

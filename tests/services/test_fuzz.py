@@ -130,10 +130,8 @@ def from_schema(node: dict[str, Any], name: str, real: dict[str, Any]) -> st.Sea
             | st.sampled_from(ODD_TIMES)
             | st.text(max_size=node.get("maxLength", 20))
         )
-    low, high = (
-        node.get("minimum", node.get("exclusiveMinimum", -(10**6))),
-        node.get("maximum", node.get("exclusiveMaximum", 10**6)),
-    )
+    low = node.get("minimum", node.get("exclusiveMinimum", -(10**6)))
+    high = node.get("maximum", node.get("exclusiveMaximum", 10**6))
     if node["type"] == "integer":
         return st.integers(int(low), int(high))
     return st.integers(int(low * 100), int(high * 100)).map(lambda n: n / 100) | st.floats(

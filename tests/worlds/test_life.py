@@ -67,11 +67,9 @@ def nearest(rows: list[Row], **wanted: Any) -> tuple[Row | None, list[str]]:
 
 
 async def event(walk: Walk, happening: Row, told: Row) -> list[str]:
-    calendars, moved, city = (
-        listed(happening["event"]["on"]),
-        told.get("moved_from"),
-        happening.get("city"),
-    )
+    calendars = listed(happening["event"]["on"])
+    moved = told.get("moved_from")
+    city = happening.get("city")
     if moved and told["on"] != calendars[0]:
         return []  # holds the stale copy, which is looked for below
     at = walk.at_home(happening["at"], city)
@@ -177,7 +175,8 @@ def card(walk: Walk, happening: Row, shown: str | None) -> str | None:
 
 
 async def buy(walk: Walk, happening: Row, told: Row) -> list[str]:
-    at, wanted = str(told.get("at") or told.get("made") or happening["at"]), told["total"]
+    at = str(told.get("at") or told.get("made") or happening["at"])
+    wanted = told["total"]
     instacart = told["on"] == "instacart"
     made = "created_at" if instacart else "placed_at"
     try:
@@ -244,7 +243,8 @@ async def stay(walk: Walk, happening: Row, told: Row) -> list[str]:
         )
     except AssertionError as missing:
         return [str(missing)[:300]]
-    booking, city = told["on"] == "booking", place["city"]
+    booking = told["on"] == "booking"
+    city = place["city"]
     nights = found["nightly_prices"] if booking else found["nightly_rates"]
     free = found["free_cancellation_until" if booking else "free_cancellation_before"]
     over = walk.moment(f"{found['check_out_date']}T12:00", city) < walk.start
@@ -314,7 +314,9 @@ async def review(walk: Walk, happening: Row, told: Row) -> list[str]:
 
 
 async def paid(walk: Walk, happening: Row, told: Row) -> list[str]:
-    at, amount, by = told.get("at", happening["at"]), cents(told["amount"]), told["by"]
+    at = told.get("at", happening["at"])
+    amount = cents(told["amount"])
+    by = told["by"]
     if by == "venmo_card":
         rows = [
             {"at": walk.local(p["at"]), "amount": cents(p["amount"]), "shop": p["merchant"]}
@@ -515,7 +517,9 @@ ASPECTS = {
 async def test_what_happened_and_what_is_planned_is_shown_with_its_day_and_figures(
     aspect: str, name: str
 ) -> None:
-    walk, wrong, told = Walk(name), {}, 0
+    walk = Walk(name)
+    wrong = {}
+    told = 0
     for happening in walk.life:
         for one in said(happening, aspect):
             told += 1

@@ -29,7 +29,8 @@ def mails(world: World) -> list[dict[str, Any]]:
 
 def aspects(name: str) -> list[tuple[dict[str, Any], str]]:
     """Return what life says about mail until the start, with its moment in UTC (as rows write it)."""
-    zone, found = ZoneInfo(person(name)["timezone"]), []
+    zone = ZoneInfo(person(name)["timezone"])
+    found = []
     for happening in seeds(name, "life")["happenings"]:
         for said in happening.get("mails", [happening["mail"]] if "mail" in happening else []):
             local = datetime.fromisoformat(said.get("at", happening["at"])).replace(tzinfo=zone)
@@ -41,7 +42,8 @@ def aspects(name: str) -> list[tuple[dict[str, Any], str]]:
 
 @pytest.mark.parametrize("name", PEOPLE)
 def test_what_life_says_about_mail_is_in_the_right_mailbox_once(name: str) -> None:
-    everything, who = mails(shared(name)), person(name)
+    everything = mails(shared(name))
+    who = person(name)
     addresses = who["emails"] | {key: p["email"] for key, p in who["people"].items()}
     assert len(aspects(name)) > 25
     for said, at in aspects(name):
@@ -103,7 +105,8 @@ def test_notices_are_those_of_the_payments(name: str) -> None:
 
 @pytest.mark.parametrize("name", PEOPLE)
 def test_no_mail_lies_in_the_future(name: str) -> None:
-    world, start = shared(name), person(name)["start"]
+    world = shared(name)
+    start = person(name)["start"]
     written = [
         *mails(world),
         *(

@@ -36,19 +36,15 @@ async def test_what_new_york_still_costs_when_we_leave_and_which_amsterdam_court
     due = await eleanor.event("google_calendar", "Rest for New York due, 335")
     assert eleanor.day(due["at"]) == "2026-10-23" and "due on 23 October" in corrected["body"]
 
-    trip, copy = (
-        await eleanor.event("google_calendar", "Choir trip to New York"),
-        await eleanor.event("outlook_calendar", "Choir trip to New York (copied)"),
-    )
+    trip = await eleanor.event("google_calendar", "Choir trip to New York")
+    copy = await eleanor.event("outlook_calendar", "Choir trip to New York (copied)")
     assert (eleanor.local(trip["at"]), eleanor.local(copy["at"])) == (
         "2026-11-12T09:15",
         "2026-11-12T07:40",
     )
     assert "We leave at 9:15, not 7:40" in corrected["body"] and "7:40" in first["body"]
-    page, shared = (
-        await eleanor.page("notion", "New York with the choir"),
-        await eleanor.page("notion", "New York for altos"),
-    )
+    page = await eleanor.page("notion", "New York with the choir")
+    shared = await eleanor.page("notion", "New York for altos")
     assert (
         "475 each" in page["text"]
         and "7:40" in page["text"]
@@ -133,10 +129,8 @@ async def test_where_i_sleep_for_theos_birthday_when_his_party_is_and_in_which_c
         and "Train at 8:40" in trip["note"]
         and cents(ride["fare"]) == 1480
     )
-    party, copy = (
-        await eleanor.event("google_calendar", "Theo's party at the planetarium"),
-        await eleanor.event("outlook_calendar", "Theo's party at the planetarium (copied)"),
-    )
+    party = await eleanor.event("google_calendar", "Theo's party at the planetarium")
+    copy = await eleanor.event("outlook_calendar", "Theo's party at the planetarium (copied)")
     assert [eleanor.local(e["at"]) for e in (party, copy)] == [
         "2026-10-18T14:00",
         "2026-10-17T14:00",
@@ -288,10 +282,8 @@ async def test_what_the_friends_owed_me_for_the_tables_and_what_the_book_sale_br
     )
     signed = (await eleanor.letters("work", "Signed 139.98 1172", "janelle_brooks"))[0]
     assert eleanor.day(signed["created_at"]) == "2026-09-28"
-    sale, copies = (
-        await eleanor.event("outlook_calendar", "Book sale of the Friends"),
-        await eleanor.event("google_calendar", "Book sale of the Friends (copied)"),
-    )
+    sale = await eleanor.event("outlook_calendar", "Book sale of the Friends")
+    copies = await eleanor.event("google_calendar", "Book sale of the Friends (copied)")
     assert (eleanor.local(sale["at"]), eleanor.local(copies["at"])) == (
         "2026-09-19T10:00",
         "2026-09-12T10:00",
@@ -396,10 +388,8 @@ async def test_how_much_of_the_distribution_is_left_and_who_worked_it_out_wrong(
         and "7,820 is left" in corrected["body"]
         and "11,820" in corrected["body"]
     )
-    status, worked = (
-        await eleanor.call_ok("vanguard.get_rmd_status"),
-        await eleanor.call_ok("vanguard.calculate_rmd"),
-    )
+    status = await eleanor.call_ok("vanguard.get_rmd_status")
+    worked = await eleanor.call_ok("vanguard.calculate_rmd")
     assert (
         cents(status["last_calculated_rmd"]) == cents(worked["rmd_amount"]) == 1182000
         and cents(status["remaining"]) == 782000
@@ -474,10 +464,8 @@ async def test_what_is_off_because_of_the_storm_and_whether_we_have_water(eleano
 async def test_when_i_see_dr_osei_how_i_get_there_and_when_ruth_and_i_eat_then(
     eleanor: Walk,
 ) -> None:
-    visit, copy = (
-        await eleanor.event("google_calendar", "Check-up, Dr. Osei"),
-        await eleanor.event("outlook_calendar", "Check-up, Dr. Osei (copied)"),
-    )
+    visit = await eleanor.event("google_calendar", "Check-up, Dr. Osei")
+    copy = await eleanor.event("outlook_calendar", "Check-up, Dr. Osei (copied)")
     letter = (await eleanor.letters("personal", "appointment 14 October card", "dr_osei"))[0]
     assert (eleanor.local(visit["at"]), eleanor.local(copy["at"])) == (
         "2026-10-14T10:30",

@@ -106,10 +106,8 @@ async def test_where_i_sleep_and_work_in_chicago_what_it_costs_how_i_travel_and_
     }
     assert {maya.local(e["at"]) for e in trip.values()} == {"2026-03-18T06:05"}
     assert {maya.local(e["end"]) for e in trip.values()} == {"2026-03-20T17:35"}
-    out, home = (
-        await maya.ride("lyft", "2026-03-18T04:15"),
-        await maya.ride("uber", "2026-03-20T17:55"),
-    )
+    out = await maya.ride("lyft", "2026-03-18T04:15")
+    home = await maya.ride("uber", "2026-03-20T17:55")
     assert (
         "Portland International Airport" in out["to"]
         and "Portland International Airport" in home["from"]
@@ -376,10 +374,8 @@ async def test_what_i_still_owe_for_the_cabin_when_we_may_come_and_what_i_bring(
 
 
 async def test_with_whom_i_had_ramen_on_which_day_and_who_has_not_paid_yet(maya: Walk) -> None:
-    lunch, night = (
-        await maya.event("outlook_calendar", "Ramen lunch with Tomas"),
-        await maya.event("google_calendar", "Ramen night"),
-    )
+    lunch = await maya.event("outlook_calendar", "Ramen lunch with Tomas")
+    night = await maya.event("google_calendar", "Ramen night")
     copy = await maya.event("outlook_calendar", "Ramen night (copied)")
     assert [maya.day(e["at"]) for e in (lunch, copy, night)] == [
         "2026-03-05",
@@ -405,10 +401,8 @@ async def test_with_whom_i_had_ramen_on_which_day_and_who_has_not_paid_yet(maya:
         "pending",
     )
     assert maya.day(tomas["created_at"]) == maya.day(lunch["at"])
-    there, back = (
-        await maya.ride("lyft", "2026-03-06T18:40"),
-        await maya.ride("lyft", "2026-03-06T21:30"),
-    )
+    there = await maya.ride("lyft", "2026-03-06T18:40")
+    back = await maya.ride("lyft", "2026-03-06T21:30")
     assert (
         there["to"] == back["from"]
         and there["to"].startswith("Afuri, 923 SE 7th Avenue")
@@ -493,10 +487,8 @@ async def test_from_which_money_the_market_stall_was_paid_and_whether_the_market
     maya: Walk,
 ) -> None:
     tries = [t for t in await maya.payments("venmo") if t["note"] == "Holiday market stall"]
-    paid, failed = (
-        next(t for t in tries if t["status"] == "completed"),
-        next(t for t in tries if t["status"] == "failed"),
-    )
+    paid = next(t for t in tries if t["status"] == "completed")
+    failed = next(t for t in tries if t["status"] == "failed")
     assert len(tries) == 2 and {(t["contact"]["name"], cents(t["amount"])) for t in tries} == {
         ("Ben Archer", 14000)
     }

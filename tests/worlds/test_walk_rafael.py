@@ -41,10 +41,8 @@ async def test_what_is_paid_for_mamas_party_what_is_open_and_where_we_have_to_be
         "1918 Mission Road" in other["formatted_address"] and "1918 Mission Road" in refused["body"]
     )
 
-    mass, old = (
-        await rafael.event("google_calendar", "Mass for mamá's 70th"),
-        await rafael.event("outlook_calendar", "Mass for mamá's 70th (copied)"),
-    )
+    mass = await rafael.event("google_calendar", "Mass for mamá's 70th")
+    old = await rafael.event("outlook_calendar", "Mass for mamá's 70th (copied)")
     moved = (await rafael.letters("personal", "baptism mass 27 June", "father_tomas"))[0]
     assert [rafael.local(e["at"]) for e in (mass, old)] == ["2026-06-27T11:00", "2026-06-27T10:00"]
     assert "Saturday 27 June at 11:00" in moved["body"] and rafael.local(
@@ -88,10 +86,8 @@ async def test_what_is_paid_for_mamas_party_what_is_open_and_where_we_have_to_be
         figure in page["text"]
         for figure in ("cake 180", "420 for the meat", "450 paid", "214 paid")
     )
-    ride, dropped = (
-        await rafael.ride("lyft", "2026-06-27T10:20"),
-        await rafael.ride("uber", "2026-06-27T13:05"),
-    )
+    ride = await rafael.ride("lyft", "2026-06-27T10:20")
+    dropped = await rafael.ride("uber", "2026-06-27T13:05")
     assert (
         ride["from"] == dropped["from"] and ride["cancelled"] is None and dropped["cancelled"] == 0
     )
@@ -141,10 +137,8 @@ async def test_where_we_sleep_in_austin_when_the_first_game_is_and_what_monica_s
     saved = await rafael.one("weather_com.get_saved_locations", lambda s: s["label"] == "Austin")
     assert saved["location"]["state"] == "Minnesota"
 
-    game, copy = (
-        await rafael.event("google_calendar", "First game, Onion Creek field 6"),
-        await rafael.event("outlook_calendar", "First game, Onion Creek field 6 (copied)"),
-    )
+    game = await rafael.event("google_calendar", "First game, Onion Creek field 6")
+    copy = await rafael.event("outlook_calendar", "First game, Onion Creek field 6 (copied)")
     plans = [
         m
         for m in await rafael.letters("team", "Jaguars field Saturday July", "tina_marsh")
@@ -152,10 +146,8 @@ async def test_where_we_sleep_in_austin_when_the_first_game_is_and_what_monica_s
     ]
     assert [rafael.local(e["at"]) for e in (game, copy)] == ["2026-07-11T08:40", "2026-07-11T09:30"]
     assert "at 9:30 on field 3" in plans[0]["body"] and "at 8:40 on field 6" in plans[-1]["body"]
-    ours, theirs = (
-        await rafael.page("notion", "Austin tournament"),
-        await rafael.page("notion", "Game plan 11 and 12 July"),
-    )
+    ours = await rafael.page("notion", "Austin tournament")
+    theirs = await rafael.page("notion", "Game plan 11 and 12 July")
     assert (
         "9:30, field 3" in ours["text"]
         and "8:40, field 6" in theirs["text"]
@@ -175,10 +167,8 @@ async def test_where_we_sleep_in_austin_when_the_first_game_is_and_what_monica_s
         ("Lucia Ortega", "pending"),
         ("Karla Vega", "pending"),
     }
-    trip, list_ = (
-        await rafael.event("google_calendar", "Jaguars in Austin"),
-        await rafael.whole("target", lambda o: o["total"] == 4960),
-    )
+    trip = await rafael.event("google_calendar", "Jaguars in Austin")
+    list_ = await rafael.whole("target", lambda o: o["total"] == 4960)
     assert (
         "Leave at three" in trip["note"]
         and "leave on Friday at three" in ours["text"]
@@ -265,10 +255,8 @@ async def test_what_the_newmans_have_paid_what_comes_on_monday_and_where_the_nic
         "zelle.list_transfers",
         lambda t: t["contact"]["name"] == "Dana Newman" and t["type"] == "transfer_received",
     )
-    start, copy = (
-        await rafael.event("outlook_calendar", "Newman kitchen, first day"),
-        await rafael.event("google_calendar", "Newman kitchen, first day (copied)"),
-    )
+    start = await rafael.event("outlook_calendar", "Newman kitchen, first day")
+    copy = await rafael.event("google_calendar", "Newman kitchen, first day (copied)")
     assert [rafael.day(e["at"]) for e in (start, copy)] == ["2026-05-04", "2026-04-27"]
     told = await rafael.letters("work", "2,800 Zelle May", "dana_newman")
     assert "Monday 4 May instead of 27 April" in told[0]["body"] and rafael.day(
@@ -342,10 +330,8 @@ async def test_what_the_insurance_costs_which_request_is_stale_and_when_it_must_
         cents(asked["amount"]) == 218400
         and letters[0]["created_at"] < asked["created_at"] < letters[1]["created_at"]
     )
-    event, copy = (
-        await rafael.event("outlook_calendar", "Liability insurance renews"),
-        await rafael.event("google_calendar", "Liability insurance renews (copied)"),
-    )
+    event = await rafael.event("outlook_calendar", "Liability insurance renews")
+    copy = await rafael.event("google_calendar", "Liability insurance renews (copied)")
     assert [rafael.local(e["at"]) for e in (event, copy)] == [
         "2026-06-30T10:00",
         "2026-07-01T10:00",
@@ -369,10 +355,8 @@ async def test_what_the_insurance_costs_which_request_is_stale_and_when_it_must_
 
 
 async def test_on_which_day_our_anniversary_was_what_it_cost_and_what_i_wrote(rafael: Walk) -> None:
-    dinner, copy = (
-        await rafael.event("google_calendar", "Anniversary with Lucia at Carmela's"),
-        await rafael.event("outlook_calendar", "Anniversary with Lucia at Carmela's (copied)"),
-    )
+    dinner = await rafael.event("google_calendar", "Anniversary with Lucia at Carmela's")
+    copy = await rafael.event("outlook_calendar", "Anniversary with Lucia at Carmela's (copied)")
     assert [rafael.local(e["at"]) for e in (dinner, copy)] == [
         "2026-05-28T19:30",
         "2026-05-23T19:30",
@@ -503,10 +487,8 @@ async def test_why_the_crew_got_salads_and_which_hermano_is_the_good_one(rafael:
         "venmo.get_debit_card_transactions", lambda p: rafael.day(p["at"]) == "2026-06-19"
     )
     assert cents(tacos["amount"]) == 1420 and tacos["merchant"].startswith("Taco Hermano")
-    hours, copy = (
-        await rafael.event("outlook_calendar", "Summer hours, six to two"),
-        await rafael.event("google_calendar", "Summer hours, six to two (copied)"),
-    )
+    hours = await rafael.event("outlook_calendar", "Summer hours, six to two")
+    copy = await rafael.event("google_calendar", "Summer hours, six to two (copied)")
     assert [rafael.local(e["at"]) for e in (hours, copy)] == [
         "2026-06-15T06:00",
         "2026-06-15T07:00",
@@ -646,10 +628,8 @@ async def test_where_we_slept_at_the_wedding_where_pete_waited_and_which_restaur
         query="Patio San Pedro",
         include_closed=True,
     )
-    before, after = (
-        await rafael.my_review("google_map_review", "Patio San Pedro"),
-        await rafael.my_review("yelp", "Patio San Pedro"),
-    )
+    before = await rafael.my_review("google_map_review", "Patio San Pedro")
+    after = await rafael.my_review("yelp", "Patio San Pedro")
     assert (
         closed["is_closed"]
         and (before["rating"], after["rating"]) == (3, 2)

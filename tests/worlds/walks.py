@@ -64,7 +64,8 @@ class Walk:
     """One session over all services of a person; everything that it returns was answered by a tool."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.person = name, person(name)
+        self.name = name
+        self.person = person(name)
         self.start = parse_time(self.person["start"])
         self.session = Session(tuple(services()), shared(name).share(), Control(self.start, 0))
         self.zones = {c["key"]: ZoneInfo(c["timezone"]) for c in self.person["cities"]}
@@ -121,7 +122,8 @@ class Walk:
             takes = self.session.classes[service].tools[name].schema.get("properties", {})
             size = next((n for n in ("limit", "max_results") if n in takes), None)
             wanted = args | ({size: takes[size].get("maximum", 100)} if size else {})
-            found, cursor = [], None
+            found = []
+            cursor = None
             while True:
                 page = await self.call_ok(tool, **wanted, **({"cursor": cursor} if cursor else {}))
                 lists = [k for k, v in page.items() if isinstance(v, list)]
@@ -205,15 +207,15 @@ class Walk:
         first = date.fromisoformat(day)
         span = [iso(self.moment(f"{d}T00:00", city)) for d in (first, first + timedelta(days=1))]
         if service == "google_calendar":
-            found, names = (
-                await self.all("google_calendar.list_events", time_min=span[0], time_max=span[1]),
-                ("start_time", "end_time"),
+            found = await self.all(
+                "google_calendar.list_events", time_min=span[0], time_max=span[1]
             )
+            names = ("start_time", "end_time")
         else:
-            found, names = (
-                await self.all("outlook_calendar.get_events", start_date=span[0], end_date=span[1]),
-                ("start", "end"),
+            found = await self.all(
+                "outlook_calendar.get_events", start_date=span[0], end_date=span[1]
             )
+            names = ("start", "end")
         return [self._event(e, *names) for e in found if "T" in e[names[0]]]
 
     @staticmethod

@@ -37,7 +37,8 @@ STEP_HEADER = "x-agent-step"
 
 def model_of(env: Any) -> Any:
     """Return the model that the environment names: of an OpenAI-compatible endpoint, else whatever Pydantic AI makes of the name."""
-    name, base = env.get("HAYWIRE_MODEL"), env.get("HAYWIRE_API_BASE")
+    name = env.get("HAYWIRE_MODEL")
+    base = env.get("HAYWIRE_API_BASE")
     if not name:
         raise ValueError("name a model, as in --model openai/gpt-5")
     if base is None:
@@ -61,12 +62,14 @@ class Conversation:
 
     async def turn(self, text: str) -> dict[str, Any]:
         """Run the agent on a text of the user."""
-        usage, said = RunUsage(), ""
+        usage = RunUsage()
+        said = ""
         limits = UsageLimits(
             request_limit=int(os.environ.get("HAYWIRE_MAX_STEPS", 30)),
             total_tokens_limit=max(1, self.left),
         )
-        status, detail = "done", ""
+        status = "done"
+        detail = ""
         try:
             async with asyncio.timeout(float(os.environ.get("HAYWIRE_MAX_SECONDS", 300))):
                 result = await self.agent.run(
@@ -75,13 +78,17 @@ class Conversation:
                     usage=usage,
                     usage_limits=limits,
                 )
-            self.messages, said = result.all_messages(), result.output
+            self.messages = result.all_messages()
+            said = result.output
         except (UsageLimitExceeded, ModelContextWindowExceededError, TimeoutError) as reached:
-            status, detail = "limit", f"{type(reached).__name__}: {reached}"
+            status = "limit"
+            detail = f"{type(reached).__name__}: {reached}"
         except ModelAPIError as unreached:
-            status, detail = "outage", f"{type(unreached).__name__}: {unreached}"
+            status = "outage"
+            detail = f"{type(unreached).__name__}: {unreached}"
         except AgentRunError as failed:
-            status, detail = "error", f"{type(failed).__name__}: {failed}"
+            status = "error"
+            detail = f"{type(failed).__name__}: {failed}"
         self.opening = ""
         self.left -= usage.input_tokens + usage.output_tokens
         spent = {
@@ -181,7 +188,8 @@ async def serve(out: TextIO) -> None:
     async with contextlib.AsyncExitStack() as stack:
         while line := await asyncio.to_thread(sys.stdin.readline):
             request = json.loads(line)
-            method, params = request["method"], request.get("params") or {}
+            method = request["method"]
+            params = request.get("params") or {}
             answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request.get("id")}
             try:
                 if method == "initialize":
@@ -210,5 +218,7 @@ async def serve(out: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
+    # whatever a library prints is no answer
+    answers = sys.stdout
+    sys.stdout = sys.stderr
     asyncio.run(serve(answers))

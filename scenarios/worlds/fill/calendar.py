@@ -39,7 +39,8 @@ def held(builder: Builder, service: str, key: str) -> list[int]:
     for happening in builder.life:
         if service in happening.get("event", {}).get("on", []):
             book.taken.append(book.when(happening))
-    begin, rule = builder.moment(said["at"]), _rule(said)
+    begin = builder.moment(said["at"])
+    rule = _rule(said)
     found = starts(rule, begin, builder.zone, begin, builder.start) if rule else ()
     return [
         start for start in found if not book.dropped(said, start, int(said.get("hours", 1) * HOUR))
@@ -50,11 +51,13 @@ class Others:
     """Everybody whose calendar can be looked into."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
-        self.builder, self.seeds = builder, seeds
+        self.builder = builder
+        self.seeds = seeds
 
     def fill(self) -> None:
         """Write people and what fills their time."""
-        builder, since = self.builder, self.builder.moment(self.seeds["since"])
+        builder = self.builder
+        since = self.builder.moment(self.seeds["since"])
         people = builder.person["people"] | self.seeds.get("colleagues", {})
         for key, who in people.items():
             works = self.seeds.get("works", {}).get(key, [9, 17])
@@ -78,7 +81,8 @@ class Others:
                     "end_at": iso(begin + int(said["hours"] * HOUR)),
                     "status": said.get("status", "busy"),
                 }
-                made, email = builder.id("cby", f"{key}-{number}"), people[key]["email"]
+                made = builder.id("cby", f"{key}-{number}")
+                email = people[key]["email"]
                 builder.add(
                     min(begin, builder.start),
                     "calendar_busy",
@@ -103,7 +107,9 @@ class Book:
     """One provider's calendars and events."""
 
     def __init__(self, builder: Builder, service: str, seeds: dict[str, Any]) -> None:
-        self.builder, self.service, self.seeds = builder, service, seeds
+        self.builder = builder
+        self.service = service
+        self.seeds = seeds
         self.people = builder.person["people"] | builder.seeds("calendar").get("colleagues", {})
         self.calendar_prefix, self.prefix = PREFIXES[service]
         self.email = builder.person["emails"][
@@ -228,7 +234,8 @@ class Book:
     # -- single events --------------------------------------------------------------------------------------------
     def event(self, said: dict[str, Any], **extra: Any) -> None:
         """Write one event from its seed; see the header of the seeds for what it may say."""
-        row, made = self._row(said), self._made(said)
+        row = self._row(said)
+        made = self._made(said)
         self.builder.add(made, f"{self.service}_events", **row, **extra)
         self._fills(row)
         if said.get("cancelled"):
@@ -255,7 +262,8 @@ class Book:
         return max(self.since + 86_400, min(made, self.builder.start))
 
     def _row(self, said: dict[str, Any]) -> dict[str, Any]:
-        builder, made = self.builder, iso(self._made(said))
+        builder = self.builder
+        made = iso(self._made(said))
         if "days" in said:
             day = date.fromisoformat(str(said["at"]))
             begin, end = (
@@ -278,7 +286,8 @@ class Book:
                 "response": None if answer == "none" else answer,
             }
             guests = [g for g in guests if g["email"] != organizer] + [mine | {"invited_at": made}]
-        minutes, place = said.get("remind", 30), said.get("place")
+        minutes = said.get("remind", 30)
+        place = said.get("place")
         shown = "free" if said.get("free") else said.get("show_as", "busy")
         row = {
             "id": self.id(said["key"]),
@@ -344,7 +353,8 @@ class Book:
         """Write a series, and occurrences that were cancelled or changed alone: those named, and some of the past by chance."""
         made = self._made(said)
         row = self._row(said)
-        rule, begin = row["recurrence"], parse_time(row["start_at"])
+        rule = row["recurrence"]
+        begin = parse_time(row["start_at"])
         aligned = next(starts(rule, begin, self.builder.zone, begin, begin + 400 * rules.DAY), None)
         if aligned != begin:
             raise InputError(
@@ -426,7 +436,8 @@ class Book:
                 if said.get("people")
                 else []
             )
-            gone, early = chance.random() < said.get("cancel", 0.06), chance.randrange(1, 12)
+            gone = chance.random() < said.get("cancel", 0.06)
+            early = chance.randrange(1, 12)
             if not any(
                 a < begin + hours * HOUR and b > begin for a, b in (*self.taken, *self.full)
             ):
@@ -462,7 +473,8 @@ class Book:
 
 
 def _google(book: Book) -> None:
-    builder, seeds = book.builder, book.seeds
+    builder = book.builder
+    seeds = book.seeds
     for calendar, said in seeds["calendars"].items():
         for number, (who, role) in enumerate(said.get("share", {}).items()):
             at = book.since + rules.DAY * (3 + 11 * number)
@@ -475,10 +487,12 @@ def _google(book: Book) -> None:
             }
             builder.add(at, "google_calendar_acl", id=made, **row)
     for said in seeds.get("slots", []):
-        at, begin = builder.moment(said["made"]), builder.moment(said["at"])
+        at = builder.moment(said["made"])
+        begin = builder.moment(said["at"])
         for number in range(said["count"]):
             start = begin + number * said["minutes"] * 60
-            key, end = f"{said['key']}-{number}", start + said["minutes"] * 60
+            key = f"{said['key']}-{number}"
+            end = start + said["minutes"] * 60
             row = {
                 "calendar_id": book.calendar(said["cal"]),
                 "title": said["title"],
@@ -515,7 +529,8 @@ def _google(book: Book) -> None:
 
 
 def _outlook(book: Book) -> None:
-    builder, seeds = book.builder, book.seeds
+    builder = book.builder
+    seeds = book.seeds
     for key, said in seeds["rooms"].items():
         builder.add(book.since, "outlook_calendar_rooms", id=builder.id("orm", key), **said)
     for number, said in enumerate(seeds["bookings"]):
@@ -547,7 +562,8 @@ def _outlook(book: Book) -> None:
         **seeds["hours"],
     )
     for said in seeds["polls"]:
-        at, minutes = builder.moment(said["made"]), said["minutes"]
+        at = builder.moment(said["made"])
+        minutes = said["minutes"]
         slots = []
         for number, text in enumerate(said["times"]):
             begin = builder.moment(text)

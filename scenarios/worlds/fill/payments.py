@@ -30,7 +30,8 @@ class Books:
     """Accounts and what is entered in them, so that the opening balances can be worked out at the end."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
-        self.builder, self.seeds = builder, seeds
+        self.builder = builder
+        self.seeds = seeds
         self.people = builder.person["people"]
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
         self.moves: dict[str, list[tuple[int, int]]] = {}
@@ -86,7 +87,8 @@ class Books:
             for day in _days(self.seeds["since"], self.builder.start):
                 at = int(datetime.combine(day, time(item["hour"]), UTC).timestamp())
                 if day.day in item["days"] and at < self.builder.start:
-                    amount, chance = item["amount"], self.builder.chance("ledger", number, day)
+                    amount = item["amount"]
+                    chance = self.builder.chance("ledger", number, day)
                     worth = (
                         cents(round(chance.uniform(*amount), 2))
                         if isinstance(amount, list)
@@ -172,10 +174,8 @@ class Books:
                 ).timestamp()
             )
             if hit and not skipped and at < self.builder.start - rules.DAY:
-                amount, note = (
-                    pattern["amount"],
-                    chance.choice(pattern["notes"]).format(month=f"{month:%B}"),
-                )
+                amount = pattern["amount"]
+                note = chance.choice(pattern["notes"]).format(month=f"{month:%B}")
                 worth = chance.choice(amount) if isinstance(amount, list) else amount
                 category = (
                     pattern.get("category")
@@ -195,11 +195,15 @@ class Venmo:
     """Writes Venmo's rows."""
 
     def __init__(self, books: Books, seeds: dict[str, Any]) -> None:
-        self.books, self.seeds, self.builder = books, seeds, books.builder
+        self.books = books
+        self.seeds = seeds
+        self.builder = books.builder
 
     def fill(self) -> None:
         """Write everything; the wallet last, as its opening follows from the rest."""
-        books, seeds, first = self.books, self.seeds, self.books.first
+        books = self.books
+        seeds = self.seeds
+        first = self.books.first
         books.profile("venmo_profile", seeds["username"])
         self.builder.add(
             first, "venmo_settings", id="me", default_visibility=seeds["default_visibility"]
@@ -243,8 +247,11 @@ class Venmo:
 
     def pay(self, said: dict[str, Any], request: str | None = None) -> str:
         """Write a payment sent or received."""
-        books, at, amount = self.books, parse_time(said["at"]), cents(said["amount"])
-        made, sent = books.id("vtx", said["key"]), said["way"] == "sent"
+        books = self.books
+        at = parse_time(said["at"])
+        amount = cents(said["amount"])
+        made = books.id("vtx", said["key"])
+        sent = said["way"] == "sent"
         source = said["source"] if sent else None
         fee = round(amount * 3 / 100) if source == "amex" else 0
         settles = (
@@ -284,13 +291,12 @@ class Venmo:
 
     def cash_out(self, said: dict[str, Any]) -> None:
         """Write a transfer from the wallet to a bank."""
-        books, at, amount, instant = (
-            self.books,
-            parse_time(said["at"]),
-            cents(said["amount"]),
-            said.get("instant", False),
-        )
-        made, arrives = books.id("vtx", said["key"]), at if instant else at + CASH_OUT_TAKES
+        books = self.books
+        at = parse_time(said["at"])
+        amount = cents(said["amount"])
+        instant = said.get("instant", False)
+        made = books.id("vtx", said["key"])
+        arrives = at if instant else at + CASH_OUT_TAKES
         fee = min(max(round(amount * 0.0175), 25), 2_500) if instant else 0
         row = {
             "type": "bank_transfer",
@@ -322,8 +328,11 @@ class Venmo:
 
     def group(self, said: dict[str, Any]) -> None:
         """Write a group payment with the requests of its participants."""
-        books, at, key = self.books, parse_time(said["at"]), said["key"]
-        made, total = books.id("vgp", key), cents(said["total"])
+        books = self.books
+        at = parse_time(said["at"])
+        key = said["key"]
+        made = books.id("vgp", key)
+        total = cents(said["total"])
         if total != cents(said["own"]) + sum(cents(p["amount"]) for p in said["participants"]):
             raise InputError(f"payments.yaml: shares of group {key} do not add up")
         row = {
@@ -367,11 +376,14 @@ class Zelle:
     """Writes Zelle's rows."""
 
     def __init__(self, books: Books, seeds: dict[str, Any]) -> None:
-        self.books, self.seeds, self.builder = books, seeds, books.builder
+        self.books = books
+        self.seeds = seeds
+        self.builder = books.builder
 
     def fill(self) -> None:
         """Write everything."""
-        books, seeds = self.books, self.seeds
+        books = self.books
+        seeds = self.seeds
         books.profile("zelle_profile", seeds["username"])
         books.contacts("zelle_contacts", "zrc", seeds["recipients"], venmo=False)
         books.sources("zelle_sources", "zbk", seeds["banks"])
@@ -392,12 +404,12 @@ class Zelle:
         self, said: dict[str, Any], request: str | None = None, scheduled: str | None = None
     ) -> str:
         """Write a transfer sent or received."""
-        books, at, amount = self.books, parse_time(said["at"]), cents(said["amount"])
-        made, sent, who = (
-            books.id("ztx", said["key"]),
-            said["way"] == "sent",
-            books.people[said["with"]],
-        )
+        books = self.books
+        at = parse_time(said["at"])
+        amount = cents(said["amount"])
+        made = books.id("ztx", said["key"])
+        sent = said["way"] == "sent"
+        who = books.people[said["with"]]
         claim = at + CLAIM if sent and not who["zelle"] else None
         row = {
             "type": f"transfer_{said['way']}",
@@ -427,7 +439,8 @@ class Zelle:
 
     def schedule(self, said: dict[str, Any]) -> None:
         """Write a scheduled payment, and the transfers that it has made until the start."""
-        books, made = self.books, self.books.id("zsp", said["key"])
+        books = self.books
+        made = self.books.id("zsp", said["key"])
         due = self._due(said["date"], 0)
         row = {
             "contact_id": books.id("zrc", said["with"]),
@@ -439,7 +452,8 @@ class Zelle:
             "created_at": iso(parse_time(said["at"])),
             "next_at": due,
         }
-        recurring, bank = said.get("recurring", False), books.id("zbk", said["bank"])
+        recurring = said.get("recurring", False)
+        bank = books.id("zbk", said["bank"])
         self.builder.add(
             said["at"],
             "zelle_scheduled",
@@ -475,7 +489,8 @@ def _request(
     extra: dict[str, Any],
     pay: Any,
 ) -> None:
-    at, made = parse_time(said["at"]), books.id(prefixes[0], said["key"])
+    at = parse_time(said["at"])
+    made = books.id(prefixes[0], said["key"])
     row = {
         "direction": said["way"],
         "contact_id": books.id(prefixes[1], said["with"]),
@@ -501,7 +516,8 @@ def _request(
 
 
 def _days(since: date, until: int) -> Iterator[date]:
-    day, last = since, datetime.fromtimestamp(until, UTC).date()
+    day = since
+    last = datetime.fromtimestamp(until, UTC).date()
     while day <= last:
         yield day
         day += timedelta(days=1)

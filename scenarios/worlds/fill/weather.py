@@ -16,7 +16,9 @@ from servers.kit.values import iso, parse_time
 from servers.weather._physics import DAY, HOUR, Hour, truth
 from servers.weather._rules import hour_key
 
-_BACK, _AHEAD, _HISTORY = DAY, 6 * DAY, 41
+_BACK = DAY
+_AHEAD = 6 * DAY
+_HISTORY = 41
 _PLACES = {"weather_com": "weather_com_locations", "yahoo_weather": "yahoo_weather_places"}
 _ALERTS = {
     "weather_com": ("alert", "weather_com_alerts"),
@@ -54,7 +56,8 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 
 def _truth(builder: Builder, dawn: int, city: dict[str, Any], events: list[dict[str, Any]]) -> None:
-    first, last = builder.start // HOUR * HOUR - _BACK, builder.start // HOUR * HOUR + _AHEAD
+    first = builder.start // HOUR * HOUR - _BACK
+    last = builder.start // HOUR * HOUR + _AHEAD
     for at in range(first, last, HOUR):
         values = truth(city, events, at)._asdict()
         del values["at"]

@@ -26,10 +26,12 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 class Wiki:
     """What both fills need: people, moments, and pages that come from patterns."""
 
-    service, prefix = "", ""
+    service = ""
+    prefix = ""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
-        self.builder, self.seeds = builder, seeds
+        self.builder = builder
+        self.seeds = seeds
         self.people = builder.person["people"] | builder.seeds("calendar").get("colleagues", {})
         self.since = builder.moment(seeds["since"])
 
@@ -119,11 +121,14 @@ class Wiki:
 class Notion(Wiki):
     """Writes Notion's rows."""
 
-    service, prefix = "notion", "npg"
+    service = "notion"
+    prefix = "npg"
 
     def fill(self) -> None:
         """Write everything."""
-        builder, seeds, who = self.builder, self.seeds, self.builder.person
+        builder = self.builder
+        seeds = self.seeds
+        who = self.builder.person
         profile = {"name": who["name"], "email": who["emails"]["personal"], "plan": seeds["plan"]}
         builder.add(self.since, "notion_profile", id=builder.id("nus", "me"), **profile)
         for key, said in seeds["workspaces"].items():
@@ -161,7 +166,9 @@ class Notion(Wiki):
                 )
 
     def _page(self, said: dict[str, Any]) -> None:
-        builder, at, made = self.builder, self.at(said["at"]), self.id(said["key"])
+        builder = self.builder
+        at = self.at(said["at"])
+        made = self.id(said["key"])
         text = said.get("text", "").strip() or "\n".join(
             f"- {line}" for line in said.get("lines", [])
         )
@@ -203,7 +210,8 @@ class Notion(Wiki):
             builder.change(when, "notion_pages", made, trashed_at=iso(when))
 
     def _database(self, said: dict[str, Any]) -> None:
-        builder, at = self.builder, self.at(said["at"])
+        builder = self.builder
+        at = self.at(said["at"])
         kinds = {
             name: kind if isinstance(kind, list) else [kind]
             for name, kind in said["properties"].items()
@@ -246,10 +254,8 @@ class Notion(Wiki):
                 if c["type"] == "date" and v
             ]
             when = max([when, *(p for p in past if p < builder.start)])
-            entry, author = (
-                builder.id("nde", f"{said['key']}-{number}"),
-                self.name(extra.get("by", said.get("by"))),
-            )
+            entry = builder.id("nde", f"{said['key']}-{number}")
+            author = self.name(extra.get("by", said.get("by")))
             stamps = {
                 "created_at": iso(when),
                 "created_by": author,
@@ -294,11 +300,14 @@ class Notion(Wiki):
 class Confluence(Wiki):
     """Writes Confluence's rows."""
 
-    service, prefix = "confluence", "cfp"
+    service = "confluence"
+    prefix = "cfp"
 
     def fill(self) -> None:
         """Write everything."""
-        builder, seeds, who = self.builder, self.seeds, self.builder.person
+        builder = self.builder
+        seeds = self.seeds
+        who = self.builder.person
         profile = {
             "display_name": who["name"],
             "email": who["emails"]["work"],
@@ -322,7 +331,8 @@ class Confluence(Wiki):
             home = homes[said["space"]]
             self._page(said, said.get("parent") or (home if home != said["key"] else None))
         for number, said in enumerate(seeds.get("comments", [])):
-            at, body = self.at(said["at"]), _html(said["body"])
+            at = self.at(said["at"])
+            body = _html(said["body"])
             row = {
                 "content_id": self.id(said["page"]),
                 "body": body,
@@ -333,9 +343,12 @@ class Confluence(Wiki):
             builder.add(at, "confluence_comments", id=builder.id("cfc", str(number)), **row)
 
     def _page(self, said: dict[str, Any], above: str | None) -> None:
-        builder, at, made = self.builder, self.at(said["at"]), self.id(said["key"])
+        builder = self.builder
+        at = self.at(said["at"])
+        made = self.id(said["key"])
         body = _html(said["body"]) if "body" in said else _list(said.get("lines", []))
-        author, kind = self.name(said.get("by")), said.get("type", "page")
+        author = self.name(said.get("by"))
+        kind = said.get("type", "page")
         row = {
             "space_id": builder.id("cfs", said["space"]),
             "type": kind,
@@ -410,7 +423,8 @@ def _html(text: str) -> str:
     text = text.strip()
     if text.startswith("<"):
         return text
-    made, items = [], []
+    made = []
+    items = []
     for line in [*text.replace("&", "&amp;").replace("<", "&lt;").split("\n"), ""]:
         line = line.strip()
         if line.startswith("- "):

@@ -89,7 +89,8 @@ def absence(svc: Service) -> tuple[int, int] | None:
 
 def my_response(svc: Service, row: dict[str, Any]) -> str | None:
     """Return the account's answer; while it is out of office, an invitation without one is declined."""
-    answer, away = _busy.my_answer(svc, WORDS, row), absence(svc)
+    answer = _busy.my_answer(svc, WORDS, row)
+    away = absence(svc)
     out = (
         away is not None
         and parse_time(row["start_at"]) < away[1]

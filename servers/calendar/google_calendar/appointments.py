@@ -177,7 +177,8 @@ class Appointments(Service):
             and event["start_at"] == row["start_at"]
         ):
             return "booked"
-        first, last = parse_time(row["start_at"]), parse_time(row["end_at"])
+        first = parse_time(row["start_at"])
+        last = parse_time(row["end_at"])
         if first <= self.now:
             return "past"
         away = absence(self)

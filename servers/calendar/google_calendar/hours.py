@@ -132,7 +132,8 @@ class Hours(Service):
         return self._absence() if self.db.rows("google_calendar_absence") else {}
 
     def _absence(self) -> dict[str, Any]:
-        row, away = self.db.rows("google_calendar_absence")[0], absence(self) or (0, 0)
+        row = self.db.rows("google_calendar_absence")[0]
+        away = absence(self) or (0, 0)
         declined = [
             o["id"]
             for o in rules.occurrences(self, WORDS, *away)

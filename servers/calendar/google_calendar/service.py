@@ -15,13 +15,12 @@ from servers.kit.service import Codes
 class GoogleCalendar(Calendars, Events, Invitations, Appointments, Hours):
     """A calendar with access rules, appointment slots and out of office."""
 
-    name, title, category, domain = (
-        "google_calendar",
-        "Google Calendar",
-        "calendar",
-        "communication",
-    )
-    tables, shared_tables = TABLES, SHARED
+    name = "google_calendar"
+    title = "Google Calendar"
+    category = "calendar"
+    domain = "communication"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_ARGUMENT",
         unavailable="BACKEND_ERROR",

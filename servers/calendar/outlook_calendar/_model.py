@@ -237,7 +237,8 @@ def taken(
 
 def claim(svc: Service, room: dict[str, Any], row: dict[str, Any]) -> None:
     """Refuse unless a room is free for an event, or for what a series has in the next 90 days."""
-    begin, end = parse_time(row["start_at"]), parse_time(row["end_at"])
+    begin = parse_time(row["start_at"])
+    end = parse_time(row["end_at"])
     spans = [(begin, end)]
     if row["recurrence"] is not None:
         begin = max(begin, svc.now)

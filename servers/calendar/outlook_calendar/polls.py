@@ -167,7 +167,8 @@ class Polls(Service):
     @writes(example=YES.args, setup=(OFFSITE,), idempotent=True)
     def vote_on_poll(self, poll_id: PollId, votes: Votes) -> dict[str, Any]:
         """Vote, or change your votes, in an open poll of yours or in which you are asked."""
-        poll, voter = self._open(poll_id), rules.me(self, WORDS)["email"]
+        poll = self._open(poll_id)
+        voter = rules.me(self, WORDS)["email"]
         known = [s["slot_id"] for s in poll["slots"]]
         said = [v["slot_id"] for v in votes]
         unknown = next((s for s in said if s not in known), None)
@@ -322,7 +323,8 @@ class Polls(Service):
         )
         if votes_at > min(self.now, parse_time(poll["closed_at"] or self.time)):
             return None
-        first, last = parse_time(slot["start_at"]), parse_time(slot["end_at"])
+        first = parse_time(slot["start_at"])
+        last = parse_time(slot["end_at"])
         spans = {s for _, _, s in _busy.known_busy(self, voter, first, last)}
         if spans & {"busy", "oof"}:
             return "no"

@@ -81,7 +81,8 @@ class Rooms(Service):
     @writes(example=BOOKED.args, setup=(REVIEW,), idempotent=True)
     def book_room(self, event_id: Item, room_id: RoomId) -> dict[str, Any]:
         """Book a room for a meeting that you organize; refused where it is taken. An event has one room; a series books it each time."""
-        row, room = rules.own(self, WORDS, event_id), find_room(self, room_id)
+        row = rules.own(self, WORDS, event_id)
+        room = find_room(self, room_id)
         if row["room_id"] not in (None, room_id):
             hint = "Give it back with release_room first."
             self.fail(

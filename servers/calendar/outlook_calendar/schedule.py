@@ -90,7 +90,8 @@ class Schedule(Service):
         good: all are free, in everyone's working hours; fair: someone is tentative, unknown or out of hours; poor: someone is busy.
         """
         first, last = stretch(self, time_min, time_max, 31 * rules.DAY)
-        length, people = duration_minutes * 60, sorted({e.lower() for e in attendee_emails})
+        length = duration_minutes * 60
+        people = sorted({e.lower() for e in attendee_emails})
         known = {
             e: self.db.get("calendar_people", e) for e in people if not rules.is_me(self, WORDS, e)
         }
@@ -140,16 +141,15 @@ class Schedule(Service):
         """Return whether a span lies in everybody's working hours, as far as all of them are known."""
         for row in self.db.rows("outlook_calendar_hours"):
             days = [DAYS.index(d) for d in row["days"]]
-            opens, shuts = (
-                time.fromisoformat(row["start_time"]),
-                time.fromisoformat(row["end_time"]),
-            )
+            opens = time.fromisoformat(row["start_time"])
+            shuts = time.fromisoformat(row["end_time"])
             if not _busy.within(start, end, ZoneInfo(row["timezone"]), opens, shuts, days):
                 return False
         for person in people.values():
             if person is None:
                 return False
-            opens, shuts = time(person["works_from"]), time(person["works_until"])
+            opens = time(person["works_from"])
+            shuts = time(person["works_until"])
             if not _busy.within(start, end, ZoneInfo(person["timezone"]), opens, shuts):
                 return False
         return local(start, rules.zone(self, WORDS)).weekday() < 5

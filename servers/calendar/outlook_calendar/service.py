@@ -15,13 +15,12 @@ from servers.kit.service import Codes
 class OutlookCalendar(Account, Events, Schedule, Rooms, Polls):
     """A work calendar with rooms, categories, meeting times and polls."""
 
-    name, title, category, domain = (
-        "outlook_calendar",
-        "Outlook Calendar",
-        "calendar",
-        "communication",
-    )
-    tables, shared_tables = TABLES, SHARED
+    name = "outlook_calendar"
+    title = "Outlook Calendar"
+    category = "calendar"
+    domain = "communication"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="ERROR_INVALID_REQUEST",
         unavailable="ERROR_SERVER_BUSY",

@@ -93,7 +93,8 @@ class Organising(Mailbox):
     @writes(example=_MAIL | {"label": "receipts"}, idempotent=True)
     def add_label(self, email_id: EmailId, label: LabelName) -> dict[str, Any]:
         """Put a label on a message. 'inbox' moves it back to the inbox (also from archive, spam or trash), 'spam' reports it as spam."""
-        row, name = self.mine(email_id), self.label(label)
+        row = self.mine(email_id)
+        name = self.label(label)
         if name in ("starred", "important", "unread"):
             column, value = ("read", False) if name == "unread" else (name, True)
             self.db.update("gmail_emails", email_id, **{column: value})
@@ -117,7 +118,8 @@ class Organising(Mailbox):
     @writes(example={"email_id": seeded("gem", "rent_march_1"), "label": "home"}, idempotent=True)
     def remove_label(self, email_id: EmailId, label: LabelName) -> dict[str, Any]:
         """Take a label off a message; without it already, nothing changes. Removing 'trash' or 'spam' keeps the message in 'all'."""
-        row, name = self.mine(email_id), self.label(label)
+        row = self.mine(email_id)
+        name = self.label(label)
         if name in ("starred", "important", "unread"):
             column, value = ("read", True) if name == "unread" else (name, False)
             self.db.update("gmail_emails", email_id, **{column: value})

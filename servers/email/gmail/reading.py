@@ -121,7 +121,8 @@ class Reading(Mailbox):
     @reads()
     def list_labels(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """List all labels, system and your own, with how many messages each holds and how many of them are unread."""
-        rows, found = rules.arrived(self), []
+        rows = rules.arrived(self)
+        found = []
         for name in (*SYSTEM, *self.user_labels()):
             held = [r for r in rows if self.holds(name, r)]
             kind = "system" if name in SYSTEM else "user"

@@ -73,7 +73,8 @@ class Organising(Mailbox):
 
     def move(self, email_id: str, folder: str) -> dict[str, Any]:
         """Put a mail item into a folder and return what tools answer."""
-        row, name = self.item(email_id), self.folder(folder)
+        row = self.item(email_id)
+        name = self.folder(folder)
         if name == "sent" and row["sender"] != self.own:
             self.fail(
                 "INVALID_MOVE",
@@ -132,7 +133,8 @@ class Organising(Mailbox):
 
     def categorise(self, email_id: str, category: str) -> list[str]:
         """Put a category on a mail item and return its categories."""
-        row, name = self.item(email_id), self.category_name(category)
+        row = self.item(email_id)
+        name = self.category_name(category)
         held = row["categories"] if name in row["categories"] else [*row["categories"], name]
         self.db.update("outlook_emails", email_id, categories=held)
         return held
@@ -149,7 +151,8 @@ class Organising(Mailbox):
     @writes(example=_CATEGORISED, setup=(Setup("assign_category", _CATEGORISED),), idempotent=True)
     def remove_category(self, email_id: EmailId, category_name: CategoryName) -> dict[str, Any]:
         """Take a category off a mail item; without it already, nothing changes."""
-        row, name = self.item(email_id), self.category_name(category_name)
+        row = self.item(email_id)
+        name = self.category_name(category_name)
         held = [c for c in row["categories"] if c != name]
         self.db.update("outlook_emails", email_id, categories=held)
         return {"email_id": email_id, "categories": held, "status": "removed"}

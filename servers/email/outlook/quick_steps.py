@@ -139,9 +139,11 @@ class QuickSteps(Organising):
     )
     def run_quick_step(self, quick_step_id: StepId, email_id: EmailId) -> dict[str, Any]:
         """Run a quick step's actions on a mail item in order; if one fails, none takes effect. A forward cannot be taken back."""
-        step, performed = self._step(quick_step_id), []
+        step = self._step(quick_step_id)
+        performed = []
         for action in step["actions"]:
-            kind, params = action["type"], action["params"]
+            kind = action["type"]
+            params = action["params"]
             done: dict[str, Any] = {"type": kind}
             if kind == "move_to_folder":
                 done["folder"] = self.move(email_id, params["folder"])["folder"]

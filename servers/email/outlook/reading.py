@@ -99,7 +99,8 @@ class Reading(Mailbox):
     @reads()
     def list_folders(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """List all folders with how many mail items each holds and how many of them are unread."""
-        rows, found = rules.arrived(self), []
+        rows = rules.arrived(self)
+        found = []
         for name in (*FOLDERS, *self.own_folders()):
             held = [r for r in rows if r["folder"] == name]
             kind = "system" if name in FOLDERS else "user"

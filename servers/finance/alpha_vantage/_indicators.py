@@ -10,7 +10,9 @@ import math
 from collections.abc import Sequence
 
 Series = list[float | None]
-MACD_FAST, MACD_SLOW, MACD_SIGNAL = 12, 26, 9
+MACD_FAST = 12
+MACD_SLOW = 26
+MACD_SIGNAL = 9
 STOCH_SMOOTHING = 3
 BAND_WIDTH = 2
 
@@ -61,7 +63,8 @@ def rsi(values: Sequence[float], period: int) -> Series:
 
 def macd(values: Sequence[float]) -> tuple[Series, Series, Series]:
     """Return MACD (fast less slow exponential mean), its signal line, and the difference of the two."""
-    fast, slow = ema(values, MACD_FAST), ema(values, MACD_SLOW)
+    fast = ema(values, MACD_FAST)
+    slow = ema(values, MACD_SLOW)
     line: Series = [
         None if f is None or s is None else f - s for f, s in zip(fast, slow, strict=True)
     ]
@@ -98,7 +101,8 @@ def stochastic(
     """Return slow %K (where the close lies in the range of `period` bars, averaged over three) and slow %D (that averaged over three)."""
     raw = []
     for n in range(period, len(closes) + 1):
-        top, bottom = max(highs[n - period : n]), min(lows[n - period : n])
+        top = max(highs[n - period : n])
+        bottom = min(lows[n - period : n])
         raw.append(100 * (closes[n - 1] - bottom) / (top - bottom) if top > bottom else 50.0)
     slow_k = _after(len(closes) - len(raw), sma(raw, STOCH_SMOOTHING))
     known = _known(slow_k)
@@ -109,9 +113,12 @@ def adx(
     highs: Sequence[float], lows: Sequence[float], closes: Sequence[float], period: int
 ) -> Series:
     """Return Wilder's average directional index: the smoothed directional movement, from 0 (no trend) to 100."""
-    ups, downs, ranges = [], [], []
+    ups = []
+    downs = []
+    ranges = []
     for n in range(1, len(closes)):
-        up, down = highs[n] - highs[n - 1], lows[n - 1] - lows[n]
+        up = highs[n] - highs[n - 1]
+        down = lows[n - 1] - lows[n]
         ups.append(up if up > down and up > 0 else 0.0)
         downs.append(down if down > up and down > 0 else 0.0)
         ranges.append(max(highs[n], closes[n - 1]) - min(lows[n], closes[n - 1]))

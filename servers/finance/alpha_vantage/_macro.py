@@ -15,7 +15,8 @@ from servers.kit.zones import local_moment, months_later
 FIRST_YEAR = 2015
 Frequency = Literal["monthly", "quarterly", "annual"]
 _STEP = {"monthly": 1, "quarterly": 3, "annual": 12}
-_BEFORE, _SINCE = 0.13, date(2023, 1, 1)
+_BEFORE = 0.13
+_SINCE = date(2023, 1, 1)
 _RATES = (
     (date(2016, 12, 15), 0.63), (date(2018, 1, 1), 1.38), (date(2019, 1, 1), 2.38), (date(2020, 3, 16), 0.08), (date(2022, 3, 17), 0.33),
     (date(2022, 7, 28), 2.33), (date(2023, 2, 2), 4.58), (date(2023, 7, 27), 5.33), (date(2024, 9, 19), 4.83), (date(2024, 11, 8), 4.58),
@@ -46,7 +47,8 @@ class Indicator:
 
 def periods(indicator: Indicator, today: date) -> list[date]:
     """Return the first days of the periods that have begun by a day, newest first."""
-    step, found = _STEP[indicator.frequency], []
+    step = _STEP[indicator.frequency]
+    found = []
     first = date(FIRST_YEAR, 1, 1)
     while first <= today:
         found.append(first)
@@ -74,7 +76,8 @@ def _months_since(first: date) -> int:
 def _wave(key: str, months: int, length: int) -> float:
     """Return a number in [-1, 1) that goes in a line from one draw to the next within `length` months."""
     knot, rest = divmod(months, length)
-    before, after = draws(key, knot)[0], draws(key, knot + 1)[0]
+    before = draws(key, knot)[0]
+    after = draws(key, knot + 1)[0]
     return before + (after - before) * rest / length
 
 

@@ -51,7 +51,8 @@ class Economy(Service):
         return macro.periods(series, local_day(self.now, calendar.NEW_YORK))
 
     def _point(self, period: str, out: list[macro.Vintage]) -> dict[str, Any]:
-        latest, before = out[-1], out[-2] if len(out) > 1 else None
+        latest = out[-1]
+        before = out[-2] if len(out) > 1 else None
         return {
             "date": period,
             "value": latest.value,

@@ -115,7 +115,8 @@ class Prices(Service):
         }
 
     def _match(self, row: dict[str, Any], keywords: str) -> dict[str, Any]:
-        asked, name = keywords.strip().upper(), row["name"]
+        asked = keywords.strip().upper()
+        name = row["name"]
         score = (
             1.0 if asked == row["symbol"] else min(round(len(asked) / max(len(name), 1), 4), 0.99)
         )

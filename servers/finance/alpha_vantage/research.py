@@ -47,7 +47,8 @@ class Research(Service):
         """Return what a company is and its figures at the delayed price: market value, revenue and dividends in dollars, growth and
         yield in percent, averages and range of closes. Funds and coins have null where a company's figure is meant."""
         row = data.find_security(self, WORDS, symbol)
-        at, rated = delayed(self), figures.analysts(row, delayed(self))
+        at = delayed(self)
+        rated = figures.analysts(row, delayed(self))
         today = local_day(at, calendar.NEW_YORK)
         paid = figures.dividends(row, today - timedelta(days=200), today + timedelta(days=120))
         due = next((d for d in paid if d.pay_date >= today and d.declared <= today), None)

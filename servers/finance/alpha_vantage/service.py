@@ -15,8 +15,12 @@ from servers.kit.service import Codes
 class AlphaVantage(Prices, Technicals, Economy, Research, Watchlists):
     """Market data for analysts: quotes a quarter of an hour late, end-of-day bars, indicators, and figures of the economy."""
 
-    name, title, category, domain = "alpha_vantage", "Alpha Vantage", "finance", "money"
-    tables, shared_tables = TABLES, SHARED
+    name = "alpha_vantage"
+    title = "Alpha Vantage"
+    category = "finance"
+    domain = "money"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_API_CALL",
         unavailable="SERVICE_UNAVAILABLE",

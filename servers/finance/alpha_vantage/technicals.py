@@ -103,7 +103,8 @@ class Technicals(Service):
     ) -> dict[str, Any]:
         """Return an indicator's values by date, newest first, from bars of trading days that are over; get_alpha_indicator_list says which
         fields a value has. For coins STOCH and ADX are daily only."""
-        row, spec = data.find_security(self, WORDS, symbol), INDICATORS[indicator]
+        row = data.find_security(self, WORDS, symbol)
+        spec = INDICATORS[indicator]
         period = self._period(indicator, time_period)
         if spec.ranged and row["kind"] == "crypto" and interval != "daily":
             hint = "Use interval daily, or an indicator of closes such as RSI."

@@ -59,7 +59,8 @@ def state(row: dict[str, Any], now: str) -> str:
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order for the agent."""
-    (units, cents, at), now = filled(row, svc.time), status(row, svc.time)
+    (units, cents, at) = filled(row, svc.time)
+    now = status(row, svc.time)
     shown = {
         "order_id": row["id"],
         "symbol": row["symbol"],
@@ -102,7 +103,8 @@ def security_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a quote in full."""
-    quote, (low, high) = market.quote(row, svc.now), market.year_range(row, svc.now)
+    quote = market.quote(row, svc.now)
+    (low, high) = market.year_range(row, svc.now)
     return security_json(svc, row) | {
         "industry": row["industry"],
         "previous_close": quote.previous_close,

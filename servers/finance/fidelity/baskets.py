@@ -179,7 +179,8 @@ class Baskets(Service):
         return shown | {"security_count": len(row["securities"]), "created_at": row["created_at"]}
 
     def _json(self, row: dict[str, Any]) -> dict[str, Any]:
-        mine, parts = account(self), []
+        mine = account(self)
+        parts = []
         for symbol, weight in row["securities"]:
             asset = brokerage.find_security(self, WORDS, symbol)
             now = {

@@ -216,7 +216,8 @@ class Money(Service):
         return {"alert_id": alert_id, "status": "removed"}
 
     def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
-        asset, now = market.security(self, row["symbol"]), lists.alert_status(row, self.time)
+        asset = market.security(self, row["symbol"])
+        now = lists.alert_status(row, self.time)
         size = 1 if row["condition"] == "volume_above" else market.PIP
         shown = {
             "alert_id": row["id"],

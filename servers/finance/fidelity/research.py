@@ -44,12 +44,11 @@ class Research(Service):
         """Return the report on a stock: summary, recommendation, target price, valuation, revenue growth in percent, rank within its
         sector (1 is best) and risk from 1 (calm) to 10."""
         row = self._stock(symbol)
-        said, ranks = figures.analysts(row, self.now), self._ranks(row["sector"])
+        said = figures.analysts(row, self.now)
+        ranks = self._ranks(row["sector"])
         assert said is not None  # a stock is rated
-        last, upside = (
-            market.price(row, self.now),
-            round((said.target / market.price(row, self.now) - 1) * 100, 1),
-        )
+        last = market.price(row, self.now)
+        upside = round((said.target / market.price(row, self.now) - 1) * 100, 1)
         next_report = next(
             (e.date.isoformat() for e in figures.earnings(row, self.now) if e.reported is None),
             None,
@@ -81,7 +80,8 @@ class Research(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return ETFs and mutual funds that meet every condition, cheapest first, with expense ratio and dividend yield in percent."""
-        low, high = min_expense_ratio or 0, 100 if max_expense_ratio is None else max_expense_ratio
+        low = min_expense_ratio or 0
+        high = 100 if max_expense_ratio is None else max_expense_ratio
         if low > high:
             message = "min_expense_ratio is above max_expense_ratio."
             self.fail(

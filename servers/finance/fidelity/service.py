@@ -14,8 +14,12 @@ from servers.kit.service import Codes
 class Fidelity(Trading, Research, Baskets, Money):
     """A full-service broker: stocks, ETFs, mutual funds and coins, research, tax lots, and baskets."""
 
-    name, title, category, domain = "fidelity", "Fidelity", "finance", "money"
-    tables, shared_tables = TABLES, SHARED
+    name = "fidelity"
+    title = "Fidelity"
+    category = "finance"
+    domain = "money"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_INPUT",
         unavailable="SYSTEM_UNAVAILABLE",

@@ -59,7 +59,8 @@ class Trading(Service):
     @reads()
     def get_investor_profile(self) -> dict[str, Any]:
         """Return who holds the account, its type and registration, and in dollars cash, what can be invested and what withdrawn."""
-        who, mine = self.db.rows("fidelity_profile")[0], account(self)
+        who = self.db.rows("fidelity_profile")[0]
+        mine = account(self)
         return {
             **{
                 k: who[k]
@@ -105,9 +106,11 @@ class Trading(Service):
     def get_positions(self) -> dict[str, Any]:
         """Return positions by symbol with quantity, average cost, value, gain and shares free to sell; their total value, and cash."""
         mine = account(self)
-        positions, total = {}, 0
+        positions = {}
+        total = 0
         for symbol in sorted(s for s, lots in mine.lots.items() if lots):
-            units, cost = mine.units(symbol), mine.cost(symbol)
+            units = mine.units(symbol)
+            cost = mine.cost(symbol)
             now = brokerage.worth(self, symbol, units)
             total += now
             positions[symbol] = {
@@ -134,7 +137,8 @@ class Trading(Service):
     ) -> dict[str, Any]:
         """Return the lots of a position, oldest first: shares left, cost basis, day of purchase, gain in dollars, and whether it is long
         term (held for more than a year)."""
-        row, mine = brokerage.find_security(self, WORDS, symbol), account(self)
+        row = brokerage.find_security(self, WORDS, symbol)
+        mine = account(self)
         found = mine.lots.get(row["symbol"], []) + (
             mine.sold.get(row["symbol"], []) if include_sold else []
         )
@@ -142,10 +146,8 @@ class Trading(Service):
         return page(list(lots), "lots", limit, cursor, lambda lot_id: self._lot(row, lots[lot_id]))
 
     def _lot(self, row: dict[str, Any], lot: brokerage.Lot) -> dict[str, Any]:
-        now, acquired = (
-            brokerage.worth(self, lot.symbol, lot.units),
-            local_day(parse_time(lot.acquired_at), calendar.NEW_YORK),
-        )
+        now = brokerage.worth(self, lot.symbol, lot.units)
+        acquired = local_day(parse_time(lot.acquired_at), calendar.NEW_YORK)
         long = local_day(self.now, calendar.NEW_YORK) > months_later(acquired, 12)
         return {
             "lot_id": lot.id,

@@ -83,10 +83,8 @@ class Portfolios(Service):
                 name=name,
             )
         if title.casefold() in known:
-            message, hint = (
-                f"There is a portfolio named {title!r} already.",
-                "Use it, or choose another name; see list_google_portfolios.",
-            )
+            message = f"There is a portfolio named {title!r} already."
+            hint = "Use it, or choose another name; see list_google_portfolios."
             self.fail("PORTFOLIO_EXISTS", message, hint, portfolio_id=known[title.casefold()])
         made = {"id": self.new_id("gfp"), "name": title, "created_at": self.time}
         return self._summary(self.db.insert("google_finance_portfolios", made))
@@ -205,10 +203,8 @@ class Portfolios(Service):
     def _portfolio(self, portfolio_id: str) -> dict[str, Any]:
         row = self.db.get("google_finance_portfolios", portfolio_id)
         if row is None:
-            message, hint = (
-                f"There is no portfolio {portfolio_id!r}.",
-                "Take a portfolio_id from list_google_portfolios.",
-            )
+            message = f"There is no portfolio {portfolio_id!r}."
+            hint = "Take a portfolio_id from list_google_portfolios."
             self.fail("PORTFOLIO_NOT_FOUND", message, hint, portfolio_id=portfolio_id)
         return row
 
@@ -223,7 +219,8 @@ class Portfolios(Service):
         latest = market.trading_date(row, self.now)
         day = latest if said is None else date.fromisoformat(said)
         if not market.days(row, day, day, self.now):
-            ahead, hint = day > latest, f"The latest day on which it traded is {latest}."
+            ahead = day > latest
+            hint = f"The latest day on which it traded is {latest}."
             message = (
                 f"{row['symbol']} {'has not traded yet' if ahead else 'did not trade'} on {day}."
             )
@@ -238,7 +235,8 @@ class Portfolios(Service):
 
     def _check_price(self, row: dict[str, Any], day: date, price: int) -> None:
         bar = market.daily_bar(row, day, self.now)
-        low, high = market.pips(bar.low), market.pips(bar.high)
+        low = market.pips(bar.low)
+        high = market.pips(bar.high)
         if not low * (100 - LEEWAY) <= price * 100 <= high * (100 + LEEWAY):
             message = f"{row['symbol']} traded between ${bar.low:,} and ${bar.high:,} on {day}, not at ${price / market.PIP:,}."
             hint = "Correct purchase_price, or give the purchase_date of an earlier purchase."
@@ -262,10 +260,8 @@ class Portfolios(Service):
         ]
 
     def _holding(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> dict[str, Any]:
-        units, cost = (
-            sum(lot["units"] for lot in lots),
-            sum(value(lot["units"], lot["price"]) for lot in lots),
-        )
+        units = sum(lot["units"] for lot in lots)
+        cost = sum(value(lot["units"], lot["price"]) for lot in lots)
         worth, day_gain = self._worth(row, lots)
         return {
             "symbol": row["symbol"],
@@ -295,8 +291,11 @@ class Portfolios(Service):
 
     def _worth(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> tuple[int, int]:
         """Return cents that lots are worth, and that they gained on the day."""
-        last, today = market.price_pips(row, self.now), str(market.trading_date(row, self.now))
-        before, worth, gain = market.pips(market.previous_close(row, self.now)), 0, 0
+        last = market.price_pips(row, self.now)
+        today = str(market.trading_date(row, self.now))
+        before = market.pips(market.previous_close(row, self.now))
+        worth = 0
+        gain = 0
         for lot in lots:
             now = value(lot["units"], last)
             worth += now

@@ -88,10 +88,8 @@ class Research(Service):
         row = data.find_security(self, WORDS, symbol)
         said = figures.analysts(row, self.now)
         if said is None:
-            message, hint = (
-                f"Analysts do not cover {row['symbol']}.",
-                "They cover stocks; see screen_google_equities.",
-            )
+            message = f"Analysts do not cover {row['symbol']}."
+            hint = "They cover stocks; see screen_google_equities."
             self.fail("ANALYSTS_NOT_AVAILABLE", message, hint, symbol=row["symbol"])
         last = market.price(row, self.now)
         return {

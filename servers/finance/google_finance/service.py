@@ -13,8 +13,12 @@ from servers.kit.service import Codes
 class GoogleFinance(Quotes, Research, Portfolios):
     """Quotes and charts at a glance, sectors and comparisons, and portfolios that keep track of what was bought elsewhere."""
 
-    name, title, category, domain = "google_finance", "Google Finance", "finance", "money"
-    tables, shared_tables = TABLES, SHARED
+    name = "google_finance"
+    title = "Google Finance"
+    category = "finance"
+    domain = "money"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_ARGUMENT",
         unavailable="UNAVAILABLE",

@@ -101,7 +101,8 @@ def state(row: dict[str, Any], now: str) -> str:
 def trade_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order for the agent; quantities of options are contracts."""
     units, cents, at = filled(row, svc.time)
-    size, now = 100 if row["kind"] == "option" else 1, status(row, svc.time)
+    size = 100 if row["kind"] == "option" else 1
+    now = status(row, svc.time)
     asked = row["units"] if row["units"] is not None else (units or None)
     return {
         "order_id": row["id"],
@@ -165,7 +166,8 @@ def option(svc: Service, symbol: str, at: int) -> options.Contract | None:
 
 def holding_json(svc: Service, mine: brokerage.Account, symbol: str) -> dict[str, Any]:
     """Return a position: quantity, average cost a share, worth and gain, in dollars."""
-    units, cost = mine.units(symbol), mine.cost(symbol)
+    units = mine.units(symbol)
+    cost = mine.cost(symbol)
     now = worth(svc, symbol, units)
     return {
         "quantity": shares(units),

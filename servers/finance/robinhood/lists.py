@@ -34,7 +34,8 @@ COLLECTIONS = {
     "Crypto": "Coins.",
     **{sector: f"Stocks of the sector {sector}." for sector in market.SECTORS},
 }
-_YEAR, _SOON = 365 * 86_400, 21
+_YEAR = 365 * 86_400
+_SOON = 21
 
 
 class Lists(Service):
@@ -143,7 +144,8 @@ class Lists(Service):
         return {"alert_id": alert_id, "status": "removed"}
 
     def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
-        asset, now = market.security(self, row["symbol"]), lists.alert_status(row, self.time)
+        asset = market.security(self, row["symbol"])
+        now = lists.alert_status(row, self.time)
         return {
             "alert_id": row["id"],
             "symbol": row["symbol"],

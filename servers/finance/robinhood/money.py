@@ -33,7 +33,8 @@ class Money(Service):
     @reads()
     def get_account(self) -> dict[str, Any]:
         """Return who holds the account, its type, and in dollars what can be spent, the cash, and what of it can be withdrawn."""
-        who, mine = self._profile(), account(self)
+        who = self._profile()
+        mine = account(self)
         return {
             **{k: who[k] for k in ("name", "email", "account_type", "account_number", "opened_at")},
             "gold": who["gold"],
@@ -60,7 +61,8 @@ class Money(Service):
                 moments, brokerage.held_at(self, WORDS, brokerage.MAIN, moments), strict=True
             )
         ]
-        first, last = float(points[0]["value"]), float(points[-1]["value"])
+        first = float(points[0]["value"])
+        last = float(points[-1]["value"])
         return {"span": span, "change": round(last - first, 2), "data_points": points}
 
     def _moments(self, span: str) -> list[int]:

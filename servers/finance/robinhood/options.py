@@ -236,11 +236,9 @@ class Options(Service):
         return shown | {"volume": c.volume, "open_interest": c.open_interest} | greeks
 
     def _position(self, mine: brokerage.Account, symbol: str) -> dict[str, Any]:
-        units, cost, current = (
-            mine.units(symbol),
-            mine.cost(symbol),
-            worth(self, symbol, mine.units(symbol)),
-        )
+        units = mine.units(symbol)
+        cost = mine.cost(symbol)
+        current = worth(self, symbol, mine.units(symbol))
         shown = self._about(symbol) | {
             "quantity": shares(units // SIZE),
             "average_premium": round(cost * UNIT / units / 100, 4),
@@ -304,10 +302,8 @@ class Options(Service):
             for made in self.db.rows(
                 "robinhood_contracts", "ends_at=? AND closed_at IS NULL", iso(moment), order="id"
             ):
-                units, row = (
-                    brokerage.account(self, WORDS, at=moment).units(made["id"]),
-                    market.security(self, made["underlying"]),
-                )
+                units = brokerage.account(self, WORDS, at=moment).units(made["id"])
+                row = market.security(self, made["underlying"])
                 if units and row:
                     expiry = date.fromisoformat(made["expiry"])
                     paid = options.exercise_value(

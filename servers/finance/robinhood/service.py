@@ -15,8 +15,12 @@ from servers.kit.service import Codes
 class Robinhood(Money, Trading, Crypto, Recurring, Lists):
     """A broker on the phone: stocks and ETFs in fractions, coins at any hour, options, and investments that repeat."""
 
-    name, title, category, domain = "robinhood", "Robinhood", "finance", "money"
-    tables, shared_tables = TABLES, SHARED
+    name = "robinhood"
+    title = "Robinhood"
+    category = "finance"
+    domain = "money"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_REQUEST",
         unavailable="SERVICE_UNAVAILABLE",

@@ -81,7 +81,8 @@ def _trades(
     `short` are the cents that each class lacks; a fund of several classes moves all of them.
     """
     spare = min(max(-short["cash"], 0), mine.buying_power)
-    trades, money = [], spare - max(short["cash"], 0)
+    trades = []
+    money = spare - max(short["cash"], 0)
     for name in ("stocks", "bonds"):
         for symbol in sorted(
             (s for s in funds if _main(funds[s]) == name), key=lambda s: (-worth[s], s)

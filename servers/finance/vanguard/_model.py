@@ -124,7 +124,8 @@ def fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def whole_fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a fund in full, with its mix and price returns in percent."""
-    day, now = market.trading_date(row, svc.now), market.price(row, svc.now)
+    day = market.trading_date(row, svc.now)
+    now = market.price(row, svc.now)
     returns = {}
     for name, back in _SPANS:
         before = market.closing(row, calendar.on_or_before(day - timedelta(days=back)))

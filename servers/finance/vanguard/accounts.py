@@ -54,7 +54,8 @@ class Accounts(Service):
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
         """Return who the client is, and type, cash and buying power of the primary account in dollars."""
-        who, owner = self._profile(), find_account(self, None)
+        who = self._profile()
+        owner = find_account(self, None)
         mine = account_at(self, owner["id"])
         return {
             **{k: who[k] for k in ("name", "email")},
@@ -100,7 +101,8 @@ class Accounts(Service):
     ) -> dict[str, Any]:
         """Pay into an account from the linked bank; the money can be invested at once and withdrawn after five business days. To an IRA it
         counts towards the limit of its tax year, all IRAs here together."""
-        owner, year = find_account(self, account_id), None
+        owner = find_account(self, account_id)
+        year = None
         if owner["kind"] in retirement.KINDS:
             born = date.fromisoformat(self._profile()["born"])
             year = retirement.check_contribution(self, WORDS, amount, tax_year, born, owner["kind"])
@@ -112,7 +114,8 @@ class Accounts(Service):
                 "Leave tax_year out, or name an IRA of list_accounts.",
                 account_id=owner["id"],
             )
-        clears, bank = calendar.settles(self.now, CLEARS), bank_of(owner)
+        clears = calendar.settles(self.now, CLEARS)
+        bank = bank_of(owner)
         row = dealing.transfer(
             self,
             WORDS,
@@ -129,7 +132,8 @@ class Accounts(Service):
     @reads(example={"limit": 10})
     def list_contributions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return contributions to all accounts, newest first, and for each tax year that is open the limit and what is left of it."""
-        born, today = date.fromisoformat(self._profile()["born"]), retirement.today(self)
+        born = date.fromisoformat(self._profile()["born"])
+        today = retirement.today(self)
         years = [retirement.row_of_year(y, self, WORDS, born) for y in retirement.open_years(today)]
         return {
             "tax_years": years,
@@ -236,7 +240,8 @@ class Accounts(Service):
         account_id: AccountId | None = None,
     ) -> dict[str, Any]:
         """Choose what becomes of a held fund's dividends; it holds for ex-dates from now on."""
-        row, owner = find_fund(self, fund_id), find_account(self, account_id)
+        row = find_fund(self, fund_id)
+        owner = find_account(self, account_id)
         if not account_at(self, owner["id"]).units(row["symbol"]):
             hint = "See get_positions for what the account holds."
             self.fail(
@@ -276,7 +281,8 @@ class Accounts(Service):
     ) -> dict[str, Any]:
         """Buy a fund for an amount of settlement cash again and again, from tomorrow on. A run that the cash does not cover fails, and the
         next one is tried."""
-        row, owner = find_fund(self, fund_id), find_account(self, account_id)
+        row = find_fund(self, fund_id)
+        owner = find_account(self, account_id)
         check_purchase(self, row, owner["id"], amount)
         start = local_day(self.now, calendar.NEW_YORK) + timedelta(days=1)
         made = clockwork.start_recurring(

@@ -116,9 +116,12 @@ class Funds(Service):
         """Return an account's funds by fund_id: shares, average cost, value, gain, and whether dividends are reinvested; their total and
         the settlement cash, in dollars."""
         owner = find_account(self, account_id)
-        mine, positions, total = account_at(self, owner["id"]), {}, 0
+        mine = account_at(self, owner["id"])
+        positions = {}
+        total = 0
         for fund_id in sorted(s for s, lots in mine.lots.items() if lots):
-            units, cost = mine.units(fund_id), mine.cost(fund_id)
+            units = mine.units(fund_id)
+            cost = mine.cost(fund_id)
             now = brokerage.worth(self, fund_id, units)
             total += now
             positions[fund_id] = {
@@ -142,7 +145,8 @@ class Funds(Service):
     ) -> dict[str, Any]:
         """Buy a fund for an amount of settlement cash: at the next net asset value, struck at 16:00 in New York on trading days; an ETF at
         the market price. First purchases must reach the fund's minimum."""
-        row, owner = find_fund(self, fund_id), find_account(self, account_id)
+        row = find_fund(self, fund_id)
+        owner = find_account(self, account_id)
         brokerage.tradable(self, WORDS, row)
         check_purchase(self, row, owner["id"], amount)
         return order_json(
@@ -160,7 +164,8 @@ class Funds(Service):
     ) -> dict[str, Any]:
         """Sell shares of a fund, or as many as bring an amount, at the next net asset value; the proceeds can be withdrawn one business day
         later. Returns the order, with shares_sold and proceeds once it is executed."""
-        row, owner = find_fund(self, fund_id), find_account(self, account_id)
+        row = find_fund(self, fund_id)
+        owner = find_account(self, account_id)
         brokerage.tradable(self, WORDS, row)
         if (shares is None) == (amount is None):
             self.fail(

@@ -77,7 +77,8 @@ class Planning(Service):
         account_id: AccountId | None = None,
     ) -> dict[str, Any]:
         """Set the target shares, which add up to 100 percent. Nothing is traded; see get_rebalance_preview."""
-        owner, said = find_account(self, account_id), (stocks_percent, bonds_percent, cash_percent)
+        owner = find_account(self, account_id)
+        said = (stocks_percent, bonds_percent, cash_percent)
         stocks, bonds, cash = (int(Decimal(str(p)) * 100) for p in said)
         if stocks + bonds + cash != 10_000:
             total = (stocks + bonds + cash) / 100
@@ -87,10 +88,8 @@ class Planning(Service):
                 "They must add up to 100.",
                 total=total,
             )
-        row, new = (
-            self.db.get("vanguard_targets", owner["id"]),
-            {"stocks": stocks, "bonds": bonds, "cash": cash},
-        )
+        row = self.db.get("vanguard_targets", owner["id"])
+        new = {"stocks": stocks, "bonds": bonds, "cash": cash}
         if row is None:
             self.db.insert(
                 "vanguard_targets", {"account_id": owner["id"], **new, "set_at": self.time}
@@ -123,7 +122,8 @@ class Planning(Service):
                 hint,
                 order_ids=waiting,
             )
-        trades, made = allocation.preview(self, owner["id"])["suggested_trades"], []
+        trades = allocation.preview(self, owner["id"])["suggested_trades"]
+        made = []
         if not trades:
             hint = "See get_rebalance_preview; funds that are not held yet have minimums."
             self.fail(
@@ -194,12 +194,11 @@ class Planning(Service):
     def get_rmd_status(self, account_id: AccountId | None = None) -> dict[str, Any]:
         """Return this year's required distribution of an IRA in dollars: how much, what was withdrawn so far, what is left, by when, and
         the plans of withdrawal with their next dates."""
-        owner, born, today = (
-            self._ira(account_id),
-            date.fromisoformat(self._born()),
-            retirement.today(self),
-        )
-        balance, first = self._year_end(owner["id"], today.year), retirement.first_rmd_age(born)
+        owner = self._ira(account_id)
+        born = date.fromisoformat(self._born())
+        today = retirement.today(self)
+        balance = self._year_end(owner["id"], today.year)
+        first = retirement.first_rmd_age(born)
         factor, required = retirement.rmd(today.year - born.year, balance, first)
         start = day_start(date(today.year, 1, 1), calendar.NEW_YORK)
         taken = self.db.sql(
@@ -237,7 +236,8 @@ class Planning(Service):
     ) -> dict[str, Any]:
         """Have money of an IRA sent to the linked bank again and again from a date to come, out of settled cash; a withdrawal that the cash
         does not cover fails and shows in list_withdrawals. Returns the plan."""
-        owner, today = self._ira(account_id), retirement.today(self)
+        owner = self._ira(account_id)
+        today = retirement.today(self)
         start = date.fromisoformat(start_date)
         if start <= today or start.year > today.year + 5:
             hint = "Choose a date after today and within five years."
@@ -337,10 +337,8 @@ class Planning(Service):
 
     def _run_plans(self, moment: int) -> None:
         for said in self.db.rows("vanguard_rmd_plans", "next_at=?", iso(moment), order="rowid"):
-            bank, arrives = (
-                bank_of(find_account(self, said["account_id"])),
-                calendar.settles(moment, 2),
-            )
+            bank = bank_of(find_account(self, said["account_id"]))
+            arrives = calendar.settles(moment, 2)
             send = functools.partial(
                 dealing.transfer, self, WORDS, "withdrawal", said["amount"], arrives, bank=bank
             )

@@ -13,8 +13,12 @@ from servers.kit.service import Codes
 class Vanguard(Accounts, Funds, Planning):
     """A fund house: mutual funds and ETFs in retirement and brokerage accounts, allocation, and required distributions."""
 
-    name, title, category, domain = "vanguard", "Vanguard", "finance", "money"
-    tables, shared_tables = TABLES, SHARED
+    name = "vanguard"
+    title = "Vanguard"
+    category = "finance"
+    domain = "money"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_PARAMETER",
         unavailable="SITE_UNAVAILABLE",

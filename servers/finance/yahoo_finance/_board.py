@@ -100,7 +100,8 @@ def posts(row: dict[str, Any], peers: Sequence[str], since: int, at: int) -> lis
     `peers` are the symbols of its sector, which some posts name.
     """
     since = max(since, at - DAYS * 86_400)
-    day, last = local_day(since, calendar.NEW_YORK), local_day(at, calendar.NEW_YORK)
+    day = local_day(since, calendar.NEW_YORK)
+    last = local_day(at, calendar.NEW_YORK)
     found: list[Post] = []
     while day <= last:
         found += [p for p in _of_day(row, peers, day) if since <= p.at <= at]

@@ -65,7 +65,8 @@ class Community(Service):
         self, symbol: Symbol, text: Text, sentiment: Feeling | None = None
     ) -> dict[str, Any]:
         """Post on a security's board in the user's name and return the post. The same text cannot be posted there twice within a day."""
-        row, said = data.find_security(self, WORDS, symbol), text.strip()
+        row = data.find_security(self, WORDS, symbol)
+        said = text.strip()
         if not said:
             self.fail(self.codes.invalid, "A post needs some text.", "Say something.", field="text")
         if market.state(row, self.now) == "delisted":
@@ -138,11 +139,10 @@ class Community(Service):
     ) -> dict[str, Any]:
         """Return the tickers that the boards name most in the past 24 hours: mentions (posts on the board, and $SYMBOL elsewhere), those of
         the 24 hours before, and sentiment from -1 (all tagged posts bearish) to 1, null where none is tagged."""
-        now, before = (
-            self._mentions(self.now - DAY, self.now),
-            self._mentions(self.now - 2 * DAY, self.now - DAY),
-        )
-        counts, earlier = Counter(s for s, _ in now), Counter(s for s, _ in before)
+        now = self._mentions(self.now - DAY, self.now)
+        before = self._mentions(self.now - 2 * DAY, self.now - DAY)
+        counts = Counter(s for s, _ in now)
+        earlier = Counter(s for s, _ in before)
         feelings: dict[str, list[int]] = {}
         for symbol, feeling in now:
             feelings.setdefault(symbol, []).extend(
@@ -151,7 +151,8 @@ class Community(Service):
         found = sorted(counts, key=lambda s: (-counts[s], s))
 
         def shown(symbol: str) -> dict[str, Any]:
-            row, tagged = market.security(self, symbol) or {}, feelings[symbol]
+            row = market.security(self, symbol) or {}
+            tagged = feelings[symbol]
             mood = round(sum(tagged) / len(tagged), 2) if tagged else None
             told = {
                 "rank": found.index(symbol) + 1,
@@ -229,11 +230,19 @@ class Community(Service):
 
     def _post(self, row: dict[str, Any], post: board.Post | dict[str, Any]) -> dict[str, Any]:
         if isinstance(post, board.Post):
-            most, mine, said = post.most_likes, False, board.text(row, post)
-            key, author, feeling = post.id, post.author, post.sentiment
+            most = post.most_likes
+            mine = False
+            said = board.text(row, post)
+            key = post.id
+            author = post.author
+            feeling = post.sentiment
         else:
-            most, mine, said = MOST_LIKES, post["mine"], post["text"]
-            key, author, feeling = post["id"], post["author"], post["sentiment"]
+            most = MOST_LIKES
+            mine = post["mine"]
+            said = post["text"]
+            key = post["id"]
+            author = post["author"]
+            feeling = post["sentiment"]
         written = _moment(post)
         shown = {
             "post_id": key,

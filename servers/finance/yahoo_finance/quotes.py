@@ -172,13 +172,12 @@ class Quotes(Service):
     ) -> dict[str, Any]:
         """Return calls and puts of one expiration by strike: premium, bid and ask in dollars a share (a contract is for 100), volume, open
         interest, implied volatility as a fraction."""
-        row, dates = self._optioned(symbol), options.expirations(self.now)
+        row = self._optioned(symbol)
+        dates = options.expirations(self.now)
         chosen = dates[0] if expiration_date is None else date.fromisoformat(expiration_date)
         if chosen not in dates:
-            near, message = (
-                ", ".join(map(str, dates)),
-                f"No options on {row['symbol']} expire on {chosen}.",
-            )
+            near = ", ".join(map(str, dates))
+            message = f"No options on {row['symbol']} expire on {chosen}."
             self.fail(
                 "EXPIRATION_NOT_FOUND",
                 message,
@@ -218,7 +217,8 @@ class Quotes(Service):
 
     def _parts(self, row: dict[str, Any], day: date, length: int) -> list[tuple[int, int]]:
         """Return (start, end) of the bars of a day that have begun, newest first."""
-        end, first = market.closed(row, day), market.intraday(row, day, self.now)[0][0]
+        end = market.closed(row, day)
+        first = market.intraday(row, day, self.now)[0][0]
         ends = [parse_time(row[c]) for c in ("halted_at", "delisted_at") if row[c]]
         last = min(self.now // 60 * 60, end, *ends)
         return [
@@ -261,16 +261,15 @@ class Quotes(Service):
     def _optioned(self, symbol: str) -> dict[str, Any]:
         row = data.find_security(self, WORDS, symbol)
         if not options.has_options(row):
-            message, hint = (
-                f"No options are traded on {row['symbol']}.",
-                "Options exist on much-traded stocks and ETFs alone.",
-            )
+            message = f"No options are traded on {row['symbol']}."
+            hint = "Options exist on much-traded stocks and ETFs alone."
             self.fail("OPTIONS_NOT_FOUND", message, hint, symbol=row["symbol"])
         return row
 
 
 def _contract(row: dict[str, Any], c: options.Contract) -> dict[str, Any]:
-    expiry, right = date.fromisoformat(c.expiry), c.right[0].upper()
+    expiry = date.fromisoformat(c.expiry)
+    right = c.right[0].upper()
     return {
         "contract_symbol": f"{row['symbol']}{expiry:%y%m%d}{right}{int(c.strike * 1000 + 0.5):08d}",
         "strike": c.strike,

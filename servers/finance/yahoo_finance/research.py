@@ -84,10 +84,8 @@ class Research(Service):
         row = data.find_security(self, WORDS, symbol)
         said = figures.analysts(row, self.now)
         if said is None:
-            message, hint = (
-                f"There are no recommendations for {row['symbol']}.",
-                "Analysts rate stocks; see screen_yahoo_equities.",
-            )
+            message = f"There are no recommendations for {row['symbol']}."
+            hint = "Analysts rate stocks; see screen_yahoo_equities."
             self.fail("NO_ANALYST_COVERAGE", message, hint, symbol=row["symbol"])
         return {
             "symbol": row["symbol"],

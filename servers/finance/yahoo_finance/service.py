@@ -13,8 +13,12 @@ from servers.kit.service import Codes
 class YahooFinance(Quotes, Research, Community):
     """Live quotes, bars down to fifteen minutes, options chains, and a message board where anybody writes."""
 
-    name, title, category, domain = "yahoo_finance", "Yahoo Finance", "finance", "money"
-    tables, shared_tables = TABLES, SHARED
+    name = "yahoo_finance"
+    title = "Yahoo Finance"
+    category = "finance"
+    domain = "money"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="BAD_REQUEST",
         unavailable="SERVICE_UNAVAILABLE",

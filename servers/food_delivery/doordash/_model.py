@@ -68,8 +68,10 @@ TARIFF = Tariff(
     base=199, per_mile=55, miles_free=1.5, rush=100, service=1500, service_least=300, service_most=1000, member_service=500,
     free_from=1200, grocery_free_from=3500,
 )  # fmt: skip
-SLOT_MINUTES, SLOT_DAYS = 20, 7
-FEE_CONFIRMED, FEE_PREPARING = 25, 60
+SLOT_MINUTES = 20
+SLOT_DAYS = 7
+FEE_CONFIRMED = 25
+FEE_PREPARING = 60
 BENEFITS = (
     "No delivery fee from $12",
     "Service fee of 5 % instead of 15 %",
@@ -132,8 +134,11 @@ def extra_time(store: dict[str, Any], restaurant: dict[str, Any]) -> int:
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order for the agent."""
-    paid, gift, fee = orders.charged(svc, WORDS, row), gift_of(svc, row), cancel_fee(svc, row)
-    state, place = status(svc, row), orders.place_of(svc, WORDS, row)
+    paid = orders.charged(svc, WORDS, row)
+    gift = gift_of(svc, row)
+    fee = cancel_fee(svc, row)
+    state = status(svc, row)
+    place = orders.place_of(svc, WORDS, row)
     refund = orders.refund_json(row, paid.total)
     if gift is not None and state == "expired":
         refund = {

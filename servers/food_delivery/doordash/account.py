@@ -74,7 +74,8 @@ class Account(Favorites):
     @reads()
     def get_dasher_profile(self) -> dict[str, Any]:
         """Return your own profile as a customer: name, email, phone, locations, payments, promotions to use, DashPass, favorites."""
-        me, known = self.db.rows("doordash_profile")[0], rules.offers(self, WORDS)
+        me = self.db.rows("doordash_profile")[0]
+        known = rules.offers(self, WORDS)
         return {
             "name": me["name"],
             "email": me["email"],

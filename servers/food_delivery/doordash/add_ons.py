@@ -162,12 +162,11 @@ class AddOns(Service):
             for line in pricing.priced(self, WORDS, store, items, self.now)
         ]
         orders.add_lines(self, WORDS, order_id, new)
-        place, member = orders.place_of(self, WORDS, row), rules.membership(self, WORDS) is not None
+        place = orders.place_of(self, WORDS, row)
+        member = rules.membership(self, WORDS) is not None
         goods = pricing.subtotal(orders.lines(self, WORDS, order_id))
-        fee, tax = (
-            pricing.service_fee(TARIFF, goods, member),
-            pricing.tax(place, goods - row["discount"]),
-        )
+        fee = pricing.service_fee(TARIFF, goods, member)
+        tax = pricing.tax(place, goods - row["discount"])
         later = (
             {}
             if others

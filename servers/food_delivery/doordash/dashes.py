@@ -65,7 +65,8 @@ class Dashes(Service):
     """Orders, from the preview to the rating."""
 
     def _draft(self, restaurant_id: str, items: list[Any], address_id: str, **more: Any) -> Draft:
-        place, slot = catalogue.find_place(self, WORDS, restaurant_id), more.pop("slot_id", None)
+        place = catalogue.find_place(self, WORDS, restaurant_id)
+        slot = more.pop("slot_id", None)
         if slot is not None:
             more["window"] = pricing.find_window(
                 self, WORDS, place, slot, SLOT_MINUTES, SLOT_DAYS, self.now
@@ -315,7 +316,8 @@ class Dashes(Service):
                 order_id=order_id,
                 status="expired",
             )
-        fee, paid = cancel_fee(self, row), orders.charged(self, WORDS, row).total
+        fee = cancel_fee(self, row)
+        paid = orders.charged(self, WORDS, row).total
         orders.cancel(self, WORDS, row, fee, reason)
         return orders.cancelled_json(row, fee or 0, paid)
 

@@ -15,8 +15,12 @@ from servers.kit.service import Codes
 class DoorDash(Account, Stores, Dashes, Gifts, AddOns):
     """Meals by Dasher, with gifts and a second stop."""
 
-    name, title, category, domain = "doordash", "DoorDash", "food_delivery", "commerce"
-    shared_tables, tables = SHARED, TABLES
+    name = "doordash"
+    title = "DoorDash"
+    category = "food_delivery"
+    domain = "commerce"
+    shared_tables = SHARED
+    tables = TABLES
     codes = Codes(
         invalid="VALIDATION_FAILED",
         unavailable="DASH_UNAVAILABLE",

@@ -71,8 +71,10 @@ TARIFF = Tariff(
     base=149, per_mile=70, miles_free=1.0, rush=150, service=1500, service_least=199, service_most=1200, member_service=1000,
     free_from=1500, grocery_free_from=3500,
 )  # fmt: skip
-WINDOW_MINUTES, WINDOW_DAYS = 30, 2
-FEE_CONFIRMED, FEE_PREPARING = 40, 40
+WINDOW_MINUTES = 30
+WINDOW_DAYS = 2
+FEE_CONFIRMED = 40
+FEE_PREPARING = 40
 BENEFITS = (
     "No delivery fee on restaurant orders from $15",
     "No delivery fee on grocery orders from $35",

@@ -49,7 +49,8 @@ def total(svc: Service, row: dict[str, Any]) -> int:
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order for the agent."""
     place = orders.place_of(svc, WORDS, row)
-    paid, change = orders.charged(svc, WORDS, row), shopping.change(svc, row)
+    paid = orders.charged(svc, WORDS, row)
+    change = shopping.change(svc, row)
     fee = orders.cancel_fee(svc, WORDS, row, FEE_CONFIRMED, FEE_PREPARING)
     return {
         "order_id": row["id"],

@@ -26,7 +26,8 @@ def is_grocery(svc: Service, row: dict[str, Any]) -> bool:
 
 def picked_at(row: dict[str, Any], place: int, count: int) -> int:
     """Return when the shopper comes to a line: they are spread over the time of shopping."""
-    first, last = parse_time(row["preparing_at"]), parse_time(row["picked_up_at"])
+    first = parse_time(row["preparing_at"])
+    last = parse_time(row["picked_up_at"])
     return first + (last - first) * (place + 1) // (count + 1)
 
 
@@ -124,7 +125,8 @@ def lines_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
     for line, done in outcomes(svc, row):
         item = orders.line_json(svc, WORDS, line) | {"participant_name": line["participant"]}
         if done is not None:
-            wish, instead = preference(svc, row["id"], line["item_id"], svc.time), done["item"]
+            wish = preference(svc, row["id"], line["item_id"], svc.time)
+            instead = done["item"]
             item |= {
                 "substitution_preference": wish["preference"] if wish else "refund",
                 "substitute_item_id": wish["substitute_id"] if wish else None,

@@ -60,7 +60,8 @@ class GroupOrders(Service):
         """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         pricing.check_open(self, WORDS, place)
-        host, group = self.db.rows("uber_eats_profile")[0]["name"], self.new_id("ueg")
+        host = self.db.rows("uber_eats_profile")[0]["name"]
+        group = self.new_id("ueg")
         row = {"id": group, "restaurant_id": place["id"], "host": host, "created_at": self.time}
         self.db.insert(
             "uber_eats_groups", row | {"deadline_at": iso(self.now + deadline_minutes * 60)}
@@ -176,10 +177,8 @@ class GroupOrders(Service):
                 hint,
                 group_order_id=group_order_id,
             )
-        place, address = (
-            catalogue.find_place(self, WORDS, row["restaurant_id"]),
-            rules.find_address(self, WORDS, delivery_address_id),
-        )
+        place = catalogue.find_place(self, WORDS, row["restaurant_id"])
+        address = rules.find_address(self, WORDS, delivery_address_id)
         said = [
             {"item_id": i["item_id"], "quantity": i["quantity"], "selected_options": i["options"]}
             for i in items
@@ -187,10 +186,8 @@ class GroupOrders(Service):
         today = pricing.draft(self, WORDS, TARIFF, place, said, address, tip=tip)
         columns = ("item_id", "name", "quantity", "unit_price", "options", "instructions")
         lines = [{c: i[c] for c in columns} | {"participant": i["member"]} for i in items]
-        member, away = (
-            rules.membership(self, WORDS) is not None,
-            catalogue.distance(place, address) or 0.0,
-        )
+        member = rules.membership(self, WORDS) is not None
+        away = catalogue.distance(place, address) or 0.0
         goods = pricing.subtotal(lines)
         cost = pricing.price(
             TARIFF, place, goods, away, self.now, member=member, discount=0, tip=tip
@@ -220,7 +217,8 @@ class GroupOrders(Service):
         return row
 
     def _closed(self, row: dict[str, Any]) -> None:
-        state, hint = self._status(row), "Begin another with create_group_order."
+        state = self._status(row)
+        hint = "Begin another with create_group_order."
         if state == "locked":
             hint = "Its deadline is over: the host can still order with finalize_group_order."
         self.fail(
@@ -251,7 +249,8 @@ class GroupOrders(Service):
         return self.db.rows("uber_eats_group_items", "group_id=?", row["id"], order="rowid")
 
     def _group_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        place, items = catalogue.find_place(self, WORDS, row["restaurant_id"]), self._items(row)
+        place = catalogue.find_place(self, WORDS, row["restaurant_id"])
+        items = self._items(row)
         people = []
         for member in self._members(row):
             mine = [i for i in items if i["member"] == member["name"]]

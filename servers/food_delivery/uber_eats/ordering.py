@@ -170,10 +170,8 @@ class Ordering(Service):
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Order from a restaurant that is open, for delivery at once; the card is charged. Returns the order, with order_id and total."""
-        place, how = (
-            catalogue.find_place(self, WORDS, restaurant_id),
-            (delivery_address_id, tip, offer_id, None, quote_token),
-        )
+        place = catalogue.find_place(self, WORDS, restaurant_id)
+        how = (delivery_address_id, tip, offer_id, None, quote_token)
         return self._order(place, items, how, payment_method_id, idempotency_key)
 
     @writes(
@@ -193,10 +191,8 @@ class Ordering(Service):
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Order for a delivery window to come, also from a restaurant that is closed now. It stays scheduled until the window is near."""
-        place, how = (
-            catalogue.find_place(self, WORDS, restaurant_id),
-            (delivery_address_id, tip, offer_id, window_id, quote_token),
-        )
+        place = catalogue.find_place(self, WORDS, restaurant_id)
+        how = (delivery_address_id, tip, offer_id, window_id, quote_token)
         return self._order(place, items, how, payment_method_id, idempotency_key)
 
     @reads(example={"order_id": seeded("ueo", "latest-lunch")})
@@ -248,10 +244,8 @@ class Ordering(Service):
         Returns the fee and what is refunded to the card, in dollars.
         """
         row = orders.find_order(self, WORDS, order_id)
-        fee, paid = (
-            orders.cancel_fee(self, WORDS, row, FEE_CONFIRMED, FEE_PREPARING),
-            orders.charged(self, WORDS, row).total,
-        )
+        fee = orders.cancel_fee(self, WORDS, row, FEE_CONFIRMED, FEE_PREPARING)
+        paid = orders.charged(self, WORDS, row).total
         orders.cancel(self, WORDS, row, fee, reason)
         return orders.cancelled_json(row, fee or 0, paid)
 

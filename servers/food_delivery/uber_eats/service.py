@@ -13,8 +13,12 @@ from servers.kit.service import Codes
 class UberEats(Account, Groceries, GroupOrders):
     """Meals and groceries by courier, alone or in a group."""
 
-    name, title, category, domain = "uber_eats", "Uber Eats", "food_delivery", "commerce"
-    tables, shared_tables = TABLES, SHARED
+    name = "uber_eats"
+    title = "Uber Eats"
+    category = "food_delivery"
+    domain = "commerce"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_PARAMS",
         unavailable="SERVICE_UNAVAILABLE",

@@ -244,7 +244,8 @@ def _fill(data: Any, spec: Any, scope: Scope) -> int:
     def edit(now: Any, over: Mapping[str, Any]) -> Any:
         if not isinstance(now, list) or not now:
             return now
-        source, (low, high) = over.get("from", 0), over.get("range", (0, len(now)))
+        source = over.get("from", 0)
+        (low, high) = over.get("range", (0, len(now)))
         kept = set(over.get("keep", ()))
         return [
             {**copy.deepcopy(now[source]), **{k: i[k] for k in kept if k in i}}

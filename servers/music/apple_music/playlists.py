@@ -128,7 +128,8 @@ class Playlists(Service):
         self, playlist_id: PlaylistId, track_ids: TrackIds
     ) -> dict[str, Any]:
         """Remove songs from your playlist: for each id given its first occurrence, so name one twice to remove two."""
-        playlist, rows = self._own(playlist_id), entries(self, playlist_id)
+        playlist = self._own(playlist_id)
+        rows = entries(self, playlist_id)
         for track_id in track_ids:
             row = next((r for r in rows if r["track_id"] == track_id), None)
             if row is None:

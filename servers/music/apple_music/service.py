@@ -14,8 +14,12 @@ from servers.music.apple_music.playlists import Playlists
 class AppleMusic(Library, Playlists, Playing, Listening):
     """A library of music, with lyrics, stations and a look back on the year."""
 
-    name, title, category, domain = "apple_music", "Apple Music", "music", "lifestyle"
-    tables, shared_tables = TABLES, SHARED
+    name = "apple_music"
+    title = "Apple Music"
+    category = "music"
+    domain = "lifestyle"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="PARAMETER_ERROR",
         unavailable="UPSTREAM_UNAVAILABLE",

@@ -216,10 +216,8 @@ def resume_point(svc: Service, episode_id: str) -> int:
 
 def episode_json(svc: Service, episode: dict[str, Any]) -> dict[str, Any]:
     """Return an episode for the agent, with how far it was heard."""
-    show, heard = (
-        svc.db.get("spotify_shows", episode["show_id"]) or {},
-        resume_point(svc, episode["id"]),
-    )
+    show = svc.db.get("spotify_shows", episode["show_id"]) or {}
+    heard = resume_point(svc, episode["id"])
     return {
         "episode_id": episode["id"],
         "name": episode["name"],

@@ -143,7 +143,8 @@ class Catalogue(Service):
         ]:
             for weight, genre in zip((1.0, 0.5), rules.genres(row), strict=False):
                 wanted[genre] = wanted.get(genre, 0.0) + weight
-        favoured, key = set(seed_artists or []), tuple(sorted(given))
+        favoured = set(seed_artists or [])
+        key = tuple(sorted(given))
 
         def score(track: dict[str, Any]) -> float:
             match = sum(

@@ -22,7 +22,8 @@ from servers.music.spotify._model import (
 )
 from servers.music.spotify.catalogue import Catalogue
 
-NEW, NELL = seeded("spt", "black-plum-2"), seeded("spt", "smaller-rooms-3")
+NEW = seeded("spt", "black-plum-2")
+NELL = seeded("spt", "smaller-rooms-3")
 PRIYA = seeded("spu", "priya_nair")
 
 

@@ -34,7 +34,8 @@ Uri = Annotated[
     str,
     Field(max_length=60, description='What to play: "album:ALBUM_ID" or "playlist:PLAYLIST_ID".'),
 ]
-SONG, OTHER = seeded("spt", "low-tide-1"), seeded("spt", "firewood-2")
+SONG = seeded("spt", "low-tide-1")
+OTHER = seeded("spt", "firewood-2")
 PLAYING = (Setup("play_context", {"context_uri": f"album:{seeded('spal', 'low-tide')}"}),)
 
 

@@ -161,7 +161,8 @@ class Playlists(Service):
                 "Remove some first.",
                 track_count=len(entries),
             )
-        mine, last = me(self)["id"], max((e["place"] for e in entries), default=0)
+        mine = me(self)["id"]
+        last = max((e["place"] for e in entries), default=0)
         for number, track_id in enumerate(track_ids, 1):
             row = {
                 "id": self.new_id("spi"),
@@ -238,7 +239,8 @@ class Playlists(Service):
     def _editable(
         self, playlist_id: str, snapshot_id: str | None
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        playlist, mine = find_playlist(self, playlist_id), me(self)["id"]
+        playlist = find_playlist(self, playlist_id)
+        mine = me(self)["id"]
         if self.db.rows("spotify_blends", "playlist_id=?", playlist_id):
             self.fail(
                 "BLEND_NOT_EDITABLE",

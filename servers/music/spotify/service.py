@@ -16,8 +16,12 @@ from servers.music.spotify.stats import Stats
 class Spotify(Library, Playlists, PlayerTools, Podcasts, Social, Stats):
     """Music and podcasts on many devices, with friends."""
 
-    name, title, category, domain = "spotify", "Spotify", "music", "lifestyle"
-    tables, shared_tables = TABLES, SHARED
+    name = "spotify"
+    title = "Spotify"
+    category = "music"
+    domain = "lifestyle"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="BAD_REQUEST",
         unavailable="SERVICE_UNAVAILABLE",

@@ -30,7 +30,8 @@ BlendId = Annotated[str, Field(description="blend_id, from list_blends.")]
 JamId = Annotated[str, Field(description="session_id of a jam, from list_jam_sessions.")]
 JAM_LASTS = timedelta(hours=8)
 BLEND_SIZE = 20
-JORDAN, SONG = seeded("spu", "jordan_park"), seeded("spt", "firewood-2")
+JORDAN = seeded("spu", "jordan_park")
+SONG = seeded("spt", "firewood-2")
 
 
 class Social(Service):
@@ -39,7 +40,8 @@ class Social(Service):
     @writes(example={"target_user_id": seeded("spu", "kai_tanaka")})
     def create_blend(self, target_user_id: UserId) -> dict[str, Any]:
         """Make a playlist out of your taste and another user's. Returns it with how well the two match (percent)."""
-        user, mine = find_user(self, target_user_id), me(self)
+        user = find_user(self, target_user_id)
+        mine = me(self)
         if target_user_id == mine["id"]:
             self.fail(
                 "CANNOT_BLEND_WITH_SELF",
@@ -137,7 +139,8 @@ class Social(Service):
             )
 
     def _blend(self, blend: dict[str, Any]) -> dict[str, Any]:
-        user, entries = find_user(self, blend["user_id"]), items(self, blend["playlist_id"])
+        user = find_user(self, blend["user_id"])
+        entries = items(self, blend["playlist_id"])
         theirs = {genre: 2 * (len(user["taste"]) - n) for n, genre in enumerate(user["taste"])}
         known = rules.by_ids(self, WORDS, [e["track_id"] for e in entries])
         return {
@@ -357,7 +360,10 @@ class Social(Service):
         """Return a jam for the agent; its tracks play one after the other from the moment at which they were added."""
         rows = self.db.rows("spotify_jam_tracks", "jam_id=?", jam["id"], order="added_at, rowid")
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
-        until, free, current, queue = min(self.time, jam["ends_at"]), 0, None, []
+        until = min(self.time, jam["ends_at"])
+        free = 0
+        current = None
+        queue = []
         for row in rows:
             track = known.get(row["track_id"])
             if track is None:

@@ -97,7 +97,8 @@ def pay(
 ) -> dict[str, Any]:
     """Pay a contact and return the transaction's row: a named source, else the wallet if it covers all, else the default source."""
     rules.find_contact(svc, WORDS, contact_id)
-    fee, source = 0, None
+    fee = 0
+    source = None
     if source_id is not None or wallet(svc) < amount:
         source = rules.active_source(svc, WORDS, source_id)
         fee = round_cents(Decimal(amount) * 3 / 100) if source["type"] == "credit_card" else 0

@@ -27,7 +27,8 @@ class Card(Service):
         return self.db.rows("venmo_card")[0]
 
     def _card_json(self) -> dict[str, Any]:
-        card, where = self._card(), rules.zone(self, WORDS)
+        card = self._card()
+        where = rules.zone(self, WORDS)
         today = day_start(local_day(self.now, where), where)
         spent = self.db.sql(
             "SELECT coalesce(sum(amount),0) FROM venmo_card_purchases WHERE at>=? AND at<=?",

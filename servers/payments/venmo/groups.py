@@ -128,7 +128,8 @@ class Groups(Service):
     def remind_group_payment(self, group_payment_id: GroupId) -> dict[str, Any]:
         """Remind those who have not paid; each at most once in 24 hours. Returns the contact_ids reminded and those skipped."""
         group = self._open(group_payment_id)
-        reminded, skipped = [], []
+        reminded = []
+        skipped = []
         for row in self._requests(group["id"]):
             if rules.request_status(row, self.time) != "pending":
                 continue

@@ -14,8 +14,12 @@ from servers.payments.venmo.payments import Payments
 class Venmo(Account, Payments, Groups, Card):
     """Payments among friends from a wallet, bank accounts and cards."""
 
-    name, title, category, domain = "venmo", "Venmo", "payments", "money"
-    tables, shared_tables = TABLES, SHARED
+    name = "venmo"
+    title = "Venmo"
+    category = "payments"
+    domain = "money"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="VALIDATION_ERROR",
         unavailable="SERVICE_UNAVAILABLE",

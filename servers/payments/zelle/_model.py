@@ -50,7 +50,8 @@ WORDS = rules.Words(
     list_transactions="list_transfers",
     list_requests="list_transfer_requests",
 )
-DAILY_LIMIT, MONTHLY_LIMIT = 250_000, 2_000_000
+DAILY_LIMIT = 250_000
+MONTHLY_LIMIT = 2_000_000
 CLAIM = 14 * rules.DAY
 """Seconds that someone who is not enrolled has to claim a transfer."""
 
@@ -91,13 +92,13 @@ def limit(svc: Service, period: str, moment: int) -> tuple[int, int, str]:
     where = rules.zone(svc, WORDS)
     today = local_day(moment, where)
     if period == "day":
-        first, after, most = today, rules.next_day(today), DAILY_LIMIT
+        first = today
+        after = rules.next_day(today)
+        most = DAILY_LIMIT
     else:
-        first, after, most = (
-            today.replace(day=1),
-            months_later(today.replace(day=1), 1),
-            MONTHLY_LIMIT,
-        )
+        first = today.replace(day=1)
+        after = months_later(today.replace(day=1), 1)
+        most = MONTHLY_LIMIT
     end = day_start(after, where)
     return most, spent(svc, day_start(first, where), end), end
 

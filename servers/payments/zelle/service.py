@@ -13,8 +13,12 @@ from servers.payments.zelle.transfers import Transfers
 class Zelle(Account, Transfers, Scheduled):
     """Transfers straight between bank accounts."""
 
-    name, title, category, domain = "zelle", "Zelle", "payments", "money"
-    tables, shared_tables = TABLES, SHARED
+    name = "zelle"
+    title = "Zelle"
+    category = "payments"
+    domain = "money"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_REQUEST",
         unavailable="TEMPORARILY_UNAVAILABLE",

@@ -37,7 +37,11 @@ WORDS = rules.Words(
     no_list="LIST_NOT_FOUND",
     lists="get_all_lists",
 )
-PER_REVIEW, PER_LONG_REVIEW, PER_PHOTO, PER_ANSWER, LONG = 10, 10, 5, 3, 200
+PER_REVIEW = 10
+PER_LONG_REVIEW = 10
+PER_PHOTO = 5
+PER_ANSWER = 3
+LONG = 200
 """Points of a contribution, the extra ones of a review of more than `LONG` characters."""
 LEVELS = (0, 15, 75, 250, 500, 1_500, 5_000, 15_000, 50_000, 100_000)
 """Points that levels 1 to 10 take."""
@@ -107,7 +111,8 @@ def review_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def clock(text: str) -> str:
     """Return "17:30" as "5:30 PM"."""
-    hour, minute = int(text[:2]), text[3:]
+    hour = int(text[:2])
+    minute = text[3:]
     return f"{hour % 12 or 12}:{minute} {'AM' if hour < 12 else 'PM'}"
 
 

@@ -249,7 +249,8 @@ class Contributions(Service):
     @reads()
     def get_reviewer_profile(self) -> dict[str, Any]:
         """Return your account: name, email, public name, home town, Local Guide level and number of reviews."""
-        account, found = rules.me(self, WORDS), model.mine(self)
+        account = rules.me(self, WORDS)
+        found = model.mine(self)
         home = rules.town(self, account)
         shown = {
             "name": account["name"],
@@ -294,7 +295,8 @@ class Contributions(Service):
         return page(found, "contributions", limit, cursor, self._contribution)
 
     def _contribution(self, found: dict[str, Any]) -> dict[str, Any]:
-        row, kind = found["row"], found["type"]
+        row = found["row"]
+        kind = found["type"]
         if kind == "reviews":
             more = {
                 "review_id": row["id"],

@@ -164,7 +164,8 @@ class Places(Service):
     @reads(example={"list_id": seeded("gli", "first")})
     def get_list(self, list_id: ListId) -> dict[str, Any]:
         """Return a list and its places with notes, in the order in which they were added."""
-        row, members = kept.find_list(self, WORDS, list_id), kept.items(self, WORDS, list_id)
+        row = kept.find_list(self, WORDS, list_id)
+        members = kept.items(self, WORDS, list_id)
         places = [
             self._brief(m["place"]) | {"note": m["note"], "added_at": m["added_at"]}
             for m in members

@@ -12,13 +12,12 @@ from servers.reviews.google_map_review.places import Places
 class GoogleMapReview(Places, Contributions):
     """Places on the map, their reviews and photos, lists, and Local Guide points."""
 
-    name, title, category, domain = (
-        "google_map_review",
-        "Google Maps Reviews",
-        "reviews",
-        "lifestyle",
-    )
-    tables, shared_tables = TABLES, SHARED
+    name = "google_map_review"
+    title = "Google Maps Reviews"
+    category = "reviews"
+    domain = "lifestyle"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_REQUEST",
         unavailable="UNAVAILABLE",

@@ -33,7 +33,8 @@ ShowClosed = Annotated[bool, Field(description="Also businesses that have closed
 CHECK_IN_WAIT = 3600
 """Seconds between two check-ins at one business."""
 
-CAFE, RAMEN = seeded("ybz", "stumptown"), seeded("ybz", "afuri")
+CAFE = seeded("ybz", "stumptown")
+RAMEN = seeded("ybz", "afuri")
 
 
 class Businesses(Service):

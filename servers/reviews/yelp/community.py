@@ -23,7 +23,8 @@ from servers.reviews._rules import (
 from servers.reviews.yelp._model import WORDS, address
 
 CollectionId = Annotated[str, Field(description="collection_id, from list_collections.")]
-RAMEN, PHO = seeded("ybz", "afuri"), seeded("ybz", "pho_hoa_mai")
+RAMEN = seeded("ybz", "afuri")
+PHO = seeded("ybz", "pho_hoa_mai")
 COLLECTION = Setup(
     "create_collection", {"name": "Soup weather", "description": "For wet evenings"}, "made"
 )
@@ -114,10 +115,8 @@ class Community(Service):
     @reads(example={"collection_id": seeded("ycl", "first")})
     def get_collection(self, collection_id: CollectionId) -> dict[str, Any]:
         """Return a collection with its businesses, oldest entry first, and your notes."""
-        row, held = (
-            kept.find_list(self, WORDS, collection_id),
-            kept.items(self, WORDS, collection_id),
-        )
+        row = kept.find_list(self, WORDS, collection_id)
+        held = kept.items(self, WORDS, collection_id)
         return self._head(row | {"count": len(held)}) | {
             "businesses": [self._member(i) for i in held]
         }

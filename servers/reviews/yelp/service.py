@@ -13,8 +13,12 @@ from servers.reviews.yelp.opinions import Opinions
 class Yelp(Businesses, Opinions, Community):
     """Local businesses, what people say of them, collections and check-ins."""
 
-    name, title, category, domain = "yelp", "Yelp", "reviews", "lifestyle"
-    tables, shared_tables = TABLES, SHARED
+    name = "yelp"
+    title = "Yelp"
+    category = "reviews"
+    domain = "lifestyle"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="VALIDATION_ERROR",
         unavailable="SERVICE_UNAVAILABLE",

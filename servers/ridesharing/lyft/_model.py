@@ -154,7 +154,9 @@ def etas(svc: Service, row: dict[str, Any]) -> tuple[int | None, int | None]:
 
 def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a ride for the agent; money in dollars."""
-    money, route, gone = rules.charged(svc, WORDS, row), way(svc, row), status(row, svc.time)
+    money = rules.charged(svc, WORDS, row)
+    route = way(svc, row)
+    gone = status(row, svc.time)
     pickup, dropoff = etas(svc, row)
     given = donated(svc, row, rounding(svc))
     charges = [

@@ -34,7 +34,8 @@ PromoId = Annotated[
     str, Field(description="offer_id of a promo to use for this ride instead of the one redeemed.")
 ]
 CHARITY = "Rides for Care Fund"
-WEEKLY, STREAK_REWARD = 2, 150
+WEEKLY = 2
+STREAK_REWARD = 150
 """Rides that a week needs to count, and cents that each week of a streak earns."""
 
 
@@ -47,8 +48,10 @@ class Rewards(Service):
         """Return what a standard ride costs now, what it costs with Wait and Save, the difference in dollars and the wait in minutes."""
         points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
         roads.reachable(self, points)
-        city, mode = roads.city_at(self, points[0].lat, points[0].lng), MODES["lyft"]
-        route, prime = roads.route(city, points, self.now), roads.busy("lyft", city, self.now)
+        city = roads.city_at(self, points[0].lat, points[0].lng)
+        mode = MODES["lyft"]
+        route = roads.route(city, points, self.now)
+        prime = roads.busy("lyft", city, self.now)
         usual, saving = (
             priced(mode, city, route, prime, plan) for plan in ("standard", "wait_and_save")
         )
@@ -108,12 +111,14 @@ class Rewards(Service):
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return what round-up gave away so far (total_donated in dollars, ride_count) and the single donations, newest first."""
-        switched, given = rounding(self), []
+        switched = rounding(self)
+        given = []
         for row in self._completed()[::-1]:
             cents = donated(self, row, switched)
             if cents:
                 given.append({"ride_id": row["id"], "amount": cents, "at": row["ends_at"]})
-        total, count = sum(g["amount"] for g in given), len(given)
+        total = sum(g["amount"] for g in given)
+        count = len(given)
         shown = page(
             [g | {"amount": dollars(g["amount"])} for g in given], "donations", limit, cursor
         )
@@ -144,7 +149,8 @@ class Rewards(Service):
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return challenges, the latest to end first: description, target, progress (counted from rides), reward in dollars, status."""
-        done, shown = self._completed(), []
+        done = self._completed()
+        shown = []
         for row in self.db.rows(
             "lyft_challenges", "starts_at<=?", self.time, order="ends_at DESC, rowid"
         ):
@@ -177,7 +183,8 @@ class Rewards(Service):
 
         streak_status: active (this week counts), at_risk (it needs more rides to go on) or none.
         """
-        where, weeks = self._home(), {}
+        where = self._home()
+        weeks = {}
         for row in self._completed():
             day = local_day(parse_time(row["ends_at"]), where)
             monday = day - timedelta(days=day.weekday())
@@ -201,5 +208,6 @@ class Rewards(Service):
     def _run(self, weeks: dict[date, int], last: date) -> int:
         found = 0
         while weeks.get(last, 0) >= WEEKLY:
-            found, last = found + 1, last - timedelta(days=7)
+            found = found + 1
+            last = last - timedelta(days=7)
         return found

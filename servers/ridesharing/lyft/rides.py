@@ -84,11 +84,9 @@ class Rides(Service):
         ]
         roads.reachable(self, points)
         city = roads.city_at(self, pickup_lat, pickup_lng)
-        prime, route, slot = (
-            roads.busy("lyft", city, self.now),
-            roads.route(city, points, self.now),
-            self.now // roads.SLOT,
-        )
+        prime = roads.busy("lyft", city, self.now)
+        route = roads.route(city, points, self.now)
+        slot = self.now // roads.SLOT
         shown = []
         for mode in MODES.values():
             pickup = waits(mode, city, self.now, "standard")
@@ -186,7 +184,8 @@ class Rides(Service):
     def get_driver_details(self, ride_id: TripId) -> dict[str, Any]:
         """Return who drives or drove a ride: name, rating, vehicle, license plate, and availability: driving_you, free or off_duty."""
         row = rules.find_ride(self, WORDS, ride_id)
-        shown, driver = driver_json(self, row), self.db.get("lyft_drivers", row["driver_id"])
+        shown = driver_json(self, row)
+        driver = self.db.get("lyft_drivers", row["driver_id"])
         if driver is None or shown is None:
             self.fail(
                 "NO_DRIVER_YET",

@@ -13,9 +13,12 @@ from servers.ridesharing.lyft.rides import Rides
 class Lyft(Account, Rides, Rewards):
     """Rides now and scheduled; cheaper for who waits, dearer for who cannot; giving and earning on the way."""
 
-    tables, shared_tables = TABLES, SHARED
-    name, title = "lyft", "Lyft"
-    category, domain = "ridesharing", "mobility"
+    tables = TABLES
+    shared_tables = SHARED
+    name = "lyft"
+    title = "Lyft"
+    category = "ridesharing"
+    domain = "mobility"
     codes = Codes(
         "BAD_REQUEST",
         "SERVICE_DOWN",

@@ -61,7 +61,8 @@ CANCEL_FEE = {"black": 1000, "uberxl": 700}
 RESERVE_FEE = 350
 FREE_UNTIL = 3600
 """Seconds before the pickup until which a reservation is cancelled for nothing."""
-MAX_STOPS, MAX_ACTIVE = 3, 3
+MAX_STOPS = 3
+MAX_ACTIVE = 3
 COURIER = Mode("connect", "Connect", 210, 190, 28, 690, 195, 0)
 
 RideId = Annotated[str, Field(description="ride_id, from list_rides or request_ride.")]
@@ -163,7 +164,8 @@ def minutes_to(svc: Service, row: dict[str, Any]) -> int | None:
 def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a ride for the agent; money in dollars."""
     start, end = rules.spots(row)
-    route, money = way(svc, row), rules.charged(svc, WORDS, row)
+    route = way(svc, row)
+    money = rules.charged(svc, WORDS, row)
     over = rules.phase(row, svc.time) == "done"
     return {
         "ride_id": row["id"],
@@ -208,10 +210,8 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 # -- fare splits --------------------------------------------------------------------------------------------------
 def answer(row: dict[str, Any], now: int) -> str:
     """Return what a contact has answered to an invitation: invited, accepted, declined, or lapsed after a day."""
-    since, fate = (
-        now - parse_time(row["invited_at"]),
-        share("split", row["ride_id"], row["contact_id"]),
-    )
+    since = now - parse_time(row["invited_at"])
+    fate = share("split", row["ride_id"], row["contact_id"])
     if fate > 0.92:
         return "lapsed" if since >= rules.DAY else "invited"
     if since < 120 + int(2400 * share("answer", row["ride_id"], row["contact_id"])):

@@ -44,7 +44,8 @@ class Account(Service):
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
         """Return the signed-in rider: name, email, phone, saved_places, the default payment_method, promo (the offer applied or null)."""
-        me, promo = rules.profile(self, WORDS), rules.applied(self, WORDS)
+        me = rules.profile(self, WORDS)
+        promo = rules.applied(self, WORDS)
         return {
             **{k: me[k] for k in ("name", "email", "phone")},
             "saved_places": self._saved_json(),

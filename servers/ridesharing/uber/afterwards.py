@@ -69,10 +69,8 @@ class Afterwards(Service):
         """
         row = row | {"stops": stops}
         roads.reachable(self, points(row))
-        city, at = (
-            self.db.get("ridesharing_cities", row["city_id"]) or {},
-            parse_time(row["priced_at"]),
-        )
+        city = self.db.get("ridesharing_cities", row["city_id"]) or {}
+        at = parse_time(row["priced_at"])
         route = roads.route(city, points(row), at)
         cost = roads.fare(MODES[row["mode_id"]], city, route, row["percent"]) + (
             RESERVE_FEE if row["reservation_id"] else 0

@@ -116,7 +116,8 @@ class Parcels(Service):
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Send a courier with a parcel within one city and return the delivery, with its fee and the pin that the recipient tells."""
-        start, end = rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)
+        start = rules.spot(self, WORDS, pickup)
+        end = rules.spot(self, WORDS, dropoff)
         said = {
             "description": package_description,
             "recipient_name": recipient_name,
@@ -144,7 +145,8 @@ class Parcels(Service):
                 city=city["name"],
             )
         card = rules.payer(self, WORDS, payment_method_id)
-        made, route = self.new_id("ubd"), roads.route(city, [start, end], self.now)
+        made = self.new_id("ubd")
+        route = roads.route(city, [start, end], self.now)
         driver = rules.driver_for(self, WORDS, made, COURIER, city, rules.occupied(self, WORDS))
         if driver is None:
             self.fail(

@@ -83,9 +83,12 @@ class Rides(Service):
     """From an estimate to a receipt."""
 
     def _estimate(self, ride_type: str, points: list[Spot]) -> dict[str, Any]:
-        city, mode = roads.city_at(self, points[0].lat, points[0].lng), MODES[ride_type]
-        percent, route = roads.busy("uber", city, self.now), roads.route(city, points, self.now)
-        cost, offer = roads.fare(mode, city, route, percent), rules.applied(self, WORDS)
+        city = roads.city_at(self, points[0].lat, points[0].lng)
+        mode = MODES[ride_type]
+        percent = roads.busy("uber", city, self.now)
+        route = roads.route(city, points, self.now)
+        cost = roads.fare(mode, city, route, percent)
+        offer = rules.applied(self, WORDS)
         cut = rules.off(offer, cost) if offer and rules.fits(offer, mode, cost) else 0
         slot = self.now // roads.SLOT
         return {
@@ -152,7 +155,8 @@ class Rides(Service):
     ) -> dict[str, Any]:
         """Insert a ride or a reservation and return its row."""
         roads.reachable(self, points)
-        city, mode = roads.city_at(self, points[0].lat, points[0].lng), MODES[ride_type]
+        city = roads.city_at(self, points[0].lat, points[0].lng)
+        mode = MODES[ride_type]
         payer = rules.payer(self, WORDS, card)
         if scheduled is None:
             self._free_to_ride(ride_type, city)

@@ -14,8 +14,12 @@ from servers.ridesharing.uber.rides import Rides
 class Uber(Account, Rides, Afterwards, Parcels):
     """Rides now and reserved, with stops, fare splits and parcels."""
 
-    name, title, category, domain = "uber", "Uber", "ridesharing", "mobility"
-    tables, shared_tables = TABLES, SHARED
+    name = "uber"
+    title = "Uber"
+    category = "ridesharing"
+    domain = "mobility"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_REQUEST",
         unavailable="SERVICE_UNAVAILABLE",

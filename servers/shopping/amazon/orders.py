@@ -29,7 +29,8 @@ from servers.shopping.amazon._model import SHOP, SellerId, VariantId
 from servers.shopping.amazon.cart import ADDED, Cart
 
 ReturnId = Annotated[str, Field(max_length=64, description="return_id, from list_returns.")]
-HOME, VISA = seeded("aza", "home"), seeded("azm", "visa")
+HOME = seeded("aza", "home")
+VISA = seeded("azm", "visa")
 PLACED = (ADDED, Setup("place_order", {"address_id": HOME, "payment_method_id": VISA}, "order"))
 ARRIVED = seeded("azo", "kettle-first")
 
@@ -310,7 +311,8 @@ def place(
     address = rules.find_address(svc, SHOP, address_id)
     rules.find_method(svc, SHOP, method_id)
     zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
-    order_id, now = svc.new_id("azo"), svc.now if moment is None else moment
+    order_id = svc.new_id("azo")
+    now = svc.now if moment is None else moment
     order = {
         "id": order_id,
         "placed_at": life.iso(now),

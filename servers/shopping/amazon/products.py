@@ -55,7 +55,8 @@ class Products(Service):
         Similar titles may be another model, a bundle or a renewed one: compare get_product_details.
         """
         catalogue.check_range(self, min_price, max_price)
-        offers, written = model.offers(self), catalogue.written(self, SHOP)
+        offers = model.offers(self)
+        written = catalogue.written(self, SHOP)
         varied = {row[0] for row in self.db.sql("SELECT DISTINCT product_id FROM amazon_variants")}
         found = []
         for row, what in catalogue.matching(self, SHOP, query):
@@ -194,7 +195,8 @@ class Products(Service):
         """Return the lowest price of new ones at well-rated sellers (cents, without shipping), newest first, each with its first day."""
         catalogue.find_product(self, SHOP, product_id)
         listed = model.trusted_new(self, product_id)
-        this, points = catalogue.week_of(self.now), []
+        this = catalogue.week_of(self.now)
+        points = []
         for week in range(this, this - weeks, -1) if listed else ():
             start = catalogue.week_start(week)
             points.append(

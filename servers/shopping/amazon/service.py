@@ -15,8 +15,12 @@ from servers.shopping.amazon.subscriptions import Subscriptions
 class Amazon(Products, Orders, Lists, Subscriptions, Account):
     """A marketplace of many sellers with wish lists, price alerts and subscriptions."""
 
-    name, title, category, domain = "amazon", "Amazon", "shopping", "commerce"
-    tables, shared_tables = TABLES, SHARED
+    name = "amazon"
+    title = "Amazon"
+    category = "shopping"
+    domain = "commerce"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_PARAMETER_VALUE",
         unavailable="SERVICE_UNAVAILABLE",

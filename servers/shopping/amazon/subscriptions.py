@@ -88,10 +88,8 @@ class Subscriptions(Service):
                 "Cancel it first with cancel_subscription.",
                 subscription_id=same[0]["id"],
             )
-        address, method = (
-            rules.find_address(self, SHOP, address_id),
-            rules.find_method(self, SHOP, payment_method_id),
-        )
+        address = rules.find_address(self, SHOP, address_id)
+        method = rules.find_method(self, SHOP, payment_method_id)
         rules.authorize(self, SHOP, method, 0)
         made = {
             "id": self.new_id("azb"),

@@ -11,7 +11,8 @@ from servers.kit.service import Service
 from servers.kit.values import iso
 from servers.kit.zones import local, local_moment
 
-WEEK, DAY = 604_800, 86_400
+WEEK = 604_800
+DAY = 86_400
 SPECIAL = {
     "pharmacy": ("pharmacy", "personal care", "baby", "snacks", "beverages", "household"),
     "pet_supplies": ("pets",),
@@ -53,7 +54,8 @@ def exceptions(svc: Service, store_id: str) -> Kept:
 
 
 def _now(kept: Kept, product_id: str, column: str, at: int) -> Any:
-    moment, value = iso(at), None
+    moment = iso(at)
+    value = None
     for row in kept.get(product_id, []):
         if row["begins"] <= moment < row["ends"] and row[column] is not None:
             value = row[column]
@@ -163,7 +165,8 @@ def is_open(store: dict[str, Any], at: int) -> bool:
 
 def slots(store: dict[str, Any], at: int, days: int) -> list[tuple[int, int]]:
     """Return the two-hour windows in which a store's orders arrive, of the days from a moment on, those past included."""
-    today, found = local(at, ZoneInfo(store["timezone"])).date(), []
+    today = local(at, ZoneInfo(store["timezone"])).date()
+    found = []
     for day in (today + timedelta(days=n) for n in range(days)):
         hours = span(store, day)
         if hours is None:

@@ -11,12 +11,14 @@ from servers.kit.values import iso, parse_time
 from servers.shopping.instacart import _inventory as stock
 from servers.shopping.instacart._model import find_store, size
 
-HOUR, DAY = 3600, 86_400
+HOUR = 3600
+DAY = 86_400
 MISSED = {"high": 0.02, "low": 0.2, "out": 1.0}
 """How often a shopper does not find what the store thinks it has."""
 HANDLED = 2 * HOUR
 """Seconds until a reported issue is decided."""
-SERVICE_PERCENT, SERVICE_LEAST = 5, 199
+SERVICE_PERCENT = 5
+SERVICE_LEAST = 199
 
 
 def service_fee(subtotal: int) -> int:
@@ -93,7 +95,8 @@ def items(svc: Service, order_id: str) -> list[dict[str, Any]]:
 
 def shop(svc: Service, row: dict[str, Any]) -> None:
     """Let the shopper go through the list: each item is found, replaced as wished, or refunded."""
-    store, kept = find_store(svc, row["store_id"]), stock.exceptions(svc, row["store_id"])
+    store = find_store(svc, row["store_id"])
+    kept = stock.exceptions(svc, row["store_id"])
     at = parse_time(row["shop_at"])
     for item in items(svc, row["id"]):
         product = svc.db.get("instacart_products", item["product_id"]) or {}
@@ -157,7 +160,8 @@ def worth(svc: Service, issue: dict[str, Any]) -> int:
     if issue["issue_type"] == "late_delivery":
         row = find(svc, issue["order_id"])
         return row["delivery_fee"] if row["arrives_at"] > row["window_end"] else 0
-    lines, row = items(svc, issue["order_id"]), find(svc, issue["order_id"])
+    lines = items(svc, issue["order_id"])
+    row = find(svc, issue["order_id"])
     paid = {i["product_id"]: i["quantity"] * (i["got_price"] or 0) for i in lines}
     whole = sum(paid.values())
     named = sum(paid[p] for p in issue["product_ids"])
@@ -178,7 +182,8 @@ def told(svc: Service, lines: list[dict[str, Any]], text: str) -> list[str]:
                 if product
                 else []
             )
-    left, found = f" {_singular(text)} ", set()
+    left = f" {_singular(text)} "
+    found = set()
     for words in sorted({words for words, _ in known}, key=lambda w: (-len(w), w)):
         if f" {words} " in left:
             left = left.replace(f" {words} ", " | ")
@@ -196,7 +201,8 @@ def _singular(text: str) -> str:
 
 def issue_json(svc: Service, issue: dict[str, Any]) -> dict[str, Any]:
     """Return an issue for the agent: it is decided two hours after the report."""
-    decided, amount = svc.now - parse_time(issue["created_at"]) >= HANDLED, worth(svc, issue)
+    decided = svc.now - parse_time(issue["created_at"]) >= HANDLED
+    amount = worth(svc, issue)
     state = ("refunded" if amount else "declined") if decided else "received"
     return {
         "issue_id": issue["id"],
@@ -293,7 +299,8 @@ def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order whole."""
-    state, bill = status(row, svc.time), pricing(svc, row)
+    state = status(row, svc.time)
+    bill = pricing(svc, row)
     shopper = (
         svc.db.get("instacart_shoppers", row["shopper_id"])
         if state not in ("received", "canceled")

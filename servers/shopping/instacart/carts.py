@@ -34,8 +34,10 @@ CouponCode = Annotated[
 CartStatus = Annotated[
     Literal["open", "checked_out"], Field(description="Only carts in this status.")
 ]
-STORE, CART = seeded("ics", "new_seasons"), seeded("icc", "weekly")
-OATS, MILK = seeded("icp", "rolled-oats-millrace-42"), seeded("icp", "oat-milk-meadowlark-64")
+STORE = seeded("ics", "new_seasons")
+CART = seeded("icc", "weekly")
+OATS = seeded("icp", "rolled-oats-millrace-42")
+MILK = seeded("icp", "oat-milk-meadowlark-64")
 
 
 class Carts(Service):
@@ -146,7 +148,8 @@ class Carts(Service):
         }
 
     def _cart_json(self, cart: dict[str, Any]) -> dict[str, Any]:
-        store, kept = find_store(self, cart["store_id"]), stock.exceptions(self, cart["store_id"])
+        store = find_store(self, cart["store_id"])
+        kept = stock.exceptions(self, cart["store_id"])
         lines = [self._line(store, i, kept) for i in self._items(cart["id"])]
         subtotal = sum(line["line_total"] for line in lines)
         coupon = None
@@ -275,7 +278,8 @@ class Carts(Service):
     ) -> dict[str, Any]:
         """Say what the shopper does when an item is out of stock; specific needs replacement_product_id. Returns the item."""
         cart = self._cart(cart_id, change=True)
-        row, store = self._item(cart_id, product_id), find_store(self, cart["store_id"])
+        row = self._item(cart_id, product_id)
+        store = find_store(self, cart["store_id"])
         if (preference == "specific") != (replacement_product_id is not None):
             hint = "Give replacement_product_id with specific, and only with it."
             self.fail(

@@ -105,7 +105,8 @@ class Checkout(Carts, Stores):
         The total is estimated until the shopper is done: items that are not found are replaced or refunded as the cart says.
         """
         cart = self._cart(cart_id, change=True)
-        shown, store = self._cart_json(cart), find_store(self, cart["store_id"])
+        shown = self._cart_json(cart)
+        store = find_store(self, cart["store_id"])
         if not shown["items"]:
             self.fail(
                 "CART_EMPTY",
@@ -125,7 +126,8 @@ class Checkout(Carts, Stores):
         self._reaches(store, address_id)
         self._pays(payment_method_id)
         slot = self._slot(store, delivery_window_id)
-        made, zone_city = self.new_id("ico"), store["city"]
+        made = self.new_id("ico")
+        zone_city = store["city"]
         crew = self.db.rows(
             "instacart_shoppers", "city=?", zone_city, order="rowid"
         ) or self.db.rows("instacart_shoppers", order="rowid")
@@ -339,7 +341,8 @@ class Checkout(Carts, Stores):
                 hint,
                 product_id=strange[0],
             )
-        named, before = list(dict.fromkeys(bought[p] for p in named)), orders.issues(self, order_id)
+        named = list(dict.fromkeys(bought[p] for p in named))
+        before = orders.issues(self, order_id)
         known = {p for i in before for p in i["product_ids"]}
         if (named and known & set(named)) or any(
             i["issue_type"] == issue_type == "late_delivery" for i in before

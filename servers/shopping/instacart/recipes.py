@@ -110,10 +110,13 @@ class Recipes(Carts):
 
         The cheapest by weight or piece in stock is taken; what kitchens have (water, salt) and what the store lacks stays unmatched.
         """
-        cart, row = self._cart(cart_id, change=True), self._recipe(recipe_id)
-        store, kept = find_store(self, cart["store_id"]), stock.exceptions(self, cart["store_id"])
+        cart = self._cart(cart_id, change=True)
+        row = self._recipe(recipe_id)
+        store = find_store(self, cart["store_id"])
+        kept = stock.exceptions(self, cart["store_id"])
         scale = (servings or row["servings"]) / row["servings"]
-        matched, unmatched = [], []
+        matched = []
+        unmatched = []
         for part in row["ingredients"]:
             found = self._best(store, part, kept) if part["family"] else None
             amount = round(part["quantity"] * scale, 2)
@@ -196,12 +199,11 @@ class Recipes(Carts):
     def quick_add_past_items(self, cart_id: CartId, product_ids: PastIds) -> dict[str, Any]:
         """Put one of each of these past purchases into a cart; those never bought, not carried or out of stock come back in not_found."""
         cart = self._cart(cart_id, change=True)
-        store, kept, past = (
-            find_store(self, cart["store_id"]),
-            stock.exceptions(self, cart["store_id"]),
-            self._bought(),
-        )
-        added, missing = [], []
+        store = find_store(self, cart["store_id"])
+        kept = stock.exceptions(self, cart["store_id"])
+        past = self._bought()
+        added = []
+        missing = []
         for product_id in dict.fromkeys(product_ids):
             row = self.db.get("instacart_products", product_id)
             here = (

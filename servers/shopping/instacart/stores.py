@@ -50,7 +50,9 @@ ItemWords = Annotated[
 InStock = Annotated[bool, Field(description="false shows products that are out of stock too.")]
 RADIUS = 15.0
 """Miles from a store that it delivers."""
-CAPACITY, AHEAD, CUTOFF = 10, 15, 5400
+CAPACITY = 10
+AHEAD = 15
+CUTOFF = 5400
 """Orders that a slot takes, days for which slots are shown, and seconds before a slot's start at which it closes."""
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -90,7 +92,8 @@ class Stores(Service):
 
         A chain's branches have the same name and different addresses, prices and stock.
         """
-        lat, lng = location["lat"], location["lng"]
+        lat = location["lat"]
+        lng = location["lng"]
         rows = (
             self.db.search("instacart_stores", query)
             if query
@@ -136,7 +139,8 @@ class Stores(Service):
 
         Look at brand and size: many products are alike. Prices differ between stores.
         """
-        store, kept = find_store(self, store_id), stock.exceptions(self, store_id)
+        store = find_store(self, store_id)
+        kept = stock.exceptions(self, store_id)
         rows = (
             self.db.search("instacart_products", query)
             if query
@@ -156,7 +160,8 @@ class Stores(Service):
     def get_grocery_details(self, store_id: StoreId, product_id: ProductId) -> dict[str, Any]:
         """Return a product as a store sells it now: price, price per ounce, fluid ounce or piece (cents), stock, aisle, dietary labels."""
         store = find_store(self, store_id)
-        row, kept = find_product(self, store, product_id), stock.exceptions(self, store_id)
+        row = find_product(self, store, product_id)
+        kept = stock.exceptions(self, store_id)
         shown = product_json(self, store, row, kept)
         amount, unit = stock.per_unit(row, shown["price"])
         more = {

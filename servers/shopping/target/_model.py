@@ -86,7 +86,9 @@ TABLES = {
         index=("registry_id",),
     ),
 }
-FREE_FROM, SHIPPING, SAME_DAY = 3500, 599, 999
+FREE_FROM = 3500
+SHIPPING = 599
+SAME_DAY = 999
 """Cents: from which shipping is free; what it costs below; what a same-day delivery costs."""
 RED_CARD = 5
 """Percent off with a RedCard."""
@@ -145,7 +147,8 @@ def lines(svc: Service) -> list[dict[str, Any]]:
 # -- offers -------------------------------------------------------------------------------------------------------
 def birthday_month(svc: Service) -> tuple[str, str]:
     """Return the first moments of the present or next birthday month, and of the month after it (ISO)."""
-    month, year = int(rules.profile(svc, SHOP)["born"][5:7]), int(svc.time[:4])
+    month = int(rules.profile(svc, SHOP)["born"][5:7])
+    year = int(svc.time[:4])
     year += int(svc.time[5:7]) > month
     after = (year + 1, 1) if month == 12 else (year, month + 1)
     return f"{year}-{month:02d}-01T00:00:00Z", f"{after[0]}-{after[1]:02d}-01T00:00:00Z"
@@ -237,7 +240,8 @@ def priced(
             "offer_id": offer_id,
             "net": line["net"] - cents,
         }
-    code, why = checkout(svc)["code"], None
+    code = checkout(svc)["code"]
+    why = None
     row = svc.db.get("target_coupons", code) if code else None
     shares = [0] * len(found)
     if row is not None:

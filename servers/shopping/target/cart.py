@@ -132,7 +132,8 @@ class Cart(Service):
     @writes(example={"promo_code": "HELLO10"}, setup=(ADDED,), idempotent=True)
     def apply_discount_code(self, promo_code: Code) -> dict[str, Any]:
         """Use a discount code for the next order (one at a time, once each); it counts after Circle offers. Returns its worth in cents."""
-        row, state = coupons.find(self, SHOP, promo_code), model.checkout(self)
+        row = coupons.find(self, SHOP, promo_code)
+        state = model.checkout(self)
         found, _, _ = model.priced(self, None)
         preview = sum(coupons.require(self, SHOP, row, found))
         if state["code"] != row["code"]:

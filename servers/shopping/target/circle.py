@@ -176,7 +176,8 @@ class Circle(Service):
     @reads()
     def get_circle_points(self) -> dict[str, Any]:
         """Return the points to spend now, those still to come from orders under way, all ever earned, and the next reward's balance."""
-        me, held = rules.profile(self, SHOP), balance(self)
+        me = rules.profile(self, SHOP)
+        held = balance(self)
         ahead, earned = self.db.sql(
             "SELECT coalesce(sum(points) FILTER (WHERE at>?1),0), coalesce(sum(points) FILTER (WHERE at<=?1 AND points>0),0)"
             " FROM target_points WHERE what<>?2",
@@ -197,7 +198,8 @@ class Circle(Service):
     @writes(example={"points": 100, "order_id": "${order.order_id}"}, setup=PLACED)
     def redeem_circle_points(self, points: Points, order_id: OrderId) -> dict[str, Any]:
         """Spend points on an order that is still being prepared: its payment method gets the worth back (100 points are one dollar)."""
-        row, held = life.find_order(self, SHOP, order_id), balance(self)
+        row = life.find_order(self, SHOP, order_id)
+        held = balance(self)
         state = life.status(row, self.time)
         if state not in ("processing", "preparing"):
             message = f"Order {order_id} is {state}."

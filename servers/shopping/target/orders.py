@@ -47,7 +47,8 @@ VISA = seeded("tgm", "visa")
 PLACED = (ADDED, Setup("checkout_order", {"payment_method_id": VISA}, "order"))
 PREPARES = 2 * HOUR
 """Seconds until an order for pickup inside a store is ready."""
-REDEEMED, GIVEN_BACK = "Redeemed", "Points returned"
+REDEEMED = "Redeemed"
+GIVEN_BACK = "Points returned"
 """What the ledger calls points that were spent on an order, and those of them that came back."""
 LONGER = 30
 """Days by which a RedCard prolongs the time for returns."""
@@ -74,7 +75,8 @@ def points_of(svc: Service, row: dict[str, Any]) -> int:
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order for the agent."""
-    found, sums = life.items(svc, SHOP, row["id"]), life.sums(svc, SHOP, row)
+    found = life.items(svc, SHOP, row["id"])
+    sums = life.sums(svc, SHOP, row)
     done = life.done(row, svc.time)
     cut = {"circle": sum(i["circle"] for i in found), "promo": sum(i["promo"] for i in found)}
     return {
@@ -152,7 +154,8 @@ class Orders(Service):
         baskets.require_one_way(self, SHOP, found, "CART_EMPTY", "set_fulfillment_method")
         if promo is not None and why is not None:
             coupons.require(self, SHOP, promo, found)
-        how, store = found[0]["fulfillment"], found[0]["store"]
+        how = found[0]["fulfillment"]
+        store = found[0]["store"]
         to = (
             rules.find_address(self, SHOP, address_id)
             if how in ("shipping", "same_day_delivery")

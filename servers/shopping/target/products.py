@@ -22,7 +22,8 @@ Order = Annotated[
     Literal["relevance", "price_low", "price_high", "rating", "name"],
     Field(description="Order of the results; relevance when left out."),
 ]
-VACUUM, HOLLYWOOD = seeded("tgp", "vacuum-stick"), seeded("tgs", "hollywood")
+VACUUM = seeded("tgp", "vacuum-stick")
+HOLLYWOOD = seeded("tgs", "hollywood")
 
 
 class Products(Service):
@@ -53,10 +54,8 @@ class Products(Service):
         found = []
         for family, (row, what) in heads.items():
             first = row if row["id"] == family else catalogue.find_product(self, SHOP, family)
-            kind, area = (
-                (category or what["category"]).lower(),
-                (department or what["department"]).lower(),
-            )
+            kind = (category or what["category"]).lower()
+            area = (department or what["department"]).lower()
             if (kind, area) != (what["category"].lower(), what["department"].lower()):
                 continue
             shown = self._head(first, what) | catalogue.rating_json(
@@ -155,10 +154,8 @@ class Products(Service):
         return shown | {k: place[k] for k in ("aisle", "shelf", "floor", "department_area")}
 
     def _place(self, product_id: str, store_id: str) -> dict[str, Any]:
-        row, store = (
-            catalogue.find_product(self, SHOP, product_id),
-            stores.find_store(self, SHOP, store_id),
-        )
+        row = catalogue.find_product(self, SHOP, product_id)
+        store = stores.find_store(self, SHOP, store_id)
         spot = stores.shelf(self, SHOP, row, store)
         if row["online_only"]:
             return {
@@ -248,10 +245,8 @@ class Products(Service):
     @writes(example={"store_id": seeded("tgs", "galleria")}, idempotent=True)
     def set_preferred_store(self, store_id: rules.StoreId) -> dict[str, Any]:
         """Make a store the preferred one; lines that are in the cart stay with theirs."""
-        name, before = (
-            stores.open_store(self, SHOP, store_id)["name"],
-            self.db.rows("target_settings")[0],
-        )
+        name = stores.open_store(self, SHOP, store_id)["name"]
+        before = self.db.rows("target_settings")[0]
         if before["preferred_store"] != store_id:
             self.db.update("target_settings", before["id"], preferred_store=store_id)
         return {

@@ -135,7 +135,8 @@ class Registry(Service):
         self, registry_id: RegistryId, product_id: ProductId
     ) -> dict[str, Any]:
         """Take a product off a registry of your own and return the registry; gifts already bought stay bought."""
-        row, wanted = self._own(registry_id), self._wanted(registry_id, product_id)
+        row = self._own(registry_id)
+        wanted = self._wanted(registry_id, product_id)
         if wanted is None:
             message = f"The registry does not ask for {product_id!r}."
             self.fail(

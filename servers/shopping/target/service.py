@@ -16,8 +16,12 @@ from servers.shopping.target.registry import Registry
 class Target(Products, Cart, Circle, Orders, Registry, Account):
     """A chain of stores with drive-up, Circle offers and points, RedCard and gift registries."""
 
-    name, title, category, domain = "target", "Target", "shopping", "commerce"
-    tables, shared_tables = TABLES, SHARED
+    name = "target"
+    title = "Target"
+    category = "shopping"
+    domain = "commerce"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="VALIDATION_FAILED",
         unavailable="SERVICE_DOWN",

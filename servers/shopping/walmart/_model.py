@@ -79,7 +79,9 @@ TABLES = {
         index=("order_id",),
     ),
 }
-FREE_FROM, SHIPPING, DELIVERY = 3500, 699, 995
+FREE_FROM = 3500
+SHIPPING = 699
+DELIVERY = 995
 """Cents: from which shipping is free; what it costs below; what delivery from a store costs without Walmart+."""
 DELIVERY_MINIMUM = 3500
 

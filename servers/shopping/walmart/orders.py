@@ -191,7 +191,8 @@ class Orders(Service):
         return page(found, "orders", limit, cursor, self._summary)
 
     def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
-        bill, kept = _bill(self, row), ("product_id", "title", "quantity")
+        bill = _bill(self, row)
+        kept = ("product_id", "title", "quantity")
         return {
             "order_id": row["id"],
             "status": life.status(row, self.time),
@@ -315,7 +316,8 @@ def place(
     plan_id: str | None = None,
 ) -> dict[str, Any]:
     """Place an order of lines as `_model.lines` gives them, with cents off each, and return its row."""
-    how, now = found[0]["fulfillment"], svc.now if moment is None else moment
+    how = found[0]["fulfillment"]
+    now = svc.now if moment is None else moment
     address = rules.find_address(svc, SHOP, address_id) if how != "pickup" else None
     rules.find_method(svc, SHOP, method_id)
     subtotal = sum(line["net"] for line in found) - sum(off)
@@ -368,7 +370,8 @@ def _settle_short(
     svc: Service, row: dict[str, Any], found: list[dict[str, Any]], store: dict[str, Any]
 ) -> None:
     """Decide what becomes of items that the store may run out of, for the moment at which the order is put together."""
-    at, given = row["ready_at"] or row["out_at"], 0
+    at = row["ready_at"] or row["out_at"]
+    given = 0
     for item, line in zip(life.items(svc, SHOP, row["id"]), found, strict=True):
         if line["left"] >= SHORT:
             continue

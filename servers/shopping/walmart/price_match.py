@@ -27,9 +27,11 @@ Competitor = Annotated[
     ),
 ]
 RequestId = Annotated[str, Field(max_length=64, description="request_id, from list_price_matches.")]
-WINDOW, DECIDES = 7 * DAY, 2 * HOUR
+WINDOW = 7 * DAY
+DECIDES = 2 * HOUR
 """Seconds after an order in which a match can be asked for, and until it is decided."""
-ORDER, ITEM = seeded("wmo", "match-me"), seeded("wmp", "airfryer-8")
+ORDER = seeded("wmo", "match-me")
+ITEM = seeded("wmp", "airfryer-8")
 
 
 class PriceMatch(Service):
@@ -151,11 +153,9 @@ class PriceMatch(Service):
             catalogue.find_product(self, SHOP, product_id), competitor_name, competitor_price
         )
         if item["outcome"] is not None:
-            verdict, why, found = (
-                "denied",
-                f"The store could not keep {item['title']} for this order.",
-                None,
-            )
+            verdict = "denied"
+            why = f"The store could not keep {item['title']} for this order."
+            found = None
         refund = 0
         if verdict == "approved" and found is not None:
             net = item["unit_price"] * item["quantity"] - item["discount"]
@@ -241,13 +241,13 @@ class PriceMatch(Service):
         )
 
     def _match_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        item, order = (
-            self.db.get("walmart_order_items", row["item_id"]) or {},
-            self.db.get("walmart_orders", row["order_id"]) or {},
-        )
-        verdict, why = row["verdict"], row["why"]
+        item = self.db.get("walmart_order_items", row["item_id"]) or {}
+        order = self.db.get("walmart_orders", row["order_id"]) or {}
+        verdict = row["verdict"]
+        why = row["why"]
         if order["canceled_at"] is not None and order["canceled_at"] < row["decided_at"]:
-            verdict, why = "denied", "The order was canceled."
+            verdict = "denied"
+            why = "The order was canceled."
         decided = row["decided_at"] <= self.time
         return {
             "request_id": row["id"],

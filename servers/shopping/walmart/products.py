@@ -35,11 +35,9 @@ SortBy = Annotated[
     Literal["price_low", "price_high", "rating", "name"],
     Field(description="Order of the results; best match first when left out."),
 ]
-FRYER, GLASS, EASTPORT = (
-    seeded("wmp", "airfryer-5"),
-    seeded("wmp", "kettle-glass"),
-    seeded("wms", "eastport"),
-)
+FRYER = seeded("wmp", "airfryer-5")
+GLASS = seeded("wmp", "kettle-glass")
+EASTPORT = seeded("wms", "eastport")
 
 
 class Products(Service):
@@ -63,7 +61,9 @@ class Products(Service):
         Prices are cents. A rollback_price is what it costs now, for a while; limits of the price look at what it costs now.
         """
         catalogue.check_range(self, min_price, max_price)
-        written, seen, found = catalogue.written(self, SHOP), set(), []
+        written = catalogue.written(self, SHOP)
+        seen = set()
+        found = []
         for row, what in catalogue.matching(self, SHOP, query):
             fits_words = category is None or what["category"].casefold() == category.casefold()
             fits_words &= (
@@ -134,10 +134,8 @@ class Products(Service):
     @reads(example={"product_id": FRYER, "store_id": EASTPORT})
     def check_store_availability(self, product_id: ProductId, store_id: StoreId) -> dict[str, Any]:
         """Return whether a store has a product now, how many, where, and its own price (cents) where it has one."""
-        row, store = (
-            catalogue.find_product(self, SHOP, product_id),
-            stores.find_store(self, SHOP, store_id),
-        )
+        row = catalogue.find_product(self, SHOP, product_id)
+        store = stores.find_store(self, SHOP, store_id)
         place = stores.shelf(self, SHOP, row, store)
         shown = {
             "product_id": product_id,

@@ -54,10 +54,8 @@ class Reorders(Service):
                 hint,
                 reorder_id=running[0]["id"],
             )
-        to, method = (
-            rules.find_address(self, SHOP, address_id)["id"],
-            rules.find_method(self, SHOP, payment_method_id),
-        )
+        to = rules.find_address(self, SHOP, address_id)["id"]
+        method = rules.find_method(self, SHOP, payment_method_id)
         rules.authorize(self, SHOP, method, 0)
         row = {
             "id": self.new_id("wmb"),
@@ -96,10 +94,8 @@ class Reorders(Service):
                 "Nothing to change was given.",
                 "Pass frequency_days, quantity or paused.",
             )
-        days, stopped = (
-            frequency_days or row["frequency_days"],
-            row["paused"] if paused is None else paused,
-        )
+        days = frequency_days or row["frequency_days"]
+        stopped = row["paused"] if paused is None else paused
         again = days != row["frequency_days"] or (row["paused"] and not stopped)
         upcoming = (
             None
@@ -155,7 +151,8 @@ class Reorders(Service):
         while waiting := self.db.rows(
             "walmart_reorders", "next_at<=?", self.time, order="next_at, rowid", limit=1
         ):
-            plan, why = waiting[0], None
+            plan = waiting[0]
+            why = None
             at = parse_time(plan["next_at"])
             try:
                 self._order(plan, at)

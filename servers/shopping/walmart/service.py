@@ -16,8 +16,12 @@ from servers.shopping.walmart.reorders import Reorders
 class Walmart(Products, Basket, Orders, PriceMatch, Reorders, Account):
     """A chain of stores with pickup slots, substitutions, price match and auto reorder."""
 
-    name, title, category, domain = "walmart", "Walmart", "shopping", "commerce"
-    tables, shared_tables = TABLES, SHARED
+    name = "walmart"
+    title = "Walmart"
+    category = "shopping"
+    domain = "commerce"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_REQUEST",
         unavailable="SERVICE_TEMPORARILY_UNAVAILABLE",

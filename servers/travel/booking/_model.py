@@ -95,7 +95,8 @@ def offer_json(
     svc: Service, found: Offer, hotel: dict[str, Any], stay: tuple[str, str]
 ) -> dict[str, Any]:
     """Return a room type with the price of each night and what one room costs in all."""
-    room, price = found.room, rules.cost(WORDS, hotel, found.prices, 1)
+    room = found.room
+    price = rules.cost(WORDS, hotel, found.prices, 1)
     days = stock.nights(*stay)
     return {
         "room_type_id": room["id"],
@@ -122,7 +123,8 @@ def offer_json(
 
 def booking_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> dict[str, Any]:
     """Return a booking with its status now."""
-    room, price = rules.find_room(svc, WORDS, row["room_type_id"]), rules.booked(WORDS, row, hotel)
+    room = rules.find_room(svc, WORDS, row["room_type_id"])
+    price = rules.booked(WORDS, row, hotel)
     days = stock.nights(row["check_in"], row["check_out"])
     until = rules.deadline(svc, WORDS, row, hotel)
     return {

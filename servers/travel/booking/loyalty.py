@@ -63,7 +63,8 @@ class Loyalty(Service):
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
         """Return the account: name, email, phone, saved travelers, and payment_method, the card charged unless another is named."""
-        me, saved = stays.account(self, WORDS), stays.cards(self, WORDS)
+        me = stays.account(self, WORDS)
+        saved = stays.cards(self, WORDS)
         valid = next((c for c in saved if not card_expired(c["expires"], self.time)), None)
         travelers = self.db.rows("booking_travelers", order="name")
         return {
@@ -125,10 +126,8 @@ class Loyalty(Service):
             towns = rules.bookable(self, WORDS, towns, (check_in, check_out))
         for town in towns:
             today = local_day(self.now, rules.zone(town))
-            first, last = (
-                check_in or today.isoformat(),
-                check_out or (today + timedelta(days=1)).isoformat(),
-            )
+            first = check_in or today.isoformat()
+            last = check_out or (today + timedelta(days=1)).isoformat()
             houses = "genius>0 AND hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)"
             found += [
                 r | {"first": first, "last": last}
@@ -138,10 +137,8 @@ class Loyalty(Service):
 
     def _deal(self, row: dict[str, Any]) -> dict[str, Any]:
         hotel = rules.whole(self, row)
-        best, percent = (
-            rules.offers(self, WORDS, hotel, (row["first"], row["last"]), 2)[0],
-            self._discount(hotel),
-        )
+        best = rules.offers(self, WORDS, hotel, (row["first"], row["last"]), 2)[0]
+        percent = self._discount(hotel)
         lower = best.average - round_cents(best.average * percent / 100)
         return property_json(hotel) | {
             "check_in": row["first"],

@@ -12,8 +12,12 @@ from servers.travel.booking.stays import Stays
 class Booking(Loyalty, Stays):
     """Places to stay, with Genius membership and price alerts."""
 
-    name, title, category, domain = "booking", "Booking.com", "travel", "mobility"
-    tables, shared_tables = TABLES, SHARED
+    name = "booking"
+    title = "Booking.com"
+    category = "travel"
+    domain = "mobility"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_REQUEST",
         unavailable="SERVICE_UNAVAILABLE",

@@ -47,7 +47,8 @@ Unavailable = Annotated[
 ]
 
 KEY = "wabash_house"
-HOTEL, ROOM = seeded("bpr", KEY), seeded("brt", f"{KEY}-0")
+HOTEL = seeded("bpr", KEY)
+ROOM = seeded("brt", f"{KEY}-0")
 STAY = {"check_in_date": "2026-05-05", "check_out_date": "2026-05-07"}
 BOOKED = Setup("create_booking", {"room_type_id": ROOM, **STAY, "num_guests": 1}, "made")
 
@@ -153,7 +154,8 @@ class Stays(Service):
 
         unavailable_reason is sold_out, minimum_stay or too_small.
         """
-        hotel, stay = rules.find_property(self, WORDS, property_id), (check_in_date, check_out_date)
+        hotel = rules.find_property(self, WORDS, property_id)
+        stay = (check_in_date, check_out_date)
         rules.check_dates(self, WORDS, hotel, *stay)
         shown = [
             offer_json(self, o, hotel, stay)

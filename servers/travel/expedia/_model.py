@@ -101,7 +101,8 @@ def price_json(
 
 def rate_json(svc: Service, found: Offer, hotel: dict[str, Any], check_in: str) -> dict[str, Any]:
     """Return a room type with its rate for one room."""
-    room, until = found.room, rules.free_until(WORDS, found.room, check_in, hotel, svc.now)
+    room = found.room
+    until = rules.free_until(WORDS, found.room, check_in, hotel, svc.now)
     return {
         "room_type_id": room["id"],
         "room_name": room["name"],
@@ -130,11 +131,9 @@ def insurance(svc: Service, booking_id: str) -> dict[str, Any] | None:
 
 def itinerary_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> dict[str, Any]:
     """Return an itinerary with its status now."""
-    room, until, covered = (
-        rules.find_room(svc, WORDS, row["room_type_id"]),
-        rules.deadline(svc, WORDS, row, hotel),
-        insurance(svc, row["id"]),
-    )
+    room = rules.find_room(svc, WORDS, row["room_type_id"])
+    until = rules.deadline(svc, WORDS, row, hotel)
+    covered = insurance(svc, row["id"])
     back = None if row["cancelled_at"] is None else dollars(rules.refund(svc, WORDS, row, hotel))
     return {
         "booking_id": row["id"],

@@ -249,7 +249,8 @@ class Boards(Service):
     def share_trip_board(self, board_id: BoardId, emails: People) -> dict[str, Any]:
         """Share a board with people by email; returns everyone who sees it. Those who have it already are left as they are."""
         self._find(board_id)
-        own, seen = stays.account(self, WORDS)["email"].lower(), self._shares(board_id)
+        own = stays.account(self, WORDS)["email"].lower()
+        seen = self._shares(board_id)
         for email in dict.fromkeys(e.lower() for e in emails):
             if email == own:
                 self.fail(

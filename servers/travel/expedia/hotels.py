@@ -27,10 +27,8 @@ Stars = Annotated[int, Field(ge=1, le=5, description="Only hotels with exactly t
 MinRating = Annotated[float, Field(ge=0, le=5, description="Lowest guest rating, out of 5.")]
 
 KEY = "wabash_house"
-ROOM, STAY = (
-    seeded("xrt", f"{KEY}-0"),
-    {"check_in_date": "2026-05-05", "check_out_date": "2026-05-07"},
-)
+ROOM = seeded("xrt", f"{KEY}-0")
+STAY = {"check_in_date": "2026-05-05", "check_out_date": "2026-05-07"}
 BOOKED = Setup("create_itinerary", {"room_type_id": ROOM, **STAY, "num_guests": 1}, "made")
 
 

@@ -13,8 +13,12 @@ from servers.travel.expedia.hotels import Hotels
 class Expedia(Account, Hotels, Boards):
     """Hotels with saved travelers, insurance and trip boards."""
 
-    name, title, category, domain = "expedia", "Expedia", "travel", "mobility"
-    tables, shared_tables = TABLES, SHARED
+    name = "expedia"
+    title = "Expedia"
+    category = "travel"
+    domain = "mobility"
+    tables = TABLES
+    shared_tables = SHARED
     codes = Codes(
         invalid="INVALID_INPUT",
         unavailable="PARTNER_UNAVAILABLE",

@@ -82,7 +82,8 @@ class Account(Base):
     def get_saved_locations(self) -> dict[str, Any]:
         """Return the saved locations, oldest first, each with its label and latest temperature and condition."""
         words = self.unit_words()
-        to, rows = self.converter(words), []
+        to = self.converter(words)
+        rows = []
         for saved in self._saved():
             place = rules.by_id(self.db, PLACES, saved["location"])
             hour = rules.observe(self.db, place, self.now)

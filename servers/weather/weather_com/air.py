@@ -103,7 +103,9 @@ class AirAndSun(Base):
     def get_air_quality_forecast(self, location: Location, hours: AirHours = 24) -> dict[str, Any]:
         """Return the expected US EPA air quality index for each of the next hours (at most 72; local times)."""
         rules.horizon(self, "INVALID_HOURS", "hours", hours, AIR_HOURS)
-        place, issue, rows = self.place(location), rules.issued(self.now), []
+        place = self.place(location)
+        issue = rules.issued(self.now)
+        rows = []
         for hour, _ in rules.forecast(
             self.db, self.name, place, issue, (self.now // HOUR + 1) * HOUR, hours
         ):
@@ -124,10 +126,8 @@ class AirAndSun(Base):
         place = self.place(location)
         noon = sum(place.day(place.local(self.now).date())) // 2
         usual = (self.db.get("weather_cities", place.city) or {})["climate"]["pollen"]
-        wet, noise = (
-            rules.observe(self.db, place, self.now).rain >= 0.1,
-            smooth("pollen:" + place.city, noon, 36 * HOUR),
-        )
+        wet = rules.observe(self.db, place, self.now).rain >= 0.1
+        noise = smooth("pollen:" + place.city, noon, 36 * HOUR)
         reply: dict[str, Any] = {
             "location": named(place),
             "date": place.local(self.now).date().isoformat(),

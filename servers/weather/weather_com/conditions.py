@@ -78,7 +78,8 @@ class Conditions(Base):
             f"There is no record of {date} for {place.name}.",
             "get_daily_forecast",
         )
-        day, words = rules.past_day(self.db, place, when), self.unit_words()
+        day = rules.past_day(self.db, place, when)
+        words = self.unit_words()
         to = self.converter(words)
         return {
             "location": named(place),

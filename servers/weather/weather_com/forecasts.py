@@ -15,7 +15,8 @@ from servers.weather._rules import Location, Outlook, Place
 from servers.weather._sky import illumination, sun_crossings
 from servers.weather.weather_com._model import WORDS, Base, named
 
-HOURS, DAYS = 48, 10
+HOURS = 48
+DAYS = 10
 # comfortable from and to (°C), and the wind (m/s) from which it is a nuisance
 _ACTIVITIES = {
     "running": (4, 18, 7),
@@ -58,7 +59,8 @@ class Forecasts(Base):
     def get_hourly_forecast(self, location: Location, hours: Hours = HOURS) -> dict[str, Any]:
         """Return the forecast of each of the next hours (at most 48) in the account's units; times are local, chance and humidity in %."""
         rules.horizon(self, "INVALID_HOURS", "hours", hours, HOURS)
-        place, words = self.place(location), self.unit_words()
+        place = self.place(location)
+        words = self.unit_words()
         to = self.converter(words)
         rows = [
             {
@@ -87,8 +89,11 @@ class Forecasts(Base):
         Units are the account's, times and dates local, the chance in percent.
         """
         rules.horizon(self, "INVALID_DAYS", "days", days, DAYS)
-        place, words, issue = self.place(location), self.unit_words(), rules.issued(self.now)
-        to, rows = self.converter(words), []
+        place = self.place(location)
+        words = self.unit_words()
+        issue = rules.issued(self.now)
+        to = self.converter(words)
+        rows = []
         for day in rules.forecast_days(self.db, self.name, place, issue, self.now, days):
             sun = sun_crossings(place.lat, place.lon, date.fromisoformat(day.date))
             rows.append(
@@ -115,8 +120,10 @@ class Forecasts(Base):
     @reads(example={"location": "Hood River", "activity": "hiking"})
     def get_activity_forecast(self, location: Location, activity: Activity) -> dict[str, Any]:
         """Score from 1 (poor) to 10 (ideal) how the next 12 hours suit an activity: its daylight hours, for stargazing its dark ones."""
-        place, words = self.place(location), self.unit_words()
-        to, coming = self.converter(words), self._coming(place, 12)
+        place = self.place(location)
+        words = self.unit_words()
+        to = self.converter(words)
+        coming = self._coming(place, 12)
         dark = activity == "stargazing"
         fit = [
             o
@@ -124,11 +131,10 @@ class Forecasts(Base):
             if (place.elevation(o.hour.at) < -6 if dark else place.elevation(o.hour.at) > 0)
         ] or coming
         low, high, wind_limit = _ACTIVITIES[activity]
-        temp, wind = (
-            sum(o.hour.temp for o in fit) / len(fit),
-            sum(o.hour.wind for o in fit) / len(fit),
-        )
-        cloud, chance = sum(o.hour.cloud for o in fit) / len(fit), max(o.chance for o in fit)
+        temp = sum(o.hour.temp for o in fit) / len(fit)
+        wind = sum(o.hour.wind for o in fit) / len(fit)
+        cloud = sum(o.hour.cloud for o in fit) / len(fit)
+        chance = max(o.chance for o in fit)
         loss = max(0.0, low - temp, temp - high) * 0.5 + max(0.0, wind - wind_limit) * 0.7
         loss += cloud / 14 + illumination(self.now) / 40 if dark else 0.0
         loss += chance / (60 if activity in ("skiing", "fishing") else 18)

@@ -11,4 +11,7 @@ from servers.weather.weather_com.forecasts import Forecasts
 class WeatherCom(Conditions, Forecasts, AirAndSun, Account):
     """Forecasts of 48 hours and 10 days, history of 40 days, air quality, pollen, radar and activity scores."""
 
-    name, title, category, domain = "weather_com", "The Weather Channel", "weather", "lifestyle"
+    name = "weather_com"
+    title = "The Weather Channel"
+    category = "weather"
+    domain = "lifestyle"

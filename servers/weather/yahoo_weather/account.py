@@ -81,7 +81,8 @@ class Account(Base):
     def get_bookmarked_locations(self) -> dict[str, Any]:
         """Return the bookmarks by label, each with its place and latest temperature and condition."""
         words = self.unit_words()
-        to, rows = self.converter(words), []
+        to = self.converter(words)
+        rows = []
         for mark in self._bookmarks():
             place = rules.by_id(self.db, PLACES, mark["location"])
             hour = rules.observe(self.db, place, self.now)

@@ -64,9 +64,11 @@ class Climate(Base):
         self, location: Location, month: Month | None = None
     ) -> dict[str, Any]:
         """Return the long-term averages of a month: daily high and low, monthly precipitation (profile's units), humidity (percent)."""
-        place, words = self.place(location), self.unit_words()
+        place = self.place(location)
+        words = self.unit_words()
         number = place.local(self.now).month - 1 if month is None else _MONTHS.index(month)
-        climate, to = self._climate(place)["climate"], self.converter(words)
+        climate = self._climate(place)["climate"]
+        to = self.converter(words)
         high, low, rain, wet = (climate[n][number] for n in ("high", "low", "rain", "wet_days"))
         sky = "wet" if wet >= 12 else "changeable" if wet >= 7 else "mostly dry"
         air = (
@@ -94,13 +96,13 @@ class Climate(Base):
     @reads(example={"location": "Chicago"})
     def compare_to_historical(self, location: Location) -> dict[str, Any]:
         """Compare the latest observation with what is usual at this time of year and day; deviations in the profile's unit and %."""
-        place, words = self.place(location), self.unit_words()
-        hour, to, city = (
-            rules.observe(self.db, place, self.now),
-            self.converter(words),
-            self._climate(place),
-        )
-        usual, damp = normal_temp(city, hour.at), monthly(city["climate"]["humidity"], hour.at)
+        place = self.place(location)
+        words = self.unit_words()
+        hour = rules.observe(self.db, place, self.now)
+        to = self.converter(words)
+        city = self._climate(place)
+        usual = normal_temp(city, hour.at)
+        damp = monthly(city["climate"]["humidity"], hour.at)
         off = hour.temp - usual
         way = (
             "close to"

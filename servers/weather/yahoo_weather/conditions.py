@@ -14,7 +14,9 @@ from servers.weather._physics import HOUR
 from servers.weather._rules import Location
 from servers.weather.yahoo_weather._model import ALERTS, ISSUE, PLACES, WORDS, Base, named
 
-HOURS, DAYS, HISTORY_DAYS = 12, 5, 30
+HOURS = 12
+DAYS = 5
+HISTORY_DAYS = 30
 _IMPLIES = {
     "steady": "Little change is expected over the next 12 hours.",
     "rising": "Fairer and drier weather is likely over the next 12 to 24 hours.",
@@ -75,7 +77,9 @@ class Conditions(Base):
     def get_hourly_outlook(self, location: Location, hours: Hours = HOURS) -> dict[str, Any]:
         """Return the outlook for each of the next hours (at most 12) in the profile's units; times are local, chance and humidity in %."""
         rules.horizon(self, "INVALID_HOURS", "hours", hours, HOURS)
-        place, words, issue = self.place(location), self.unit_words(), rules.issued(self.now, ISSUE)
+        place = self.place(location)
+        words = self.unit_words()
+        issue = rules.issued(self.now, ISSUE)
         to = self.converter(words)
         rows = [
             {
@@ -102,7 +106,9 @@ class Conditions(Base):
     def get_5day_forecast(self, location: Location, days: Days = DAYS) -> dict[str, Any]:
         """Return the forecast for today and up to four more days (local dates) in the profile's units; chance of rain or snow in %."""
         rules.horizon(self, "INVALID_DAYS", "days", days, DAYS)
-        place, words, issue = self.place(location), self.unit_words(), rules.issued(self.now, ISSUE)
+        place = self.place(location)
+        words = self.unit_words()
+        issue = rules.issued(self.now, ISSUE)
         to = self.converter(words)
         rows = [
             {
@@ -129,7 +135,8 @@ class Conditions(Base):
         place = self.place(location)
         unknown = f"No observations of {date} are kept for {place.name}."
         when = rules.past_date(self, place, date, HISTORY_DAYS, unknown, "get_5day_forecast")
-        day, words = rules.past_day(self.db, place, when), self.unit_words()
+        day = rules.past_day(self.db, place, when)
+        words = self.unit_words()
         to = self.converter(words)
         return {
             "place": named(place),
@@ -162,8 +169,10 @@ class Conditions(Base):
     @reads(example={"location": "Hood River"})
     def get_wind_details(self, location: Location) -> dict[str, Any]:
         """Return the last hour's mean wind, gust (profile's unit), direction (degrees and compass) and force on the Beaufort scale."""
-        place, words = self.place(location), self.unit_words()
-        hour, to = rules.observe(self.db, place, self.now), self.converter(words)
+        place = self.place(location)
+        words = self.unit_words()
+        hour = rules.observe(self.db, place, self.now)
+        to = self.converter(words)
         force, name = d.beaufort(hour.wind)
         return {
             "place": named(place),
@@ -179,11 +188,10 @@ class Conditions(Base):
     @reads(example={"location": "Portland, Oregon"})
     def get_pressure_trend(self, location: Location) -> dict[str, Any]:
         """Return sea-level pressure and its change over three hours (inHg if precipitation is in inches, else hPa) and what it implies."""
-        place, words = self.place(location), self.unit_words()
-        hour, before = (
-            rules.observe(self.db, place, self.now),
-            rules.observe(self.db, place, self.now, 3),
-        )
+        place = self.place(location)
+        words = self.unit_words()
+        hour = rules.observe(self.db, place, self.now)
+        before = rules.observe(self.db, place, self.now, 3)
         change = round(hour.pressure - before.pressure, 1)
         trend, description = d.pressure_trend(change)
         inches = words["precipitation"] == "in"

@@ -11,4 +11,7 @@ from servers.weather.yahoo_weather.sky import Sky
 class YahooWeather(Conditions, Sky, Climate, Account):
     """Outlooks of 12 hours and 5 days, history of 30 days, astronomy, pressure, wind detail and climate averages."""
 
-    name, title, category, domain = "yahoo_weather", "Yahoo Weather", "weather", "lifestyle"
+    name = "yahoo_weather"
+    title = "Yahoo Weather"
+    category = "weather"
+    domain = "lifestyle"

@@ -55,8 +55,10 @@ class Sky(Base):
     def get_astronomy_forecast(self, location: Location, days: Nights = 7) -> dict[str, Any]:
         """Return for tonight and up to 13 more nights the moon, the cloud cover (21 to 3 h, %) and a stargazing score of 1 to 10."""
         rules.horizon(self, "INVALID_DAYS", "days", days, NIGHTS)
-        place, issue = self.place(location), rules.issued(self.now, ISSUE)
-        today, rows = place.local(self.now).date(), []
+        place = self.place(location)
+        issue = rules.issued(self.now, ISSUE)
+        today = place.local(self.now).date()
+        rows = []
         evenings = [
             (place.day(today + timedelta(days=n))[0] + 21 * HOUR) // HOUR * HOUR
             for n in range(days)

@@ -11,7 +11,10 @@ from servers.wiki.confluence.spaces import Spaces
 class Confluence(Spaces, Content):
     """Spaces of pages and blog posts, each with a history."""
 
-    name, title, category, domain = "confluence", "Confluence", "wiki", "communication"
+    name = "confluence"
+    title = "Confluence"
+    category = "wiki"
+    domain = "communication"
     tables = TABLES
     codes = Codes(
         invalid="BAD_REQUEST",

@@ -210,7 +210,8 @@ class Spaces(Service):
         self, page_id: ContentId, email: Email, permission: Access = "view"
     ) -> dict[str, Any]:
         """Let someone view or edit a page or blog post that you may edit, whatever they may do in its space."""
-        row, address = model.find(self, page_id, "edit"), email.lower()
+        row = model.find(self, page_id, "edit")
+        address = email.lower()
         if address == model.me(self)["email"]:
             self.fail(
                 "CANNOT_GRANT_TO_SELF",

@@ -91,7 +91,8 @@ def title(table: dict[str, Any]) -> str:
 
 def parse(prop: dict[str, Any], text: str) -> Any:
     """Return the typed value of a text, the blank one for an empty text. Raises `ValueError` in plain words."""
-    kind, said = prop["type"], text.strip()
+    kind = prop["type"]
+    said = text.strip()
     if not said:
         return blank(prop)
     if kind == "number":

@@ -265,7 +265,8 @@ class Pages(Service):
         self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return pages that were moved to the trash in the last 30 days, the latest first, with deleted_at and purge_at."""
-        home, since = workspace(self, workspace_id), iso(self.now - KEPT)
+        home = workspace(self, workspace_id)
+        since = iso(self.now - KEPT)
         rows = self.db.rows(
             "notion_pages",
             "workspace_id=? AND trashed_at>=?",

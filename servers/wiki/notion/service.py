@@ -12,7 +12,10 @@ from servers.wiki.notion.sharing import Sharing
 class Notion(Pages, Sharing, Databases):
     """Pages in Markdown and typed databases, shared page by page."""
 
-    name, title, category, domain = "notion", "Notion", "wiki", "communication"
+    name = "notion"
+    title = "Notion"
+    category = "wiki"
+    domain = "communication"
     tables = TABLES
     codes = Codes(
         invalid="VALIDATION_ERROR",

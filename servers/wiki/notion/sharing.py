@@ -28,7 +28,8 @@ class Sharing(Service):
         self, page_id: PageId, email: Email, permission: Permission = "view"
     ) -> dict[str, Any]:
         """Share a page and what is under it, or change what someone may do. Only members of the page's workspace can share it."""
-        row, address = find_page(self, page_id, "full"), email.lower()
+        row = find_page(self, page_id, "full")
+        address = email.lower()
         if address == me(self)["email"]:
             self.fail(
                 "CANNOT_SHARE_WITH_SELF",

@@ -42,7 +42,8 @@ def test_work_rests_on_holidays(person: str, key: str, holidays: list[str]) -> N
 
 async def weekly(session: Session, first: str, **more: Any) -> list[dict[str, Any]]:
     """Make a series on Google's calendar and return its first three occurrences."""
-    start, end = (f"{first}T09:00", f"{first}T10:00")
+    start = f"{first}T09:00"
+    end = f"{first}T10:00"
     rule = {"freq": "weekly", "count": 6}
     args = {
         "calendar_id": "primary",
@@ -137,7 +138,8 @@ async def test_an_answer_for_one_occurrence_stays_when_the_series_is_answered(
     invited = [
         e for e in shown["events"] if e["recurring_event_id"] and e["my_response"] == "accepted"
     ]
-    one, series = invited[0]["event_id"], invited[0]["recurring_event_id"]
+    one = invited[0]["event_id"]
+    series = invited[0]["recurring_event_id"]
     await google(session, "rsvp_event", event_id=one, response="declined")
     await google(session, "rsvp_event", event_id=series, response="tentative")
     assert (await google(session, "get_event", event_id=one))["my_response"] == "declined"
@@ -246,7 +248,8 @@ async def test_an_out_of_office_is_busy_on_the_primary_calendar_and_on_no_other(
     session: Session,
 ) -> None:
     await google(session, "set_out_of_office", start_date="2026-05-05", end_date="2026-05-05")
-    home, primary = make_id("gcl", "maya", "home"), make_id("gcl", "maya", "personal")
+    home = make_id("gcl", "maya", "home")
+    primary = make_id("gcl", "maya", "personal")
     day = {"time_min": "2026-05-05", "time_max": "2026-05-06"}
     away = [{"start": "2026-05-05T07:00:00Z", "end": "2026-05-06T07:00:00Z"}]
     every = await google(session, "get_free_busy", **day)

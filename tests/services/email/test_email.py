@@ -13,7 +13,8 @@ from servers.kit.session import Session
 from servers.kit.values import parse_time
 
 START = parse_time(person("maya")["start"])
-WORK, STUDIO = "maya.lindqvist@fernhill.design", "studio@mayalindqvist.com"
+WORK = "maya.lindqvist@fernhill.design"
+STUDIO = "studio@mayalindqvist.com"
 
 
 class Desk:
@@ -64,7 +65,8 @@ def outlook(key: str) -> str:
 def test_cursors_cover_a_listing_exactly_once_and_newest_first(
     desk: Desk, tool: str, size: str, args: dict[str, Any]
 ) -> None:
-    seen, cursor = [], None
+    seen = []
+    cursor = None
     while True:
         got = desk.call_ok(tool, **args, **{size: 40}, cursor=cursor)
         seen += got["emails"]
@@ -471,7 +473,8 @@ def test_the_world_is_full_and_agrees_with_the_person() -> None:
         )
     )
     assert sum(counts.values()) >= 300 and len(counts) == 4
-    cost, trip = world.get("gmail_emails", gmail("cabin_cost")), person("maya")["trips"]["cabin"]
+    cost = world.get("gmail_emails", gmail("cabin_cost"))
+    trip = person("maya")["trips"]["cabin"]
     assert (
         cost is not None
         and str(trip["cost_total"]) in cost["body"]

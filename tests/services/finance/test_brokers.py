@@ -78,7 +78,8 @@ async def test_proceeds_can_be_spent_at_once_and_withdrawn_once_settled(session:
     until(session, "2026-03-16T15:00:00Z")
     before = await cash(session)
     sold = await call_ok(session, "robinhood.place_trade", symbol="TMKT", side="sell", quantity=1)
-    after, got = await cash(session), cents(sold["filled_amount"])
+    after = await cash(session)
+    got = cents(sold["filled_amount"])
     assert after["buying_power"] == before["buying_power"] + got
     assert (
         after["withdrawable_cash"] == before["withdrawable_cash"]
@@ -104,7 +105,8 @@ async def test_a_limit_order_fills_at_its_limit_or_better_when_the_market_comes_
     session: Session,
 ) -> None:
     row = ROWS["SMPK"]
-    opened, closed = parse_time(MONDAY_OPEN), parse_time("2026-03-16T20:00:00Z")
+    opened = parse_time(MONDAY_OPEN)
+    closed = parse_time("2026-03-16T20:00:00Z")
     asks = [market.spread(row, market.price(row, m))[1] for m in range(opened + 60, closed, 60)]
     limit = sorted(asks)[len(asks) // 20]
     made = await call_ok(
@@ -159,7 +161,8 @@ async def test_a_canceled_order_gives_back_what_it_held_and_never_fills(session:
 
 async def test_a_stop_sells_when_the_price_falls_to_it(session: Session) -> None:
     until(session, "2026-03-16T14:00:00Z")
-    row, start = ROWS["VNTA"], session.control.now
+    row = ROWS["VNTA"]
+    start = session.control.now
     last = market.price(row, start)
     low = min(market.price(row, m) for m in range(start, start + 20 * 86_400, 600))
     stop = round(low + 0.02, 2)

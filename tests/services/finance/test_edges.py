@@ -69,7 +69,8 @@ async def test_an_automatic_investment_is_for_a_dollar_as_each_purchase_is(
 async def test_a_lot_is_promised_to_one_sale_only(session: Session) -> None:
     lots = (await call_ok(session, "fidelity.get_tax_lots", symbol="TMKT"))["lots"]
     sale = {"symbol": "TMKT", "side": "sell"}
-    first, last = lots[0], lots[3]
+    first = lots[0]
+    last = lots[3]
     await call_ok(
         session, "fidelity.place_order", **sale, quantity=first["shares"], lot_ids=[first["lot_id"]]
     )

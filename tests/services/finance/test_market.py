@@ -122,7 +122,8 @@ def test_outside_of_the_session_the_last_close_holds() -> None:
 
 
 def test_highs_and_lows_hold_every_minute_and_closes_pass_on() -> None:
-    row, day = ROWS["NVLT"], date(2026, 3, 12)
+    row = ROWS["NVLT"]
+    day = date(2026, 3, 12)
     opened, closed = calendar.session(day)
     seen = [market.price(row, m) for m in range(opened, closed + 1, 60)]
     bar = market.daily_bar(row, day, SATURDAY)
@@ -149,7 +150,9 @@ def test_moves_of_a_day_are_of_an_ordinary_size() -> None:
 
 
 def test_bars_of_weeks_and_months_hold_those_of_days() -> None:
-    row, first, last = ROWS["CSPL"], date(2026, 1, 1), date(2026, 3, 14)
+    row = ROWS["CSPL"]
+    first = date(2026, 1, 1)
+    last = date(2026, 3, 14)
     daily = market.bars(row, "daily", first, last, SATURDAY)
     wanted: list[tuple[market.Interval, int]] = [("weekly", 11), ("monthly", 3)]
     for interval, expected in wanted:
@@ -165,7 +168,8 @@ def test_bars_of_weeks_and_months_hold_those_of_days() -> None:
 
 def test_a_fund_is_priced_once_a_day_at_the_close() -> None:
     row = ROWS["MTMAX"]
-    before, close = market.price(row, MONDAY_OPEN), calendar.next_close(MONDAY_OPEN)
+    before = market.price(row, MONDAY_OPEN)
+    close = calendar.next_close(MONDAY_OPEN)
     assert market.price(row, close - 1) == before == market.price(row, SATURDAY)
     assert market.price(row, close) == market.closing(row, date(2026, 3, 16))
     day = market.daily_bar(row, date(2026, 3, 12), SATURDAY)
@@ -173,8 +177,10 @@ def test_a_fund_is_priced_once_a_day_at_the_close() -> None:
 
 
 def test_share_classes_move_together_and_the_cheap_one_gets_ahead() -> None:
-    admiral, investor = ROWS["MFHAX"], ROWS["MFHIX"]
-    early, late = at("2025-03-14T21:00:00Z"), SATURDAY
+    admiral = ROWS["MFHAX"]
+    investor = ROWS["MFHIX"]
+    early = at("2025-03-14T21:00:00Z")
+    late = SATURDAY
     gains = [market.price(r, late) / market.price(r, early) for r in (admiral, investor)]
     assert 0 < gains[0] - gains[1] < 0.003
 
@@ -193,7 +199,8 @@ def test_coins_trade_at_the_weekend_by_days_of_utc() -> None:
 
 
 def test_what_is_halted_or_delisted_stands_still() -> None:
-    halted, gone = ROWS["HLXA"], ROWS["NWSP"]
+    halted = ROWS["HLXA"]
+    gone = ROWS["NWSP"]
     stop = at("2026-03-12T15:00:00Z")
     assert market.state(halted, stop - 1) == "open" and market.state(halted, stop) == "halted"
     assert (
@@ -228,11 +235,9 @@ def test_dividends_come_on_trading_days_ex_date_first() -> None:
 
 def test_valuation_agrees_with_the_price() -> None:
     for row in ROWS.values():
-        last, earned, ratio = (
-            market.price(row, SATURDAY),
-            figures.eps(row, SATURDAY),
-            figures.pe_ratio(row, SATURDAY),
-        )
+        last = market.price(row, SATURDAY)
+        earned = figures.eps(row, SATURDAY)
+        ratio = figures.pe_ratio(row, SATURDAY)
         if row["kind"] == "stock":
             assert figures.market_cap(row, SATURDAY) == int(row["shares_outstanding"] * last)
             assert (ratio is None) == (earned is None or earned <= 0)
@@ -297,7 +302,8 @@ def test_options_end_on_fridays_or_the_day_before_a_holiday() -> None:
 
 
 def test_premiums_and_greeks_hang_together() -> None:
-    row, expiry = ROWS["SMPK"], date(2026, 5, 15)
+    row = ROWS["SMPK"]
+    expiry = date(2026, 5, 15)
     spot = market.price(row, SATURDAY)
     calls = [
         options.contract(row, SATURDAY, expiry, "call", s) for s in options.strikes(row, SATURDAY)
@@ -327,7 +333,8 @@ def test_premiums_and_greeks_hang_together() -> None:
 
 
 def test_at_its_end_an_option_is_worth_its_exercise() -> None:
-    row, expiry = ROWS["SMPK"], date(2026, 4, 17)
+    row = ROWS["SMPK"]
+    expiry = date(2026, 4, 17)
     end = calendar.session(expiry)[1]
     spot = market.price(row, end)
     for strike in (spot - 5, spot + 5):
@@ -375,7 +382,8 @@ def test_a_crossing_is_found_to_the_minute(symbol: str) -> None:
 
 
 def test_orders_fill_by_their_kind() -> None:
-    row, noon = ROWS["SMPK"], MONDAY_OPEN + 9000
+    row = ROWS["SMPK"]
+    noon = MONDAY_OPEN + 9000
     bid, ask = market.spread(row, market.price(row, noon))
     assert plan(row, Wish("buy", UNIT), noon).fills == [(iso(noon), UNIT, market.pips(ask))]
     assert plan(row, Wish("sell", UNIT), noon).fills == [(iso(noon), UNIT, market.pips(bid))]

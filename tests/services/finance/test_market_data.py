@@ -50,10 +50,8 @@ async def test_google_and_yahoo_show_one_price_and_alpha_vantage_shows_it_fiftee
     session: Session,
 ) -> None:
     until(session, MONDAY_NOON)
-    google, yahoo = (
-        await call_ok(session, "get_google_quote", symbol="NVLT"),
-        await call_ok(session, "get_yahoo_live_quote", symbol="nvlt"),
-    )
+    google = await call_ok(session, "get_google_quote", symbol="NVLT")
+    yahoo = await call_ok(session, "get_yahoo_live_quote", symbol="nvlt")
     assert (
         google["price"] == yahoo["regular_market_price"]
         and yahoo["market_state"] == "REGULAR"
@@ -411,7 +409,9 @@ async def test_a_chart_ends_at_the_present_price_and_begins_where_its_window_doe
 async def test_a_sector_moves_with_its_stocks_weighed_by_market_value(session: Session) -> None:
     until(session, MONDAY_NOON)
     shown = await call_ok(session, "get_google_sector_performance", sector="Utilities")
-    sector, now, before = shown["sectors"][0], 0.0, 0.0
+    sector = shown["sectors"][0]
+    now = 0.0
+    before = 0.0
     assert [s["symbol"] for s in shown["stocks"]] == ["CSPL", "LMSA", "SLGS", "BWTR"]
     for stock in shown["stocks"]:
         quote = await call_ok(session, "get_google_quote", symbol=stock["symbol"])
@@ -443,10 +443,8 @@ async def test_a_portfolio_gains_to_the_cent_what_its_purchases_did(session: Ses
     )
     found = await call_ok(session, "get_google_portfolio", portfolio_id=made)
     holding = found["holdings"][0]
-    cost, worth = (
-        19373 + 2 * cents(quote["price"]),
-        round(3.333 * quote["price"] * 100) + 2 * cents(quote["price"]),
-    )
+    cost = 19373 + 2 * cents(quote["price"])
+    worth = round(3.333 * quote["price"] * 100) + 2 * cents(quote["price"])
     assert (
         cents(found["total_cost"]) == cents(holding["cost_basis"]) == cost
         and cents(found["total_value"]) == worth

@@ -199,7 +199,8 @@ async def test_an_order_by_dollars_never_costs_more(session: Session) -> None:
 
 
 async def test_an_option_bought_in_the_session_pays_its_worth_at_the_end(session: Session) -> None:
-    row, expiry = ROWS["SMPK"], "2026-04-17"
+    row = ROWS["SMPK"]
+    expiry = "2026-04-17"
     until(session, "2026-03-16T15:00:00Z")
     end = parse_time("2026-04-17T20:00:00Z")
     chain = (

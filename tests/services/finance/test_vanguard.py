@@ -213,7 +213,8 @@ async def test_a_contribution_can_be_invested_at_once_but_not_taken_out(session:
 
 
 def test_the_law_knows_ages() -> None:
-    young, fifty = date(1991, 9, 23), date(1976, 12, 31)
+    young = date(1991, 9, 23)
+    fifty = date(1976, 12, 31)
     assert [retirement.limit(y, young) for y in (2025, 2026)] == [700_000, 750_000]
     assert [retirement.limit(y, fifty) for y in (2025, 2026)] == [700_000, 860_000], (
         "from the year of the fiftieth birthday"
@@ -244,7 +245,8 @@ async def test_a_dividend_buys_shares_or_is_paid_in_cash(session: Session, reinv
         "dividend_reinvest"
     ] is reinvest
     until(session, "2026-04-03T16:00:00Z")
-    shares, before = await held(session, "MTBIX"), await cash(session, "vanguard")
+    shares = await held(session, "MTBIX")
+    before = await cash(session, "vanguard")
     paid = (await call_ok(session, "vanguard.get_dividend_history", fund_id="MTBIX"))["dividends"][
         0
     ]
@@ -419,10 +421,8 @@ async def test_the_next_year_asks_for_a_distribution_of_its_own() -> None:
     session = of("eleanor")
     await call_ok(session, "vanguard.withdraw", amount=5000)
     until(session, "2027-01-04T15:00:00Z")
-    status, worked = (
-        await call_ok(session, "vanguard.get_rmd_status"),
-        await call_ok(session, "vanguard.calculate_rmd"),
-    )
+    status = await call_ok(session, "vanguard.get_rmd_status")
+    worked = await call_ok(session, "vanguard.calculate_rmd")
     assert (
         status["tax_year"] == 2027
         and status["withdrawn_this_year"] == 0.0

@@ -12,7 +12,9 @@ from servers.kit.noise import share
 from servers.kit.session import Session
 from tests.support import START, call_ok
 
-MINUTE, HOUR, DAY = 60, 3600, 86_400
+MINUTE = 60
+HOUR = 3600
+DAY = 86_400
 OPEN = {"uber_eats": "search_restaurants", "doordash": "search_stores"}
 PLACE = {"uber_eats": "submit_food_order", "doordash": "place_dash"}
 QUOTE = {"uber_eats": "get_order_quote", "doordash": "preview_dash"}

@@ -84,10 +84,8 @@ async def test_a_promotion_takes_no_more_off_groceries_than_were_bought(session:
 
 async def test_what_was_cancelled_changes_no_bill(session: Session) -> None:
     item = await out_soon(session)
-    beans, kept = (
-        {"item_id": make_id("uei", "maya", "alder_coop/black-beans"), "quantity": 9},
-        BASKET["items"],
-    )
+    beans = {"item_id": make_id("uei", "maya", "alder_coop/black-beans"), "quantity": 9}
+    kept = BASKET["items"]
     lines = [{"item_id": item["id"], "quantity": 2}, beans, *kept]
     made = await call_ok(session, "uber_eats", "submit_grocery_order", **BASKET | {"items": lines})
     while (await call_ok(session, "uber_eats", "get_order", order_id=made["order_id"]))["items"][0][
@@ -207,7 +205,8 @@ def test_every_order_was_paid_with_a_card_of_its_day_from_and_to_where_there_was
         cards = {c["id"]: c for c in world.rows(f"{app}_cards")}
         places = {a["id"]: a for a in world.rows(f"{app}_addresses")}
         for row in world.rows(f"{app}_orders"):
-            card, place = cards[row["method_id"]], places.get(row["address_id"])
+            card = cards[row["method_id"]]
+            place = places.get(row["address_id"])
             assert (
                 card["added_at"] <= row["placed_at"] and row["placed_at"][:7] <= card["expires"]
             ), row["id"]

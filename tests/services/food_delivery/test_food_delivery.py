@@ -200,11 +200,9 @@ async def test_what_is_for_members_needs_the_membership(session: Session) -> Non
 async def test_required_options_are_asked_for_and_strange_ones_refused(
     session: Session, app: str
 ) -> None:
-    latte, small, large = (
-        at(app, 1, "hazel_hawthorne/latte"),
-        at(app, 2, "size/small"),
-        at(app, 2, "size/large"),
-    )
+    latte = at(app, 1, "hazel_hawthorne/latte")
+    small = at(app, 2, "size/small")
+    large = at(app, 2, "size/large")
 
     async def code(options: list[str], item: str = latte) -> Any:
         items = [{"item_id": item, "quantity": 3, "selected_options": options}]
@@ -321,12 +319,12 @@ async def test_branches_and_dishes_are_found_by_words(session: Session, app: str
 async def test_an_order_goes_through_its_stages_and_tracking_agrees(
     session: Session, app: str
 ) -> None:
-    one, seen, left = (await order(session, app))["order_id"], [], []
+    one = (await order(session, app))["order_id"]
+    seen = []
+    left = []
     for _ in range(80):
-        tracked, shown = (
-            await call_ok(session, app, TRACK[app], order_id=one),
-            await call_ok(session, app, GET[app], order_id=one),
-        )
+        tracked = await call_ok(session, app, TRACK[app], order_id=one)
+        shown = await call_ok(session, app, GET[app], order_id=one)
         if tracked["status"] != shown["status"]:
             continue  # a stage began between the two calls
         if not seen or seen[-1] != tracked["status"]:
@@ -436,12 +434,14 @@ async def test_a_scheduled_order_waits_for_its_window_and_arrives_within_it(
                 limit=100,
             )
         )["windows"]
-        key, tool = "window_id", "schedule_order"
+        key = "window_id"
+        tool = "schedule_order"
         assert all(parse_time(w["start_time"]) < START + DAY + HOUR for w in found)
     else:
         days = {"restaurant_id": at(app, 0, "hazel_hawthorne"), "date": "2026-03-16"}
         found = (await call_ok(session, app, "get_scheduled_slots", **days))["slots"]
-        key, tool = "slot_id", "place_scheduled_order"
+        key = "slot_id"
+        tool = "place_scheduled_order"
         error = await call_refused(
             session, app, "get_scheduled_slots", **days | {"date": "2026-03-21"}
         )

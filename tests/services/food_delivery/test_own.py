@@ -241,8 +241,10 @@ async def test_the_shopper_waits_for_an_answer(session: Session) -> None:
 
 
 async def test_substitutions_are_for_the_items_of_a_grocery_order(session: Session) -> None:
-    made, meal = await grocery(session), (await order(session, "uber_eats"))["order_id"]
-    beans, milk = made["items"][0]["item_id"], make_id("uei", "maya", "alder_coop/bananas")
+    made = await grocery(session)
+    meal = (await order(session, "uber_eats"))["order_id"]
+    beans = made["items"][0]["item_id"]
+    milk = make_id("uei", "maya", "alder_coop/bananas")
     tool = ("uber_eats", "set_substitution_preference")
     for code, args in (
         ("NOT_A_GROCERY_ORDER", {"order_id": meal, "item_id": beans, "preference": "refund"}),
@@ -348,12 +350,14 @@ async def test_a_gift_waits_for_its_recipient_then_travels_or_expires(session: S
         g["order_id"]: g for g in (await dash(session, "list_gift_orders", limit=100))["gifts"]
     }
     now = [later[g["order_id"]] for g in sent]
-    taken, waiting = [g for g in now if g["claimed"]], [g for g in now if not g["claimed"]]
+    taken = [g for g in now if g["claimed"]]
+    waiting = [g for g in now if not g["claimed"]]
     assert taken and waiting
     assert {g["status"] for g in taken} == {"delivered"} and {g["status"] for g in waiting} == {
         "awaiting_claim"
     }
-    one, two = waiting[0]["order_id"], taken[0]["order_id"]
+    one = waiting[0]["order_id"]
+    two = taken[0]["order_id"]
     assert (await call_refused(session, "doordash", "rate_dash", order_id=one, rating=5))[
         "code"
     ] == "ORDER_NOT_DELIVERED"
@@ -394,10 +398,8 @@ async def test_a_second_store_joins_an_order_within_ten_minutes_for_no_further_d
     assert "Belmont Mini Mart" in {s["name"] for s in near}
     assert "Hawthorne Corner Store" not in {s["name"] for s in near}, "it opens at ten"
     assert all(s["distance_miles"] <= 1.5 for s in near)
-    mart, water = (
-        make_id("dds", "maya", "belmont_mini_mart"),
-        make_id("ddi", "maya", "belmont_mini_mart/sparkling-water"),
-    )
+    mart = make_id("dds", "maya", "belmont_mini_mart")
+    water = make_id("ddi", "maya", "belmont_mini_mart/sparkling-water")
     more = {"order_id": one, "store_id": mart, "items": [{"item_id": water, "quantity": 3}]}
     far = await call_refused(
         session,
@@ -460,7 +462,8 @@ async def test_each_world_holds_the_orders_of_its_life_to_the_cent(name: str) ->
     told = [h for h in builder.life if h.get("order")]
     assert told
     for happening in told:
-        app, said = happening["order"]["on"], happening["order"]
+        app = happening["order"]["on"]
+        said = happening["order"]
         made = at(app, 6, happening["key"]).split("_")[0]
         tool = {"uber_eats": "get_order", "doordash": "get_dash"}[app]
         found = await call_ok(session, app, tool, order_id=builder.id(made, happening["key"]))

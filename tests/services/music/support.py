@@ -6,7 +6,9 @@ from servers.kit.control import make_id
 from servers.kit.session import Session
 from tests.support import session_of
 
-MINUTE, HOUR, DAY = 60, 3600, 86_400
+MINUTE = 60
+HOUR = 3600
+DAY = 86_400
 
 
 def world_of(name: str) -> Session:

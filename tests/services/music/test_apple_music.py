@@ -33,7 +33,8 @@ async def no(session: Session, tool: str, **args: Any) -> str:
 EVENINGS, INDIE, WHEEL = (
     at("appl", p) for p in ("quiet-evenings", "a-list-indie", "pottery-wheel")
 )
-RUBY, FOCUS = album("apple_music", "ruby-after-dark"), at("apst", "quiet-focus")
+RUBY = album("apple_music", "ruby-after-dark")
+FOCUS = at("apst", "quiet-focus")
 
 
 # -- library and playlists ------------------------------------------------------------------------------------------------

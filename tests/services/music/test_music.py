@@ -319,10 +319,8 @@ async def test_shuffle_keeps_the_song_plays_each_once_and_repeats_the_same_order
 async def test_repeat_goes_round_the_list_or_stays_with_one_song(
     session: Session, service: str
 ) -> None:
-    ms, modes = (
-        lengths(session, "low-tide"),
-        (("context", "track") if service == "spotify" else ("all", "one")),
-    )
+    ms = lengths(session, "low-tide")
+    modes = ("context", "track") if service == "spotify" else ("all", "one")
     await play(session, service, "low-tide")
     await do(session, service, "repeat", mode=modes[0])
     session.control.advance((sum(ms) * 40 + ms[0]) // 1000)
@@ -382,7 +380,8 @@ async def test_playlists_of_happenings_bear_their_names_and_are_shared_with_thos
 ) -> None:
     from scenarios.worlds.build import Builder
 
-    session, builder = world_of(name), Builder(name, person(name))
+    session = world_of(name)
+    builder = Builder(name, person(name))
     lists = {
         p["name"]: p
         for p in (await call_ok(session, "spotify", "get_user_playlists", limit=100))["playlists"]
@@ -442,7 +441,8 @@ async def test_a_year_ago_there_was_a_player_too(name: str) -> None:
 async def test_people_sleep_at_night_and_hear_nothing_after_they_paused(
     name: str, service: str
 ) -> None:
-    session, zone = world_of(name), ZoneInfo(person(name)["timezone"])
+    session = world_of(name)
+    zone = ZoneInfo(person(name)["timezone"])
     paused = session.world.rows(f"{service}_player")[0]["at"]
     heard = [r["at"] for r in session.world.rows(f"{service}_plays")]
     assert heard and max(heard) <= paused

@@ -27,7 +27,8 @@ async def no(session: Session, tool: str, **args: Any) -> str:
     return (await call_refused(session, "spotify", tool, **args))["code"]
 
 
-SONG, OTHER = track("spotify", "low-tide-1"), track("spotify", "firewood-2")
+SONG = track("spotify", "low-tide-1")
+OTHER = track("spotify", "firewood-2")
 TIDE = f"album:{album('spotify', 'low-tide')}"
 KITCHEN, PHONE, OFFICE, BATHROOM = (
     at("spd", d) for d in ("kitchen", "phone", "office", "bathroom")
@@ -177,7 +178,9 @@ async def test_a_change_against_an_old_snapshot_is_refused(session: Session) -> 
 async def test_pages_of_a_playlist_hold_a_song_twice_where_it_stands_twice(
     session: Session,
 ) -> None:
-    sunday, seen, cursor = at("sppl", "sunday"), [], None
+    sunday = at("sppl", "sunday")
+    seen = []
+    cursor = None
     while True:
         found = await call(
             session,
@@ -227,7 +230,8 @@ async def test_an_episode_goes_on_where_it_was_left(session: Session) -> None:
 
 
 async def test_episodes_appear_on_their_day(session: Session) -> None:
-    show, coming = at("spsh", "margins"), at("spep", "margins-19")
+    show = at("spsh", "margins")
+    coming = at("spep", "margins-19")
     assert await no(session, "get_episode", episode_id=coming) == "EPISODE_NOT_FOUND"
     before = (await call(session, "get_show", show_id=show))["total_episodes"]
     session.control.advance(7 * DAY)
@@ -287,7 +291,8 @@ async def test_a_jam_is_joined_by_its_code_and_only_then_may_tracks_be_added(
 ) -> None:
     listed = (await call(session, "list_jam_sessions"))["sessions"]
     assert {s["status"] for s in listed} == {"active", "ended"}
-    cabin, over = at("spj", "cabin"), at("spj", "concert")
+    cabin = at("spj", "cabin")
+    over = at("spj", "concert")
     assert await no(session, "add_to_jam_queue", session_id=cabin, track_id=SONG) == "NOT_IN_JAM"
     assert await no(session, "join_jam_session", session_id=over) == "JAM_ENDED"
     code = next(s["join_code"] for s in listed if s["session_id"] == cabin)

@@ -11,7 +11,8 @@ from servers.kit.values import cents
 from tests.support import at, call_ok, call_refused, new_session, pages
 
 pytestmark = pytest.mark.anyio
-HOUR, DAY = 3600, 86_400
+HOUR = 3600
+DAY = 86_400
 
 
 @pytest.fixture
@@ -41,8 +42,11 @@ async def checking(session: Session, service: str = "zelle") -> int:
     return cents(next(b["balance"] for b in listed if b["last4"] == "4421"))
 
 
-PRIYA, BEN, JORDAN = at("vct", "priya_nair"), at("vct", "ben_asher"), at("vct", "jordan_park")
-ANA, SAMIRA = at("zrc", "ana_reyes"), at("zrc", "samira_oduya")
+PRIYA = at("vct", "priya_nair")
+BEN = at("vct", "ben_asher")
+JORDAN = at("vct", "jordan_park")
+ANA = at("zrc", "ana_reyes")
+SAMIRA = at("zrc", "samira_oduya")
 
 
 # -- the world ------------------------------------------------------------------------------------------------------
@@ -300,7 +304,8 @@ async def test_an_instant_cash_out_costs_a_fee_and_arrives_at_once(
 async def test_a_standard_cash_out_is_free_takes_two_days_and_can_be_cancelled(
     session: Session,
 ) -> None:
-    bank, to = await checking(session), at("vfs", "checking")
+    bank = await checking(session)
+    to = at("vfs", "checking")
     kept = await venmo(session, "transfer_to_bank", amount=50, source_id=to)
     dropped = await venmo(session, "transfer_to_bank", amount=60, source_id=to)
     assert (await venmo(session, "cancel_transaction", transaction_id=dropped["transaction_id"]))[

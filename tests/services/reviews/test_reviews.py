@@ -16,7 +16,8 @@ from servers.kit.values import iso, parse_time
 from tests.support import call_ok, call_refused, new_session, session_of
 
 pytestmark = pytest.mark.anyio
-HOUR, DAY = 3600, 86_400
+HOUR = 3600
+DAY = 86_400
 PORTLAND = "Portland, OR"
 
 
@@ -500,7 +501,8 @@ async def test_hours_are_written_as_each_writes_them(session: Session) -> None:
 @pytest.mark.parametrize("service", ["yelp", "google_map_review"])
 @pytest.mark.parametrize("name", names())
 async def test_others_do_not_write_word_for_word_the_same(name: str, service: str) -> None:
-    world, parts = shared(name), parsed(PHRASES)
+    world = shared(name)
+    parts = parsed(PHRASES)
     paid = {text for kind in ("burst", "closed") for text in parts[kind]}
     told = Counter(r["body"] for r in world.rows(f"{service}_reviews") if r["body"] not in paid)
     assert [text for text, times in told.items() if times > 1] == []

@@ -7,7 +7,9 @@ from typing import Any
 from servers.kit.session import Session
 from servers.kit.values import parse_time
 
-MINUTE, HOUR, DAY = 60, 3600, 86_400
+MINUTE = 60
+HOUR = 3600
+DAY = 86_400
 WORK = {
     "pickup_lat": 45.5181,
     "pickup_lng": -122.6431,

@@ -152,7 +152,8 @@ async def test_spaces_around_a_label_do_not_count(session: Session, tool: str) -
 def test_nobody_rides_in_two_cars_at_once_and_offers_fit_the_rides_that_used_them(
     name: str,
 ) -> None:
-    world, driven = shared(name, ("uber", "lyft")), []
+    world = shared(name, ("uber", "lyft"))
+    driven = []
     for app in ("uber", "lyft"):
         for ride in world.rows(f"{app}_rides", "cancelled_at IS NULL"):
             driven.append((ride["starts_at"], ride["ends_at"], ride["id"]))

@@ -281,7 +281,8 @@ async def test_ratings_and_tips_wait_for_the_end_and_not_for_ever(session: Sessi
 
 
 async def test_a_tip_is_final_at_uber_and_can_be_raised_at_lyft(session: Session) -> None:
-    uber, lyft = at("ubr", "recent"), at("lyr", "recent")
+    uber = at("ubr", "recent")
+    lyft = at("lyr", "recent")
     before = (await call_ok(session, "uber", "get_ride", ride_id=uber))["receipt"]["total"]
     assert (
         cents((await call_ok(session, "uber", "tip_driver", ride_id=uber, amount=4.15))["total"])
@@ -314,10 +315,8 @@ async def test_a_badly_rated_driver_does_not_come_again(session: Session) -> Non
 
 
 async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Session) -> None:
-    ride, people = (
-        at("ubr", "recent"),
-        [at("ubc", k) for k in ("jordan_park", "priya_nair", "ben_asher", "mei_chen")],
-    )
+    ride = at("ubr", "recent")
+    people = [at("ubc", k) for k in ("jordan_park", "priya_nair", "ben_asher", "mei_chen")]
     total = cents((await call_ok(session, "uber", "get_ride", ride_id=ride))["receipt"]["total"])
     wrong = await call_refused(
         session, "uber", "split_fare", ride_id=ride, contact_ids=people, num_splits=4
@@ -522,7 +521,8 @@ async def test_a_parcel_goes_by_the_clock_and_the_same_key_orders_once(session: 
         **said | {"dropoff": "O'Hare International Airport"},
     )
     assert away["code"] in ("DISTANCE_EXCEEDED", "DIFFERENT_CITIES")
-    made, seen = row(session, parcel["delivery_id"], "uber_deliveries"), []
+    made = row(session, parcel["delivery_id"], "uber_deliveries")
+    seen = []
     for moment in (made["requested_at"], made["matched_at"], made["starts_at"], made["ends_at"]):
         until(session, moment, 5)
         seen.append(
@@ -576,10 +576,8 @@ async def test_a_completed_ride_counts_for_challenges_and_the_streak(session: Se
         listed = (await call_ok(session, "lyft", "get_ride_challenges"))["challenges"]
         return next(c for c in listed if c["challenge_id"] == at("lyc", "early"))
 
-    before, week = (
-        await early(),
-        (await call_ok(session, "lyft", "get_ride_streak"))["rides_this_week"],
-    )
+    before = await early()
+    week = (await call_ok(session, "lyft", "get_ride_streak"))["rides_this_week"]
     until(session, "2026-03-16T14:00:00Z")
     streak = await call_ok(session, "lyft", "get_ride_streak")
     assert streak["streak_status"] == "at_risk" and streak["rides_this_week"] == 0 != week

@@ -9,13 +9,14 @@ from servers.kit.values import parse_time
 from tests import support
 from tests.support import at
 
-HOUR, DAY = 3600, 86_400
-STORE, CART, RECENT = at("ics", "new_seasons"), at("icc", "weekly"), at("ico", "recent")
-MILK, EGGS, LOAF = (
-    at("icp", "oat-milk-meadowlark-64"),
-    at("icp", "eggs-north-barn-1"),
-    at("icp", "bread-copperpot-24"),
-)
+HOUR = 3600
+DAY = 86_400
+STORE = at("ics", "new_seasons")
+CART = at("icc", "weekly")
+RECENT = at("ico", "recent")
+MILK = at("icp", "oat-milk-meadowlark-64")
+EGGS = at("icp", "eggs-north-barn-1")
+LOAF = at("icp", "bread-copperpot-24")
 CHEDDAR = at("icp", "cheddar-north-barn-8")
 
 

@@ -7,13 +7,15 @@ from typing import Any
 from servers.kit.session import Session
 from tests.support import at, call_ok
 
-HOUR, DAY = 3600, 86_400
+HOUR = 3600
+DAY = 86_400
 SHOPS = ("amazon", "walmart", "target")
 PREFIX = {"amazon": "az", "walmart": "wm", "target": "tg"}
 LIST = {"amazon": "list_orders", "walmart": "list_purchases", "target": "list_order_history"}
 GET = {"amazon": "get_order_details", "walmart": "get_purchase_details", "target": "get_order_info"}
 CANCEL = {"amazon": "cancel_order", "walmart": "cancel_purchase", "target": "void_order"}
-EASTPORT, HOLLYWOOD = at("wms", "eastport"), at("tgs", "hollywood")
+EASTPORT = at("wms", "eastport")
+HOLLYWOOD = at("tgs", "hollywood")
 
 
 async def add(

@@ -325,7 +325,8 @@ async def test_an_order_runs_by_the_clock_and_can_be_cancelled_until_it_leaves_t
     session: Session,
 ) -> None:
     order = await checkout(session)
-    made, seen = session.world.get("instacart_orders", order["order_id"]) or {}, []
+    made = session.world.get("instacart_orders", order["order_id"]) or {}
+    seen = []
     for moment in ("shop_at", "leaves_at", "arrives_at"):
         until(session, made[moment])
         now = await call_ok(session, "get_order_status", order_id=order["order_id"])

@@ -34,7 +34,8 @@ def session() -> Session:
 
 @every_person
 async def test_what_was_bought_in_a_life_is_among_the_orders(name: str) -> None:
-    session, zone = session_of(name, *SHOPS), ZoneInfo(person(name)["timezone"])
+    session = session_of(name, *SHOPS)
+    zone = ZoneInfo(person(name)["timezone"])
     said = [
         (h, h["buy"])
         for h in Builder(name, person(name)).life
@@ -59,7 +60,9 @@ async def test_what_was_bought_in_a_life_is_among_the_orders(name: str) -> None:
 
 @every_person
 async def test_a_year_of_orders_holds_its_mishaps_and_every_sum_adds_up(name: str) -> None:
-    session, seen, count = session_of(name, *SHOPS), set(), 0
+    session = session_of(name, *SHOPS)
+    seen = set()
+    count = 0
     for shop in SHOPS:
         for short in await pages(session, shop, LIST[shop], "orders", limit=40):
             found = await see(session, shop, short["order_id"])
@@ -147,7 +150,8 @@ def ids_in(node: Any) -> set[tuple[str, str]]:
 
 @every_shop
 async def test_every_id_that_a_reply_shows_can_be_looked_up(shop: str) -> None:
-    session, shown = new_session(shop), set()
+    session = new_session(shop)
+    shown = set()
     for spec in service(shop).tools.values():
         if spec.effect == "read":
             shown |= ids_in((await example(session, service(shop), spec)).data)

@@ -331,7 +331,8 @@ async def test_a_gift_from_a_friends_registry_counts_there_and_only_its_owner_ma
     nora = await target(
         bare, "open_registry_link", share_link="https://gifts.target.example/r/nora-and-will"
     )
-    knife, oven = at("tgp", "knife-chef"), at("tgp", "dutch-oven")
+    knife = at("tgp", "knife-chef")
+    oven = at("tgp", "dutch-oven")
     assert not nora["is_mine"] and nora["owner"] == "Nora Ellis"
     denied = await call_refused(
         bare, "target", "add_to_registry", registry_id=nora["registry_id"], product_id=oven

@@ -231,7 +231,8 @@ async def test_a_competitors_price_is_what_the_competitor_itself_asks(session: S
 
 async def test_a_true_lower_price_is_matched_after_two_hours_and_once(session: Session) -> None:
     found = await matchable(session)
-    best, placed = found["best_competitor"], found["order"]
+    best = found["best_competitor"]
+    placed = found["order"]
     said = {
         "order_id": placed["order_id"],
         "product_id": found["product_id"],

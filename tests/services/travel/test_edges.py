@@ -70,7 +70,8 @@ async def test_insurance_pays_from_its_first_day_and_its_payment_can_be_seen_lat
     made = await reserve(
         session, "wabash_house-1", check_in_date="2026-03-19", check_out_date="2026-03-20"
     )
-    key, total = made["booking_id"], cents(made["price"]["total"])
+    key = made["booking_id"]
+    total = cents(made["price"]["total"])
     await call_ok(session, "expedia", "add_insurance", booking_id=key, plan_id="plan_cancel")
     assert (await call_ok(session, "expedia", "get_insurance_details", booking_id=key))[
         "payout"

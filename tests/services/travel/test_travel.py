@@ -215,7 +215,8 @@ async def test_rooms_run_out_and_come_back_when_a_booking_is_cancelled(session: 
         )
         return {r["room_type_id"]: r["rooms_left"] for r in rooms["room_types"]}
 
-    room, twin = at("brt", "wabash_house-0"), at("brt", "wabash_house-1")
+    room = at("brt", "wabash_house-0")
+    twin = at("brt", "wabash_house-1")
     before = await left()
     assert before[room] == before[twin] > 1, (
         "a refundable and a non-refundable rate sell the same rooms"
@@ -329,7 +330,8 @@ async def test_a_stay_begins_and_ends_by_the_hotels_own_clock(session: Session) 
         "2026-03-18",
         "The Wabash House",
     )
-    opens, leaves = int(stay["check_in_time"][:2]), int(stay["check_out_time"][:2])
+    opens = int(stay["check_in_time"][:2])
+    leaves = int(stay["check_out_time"][:2])
     for moment, status in (
         (f"2026-03-18T{opens + 4}:59:00Z", "confirmed"),      # Chicago is five hours behind
         (f"2026-03-18T{opens + 5}:01:00Z", "checked_in"),

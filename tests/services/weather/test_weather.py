@@ -18,7 +18,8 @@ from servers.weather import _derived as d
 from servers.weather import _sky as sky
 
 START = parse_time("2026-03-14T16:00:00Z")
-HOUR, DAY = 3600, 86_400
+HOUR = 3600
+DAY = 86_400
 BOTH = ("weather_com", "yahoo_weather")
 NOW = {"weather_com": "get_current_weather", "yahoo_weather": "get_current_observation"}
 DAILY = {"weather_com": "get_daily_forecast", "yahoo_weather": "get_5day_forecast"}

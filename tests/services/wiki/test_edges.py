@@ -99,7 +99,8 @@ async def test_a_page_comes_back_although_the_page_above_it_is_in_the_trash_or_g
 
 
 async def test_a_guest_finds_in_the_trash_what_the_guest_put_there(session: Session) -> None:
-    workspace, menu = make_id("nwk", "maya", "priya"), make_id("npg", "maya", "priya_menu")
+    workspace = make_id("nwk", "maya", "priya")
+    menu = make_id("npg", "maya", "priya_menu")
     await notion(session, "delete_page", page_id=menu)
     trash = await notion(session, "list_trash", workspace_id=workspace)
     assert [p["page_id"] for p in trash["pages"]] == [menu]

@@ -25,7 +25,8 @@ def values(**fields: str) -> list[dict[str, str]]:
     return [{"property": name, "value": value} for name, value in fields.items()]
 
 
-STOCK, TEAM = at("ndb", "stock"), at("cfs", "team")
+STOCK = at("ndb", "stock")
+TEAM = at("cfs", "team")
 
 
 # -- the worlds -----------------------------------------------------------------------------------------------------
@@ -73,7 +74,8 @@ async def test_an_outdated_page_contradicts_its_comments_and_the_handbook(sessio
 
 
 async def test_shared_pages_allow_what_was_shared_and_no_more(session: Session) -> None:
-    cabin, menu = at("npg", "priya_cabin"), at("npg", "priya_menu")
+    cabin = at("npg", "priya_cabin")
+    menu = at("npg", "priya_menu")
     assert (await notion(session, "get_page", page_id=cabin))["your_permission"] == "comment"
     error = await call_refused(session, "notion", "update_page", page_id=cabin, title="Mine")
     assert error["code"] == "RESTRICTED_RESOURCE" and error["permission"] == "comment"
@@ -135,7 +137,8 @@ async def test_sharing_again_changes_the_permission_only(session: Session) -> No
 
 
 async def test_a_page_takes_what_is_beneath_to_the_trash_and_back(session: Session) -> None:
-    home, kit = at("npg", "studio_home"), at("npg", "market_kit")
+    home = at("npg", "studio_home")
+    kit = at("npg", "market_kit")
     await notion(session, "delete_page", page_id=home)
     assert (await notion(session, "get_page", page_id=kit))["in_trash"]
     assert (await call_refused(session, "notion", "update_page", page_id=kit, title="x"))[

@@ -52,7 +52,8 @@ class _Mail:
     """Turns seeds into rows. `at` of everything is the moment at which it arrived or was made."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
-        self.builder, self.seeds = builder, seeds
+        self.builder = builder
+        self.seeds = seeds
         self.people: dict[str, dict[str, Any]] = builder.person["people"]
         known = {a["key"]: a["address"] for a in seeds["accounts"] if "address" in a}
         self.addresses: dict[str, str] = builder.person["emails"] | known
@@ -163,9 +164,11 @@ class _Mail:
         mail: dict[str, Any],
         at: int,
     ) -> None:
-        provider, own = holder["provider"], base["sender"] == holder["address"]
+        provider = holder["provider"]
+        own = base["sender"] == holder["address"]
         message, threads = rules.PREFIXES[provider]
-        table, row_id = f"{provider}_emails", self.builder.id(message, key)
+        table = f"{provider}_emails"
+        row_id = self.builder.id(message, key)
         row = base | {
             "id": row_id,
             "account": holder["address"],
@@ -226,7 +229,8 @@ class _Mail:
                 else (number - sender.get("offset", 0)) % sender["every"] == 0
             ):
                 yield at
-            number, day = number + 1, day + timedelta(days=1)
+            number = number + 1
+            day = day + timedelta(days=1)
 
     def _minute(self, sender: dict[str, Any], day: datetime) -> int:
         minute = self.builder.chance("minute", sender["key"], day.toordinal()).randint(0, 59)
@@ -296,10 +300,8 @@ class _Mail:
             }
             words = {part: text.format(**known) for part, text in seeds[provider][event].items()}
             place = banks.get(row.get("source_id"), {"account": "personal"})
-            key, at = (
-                f"notice {row['id']}",
-                min(parse_time(row["created_at"]) + 20, self.builder.start),
-            )
+            key = f"notice {row['id']}"
+            at = min(parse_time(row["created_at"]) + 20, self.builder.start)
             mail = {"key": key, "at": at, "from": seeds[provider]["from"], "body": words["body"]}
             mail["unread"] = self.builder.chance("unread", key).random() < 0.12
             old = self.builder.start - at > _RECENT
@@ -313,7 +315,9 @@ class _Mail:
     # -- what else accounts hold ------------------------------------------------------------------------------
     def keepings(self) -> None:
         """Add labels, folders, categories, contacts, templates, quick steps, drafts and scheduled mail."""
-        add, make, dawn = self.builder.add, self.builder.id, self.dawn
+        add = self.builder.add
+        make = self.builder.id
+        dawn = self.dawn
         for key, labels in self.seeds["labels"].items():
             for name in labels:
                 add(

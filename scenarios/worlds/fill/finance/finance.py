@@ -53,7 +53,11 @@ class Past:
         first: int,
         told: dict[str, Any],
     ) -> None:
-        self.builder, self.cls, self.seeds, self.first, self.told = builder, cls, seeds, first, told
+        self.builder = builder
+        self.cls = cls
+        self.seeds = seeds
+        self.first = first
+        self.told = told
         self.named: dict[str, str] = {}
         self._count = 0
         self.world = World.empty(cls.shared_tables | cls.tables)
@@ -100,7 +104,8 @@ class Past:
         for step in self.seeds["steps"]:
             yield self._step(step)
         for said in self.seeds.get("repeats", ()):
-            until, number = said.get("until", local_day(self.builder.start, self.builder.zone)), 0
+            until = said.get("until", local_day(self.builder.start, self.builder.zone))
+            number = 0
             while (
                 day := clockwork.occurrence(said["start"], said["every"], number, every_day=True)
             ) <= until:
@@ -108,10 +113,8 @@ class Past:
                 moment = self.builder.moment(f"{day}T{said.get('time', '11:30')}")
                 if moment <= self.builder.start:
                     yield moment, [None, said["tool"], f"{said['key']}-{number}", said["args"]]
-        day, last = (
-            local_day(self.first, calendar.NEW_YORK),
-            local_day(self.builder.start, calendar.NEW_YORK),
-        )
+        day = local_day(self.first, calendar.NEW_YORK)
+        last = local_day(self.builder.start, calendar.NEW_YORK)
         while day <= last:
             for clock in TICKS:
                 yield local_moment(day, clock, calendar.NEW_YORK), None
@@ -145,7 +148,8 @@ class Past:
             self.world.update(key, with_ids(said.pop("id"), self.builder.name), **self._dated(said))
         else:
             self.named = {"": key}
-            spec, args = self.cls.tools[tool], with_ids(self._dated(said), self.builder.name)
+            spec = self.cls.tools[tool]
+            args = with_ids(self._dated(said), self.builder.name)
             try:
                 spec.run(broker, **spec.arguments(self._quantity(args, moment), self.cls.codes))
             except ServiceError as refusal:

@@ -27,7 +27,8 @@ class Shelf:
     """One person's lists, portfolios and posts."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
-        self.builder, self.seeds = builder, seeds
+        self.builder = builder
+        self.seeds = seeds
         self.listed = {row["symbol"]: row for row in listing.rows()}
         self.life = {h["key"]: h for h in builder.life if "invest" in h}
 
@@ -44,7 +45,8 @@ class Shelf:
         self, service: str, key: str, at: str, name: str, symbols: list[str], later: list[list[str]]
     ) -> None:
         """Add a list as it was first saved, and change it as it was saved later."""
-        made, moment = self.builder.id(PREFIXES[service], key), iso(self.builder.moment(at))
+        made = self.builder.id(PREFIXES[service], key)
+        moment = iso(self.builder.moment(at))
         row = {
             "id": made,
             "name": name,
@@ -62,7 +64,8 @@ class Shelf:
 
     def portfolio(self, key: str, said: dict[str, Any]) -> None:
         """Add a portfolio, and its lots: [symbol, shares, when bought, price, when noted]; price and note may be left out."""
-        made, opened = self.builder.id("gfp", key), self.builder.moment(said["at"])
+        made = self.builder.id("gfp", key)
+        opened = self.builder.moment(said["at"])
         self.builder.add(
             opened, "google_finance_portfolios", id=made, name=said["name"], created_at=iso(opened)
         )
@@ -82,7 +85,8 @@ class Shelf:
     ) -> None:
         """Add a purchase; shares written `$500` are what that buys. `life:<key>` is bought for that happening's amount."""
         told = self.life.get(when.removeprefix("life:")) if when.startswith("life:") else None
-        bought, row = self.builder.moment(told["at"] if told else when), self.listed[symbol]
+        bought = self.builder.moment(told["at"] if told else when)
+        row = self.listed[symbol]
         if row["kind"] in ("stock", "etf") and not calendar.is_open(bought):
             bought = calendar.next_open(bought)
         if row["kind"] == "mutual_fund":

@@ -41,7 +41,10 @@ class Catalogue:
     def __init__(
         self, builder: Builder, seeds: dict[str, Any], name: str, prefixes: dict[str, str]
     ) -> None:
-        self.builder, self.seeds, self.name, self.prefix = builder, seeds, name, prefixes
+        self.builder = builder
+        self.seeds = seeds
+        self.name = name
+        self.prefix = prefixes
         self.menus = parsed(MENUS)
         self.cities = {c["key"]: c for c in builder.person["cities"]}
         self.home = builder.person["cities"][0]["key"]
@@ -93,8 +96,10 @@ class Catalogue:
         return self.builder.add(self.first, f"{self.name}_{table}", **row)
 
     def _place(self, key: str, said: dict[str, Any], kind: str, prefix: str, category: str) -> None:
-        chance, city = self.builder.chance(self.name, key), self.cities[said.get("city", self.home)]
-        prices, radius = said.get("price", 2), round(chance.uniform(4.2, 6.8), 1)
+        chance = self.builder.chance(self.name, key)
+        city = self.cities[said.get("city", self.home)]
+        prices = said.get("price", 2)
+        radius = round(chance.uniform(4.2, 6.8), 1)
         rating = min(
             5.0,
             max(
@@ -221,7 +226,8 @@ class Catalogue:
         self.builder.change(at, f"{self.name}_items", row["id"], price=dear)
 
     def _goods(self, key: str, goods: str) -> None:
-        said, own = self._said(key), self.builder.chance(self.name, key, "goods")
+        said = self._said(key)
+        own = self.builder.chance(self.name, key, "goods")
         level = (0.94, 1.0, 1.1, 1.2)[said.get("price", 2) - 1]
         for section, lines in self.menus[goods].items():
             for line in lines:
@@ -268,7 +274,8 @@ class Catalogue:
             self.builder.id(self.prefix["group"], k): (k, g)
             for k, g in self.menus["options"].items()
         }
-        picked, extra = [], 0
+        picked = []
+        extra = 0
         for key, group in (groups[g] for g in item["options"]):
             if group.get("required"):
                 name, delta = (

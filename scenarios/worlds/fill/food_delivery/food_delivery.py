@@ -56,7 +56,8 @@ def _told(builder: Builder, seeds: dict[str, Any]) -> list[int]:
 
 def _areas(builder: Builder, seeds: dict[str, Any]) -> None:
     """Write the postal codes where couriers drive: those of all places, each in the middle of them, and more of the seeds."""
-    cities, found = {c["key"]: c for c in builder.person["cities"]}, {}
+    cities = {c["key"]: c for c in builder.person["cities"]}
+    found = {}
     for said in [
         *builder.places.values(),
         *seeds.get("kitchens", {}).values(),
@@ -88,8 +89,14 @@ class Provider:
     def __init__(
         self, builder: Builder, seeds: dict[str, Any], name: str, model: Any, meals: list[int]
     ) -> None:
-        self.builder, self.name, self.model, self.words = builder, name, model, model.WORDS
-        self.seeds, self.own, self.person, self.meals = seeds, seeds[name], builder.person, meals
+        self.builder = builder
+        self.name = name
+        self.model = model
+        self.words = model.WORDS
+        self.seeds = seeds
+        self.own = seeds[name]
+        self.person = builder.person
+        self.meals = meals
         self.books = Catalogue(builder, seeds, name, PREFIXES[name])
         self.since = parse_time(self.own["since"])
         self.members: list[dict[str, Any]] = [
@@ -154,7 +161,8 @@ class Provider:
 
     # -- the account ----------------------------------------------------------------------------------------------------
     def _account(self) -> None:
-        who, begun = self.person, iso(self.since)
+        who = self.person
+        begun = iso(self.since)
         row = {
             "name": who["name"],
             "email": who["emails"][self.own.get("email", "personal")],
@@ -187,7 +195,8 @@ class Provider:
                 gone = f"{said['removed']}T18:00:00Z"
                 self.builder.change(gone, f"{self.name}_addresses", made, removed_at=gone)
         for n, (key, said) in enumerate(self.own["cards"].items()):
-            card, at = who["cards"].get(key) or said, self.since + 300 + n * 60
+            card = who["cards"].get(key) or said
+            at = self.since + 300 + n * 60
             row = {k: card[k] for k in ("brand", "last4")} | {
                 "expires": str(card["expires"]),
                 "name": who["name"],
@@ -200,10 +209,8 @@ class Provider:
         for member in self.members:
             self._add(member["since"], "memberships", **member)
         for key, said in self.own["offers"].items():
-            place, known = (
-                said.get("place"),
-                min(said["starts_at"], iso(self.builder.start - 86_400)),
-            )
+            place = said.get("place")
+            known = min(said["starts_at"], iso(self.builder.start - 86_400))
             row = {"percent": None, "members_only": False, "once": True, "saved_at": known}
             row |= {k: v for k, v in said.items() if k != "place"}
             row |= {
@@ -224,10 +231,8 @@ class Provider:
         number = 0
         while (at := self.builder.moment(f"{first}T{pattern['at']}")) < self.builder.start - 43_200:
             number += 1
-            chance, key = (
-                self.builder.chance(self.name, pattern["key"], number),
-                f"{pattern['key']}-{number}",
-            )
+            chance = self.builder.chance(self.name, pattern["key"], number)
+            key = f"{pattern['key']}-{number}"
             keep = chance.random() >= pattern.get("skip", 0.15) and str(first) <= str(
                 pattern.get("until", "9")
             )
@@ -309,7 +314,8 @@ class Provider:
     def order(self, said: dict[str, Any], **extra: Any) -> dict[str, Any]:
         """Write one order with its lines, and what happened to it later."""
         at = said["epoch"] if "epoch" in said else self.builder.moment(said["at"])
-        place, address = self.books.places[said["place"]], self.addresses[said.get("to", "home")]
+        place = self.books.places[said["place"]]
+        address = self.addresses[said.get("to", "home")]
         window = None
         if "window" in said:
             begin = self.builder.moment(said["window"])
@@ -331,7 +337,8 @@ class Provider:
             )
         lines = self._lines(said, at)
         offer = self.offers.get(said.get("offer", ""))
-        member, tip = rules.holds(self.members, iso(at)) is not None, cents(said["tip"])
+        member = rules.holds(self.members, iso(at)) is not None
+        tip = cents(said["tip"])
         while "chance" in said and pricing.subtotal(lines) < place["min_order"]:
             lines[0]["quantity"] += 1
         goods = pricing.subtotal(lines)
@@ -399,7 +406,8 @@ class Provider:
         more: dict[str, Any],
     ) -> pricing.Price:
         """Return a price that comes to the total that a happening tells; items cost what they did then, the service fee is the rest."""
-        total, n = cents(said["total"]), 0
+        total = cents(said["total"])
+        n = 0
         while pricing.subtotal(lines) * 1.45 + 600 < total - more["tip"]:
             lines[n % len(lines)]["quantity"] += 1
             n += 1
@@ -418,7 +426,8 @@ class Provider:
         )
 
     def _later(self, said: dict[str, Any], row: dict[str, Any], paid: int) -> None:
-        table, changes = f"{self.name}_orders", []
+        table = f"{self.name}_orders"
+        changes = []
         if "cancelled" in said:
             gone = said["cancelled"]
             fee = cents(gone.get("fee", 0))
@@ -452,7 +461,8 @@ class Provider:
 
     # -- what one provider alone has --------------------------------------------------------------------------------------
     def _group(self, said: dict[str, Any]) -> None:
-        at, made = self.builder.moment(said["at"]), self.builder.id("ueg", said["key"])
+        at = self.builder.moment(said["at"])
+        made = self.builder.id("ueg", said["key"])
         row = {
             "restaurant_id": self.books.places[said["place"]]["id"],
             "host": self.person["name"],
@@ -484,11 +494,10 @@ class Provider:
                 lines.append(line | {"participant": who})
         if "ordered" in said:
             ordered = at + said["ordered"] * 60
-            place, address = self.books.places[said["place"]], self.addresses[said["to"]]
-            away, member = (
-                catalogue.distance(place, address) or 0.0,
-                rules.holds(self.members, iso(ordered)) is not None,
-            )
+            place = self.books.places[said["place"]]
+            address = self.addresses[said["to"]]
+            away = catalogue.distance(place, address) or 0.0
+            member = rules.holds(self.members, iso(ordered)) is not None
             more = {"member": member, "discount": 0, "tip": cents(said["tip"])}
             cost = pricing.price(
                 self.model.TARIFF, place, pricing.subtotal(lines), away, ordered, **more
@@ -505,8 +514,10 @@ class Provider:
             self.builder.change(ordered, "uber_eats_groups", made, order_id=order["id"])
 
     def _gift(self, said: dict[str, Any]) -> None:
-        at, who = self.builder.moment(said["at"]), self.person["people"][said["for"]]
-        place, lines = self.books.places[said["place"]], self._lines(said, at)
+        at = self.builder.moment(said["at"])
+        who = self.person["people"][said["for"]]
+        place = self.books.places[said["place"]]
+        lines = self._lines(said, at)
         member = rules.holds(self.members, iso(at)) is not None
         cost = pricing.price(
             self.model.TARIFF,
@@ -518,7 +529,8 @@ class Provider:
             discount=0,
             tip=0,
         )
-        claim_by, claims = at + CLAIM_DAYS * 86_400, said.get("claimed_after")
+        claim_by = at + CLAIM_DAYS * 86_400
+        claims = said.get("claimed_after")
         begins = (
             claim_by
             if claims is None

@@ -95,7 +95,8 @@ class Catalogue:
         key = said.get("key") or slug(title)
         if key in self.albums:
             raise InputError(f"_music_catalogue.yaml: two albums have the key {key}")
-        only, how = said.get("only"), said.get("how")
+        only = said.get("only")
+        how = said.get("how")
         ids = {
             "spotify_id": self.id("spal", key) if only != "apple" else None,
             "apple_id": self.id("apal", key) if only != "spotify" else None,
@@ -119,7 +120,8 @@ class Catalogue:
         before = self.albums[said["of"]] if "of" in said else []
         self.albums[key] = []
         for number in range(1, count + 1):
-            chance, song = draw("track", key, number), said.get("songs", {}).get(number, {})
+            chance = draw("track", key, number)
+            song = said.get("songs", {}).get(number, {})
             song = {"title": song} if isinstance(song, str) else song
             origin, version = self._origin(song, before, number, how, said.get("more", 0), count)
             name = (
@@ -200,7 +202,8 @@ class Catalogue:
 
     def _title(self, genre: str, album: str, number: int) -> str:
         """Return a title from the genre's words that nobody of the genre used before."""
-        words, used = self.seeds["words"][genre], self.used.setdefault(genre, set())
+        words = self.seeds["words"][genre]
+        used = self.used.setdefault(genre, set())
         for attempt in range(500):
             chance = draw("title", album, number, attempt)
             one, two = (
@@ -248,7 +251,8 @@ class Catalogue:
     def podcasts(self) -> None:
         """Write shows with episodes up to the start of the world, and a few that come after it."""
         for key, show in self.seeds["shows"].items():
-            show_id, spanish = self.id("spsh", key), show["about"].startswith("Cuentos")
+            show_id = self.id("spsh", key)
+            spanish = show["about"].startswith("Cuentos")
             row = {
                 "name": show["name"],
                 "publisher": show["publisher"],
@@ -264,10 +268,8 @@ class Catalogue:
             for number in range(1, show["count"] + AHEAD + 1):
                 day = last + timedelta(days=show["every"] * (number - show["count"]))
                 at = int(datetime.combine(day, time(9), UTC).timestamp())
-                subject, lap = (
-                    show["subjects"][(number - 1) % len(show["subjects"])],
-                    (number - 1) // len(show["subjects"]),
-                )
+                subject = show["subjects"][(number - 1) % len(show["subjects"])]
+                lap = (number - 1) // len(show["subjects"])
                 name = f"{number}. {subject}" + (
                     ", again" if lap and not spanish else ", otra vez" if lap else ""
                 )
@@ -288,7 +290,8 @@ class Catalogue:
 
     def stations(self) -> None:
         """Write Apple Music's stations, its own playlists and what its editors say."""
-        add, since = self.builder.add, self.since
+        add = self.builder.add
+        since = self.since
         for key, station in self.seeds["stations"].items():
             add(since, "apple_music_stations", id=self.id("apst", key), **station)
         for key, said in self.seeds["curated"].items():

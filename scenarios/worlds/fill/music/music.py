@@ -15,7 +15,8 @@ from scenarios.worlds.fill.music._catalogue import Catalogue, Track
 from servers.kit.errors import InputError
 from servers.kit.values import iso
 
-DAY, WEEK = 86_400, 7 * 86_400
+DAY = 86_400
+WEEK = 7 * 86_400
 KNOWN_DAYS = 700
 """How long before the start of the world the accounts exist."""
 
@@ -32,10 +33,16 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 class Listener:
     """What is written alike for both providers: libraries, plays, the state of the player, playlists of happenings."""
 
-    provider, tables, playlists, items, prefixes = "", "", "", "", ("", "", "")
+    provider = ""
+    tables = ""
+    playlists = ""
+    items = ""
+    prefixes = ("", "", "")
 
     def __init__(self, builder: Builder, catalogue: Catalogue, seeds: dict[str, Any]) -> None:
-        self.builder, self.catalogue, self.seeds = builder, catalogue, seeds
+        self.builder = builder
+        self.catalogue = catalogue
+        self.seeds = seeds
         self.first = catalogue.since
         self.cities = {c["key"]: ZoneInfo(c["timezone"]) for c in builder.person["cities"]}
         self.numbers = {"plays": 0, "items": 0}
@@ -86,7 +93,8 @@ class Listener:
 
     def library(self) -> None:
         """Write what is kept and followed, spread over the last months."""
-        said, start = self.seeds["library"], self.builder.start
+        said = self.seeds["library"]
+        start = self.builder.start
         _, album, artist = self.prefixes
         kinds = {
             "track": [t.ids[self.provider] for t in self.chosen(said, "library")],
@@ -120,7 +128,8 @@ class Listener:
 
     def plays(self) -> None:
         """Write what was heard: sums by week, and in the last days each song."""
-        said, start = self.seeds["plays"], self.builder.start
+        said = self.seeds["plays"]
+        start = self.builder.start
         pool = self.chosen(said, "plays")
         for week in range(said["weeks"], 0, -1):
             chance = self.chance("week", week)
@@ -151,7 +160,8 @@ class Listener:
 
     def player(self, **more: Any) -> None:
         """Write the player, silent when the account began, and what was paused before the start: an album from one of its tracks."""
-        said, begins = self.seeds["player"], iso(self.first)
+        said = self.seeds["player"]
+        begins = iso(self.first)
         modes = {"playing": False, "shuffle": False, "repeat": "off"}
         silence: dict[str, Any] = {
             "items": [],
@@ -172,7 +182,9 @@ class Listener:
             **more,
         )
         items = [t.ids[self.provider] for t in self.catalogue.albums[said["album"]]]
-        place, album, at = said["place"], self.id(self.prefixes[1], said["album"]), self.paused
+        place = said["place"]
+        album = self.id(self.prefixes[1], said["album"])
+        at = self.paused
         state = {
             "items": items,
             "place": place,
@@ -272,16 +284,15 @@ class Listener:
 class Spotify(Listener):
     """Writes Spotify's rows."""
 
-    provider, tables, items, prefixes = (
-        "spotify",
-        "spotify",
-        "spotify_playlist_items",
-        ("spt", "spal", "spar"),
-    )
+    provider = "spotify"
+    tables = "spotify"
+    items = "spotify_playlist_items"
+    prefixes = ("spt", "spal", "spar")
 
     def fill(self) -> None:
         """Write everything."""
-        seeds, who = self.seeds, self.builder.person
+        seeds = self.seeds
+        who = self.builder.person
         profile = {
             "name": who["name"],
             "email": who["emails"]["personal"],
@@ -403,10 +414,8 @@ class Spotify(Listener):
 
     def blend(self, key: str, created: int, number: int) -> None:
         """Write a blend with a friend, with the tracks that it had when it was made."""
-        who, mine = (
-            self.builder.person["people"][key]["name"].split()[0],
-            self.builder.person["name"].split()[0],
-        )
+        who = self.builder.person["people"][key]["name"].split()[0]
+        mine = self.builder.person["name"].split()[0]
         tracks = self.catalogue.pick(
             "spotify",
             16,
@@ -445,7 +454,8 @@ class Spotify(Listener):
         """Write a jam of a friend or of one's own that began some hours ago."""
         at = self.builder.start - round(said["hours_ago"] * 3600)
         ends = at + round(said.get("hours", 8) * 3600)
-        jam, host = self.id("spj", key), self.id("spu", said["host"])
+        jam = self.id("spj", key)
+        host = self.id("spu", said["host"])
         self.builder.add(
             at, "spotify_jams", id=jam, host_id=host, started_at=iso(at), ends_at=iso(ends)
         )
@@ -473,16 +483,15 @@ class Spotify(Listener):
 class Apple(Listener):
     """Writes Apple Music's rows."""
 
-    provider, tables, items, prefixes = (
-        "apple",
-        "apple_music",
-        "apple_music_entries",
-        ("apt", "apal", "apar"),
-    )
+    provider = "apple"
+    tables = "apple_music"
+    items = "apple_music_entries"
+    prefixes = ("apt", "apal", "apar")
 
     def fill(self) -> None:
         """Write everything."""
-        seeds, who = self.seeds, self.builder.person
+        seeds = self.seeds
+        who = self.builder.person
         row = {
             "name": who["name"],
             "email": who["emails"]["personal"],

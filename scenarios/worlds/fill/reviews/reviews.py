@@ -46,7 +46,9 @@ class Site:
     """Writes one site's rows."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any], site: str) -> None:
-        self.builder, self.seeds, self.site = builder, seeds, site
+        self.builder = builder
+        self.seeds = seeds
+        self.site = site
         self.parts = parsed(PHRASES)
         self.towns = parsed(CITIES)
         self.cities = {c["key"]: c for c in builder.person["cities"]}
@@ -113,7 +115,9 @@ class Site:
         return found
 
     def _extra(self, city: str, number: int) -> dict[str, Any]:
-        parts, where, key = self.towns["cities"][city], self.cities[city], f"{city}-{number}"
+        parts = self.towns["cities"][city]
+        where = self.cities[city]
+        key = f"{city}-{number}"
         chance = self.builder.chance("extra", key)
         start = self.builder.chance("forms", city).randrange(0, len(self.parts["extra"]), 2)
         kind, category, name, price, hours = self.parts["extra"][
@@ -237,7 +241,8 @@ class Site:
         chance: Random,
         story: dict[str, Any] | None,
     ) -> None:
-        usual, body = (story or {}).get("before") or place.get("rating", 4.0), None
+        usual = (story or {}).get("before") or place.get("rating", 4.0)
+        body = None
         if story and story["what"] == "decline":
             turned = at >= self.builder.moment(f"{story['since']}T00:00")
             usual = story["after"] if turned else story["before"]
@@ -364,7 +369,8 @@ class Site:
     def _text(self, chance: Random, place: dict[str, Any], stars: int, name: str) -> str:
         said = self.parts["say"][self._group(place)]
         tone = "good" if stars >= 4 else ("mixed" if stars == 3 else "bad")
-        first, tail = self._fresh(chance, said[tone], place), self._tail(chance)
+        first = self._fresh(chance, said[tone], place)
+        tail = self._tail(chance)
         text = first + tail
         more = self.builder.chance("more", self.site, name)
         while text in self.told:  # nobody writes word for word what another wrote
@@ -430,8 +436,10 @@ class Site:
     # -- the person's own side ------------------------------------------------------------------------------------
     def own(self) -> None:
         """Write the account, own reviews, and what is saved, listed, asked, photographed and visited."""
-        who, (_, review, _, answer) = self.builder.person, SITES[self.site]
-        first, last = who["name"].split()[0], who["name"].split()[-1]
+        who = self.builder.person
+        (_, review, _, answer) = SITES[self.site]
+        first = who["name"].split()[0]
+        last = who["name"].split()[-1]
         shown = f"{first} {last[0]}." if self.site == "yelp" else who["name"]
         home = who["cities"][0]["key"]
         self.add(
@@ -444,7 +452,8 @@ class Site:
             shown=shown,
         )
         for said in self.mine:
-            key, at = self.id(review, f"mine-{said['place']}"), said["at"]
+            key = self.id(review, f"mine-{said['place']}")
+            at = said["at"]
             row = {
                 "business_id": self.listed(said["place"]),
                 "author": shown,
@@ -485,7 +494,8 @@ class Site:
                 saved_at=iso(at),
             )
         for said in kept["lists"]:
-            at, made = parse_time(said["at"]), self.id(marks[1], said["key"])
+            at = parse_time(said["at"])
+            made = self.id(marks[1], said["key"])
             self.add(
                 at,
                 "lists",
@@ -495,7 +505,8 @@ class Site:
                 created_at=iso(at),
             )
             for number, (place, note) in enumerate(said["places"].items()):
-                when, item = at + (number + 1) * 700, self.id(marks[2], f"{said['key']}-{place}")
+                when = at + (number + 1) * 700
+                item = self.id(marks[2], f"{said['key']}-{place}")
                 row = {
                     "list_id": made,
                     "business_id": self.listed(place),

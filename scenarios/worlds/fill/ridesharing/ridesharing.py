@@ -45,7 +45,8 @@ class Map:
     """Cities and places, with the moments of their local clocks."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
-        self.builder, self.seeds = builder, seeds
+        self.builder = builder
+        self.seeds = seeds
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
         self.cities: dict[str, dict[str, Any]] = {}
         for city in builder.person["cities"]:
@@ -135,8 +136,12 @@ class Provider:
     """Writes one provider's rows."""
 
     def __init__(self, town: Map, name: str, seeds: dict[str, Any]) -> None:
-        self.town, self.name, self.seeds, self.builder = town, name, seeds, town.builder
-        self.modes, self.short = MODES[name], PREFIX[name]
+        self.town = town
+        self.name = name
+        self.seeds = seeds
+        self.builder = town.builder
+        self.modes = MODES[name]
+        self.short = PREFIX[name]
         self.drivers: dict[str, list[dict[str, Any]]] = {}
 
     def id(self, kind: str, key: str) -> str:
@@ -160,7 +165,8 @@ class Provider:
 
     def account(self) -> None:
         """Write who rides, saved places, what pays, and offers."""
-        person, first = self.builder.person, self.town.first
+        person = self.builder.person
+        first = self.town.first
         row = {
             "name": person["name"],
             "email": person["emails"]["personal"],
@@ -242,10 +248,13 @@ class Provider:
     # -- rides --------------------------------------------------------------------------------------------------------
     def ride(self, said: dict[str, Any]) -> None:
         """Write one ride, past or scheduled."""
-        at, made = said["at"], self.id("r", said["key"])
-        (start, city), (end, _) = self.town.spots[said["from"]], self.town.spots[said["to"]]
+        at = said["at"]
+        made = self.id("r", said["key"])
+        (start, city) = self.town.spots[said["from"]]
+        (end, _) = self.town.spots[said["to"]]
         kind = KINDS[self.name].get(said.get("type", "standard"), said.get("type", "standard"))
-        mode, chance = self.modes[kind], self.builder.chance("ride", said["key"])
+        mode = self.modes[kind]
+        chance = self.builder.chance("ride", said["key"])
         ahead = "made" in said
         asked = min(self.town.moment(str(said["made"])), self.builder.start) if ahead else at
         via = [self.town.spots[s][0] for s in said.get("stops", [])]
@@ -333,7 +342,8 @@ class Provider:
                 else roads.fare(mode, city, route, percent)
             )
             return asked + (uber.RESERVE_FEE if ahead and self.name == "uber" else 0), percent
-        fare, plain = cents(said["fare"]), roads.fare(mode, city, route, 0) - mode.booking
+        fare = cents(said["fare"])
+        plain = roads.fare(mode, city, route, 0) - mode.booking
         more = round((fare - mode.booking - plain) * 20 / plain) * 5
         return fare, 0 if ahead else min(150, max(0, more))
 
@@ -392,12 +402,12 @@ class Provider:
 
     def parcel(self, said: dict[str, Any]) -> None:
         """Write one parcel to somebody the person knows."""
-        at, made = self.town.moment(said["at"]), self.id("d", said["key"])
-        (start, city), (end, _) = self.town.spots[said["from"]], self.town.spots[said["to"]]
-        route, who = (
-            roads.route(city, [start, end], at),
-            self.builder.person["people"][said["with"]],
-        )
+        at = self.town.moment(said["at"])
+        made = self.id("d", said["key"])
+        (start, city) = self.town.spots[said["from"]]
+        (end, _) = self.town.spots[said["to"]]
+        route = roads.route(city, [start, end], at)
+        who = self.builder.person["people"][said["with"]]
         crew = self.drivers[city["id"]]
         row: dict[str, Any] = {
             "id": made,

@@ -31,12 +31,10 @@ class Orders:
         accounts: dict[str, dict[str, Any]],
         states: dict[str, str],
     ) -> None:
-        self.builder, self.products, self.accounts, self.states = (
-            builder,
-            products,
-            accounts,
-            states,
-        )
+        self.builder = builder
+        self.products = products
+        self.accounts = accounts
+        self.states = states
         self._charges = 0
         self.placed: dict[str, set[str]] = {name: set() for name in PREFIX}
         self.known: dict[tuple[str, str], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
@@ -69,13 +67,13 @@ class Orders:
         `said` may hold pay, how, to (address), store, days, took, arrives, total, rate (percent off), option, plan, code, off, slot, waits,
         late, lost, double, cancel, why, back, refund.
         """
-        prefix, chance = PREFIX[shop], self.builder.chance("order", shop, key)
-        order_id, how = self.builder.id(prefix + "o", key), said.get("how", "shipping")
+        prefix = PREFIX[shop]
+        chance = self.builder.chance("order", shop, key)
+        order_id = self.builder.id(prefix + "o", key)
+        how = said.get("how", "shipping")
         method = self.builder.id(prefix + "m", said.get("pay") or self.accounts[shop]["pay"])
-        to, store = (
-            said.get("to", "home"),
-            str(said.get("store") or self.accounts[shop].get("store")),
-        )
+        to = said.get("to", "home")
+        store = str(said.get("store") or self.accounts[shop].get("store"))
         by_parcel = how not in rules.PICKUP
         row: dict[str, Any] = {
             "id": order_id,
@@ -254,7 +252,8 @@ class Orders:
         )
         sums = [cents(said["total"]) - (cents(said["back"]["refund"]) if apart is not None else 0)]
         sums += [cents(said["back"]["refund"])] if apart is not None else []
-        found, taxes = list(prices), [0] * len(lines)
+        found = list(prices)
+        taxes = [0] * len(lines)
         for group, gross in zip(groups, sums, strict=True):
             if not group:
                 continue
@@ -325,7 +324,8 @@ class Orders:
             self.charge(shop, row, when, when, -cents(amount), why, items[0]["id"])
         if "back" not in said:
             return
-        back, done = said["back"], parse_time(row["done_at"])
+        back = said["back"]
+        done = parse_time(row["done_at"])
         asked = (
             self.moment(back["at"])
             if "at" in back
@@ -334,7 +334,8 @@ class Orders:
         asked = max(asked, done + HOUR)
         method = back.get("method", "mail")
         travel, handling = rules.TRAVEL[method]
-        received, refunded = asked + travel, asked + travel + handling
+        received = asked + travel
+        refunded = asked + travel + handling
         if back.get("done"):
             refunded = min(refunded, self.builder.start - HOUR)
             received = min(received, refunded - HOUR)
@@ -361,7 +362,8 @@ class Orders:
     def match(self, said: dict[str, Any]) -> None:
         """Write a request to match a competitor's price, decided long ago."""
         row, items = self.known["walmart", said["order"]]
-        item, at = items[0], parse_time(row["placed_at"]) + said["after"] * DAY
+        item = items[0]
+        at = parse_time(row["placed_at"]) + said["after"] * DAY
         back = cents(said["back"]) if "back" in said else 0
         made = {
             "order_id": row["id"],
@@ -397,7 +399,8 @@ class Orders:
     def routines(self, found: list[dict[str, Any]], since: int) -> None:
         """Write orders that came back every so many days until the start of the world."""
         for said in found:
-            chance, number = self.builder.chance("routine", said["key"]), 0
+            chance = self.builder.chance("routine", said["key"])
+            number = 0
             at = self.later(
                 since, said.get("first", chance.randint(3, said["every"])), said.get("hour", 19)
             )

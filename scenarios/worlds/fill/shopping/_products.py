@@ -36,7 +36,8 @@ class Products:
     """Writes items and products; remembers what each shop sells, for orders and carts."""
 
     def __init__(self, builder: Builder, since: int) -> None:
-        self.builder, self.since = builder, since
+        self.builder = builder
+        self.since = since
         self.sold: dict[str, dict[str, list[dict[str, Any]]]] = {name: {} for name in PREFIX}
         self.items: dict[str, dict[str, Any]] = {}
         self.offers: dict[str, list[dict[str, Any]]] = {}
@@ -120,7 +121,8 @@ class Products:
 
     def _stars(self, shop: str, key: str) -> list[int]:
         chance = self.builder.chance("stars", shop, key)
-        many, good = int(10 ** chance.uniform(0.6, 3.3)), chance.uniform(0.45, 0.75)
+        many = int(10 ** chance.uniform(0.6, 3.3))
+        good = chance.uniform(0.45, 0.75)
         shares = (0.05, 0.04, (1 - good) * 0.25, (1 - good) * 0.55, good)
         return [int(many * s * chance.uniform(0.7, 1.3)) for s in shares]
 
@@ -182,10 +184,8 @@ class Products:
             for seller in chance.sample(
                 ["brightdeal", "cascade", "hillmark", "northgate"], chance.choice([0, 0, 1, 1, 2])
             ):
-                worth, post = (
-                    int(base * chance.uniform(0.9, 1.12)) // 10 * 10 + 5,
-                    chance.choice([0, 399, 599]),
-                )
+                worth = int(base * chance.uniform(0.9, 1.12)) // 10 * 10 + 5
+                post = chance.choice([0, 399, 599])
                 self._offer(
                     key,
                     seller,
@@ -265,9 +265,12 @@ class Products:
     def _listings(
         self, short: str, key: str, common: dict[str, Any], base: int, more: dict[str, Any]
     ) -> None:
-        shop, builder = SHOPS[short], self.builder
-        prefix, table = PREFIX[shop] + "p", f"{shop}_products"
-        names, values = list(more.get("v", {})), list(combinations(*more.get("v", {}).values()))
+        shop = SHOPS[short]
+        builder = self.builder
+        prefix = PREFIX[shop] + "p"
+        table = f"{shop}_products"
+        names = list(more.get("v", {}))
+        values = list(combinations(*more.get("v", {}).values()))
         chance = builder.chance("listing", shop, key)
         special = self._special(short, chance, base, more)
         family = self.id(prefix, key)
@@ -307,7 +310,9 @@ class Products:
     def _special(self, short: str, chance: Any, base: int, more: dict[str, Any]) -> dict[str, Any]:
         share, first, last = more.get("cut", {}).get(short, (0, 0, 0))
         if not share and short == "w" and chance.random() < 0.06 and not more.get("steady"):
-            share, first, last = 0.1, -chance.randint(2, 20), chance.randint(3, 40)
+            share = 0.1
+            first = -chance.randint(2, 20)
+            last = chance.randint(3, 40)
         if not share:
             return {"special": None, "special_from": None, "special_until": None}
         start = self.builder.start

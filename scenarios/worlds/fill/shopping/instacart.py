@@ -47,7 +47,8 @@ class Shelf:
     """What can be bought where, and by whom."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
-        self.builder, self.seeds = builder, seeds
+        self.builder = builder
+        self.seeds = seeds
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
         self.products: dict[str, dict[str, Any]] = {}
         self.families: dict[str, list[dict[str, Any]]] = {}
@@ -152,8 +153,10 @@ class Shelf:
         self.kept[key] = {}
 
     def _exception(self, number: int, said: dict[str, Any]) -> None:
-        store, product = self.stores[said["store"]], self.products[said["product"]]
-        begin, end = self.moment(said["from"]), self.moment(said["to"])
+        store = self.stores[said["store"]]
+        product = self.products[said["product"]]
+        begin = self.moment(said["from"])
+        end = self.moment(said["to"])
         row = {
             "store_id": store["id"],
             "product_id": product["id"],
@@ -188,7 +191,9 @@ class Shelf:
 
     def account(self) -> None:
         """Write who shops, where to, and with which cards."""
-        person, add, first = self.builder.person, self.builder.add, self.first
+        person = self.builder.person
+        add = self.builder.add
+        first = self.first
         who = {
             "name": person["name"],
             "email": person["emails"]["personal"],
@@ -236,7 +241,8 @@ class Shelf:
         """Write the carts that wait for a checkout."""
         for key, said in self.seeds["carts"].items():
             at = self.moment(said["at"])
-            cart, store = self.id("c", key), self.stores[said["store"]]
+            cart = self.id("c", key)
+            store = self.stores[said["store"]]
             self.builder.add(
                 at,
                 "instacart_carts",
@@ -284,10 +290,12 @@ class Shelf:
 
     def meant(self, text: str, store: dict[str, Any]) -> dict[str, Any]:
         """Return the product that a word of the person's life means, carried by the store where possible."""
-        said, raw = tokens(text), set(re.findall(r"[a-zñ]+", text.lower()))
+        said = tokens(text)
+        raw = set(re.findall(r"[a-zñ]+", text.lower()))
 
         def fit(row: dict[str, Any]) -> tuple[float, bool, bool]:
-            kind, name = tokens(row["family"]), tokens(row["name"])
+            kind = tokens(row["family"])
+            name = tokens(row["name"])
             exact = len(raw & set(row["family"].split())) / 10
             near = len(said & kind) / len(set(row["family"].split()))
             return (
@@ -312,7 +320,9 @@ class Book:
     """Writes orders."""
 
     def __init__(self, shelf: Shelf) -> None:
-        self.shelf, self.builder, self.seeds = shelf, shelf.builder, shelf.seeds
+        self.shelf = shelf
+        self.builder = shelf.builder
+        self.seeds = shelf.seeds
 
     def said(self) -> Iterator[dict[str, Any]]:
         """Yield every order as `{key, store, at, window, lines}`: of the person's life, single ones, then of habits."""
@@ -357,7 +367,8 @@ class Book:
 
     def _of_life(self, event: dict[str, Any], buy: dict[str, Any], made: int) -> dict[str, Any]:
         key = event["place"] if event.get("place") in self.shelf.stores else self.seeds["store"]
-        lines, told = [], []
+        lines = []
+        told = []
         for text in buy["items"]:
             lines.append(
                 (
@@ -394,8 +405,11 @@ class Book:
     # -- one order ----------------------------------------------------------------------------------------------------
     def order(self, said: dict[str, Any]) -> None:
         """Write one order with its items, and its issue if it had one."""
-        shelf, store = self.shelf, self.shelf.stores[said["store"]]
-        made, at, kept = shelf.id("o", said["key"]), said["at"], shelf.kept[said["store"]]
+        shelf = self.shelf
+        store = self.shelf.stores[said["store"]]
+        made = shelf.id("o", said["key"])
+        at = said["at"]
+        kept = shelf.kept[said["store"]]
         begin, end = min(
             (s for s in stock.slots(store, at, 16) if s[0] >= at + 3600),
             key=lambda s: (abs(s[0] - said["window"]), s),
@@ -405,7 +419,8 @@ class Book:
             for row, count, *more in said["lines"]
         ]
         prices = {row["id"]: stock.price(store, row, at, kept) for row, *_ in lines}
-        fee, tip = stock.slot_fee(store, begin), 200 + 100 * int(6 * share("tip", made))
+        fee = stock.slot_fee(store, begin)
+        tip = 200 + 100 * int(6 * share("tip", made))
         if "total" in said:
             lines, fee, tip = self._to_total(said, lines, prices, fee)
         subtotal = sum(prices[row["id"]] * count for row, count, *_ in lines)
@@ -534,7 +549,8 @@ class Book:
         self, said: dict[str, Any], row: dict[str, Any], lines: list[tuple[Any, ...]]
     ) -> None:
         """Write what followed a delivery: a rating, an issue."""
-        chance, over = self.builder.chance("after", said["key"]), parse_time(row["arrives_at"])
+        chance = self.builder.chance("after", said["key"])
+        over = parse_time(row["arrives_at"])
         if "rating" in said or ("plain" not in said and chance.random() < 0.35):
             at = min(over + chance.randrange(1200, 40_000), self.builder.start)
             stars, words = said.get("rating", [chance.choices((5, 4, 3), (75, 19, 6))[0], None])

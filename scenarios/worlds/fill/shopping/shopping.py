@@ -29,7 +29,8 @@ class Shops:
     """The shops of one world."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
-        self.builder, self.seeds = builder, seeds
+        self.builder = builder
+        self.seeds = seeds
         self.since = builder.start - seeds.get("days", 365) * DAY
         self.opened = builder.start - _OPENED * DAY
         self.products = Products(builder, self.opened)
@@ -165,12 +166,10 @@ class Shops:
 
     # -- the account ------------------------------------------------------------------------------------------
     def _account(self, shop: str) -> None:
-        builder, person, said, prefix = (
-            self.builder,
-            self.builder.person,
-            self.seeds[shop],
-            PREFIX[shop],
-        )
+        builder = self.builder
+        person = self.builder.person
+        said = self.seeds[shop]
+        prefix = PREFIX[shop]
         own: dict[str, Any] = {
             "amazon": {"prime_until": said.get("prime_until")},
             "walmart": {"plus_until": said.get("plus_until")},
@@ -224,7 +223,9 @@ class Shops:
             self._in_cart(shop, number, key, chosen, count)
 
     def _cards(self, shop: str) -> None:
-        said, prefix, person = self.seeds[shop], PREFIX[shop], self.builder.person
+        said = self.seeds[shop]
+        prefix = PREFIX[shop]
+        person = self.builder.person
         rows = []
         for key in said["cards"]:
             card = person["cards"][key]
@@ -340,7 +341,8 @@ class Shops:
             )
 
     def _reviews(self, shop: str) -> None:
-        authors, texts = catalogue()["authors"], catalogue()["reviews"]
+        authors = catalogue()["authors"]
+        texts = catalogue()["reviews"]
         for key, rows in self.products.sold[shop].items():
             chance = self.builder.chance("reviews", shop, key)
             department = self.products.items[key]["department"]
@@ -372,7 +374,8 @@ class Shops:
     # -- what the person did ----------------------------------------------------------------------------------
     def _own_reviews(self, orders: Orders) -> None:
         for said in self.seeds.get("reviews", []):
-            shop, at = said["shop"], orders.moment(said["at"])
+            shop = said["shop"]
+            at = orders.moment(said["at"])
             row = self.products.sold[shop][said["product"]][0]
             made = {
                 "subject": row["id"],
@@ -396,11 +399,9 @@ class Shops:
             ("walmart", "walmart_reorders", "wmb"),
         ):
             for said in self.seeds[shop].get("plans", []):
-                key, every, upcoming = (
-                    said["product"],
-                    said["every"],
-                    self.builder.start + said["next"] * 3600,
-                )
+                key = said["product"]
+                every = said["every"]
+                upcoming = self.builder.start + said["next"] * 3600
                 upcoming -= said.get("canceled", 0) * DAY
                 first = upcoming - said["times"] * every * DAY
                 row: dict[str, Any] = {

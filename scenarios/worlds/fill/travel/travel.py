@@ -53,7 +53,9 @@ class Travel:
     """Writes travel rows."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any], parts: dict[str, Any]) -> None:
-        self.builder, self.seeds, self.parts = builder, seeds, parts
+        self.builder = builder
+        self.seeds = seeds
+        self.parts = parts
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
         self.cities = {c["key"]: c for c in builder.person["cities"]}
         self.places = {k: p for k, p in builder.places.items() if p["kind"] == "hotel"}
@@ -157,7 +159,8 @@ class Travel:
             for key, place in self.places.items()
             if place["city"] == city and "closed_since" not in place
         ]
-        wanted, forms = self.seeds["destinations"].get(city, ELSEWHERE), self.parts["forms"]
+        wanted = self.seeds["destinations"].get(city, ELSEWHERE)
+        forms = self.parts["forms"]
         offset = self.builder.chance("forms", city).randrange(0, len(forms), 2)
         for number in range(max(0, wanted - len(found))):
             form = forms[(offset + number) % len(forms)]
@@ -167,7 +170,9 @@ class Travel:
         return found
 
     def _made(self, city: str, number: int, form: list[Any], word: str) -> House:
-        said, key, where = self.parts["cities"][city], f"{city}-{number}", self.cities[city]
+        said = self.parts["cities"][city]
+        key = f"{city}-{number}"
+        where = self.cities[city]
         chance = self.builder.chance("hotel", key)
         pattern, kind, stars, template = form
         row = {
@@ -241,7 +246,8 @@ class Travel:
         hotel_id = self.builder.id("htl", house.key)
         self.builder.add(self.first, "travel_hotels", id=hotel_id, **house.row)
         for site in house.sites:
-            own, chance = SITES[site], self.builder.chance("site", site, house.key)
+            own = SITES[site]
+            chance = self.builder.chance("site", site, house.key)
             score = round(min(5.0, max(1.5, house.rating + chance.uniform(-0.25, 0.25))), 1)
             row: dict[str, Any] = {
                 "hotel_id": hotel_id,
@@ -290,7 +296,8 @@ class Travel:
             usual = told["total"] / taxed / _nights(told) / house.rooms[lived][3]
             easy = self._terms(told, easy) if told["site"] == site else easy
         usual *= chance.uniform(0.95, 1.05)
-        number, rows = 0, []
+        number = 0
+        rows = []
         for pool, (name, sleeps, beds, factor, units, policies) in enumerate(house.rooms):
             let = max(1, units + chance.choice([-1, 0, 0, 1]))
             for policy in policies:
@@ -366,10 +373,8 @@ class Travel:
             self.builder.add(self.first, f"{site}_account", id="me", **me)
             for hour, (key, said) in enumerate(self.seeds["cards"].items()):
                 if site in said["on"]:
-                    at, own = (
-                        self.first + hour * 3600,
-                        {"name": said.get("name"), "last4": said.get("last4")},
-                    )
+                    at = self.first + hour * 3600
+                    own = {"name": said.get("name"), "last4": said.get("last4")}
                     known = who["cards"].get(key, {})
                     row = {
                         "name": own["name"] or known["name"],
@@ -397,8 +402,10 @@ class Travel:
 
     def stay(self, said: dict[str, Any]) -> None:
         """Write a booking at the price of its day, or at the total that is told."""
-        site, hotel = said["site"], self.hotels[said["site"], said["hotel"]]
-        words, made = SITES[site][3], parse_time(said["made"])
+        site = said["site"]
+        hotel = self.hotels[said["site"], said["hotel"]]
+        words = SITES[site][3]
+        made = parse_time(said["made"])
         offered = self.rooms[site, said["hotel"]]
         fitting = [
             r
@@ -406,11 +413,10 @@ class Travel:
             if r["sleeps"] >= said.get("guests", 1) and "non-refundable" not in r["name"]
         ]
         room = offered[said["room"]] if "room" in said else (fitting or offered[-1:])[0]
-        days, today = (
-            stock.nights(str(said["in"]), str(said["out"])),
-            local_day(made, ZoneInfo(hotel["timezone"])),
-        )
-        events, count = self.events[hotel["city_id"]], said.get("rooms", 1)
+        days = stock.nights(str(said["in"]), str(said["out"]))
+        today = local_day(made, ZoneInfo(hotel["timezone"]))
+        events = self.events[hotel["city_id"]]
+        count = said.get("rooms", 1)
         prices = [
             stock.night_price(room, hotel, stock.busy(events, night), night, today)
             for night in days
@@ -458,7 +464,8 @@ class Travel:
     def keepsakes(self) -> None:
         """Write price alerts and trip boards."""
         for alert in self.seeds["alerts"]:
-            at, hotel = parse_time(alert["at"]), self.hotels["booking", alert["hotel"]]
+            at = parse_time(alert["at"])
+            hotel = self.hotels["booking", alert["hotel"]]
             row = {
                 "property_id": hotel["property_id"],
                 "check_in": str(alert["in"]),
@@ -478,7 +485,8 @@ class Travel:
                 **row,
             )
         for board in self.seeds["boards"]:
-            at, key = parse_time(board["at"]), self.builder.id("xbd", board["key"])
+            at = parse_time(board["at"])
+            key = self.builder.id("xbd", board["key"])
             row = {
                 "name": board["name"],
                 "city_id": board["city"],
@@ -487,10 +495,8 @@ class Travel:
             self.builder.add(at, "expedia_boards", id=key, created_at=iso(at), **row)
             for number, (kind, item, notes) in enumerate(board["items"]):
                 prefix = "xpr" if kind == "property" else "xac"
-                made, when = (
-                    self.builder.id("xbi", f"{board['key']}-{number}"),
-                    at + 600 * (number + 1),
-                )
+                made = self.builder.id("xbi", f"{board['key']}-{number}")
+                when = at + 600 * (number + 1)
                 item_row = {
                     "board_id": key,
                     "item_type": kind,
