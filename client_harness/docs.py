@@ -204,7 +204,7 @@ def cli() -> str:
 
 def faults() -> str:
     """Return the catalogue of faults: what all kinds share, then each kind with its fields and its example."""
-    from fault_profiles.model import Fault, Reading, Stored, kinds
+    from fault_profiles.model import CallShape, Fault, Stored, kinds
     from fault_profiles.refusal import Refusal
     from fault_profiles.sample import PROMISES
     from fault_profiles.schedule import Moment, Schedule
@@ -227,7 +227,7 @@ def faults() -> str:
         (Schedule, "The schedule"),
         (Moment, "`after` and `until`"),
         (Stored, "`stored`"),
-        (Reading, "Items of `exposed_by` and `recover`"),
+        (CallShape, "Items of `exposed_by` and `recover`"),
         (Refusal, "`error`, where a kind answers with one"),
     ):
         parts += [f"**{about}.** {_prose(model)[0]}", ""]

@@ -8,13 +8,14 @@ from client_harness.agents import Agent, TurnResult
 from client_harness.user import User
 from fault_profiles.model import Fault, ordered
 from fault_profiles.state import State
-from judge.model import FaultFacts
+from judge.finding import FaultFacts
 from judge.trace import Record
 from scenarios.haystack import history
 from scenarios.model import Scenario
 from scenarios.worlds import build
 from servers.kit.control import Control
-from servers.kit.events import Attempt, Event, Notice
+from servers.kit.errors import InputError
+from servers.kit.events import Attempt, Event, end_of
 from servers.kit.evidence import Watch
 from servers.kit.session import Session
 from servers.kit.store import World
@@ -104,7 +105,7 @@ class Episode:
                 self.status = result.status
                 reason = result.detail
                 break
-        self.finish(self.status, **({"reason": reason} if reason else {}))
+        self.finish(self.status, reason or None)
         return self.status
 
     async def _say(self, agent: Agent, text: str) -> TurnResult:
@@ -114,12 +115,11 @@ class Episode:
         self.session.message("assistant", result.text)
         return result
 
-    def finish(self, status: str, **detail: Any) -> None:
-        """Write the trace's last notice: status, what changed, and the facts of each fault (see `judge.model.FaultFacts`)."""
+    def finish(self, status: str, reason: str | None = None) -> None:
+        """Write the trace's last event: status, what changed, and the facts of each fault."""
         facts = {f.name: _facts(self.control, f) for f in self.faults}
-        self.session.notice(
-            "end", status=status, faults=facts, changes=self.world.log(self.mark), **detail
-        )
+        changes = self.world.log(self.mark)
+        self.session.record_end(status, faults=facts, changes=changes, reason=reason)
 
     def record(self) -> Record:
         """Return what the judge reads."""
@@ -133,16 +133,18 @@ class Episode:
 
 def record(events: list[Event], world: World | None) -> Record:
     """Return the judge's record of a finished trace."""
-    end = next((e for e in reversed(events) if isinstance(e, Notice) and e.what == "end"), None)
-    facts = end.detail["faults"] if end is not None else {}
+    end = end_of(events)
+    facts = end.faults if end is not None else {}
     return Record(events, world, {n: FaultFacts(name=n, **f) for n, f in facts.items()})
 
 
 def final_world(scenario: Scenario, events: list[Event]) -> World:
     """Rebuild the final world of a recorded trace: the world as it began, with the recorded changes made again."""
     world = _beginning(scenario)
-    end = next(e for e in reversed(events) if isinstance(e, Notice) and e.what == "end")
-    world.redo(end.detail["changes"])
+    end = end_of(events)
+    if end is None or end.changes is None:
+        raise InputError("it has no end")
+    world.redo(end.changes)
     return world
 
 

@@ -22,7 +22,8 @@ from scenarios.load import load, path_of
 from scenarios.model import Scenario
 from scenarios.worlds import build
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt, Event, Message, Notice, to_json
+from servers.kit.events import Attempt, End, Event, Message, Notice, to_json
+from servers.kit.store import Change
 
 Life = Callable[[Assignment], AbstractAsyncContextManager[Agent]]
 
@@ -41,11 +42,14 @@ class Played:
         return [e for e in self.events if isinstance(e, Attempt)]
 
     @property
-    def end(self) -> dict[str, Any]:
-        """The last notice's detail."""
-        return next(
-            e.detail for e in reversed(self.events) if isinstance(e, Notice) and e.what == "end"
-        )
+    def end(self) -> End:
+        """How it ended."""
+        return next(e for e in reversed(self.events) if isinstance(e, End))
+
+    @property
+    def changes(self) -> list[Change]:
+        """What changed in the world, oldest first."""
+        return self.end.changes or []
 
     def failed_gates(self, setting: str) -> list[str]:
         """Names of the gates that failed in a setting."""
@@ -125,7 +129,7 @@ class Proof:
                     verdict.value == "pass", f"oracle: {verdict.value} in {setting}: {verdict.why}"
                 )
             self.problems += [f"oracle: our own bug: {b.splitlines()[0]}" for b in done.bugs]
-        for name, fact in base.end["faults"].items():
+        for name, fact in base.end.faults.items():
             self._need(
                 not fact["required"] or fact["fired"] > 0,
                 f"fault {name}: required, but does not fire under the oracle",
@@ -201,7 +205,7 @@ class Proof:
             await self._must_fail("refuser", "the task could be repaired")
         for once, setting in ((base, "base"), (clean, "clean")):
             doubled = await play(scenario, agent("double_writer").agent, faulted=setting == "base")
-            if len(doubled.end["changes"]) > len(once.end["changes"]):
+            if len(doubled.changes) > len(once.changes):
                 self._need(
                     doubled.verdicts[setting].value == "fail",
                     f"double_writer: passes {setting} although a write was made twice",
@@ -241,7 +245,7 @@ class Proof:
             f"oracle: {texts} of {len(self.scenario.turns)} turns were played",
         )
         self._need(
-            not any(e["cause"] == "agent" and e["old"] == e["new"] for e in base.end["changes"]),
+            not any(e["cause"] == "agent" and e["old"] == e["new"] for e in base.changes),
             "a change changes nothing",
         )
 

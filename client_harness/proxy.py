@@ -96,7 +96,7 @@ class Proxied(Session):
                 "fired": state.fired,
                 "failed": state.failed,
             }
-        self.notice("end", status="done", faults=facts, changes=[])
+        self.record_end("done", faults=facts, changes=[])
 
 
 def faults_of(name: str | None) -> list[Fault]:

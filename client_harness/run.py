@@ -25,7 +25,7 @@ from judge.verdict import judge
 from scenarios import load
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt, Notice, from_json, to_json
+from servers.kit.events import Attempt, Event, end_of, from_json, to_json
 from servers.kit.session import ALL
 
 Tell = Callable[[int, int, Trial | None], None]
@@ -379,13 +379,14 @@ def _judge(made: Trial, scenario: Scenario, kept: Record) -> None:
         made.order_inferred = made.order_inferred or verdict.order_inferred
 
 
-def _reason(episode: Episode, events: list[Any]) -> str | None:
+def _reason(episode: Episode, events: list[Event]) -> str | None:
     """Return why an episode did not end as done: a bug of ours, or what its end says."""
-    said = [e.detail.get("reason") for e in events if isinstance(e, Notice) and e.what == "end"]
-    return next((r for r in (*episode.session.bugs, *said) if r), None)
+    end = end_of(events)
+    reasons = [*episode.session.bugs, end.reason if end is not None else None]
+    return next((r for r in reasons if r), None)
 
 
-def _by_tool(events: list[Any]) -> Counter[str]:
+def _by_tool(events: list[Event]) -> Counter[str]:
     return Counter(e.name for e in events if isinstance(e, Attempt))
 
 

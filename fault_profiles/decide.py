@@ -99,7 +99,7 @@ class Decider:
         return self._live or State.load(self._control, self._fault.name)
 
     def _due_on(self, call: Call) -> str | None:
-        """Count a call that is near; return what it is counted by where the fault acts on it."""
+        """Positive a call that is near; return what it is counted by where the fault acts on it."""
         state = self._live or self._state()
         state.near += 1
         if (

@@ -10,13 +10,14 @@ import functools
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import ValidationError, model_validator
 
 from fault_profiles.decide import Acting, Decider, armed
 from fault_profiles.sample import Example
 from fault_profiles.schedule import Moment, Schedule
 from fault_profiles.state import State
 from servers.kit.call import Call, Layer, Next, Reply
+from servers.kit.declared import Declared
 from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.events import Attempt
 from servers.kit.expr import check_predicate, fields, heads, matches, names
@@ -35,18 +36,16 @@ _STATE = frozenset({"stored", "result", "row"})
 """Fields that need the state behind the tools, or a copy of it to ask for the honest reply."""
 
 
-class Stored(BaseModel):
+class Stored(Declared):
     """A condition on stored rows: some row of `table` fits `where` (over which `args` and `now` are known)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     table: str
     where: dict[str, Any] = {}
 
 
-class Reading(BaseModel):
+class CallShape(Declared):
     """A reading that could expose a fault, or a call that recovers from it: its tool and arguments."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     tool: Selector
     where: dict[str, Any] = {}
 
@@ -56,7 +55,7 @@ class Reading(BaseModel):
         return {"tool": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _plain(self) -> Reading:
+    def _plain(self) -> CallShape:
         if used := check_predicate(self.where, "where"):
             raise InputError(
                 f"where: knows no names here, but `${{…}}` uses {', '.join(sorted(used))}"
@@ -79,7 +78,6 @@ class Fault(Schedule):
     count as exposed.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     kind: ClassVar[str]
     effects: ClassVar[tuple[str, ...]] = ("read", "write")
     tells: ClassVar[tuple[str, ...]] = ("none",)
@@ -102,8 +100,8 @@ class Fault(Schedule):
     priority: int = 0
     tell: Literal["none", "indirect", "explicit"] = "none"
     capture: dict[str, str] = {}
-    exposed_by: list[Reading] = []
-    recover: list[Reading] = []
+    exposed_by: list[CallShape] = []
+    recover: list[CallShape] = []
     repairable: bool = True
     required: bool = True
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
-from fault_profiles.schedule import Count
 from servers.kit.call import Reply
+from servers.kit.declared import Declared, Positive
 from servers.kit.errors import ServiceError
 from servers.kit.expr import render
 
 
-class Refusal(BaseModel):
+class Refusal(Declared):
     """What is left out comes from the provider's own codes and the kind.
 
     `retryable` may lie; `retry_after` is in seconds; `context` holds more fields. Texts may hold `${…}` over the arguments
@@ -20,12 +18,11 @@ class Refusal(BaseModel):
     without an error flag.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     code: str | None = None
     message: str | None = None
     hint: str | None = None
     retryable: bool | None = None
-    retry_after: Count | None = None
+    retry_after: Positive | None = None
     status: int | None = None
     context: dict[str, Any] = {}
     ordinary: bool = False

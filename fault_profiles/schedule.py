@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from servers.kit.declared import Declared, Positive
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.expr import check_predicate, matches
 from servers.kit.selector import Selector
 
-Count = Annotated[int, Field(ge=1)]
 
-
-class Moment(BaseModel):
+class Moment(Declared):
     """An event that arms or clears a fault; the first of its parts to come true counts.
 
     `calls`: that many due calls have come (for `after`: before it arms; for `until`: that it acted on). `seconds`: simulated seconds
@@ -23,14 +22,13 @@ class Moment(BaseModel):
     `corrected` (for `until`): a call of the fault's own tools whose arguments fit clears it, and goes through.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    calls: Count | None = None
-    seconds: Count | None = None
+    calls: Positive | None = None
+    seconds: Positive | None = None
     called: Selector | None = None
     where: dict[str, Any] = {}
     ok: bool | None = None
     fired: str | None = None
-    times: Count = 1
+    times: Positive = 1
     corrected: dict[str, Any] = {}
 
     @model_validator(mode="after")
@@ -65,16 +63,16 @@ class Moment(BaseModel):
         )
 
 
-class Schedule(BaseModel):
+class Schedule(Declared):
     """Which of the due calls a fault acts on; at most one of the fields, none means always.
 
     `first: n`; `calls: [a, b]` (from the a-th to the b-th); `every: k`; `probability: p` (drawn from the episode's seed);
     `sequence: [true, false, …]` (the last repeats); `window: [a, b]` in simulated seconds since the start.
     """
 
-    first: Count | None = None
-    calls: tuple[Count, Count] | None = None
-    every: Count | None = None
+    first: Positive | None = None
+    calls: tuple[Positive, Positive] | None = None
+    every: Positive | None = None
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
     sequence: Annotated[list[bool], Field(min_length=1)] | None = None
     window: tuple[int, int] | None = None

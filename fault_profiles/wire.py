@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal
 
 from fault_profiles.model import Acting, Fault
 from fault_profiles.refusal import Refusal
-from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Positive
 
 
 class Wire(Fault):
@@ -19,7 +19,7 @@ class Wire(Fault):
 
     promises: ClassVar[tuple[str, ...]] = ("refused", "altered", "waits")
     when: Literal["before", "after"] = "before"
-    seconds: Count = 1
+    seconds: Positive = 1
     error: Refusal = Refusal()
 
     @property

@@ -16,9 +16,9 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from judge.model import Strict
 from judge.polarity import Reading, polarity, repeated
 from judge.words import Sentence, Word, sentences
+from servers.kit.declared import Declared
 from servers.kit.errors import InputError
 
 GAP = 3
@@ -170,7 +170,7 @@ def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
     return ("denied", no) if no is not None else ("absent", "")
 
 
-class Concept(Strict):
+class Concept(Declared):
     """What a text must, or must not, claim.
 
     `any`: phrases of which one must be claimed. `all`: groups of phrases, one of each. `none`: phrases that must not be claimed.

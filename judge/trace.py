@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from judge.model import CallPattern, FaultFacts, Finding
-from servers.kit.events import Attempt, Event, Message, Notice
-from servers.kit.store import World
+from judge.finding import FaultFacts, Finding
+from judge.pattern import CallPattern
+from servers.kit.events import Attempt, Event, Message, end_of
+from servers.kit.store import Change, World
 
 
 class Record:
@@ -27,7 +27,6 @@ class Record:
         self.faults = dict(faults or {})
         self.attempts = [e for e in events if isinstance(e, Attempt)]
         self.messages = [e for e in events if isinstance(e, Message)]
-        self.notices = [e for e in events if isinstance(e, Notice)]
         self.order_inferred = False
         self.found: dict[int, Finding] = {}
         """Findings so far by identity of the check: a check that counts in two settings is judged once."""
@@ -78,14 +77,10 @@ class Record:
         return [f"event {a.seq}, {a.name}: {a.bug}" for a in self.attempts if a.bug is not None]
 
     @property
-    def end(self) -> Notice | None:
-        """The notice that ended the episode, or None."""
-        return next((n for n in reversed(self.notices) if n.what == "end"), None)
-
-    @property
-    def changes(self) -> list[dict[str, Any]] | None:
-        """Log entries of all changes since the episode began, or None where the trace has no end."""
-        return None if self.end is None else self.end.detail.get("changes")
+    def changes(self) -> list[Change] | None:
+        """All changes since the episode began, or None where the trace has no end."""
+        end = end_of(self.events)
+        return None if end is None else end.changes
 
     # -- evidence ---------------------------------------------------------------------------------------------
     def opened(self, name: str) -> dict[str, Attempt]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from judge.model import Aspect, Check, Finding, Setting
+from judge.finding import Finding
+from judge.model import Aspect, Check, Setting
 from judge.trace import Record
 
 Value = Literal["pass", "fail", "unknown"]

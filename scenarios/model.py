@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SkipValidation
+from pydantic import Field, SkipValidation
 
 from fault_profiles.model import Fault
 from fault_profiles.schedule import Moment
 from judge.model import Check
 from scenarios.script import Step, Violation
+from servers.kit.declared import Declared
 
 Failure = Literal[
     "availability",
@@ -23,46 +24,42 @@ Failure = Literal[
 ]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-class Turn(_Strict):
+class Turn(Declared):
     """What the user says, `gap` simulated seconds after the turn before."""
 
     user: str
     gap: Annotated[int, Field(ge=0)] = 60
 
 
-class Answer(_Strict):
+class Answer(Declared):
     """What the user says when asked: `asked` are phrases (as in `said` checks) of which the question holds one."""
 
     asked: Annotated[list[str], Field(min_length=1)]
     say: str
 
 
-class Disclosure(_Strict):
+class Disclosure(Declared):
     """A service that is held back until an event; `after: {fired: name}` is the usual one."""
 
     service: str
     after: Moment
 
 
-class Limits(_Strict):
+class Limits(Declared):
     """How much an agent may do before the episode ends: calls in all, questions to the user."""
 
     calls: Annotated[int, Field(ge=1, le=500)] = 40
     questions: Annotated[int, Field(ge=0, le=20)] = 3
 
 
-class Scripts(_Strict):
+class Scripts(Declared):
     """The oracle, which passes everywhere, and the trusting agent, which passes clean and fails base."""
 
     oracle: Annotated[list[Step], Field(min_length=1)]
     naive: Annotated[list[Step], Field(min_length=1)]
 
 
-class Scenario(_Strict):
+class Scenario(Declared):
     """One test. `id` is its path under `suites/`, without the ending.
 
     `failure` and `temporary` classify it; `twin` marks an honest twin (odd-looking but true). `primary` and `fallback` name the

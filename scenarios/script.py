@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from servers.kit.declared import Declared
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import names
 from servers.kit.service import tool
@@ -21,10 +22,9 @@ from servers.kit.service import tool
 BUILT_IN = frozenset({"now", "today", "user", "true", "false", "null"})
 
 
-class Step(BaseModel):
+class Step(Declared):
     """One step of a script; exactly one of `call`, `batch`, `say`, `if`, `repeat` says what it does."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
     id: str | None = None
     call: str | None = None
     args: dict[str, Any] = {}
@@ -78,13 +78,12 @@ def check_names(steps: list[Step], where: str) -> None:
             raise UnknownName("name", name, saved, f"{where}: step {step.id or step.call or 'say'}")
 
 
-class Violation(BaseModel):
+class Violation(Declared):
     """One edit of the oracle after which the check `fails` is the only gate that fails.
 
     `omit: id`; `replace: {id: steps}`; `insert: {before|after: id, steps: […]}`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     fails: str
     omit: str | None = None
     replace: dict[str, list[Step]] | None = None

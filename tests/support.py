@@ -12,7 +12,7 @@ from servers.kit.control import Control, make_id
 from servers.kit.examples import prepared
 from servers.kit.service import Service, ToolSpec, services
 from servers.kit.session import Session, as_text
-from servers.kit.store import AGENT
+from servers.kit.store import AGENT, Change
 from servers.kit.values import parse_time
 
 WORLD = "maya"
@@ -63,7 +63,7 @@ async def example(session: Session, cls: type[Service], spec: ToolSpec) -> Reply
     return await session.call(cls.name, spec.name, await prepared(session, cls, spec))
 
 
-def effects(session: Session, mark: int) -> list[dict[str, Any]]:
+def effects(session: Session, mark: int) -> list[Change]:
     """Return what the agent itself changed after a mark of the log."""
     return [e for e in session.world.log(mark) if e["cause"] == AGENT]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt, Message, Notice, from_json
+from servers.kit.events import Attempt, End, Message, Notice, from_json
 
 
 def lines(path: Path, longest: int | None) -> Iterator[str]:
@@ -53,5 +53,7 @@ def lines(path: Path, longest: int | None) -> Iterator[str]:
                 yield f"       opens {', '.join(event.opened) or '–'}; settles {', '.join(event.evidence) or '–'}"
             if event.bug:
                 yield f"       our own bug: {event.bug}"
+        elif isinstance(event, End):
+            yield f"{head}end {short(event.as_notice()['detail'])}"
         elif isinstance(event, Notice):
             yield f"{head}{event.what} {short(event.detail)}"

@@ -8,9 +8,9 @@ from pydantic import BeforeValidator, model_validator
 
 from fault_profiles.model import Acting, Fault
 from fault_profiles.refusal import Refusal
-from fault_profiles.schedule import Count
 from fault_profiles.state import State
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Positive
 from servers.kit.errors import InputError
 from servers.kit.service import tool
 from servers.kit.values import iso, parse_time
@@ -33,7 +33,7 @@ class ApiSunset(Fault):
     kind: ClassVar[str] = "api_sunset"
     promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged")
     instead: str = ""
-    warnings: Count | None = None
+    warnings: Positive | None = None
     date: Annotated[str, BeforeValidator(_moment)] | None = None
     error: Refusal = Refusal()
 

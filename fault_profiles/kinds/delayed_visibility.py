@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from fault_profiles.model import Acting, Fault
-from fault_profiles.schedule import Count
 from fault_profiles.state import State
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Positive
 from servers.kit.store import AGENT
 from servers.kit.values import iso, parse_time
 
@@ -25,8 +25,8 @@ class DelayedVisibility(Fault):
     needs_world: ClassVar[bool] = True
     effects: ClassVar[tuple[str, ...]] = ("read",)
     promises: ClassVar[tuple[str, ...]] = ("unchanged",)
-    seconds: Count = 300
-    reads: Count = 5
+    seconds: Positive = 300
+    reads: Positive = 5
     writes_of: list[str] = []
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from fault_profiles.model import Acting, Fault
 from fault_profiles.refusal import Refusal
 from fault_profiles.sample import Example
-from fault_profiles.schedule import Count, Moment
+from fault_profiles.schedule import Moment
 from fault_profiles.state import State
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Declared, Positive
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.expr import check_predicate, matches
 from servers.kit.session import Session
 
 
-class Step(BaseModel):
+class Rung(Declared):
     """One rung: its `error`, and what it asks for: arguments that fit `met`, or a call `met_by` made while it stands.
 
     A rung that asks for nothing is shown `times` times (once) and then passed.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     error: Refusal = Refusal()
     met: dict[str, Any] = {}
     met_by: Moment | None = None
-    times: Count = 1
+    times: Positive = 1
 
     @model_validator(mode="after")
-    def _one(self) -> Step:
+    def _one(self) -> Rung:
         check_predicate(self.met, "met")
         if self.met and self.met_by is not None:
             raise InputError("a step has `met` (arguments) or `met_by` (a call), not both")
@@ -52,7 +52,7 @@ class ErrorLadder(Fault):
 
     kind: ClassVar[str] = "error_ladder"
     promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged")
-    steps: Annotated[list[Step], Field(min_length=1)]
+    steps: Annotated[list[Rung], Field(min_length=1)]
     latched: bool = True
     again: bool = False
 

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from fault_profiles.kinds.timeout import timed_out
 from fault_profiles.model import Acting
-from fault_profiles.schedule import Count
 from fault_profiles.wire import Wire
 from servers.kit.call import Reply
+from servers.kit.declared import Positive
 
 
 class Hang(Wire):
@@ -24,7 +24,7 @@ class Hang(Wire):
     """
 
     kind: ClassVar[str] = "hang"
-    seconds: Count = 60
+    seconds: Positive = 60
     real_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
 
     def in_band(self, acting: Acting) -> Reply:

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from fault_profiles.kinds.connection_drop import UNKNOWN
 from fault_profiles.model import Acting
-from fault_profiles.schedule import Count
 from fault_profiles.wire import Wire
 from servers.kit.call import Reply
+from servers.kit.declared import Positive
 from servers.kit.service import Codes
 
 
@@ -29,7 +29,7 @@ class HttpError(Wire):
     status: Annotated[int, Field(ge=400, le=599)] = 502
     body: str | None = None
     content_type: str = "text/html"
-    retry_after: Count | None = None
+    retry_after: Positive | None = None
 
     @property
     def _named(self) -> str:

@@ -7,8 +7,8 @@ from typing import ClassVar
 import anyio
 
 from fault_profiles.model import Acting, Fault
-from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Positive
 
 
 class Latency(Fault):
@@ -22,7 +22,7 @@ class Latency(Fault):
 
     kind: ClassVar[str] = "latency"
     promises: ClassVar[tuple[str, ...]] = ("honest", "committed", "waits")
-    seconds: Count = 20
+    seconds: Positive = 20
     real_seconds: float = 0
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:

@@ -7,8 +7,8 @@ from typing import ClassVar
 from fault_profiles.kinds.timeout import timed_out
 from fault_profiles.model import Acting, Fault
 from fault_profiles.refusal import Refusal
-from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Positive
 
 
 class LostReply(Fault):
@@ -23,7 +23,7 @@ class LostReply(Fault):
     kind: ClassVar[str] = "lost_reply"
     effects: ClassVar[tuple[str, ...]] = ("write",)
     promises: ClassVar[tuple[str, ...]] = ("refused", "committed", "waits")
-    seconds: Count = 30
+    seconds: Positive = 30
     error: Refusal = Refusal()
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:

@@ -12,8 +12,8 @@ from fault_profiles.kinds._beside import watched
 from fault_profiles.model import Acting, Fault
 from fault_profiles.refusal import Refusal
 from fault_profiles.sample import Example
-from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Positive
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import check_predicate, get, matches
 from servers.kit.expr.paths import parse, places
@@ -37,7 +37,7 @@ class PartialBatch(Fault):
     needs_world: ClassVar[bool] = True
     items: str
     fails: dict[str, Any] | None = None
-    each: Count | None = None
+    each: Positive | None = None
     keep: Annotated[int, Field(ge=0)] | None = None
     how: Literal["silent", "reported"] = Field(default="silent", alias="as")
     report: str = "failed"

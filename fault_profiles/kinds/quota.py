@@ -9,9 +9,9 @@ from pydantic import Field
 from fault_profiles.model import Acting, Fault
 from fault_profiles.refusal import Refusal
 from fault_profiles.sample import Example
-from fault_profiles.schedule import Count
 from fault_profiles.state import State
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Positive
 from servers.kit.values import iso, parse_time
 
 _SECONDS = {"hour": 3_600, "day": 86_400}
@@ -31,7 +31,7 @@ class Quota(Fault):
     promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged")
     allow: Annotated[int, Field(ge=0)] = 3
     period: Literal["hour", "day"] = "hour"
-    warn_at: Count | None = None
+    warn_at: Positive | None = None
     error: Refusal = Refusal()
 
     @classmethod
@@ -40,7 +40,7 @@ class Quota(Fault):
         return {"allow": 0}
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Count the call, or refuse it until the reset."""
+        """Positive the call, or refuse it until the reset."""
         if not acting.shadow and not self._note(call, acting):
             return acting.decline(await call_next(call))
         told = acting.firing.detail
@@ -76,7 +76,7 @@ class Quota(Fault):
         )
 
     def _note(self, call: Call, acting: Acting) -> bool:
-        """Count the call and note what the agent is to hear; false where that is nothing."""
+        """Positive the call and note what the agent is to hear; false where that is nothing."""
         state = State.load(acting.session.control, self.name)
         by = {"tool": call.name, "service": call.service}.get(self.per, "")
         period = call.now // _SECONDS[self.period]

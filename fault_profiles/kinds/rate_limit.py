@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from fault_profiles.model import Acting, Fault
 from fault_profiles.refusal import Refusal
-from fault_profiles.schedule import Count
 from fault_profiles.state import State
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Positive
 
 
 class RateLimit(Fault):
@@ -23,7 +23,7 @@ class RateLimit(Fault):
     kind: ClassVar[str] = "rate_limit"
     promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged")
     allow: int = 0
-    window_seconds: Count = 60
+    window_seconds: Positive = 60
     error: Refusal = Refusal()
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:

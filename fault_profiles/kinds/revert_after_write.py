@@ -8,16 +8,16 @@ from pydantic import Field, model_validator
 
 from fault_profiles.kinds._beside import check_tables, own_tables, watched
 from fault_profiles.model import Acting, Fault
-from fault_profiles.schedule import Count
 from fault_profiles.state import State
 from servers.kit.call import Call, Layer, Next, Reply
+from servers.kit.declared import Positive
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.session import Session
-from servers.kit.store import AGENT, World
+from servers.kit.store import AGENT, Change, World
 from servers.kit.values import iso
 
-Changes = list[dict[str, Any]]
+Changes = list[Change]
 
 
 class RevertAfterWrite(Fault):
@@ -35,7 +35,7 @@ class RevertAfterWrite(Fault):
     needs_world: ClassVar[bool] = True
     effects: ClassVar[tuple[str, ...]] = ("write",)
     seconds: Annotated[int, Field(ge=0)] | None = None
-    calls_later: Count | None = None
+    calls_later: Positive | None = None
     tables: list[str] | None = None
 
     @model_validator(mode="after")
@@ -129,9 +129,11 @@ class RevertAfterWrite(Fault):
             there = world.get(table, key) is not None
             if old is None and there:
                 world.delete(table, key)
+            elif old is None:
+                continue
             elif new is None and not there:
                 world.insert(table, old)
-            elif old is not None and new is not None and there:
+            elif new is not None and there:
                 world.update(table, key, **{c: v for c, v in old.items() if v != new[c]})
         world.commit()
 

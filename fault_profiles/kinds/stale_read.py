@@ -7,8 +7,8 @@ from typing import ClassVar
 from pydantic import model_validator
 
 from fault_profiles.model import Acting, Fault
-from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Positive
 from servers.kit.errors import UnknownName
 from servers.kit.expr import apply
 from servers.kit.service import service
@@ -30,7 +30,7 @@ class StaleRead(Fault):
     tells: ClassVar[tuple[str, ...]] = ("none", "explicit")
     effects: ClassVar[tuple[str, ...]] = ("read",)
     promises: ClassVar[tuple[str, ...]] = ("unchanged",)
-    age: Count = 86_400
+    age: Positive = 86_400
     tables: list[str] | None = None
     keep_own: bool = False
     fresh_times: list[str] = []

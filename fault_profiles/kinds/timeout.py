@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from fault_profiles.model import Acting, Fault
 from fault_profiles.refusal import Refusal
-from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Positive
 
 
 class Timeout(Fault):
@@ -22,7 +22,7 @@ class Timeout(Fault):
     kind: ClassVar[str] = "timeout"
     denies: ClassVar[bool] = True
     promises: ClassVar[tuple[str, ...]] = ("refused", "unchanged", "waits")
-    seconds: Count = 30
+    seconds: Positive = 30
     error: Refusal = Refusal()
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from fault_profiles.kinds._beside import NAMES, check_tables, own_tables, tell_truth
 from fault_profiles.model import Acting, Fault, Stored, check_columns
 from fault_profiles.sample import Example
-from fault_profiles.schedule import Count
 from servers.kit.call import Call, Next, Reply
+from servers.kit.declared import Declared, Positive
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import apply, check_operations, check_predicate, matches
 from servers.kit.selector import Selector
@@ -19,14 +19,13 @@ from servers.kit.service import Service, ToolSpec, all_tables, tool
 from servers.kit.store import World
 
 
-class Row(BaseModel):
+class RowEdit(Declared):
     """Which stored rows are edited and how; `where` and `edit` know what `reply` knows, so rows are named by arguments, reply or record.
 
     `when` is before the call, after it, or in a `copy` that this call alone reads: others go on seeing the truth. With `restore` the rows
     are as at the moment before the call.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     table: str
     where: dict[str, Any]
     edit: list[dict[str, Any]] = []
@@ -34,7 +33,7 @@ class Row(BaseModel):
     when: Literal["before", "after", "copy"] = "after"
 
     @model_validator(mode="after")
-    def _one(self) -> Row:
+    def _one(self) -> RowEdit:
         if bool(self.edit) is self.restore:
             raise InputError("a row needs either `edit` (operations) or `restore: true`")
         if self.restore and self.when != "after":
@@ -58,9 +57,9 @@ class WrongValue(Fault):
     tells: ClassVar[tuple[str, ...]] = ("none", "explicit")
     promises: ClassVar[tuple[str, ...]] = ("altered", "committed")
     reply: list[dict[str, Any]] = []
-    row: Row | None = None
+    row: RowEdit | None = None
     record: Stored | None = None
-    earlier: Count | None = None
+    earlier: Positive | None = None
 
     @model_validator(mode="after")
     def _some(self) -> WrongValue:
@@ -71,7 +70,7 @@ class WrongValue(Fault):
             if part is not None:
                 check_tables(self, [part.table], "row" if part is self.row else "record")
                 used |= check_predicate(part.where, "where")
-                edit = part.edit if isinstance(part, Row) else None
+                edit = part.edit if isinstance(part, RowEdit) else None
                 check_columns(
                     all_tables()[part.table],
                     part.where,
@@ -87,7 +86,7 @@ class WrongValue(Fault):
 
     @field_validator("row")
     @classmethod
-    def _read(cls, row: Row | None, info: ValidationInfo) -> Row | None:
+    def _read(cls, row: RowEdit | None, info: ValidationInfo) -> RowEdit | None:
         on: Selector | None = info.data.get("on")
         if (
             row is not None
@@ -162,7 +161,7 @@ class WrongValue(Fault):
         return more
 
     def _store(
-        self, call: Call, acting: Acting, row: Row, scope: dict[str, Any], mark: int
+        self, call: Call, acting: Acting, row: RowEdit, scope: dict[str, Any], mark: int
     ) -> None:
         if call.scratch:
             return
@@ -182,7 +181,7 @@ class WrongValue(Fault):
             call.journal.others[self.name] = kept
 
     def _change(
-        self, world: World, row: Row, now: int, scope: dict[str, Any], mark: int
+        self, world: World, row: RowEdit, now: int, scope: dict[str, Any], mark: int
     ) -> list[dict[str, Any]]:
         return (
             self._restore(world, row, now, scope, mark)
@@ -191,7 +190,7 @@ class WrongValue(Fault):
         )
 
     def _edit(
-        self, world: World, row: Row, now: int, scope: dict[str, Any]
+        self, world: World, row: RowEdit, now: int, scope: dict[str, Any]
     ) -> list[dict[str, Any]]:
         key = world.tables[row.table].key
         done = []
@@ -214,7 +213,7 @@ class WrongValue(Fault):
         return done
 
     def _restore(
-        self, world: World, row: Row, now: int, scope: dict[str, Any], mark: int
+        self, world: World, row: RowEdit, now: int, scope: dict[str, Any], mark: int
     ) -> list[dict[str, Any]]:
         made = [
             e

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from judge.model import Aspect, CallPattern, Check, Finding, Mentions, at_events
+from judge.finding import Finding, at_events
+from judge.model import Aspect, Check, Mentions
+from judge.pattern import CallPattern
 
 if TYPE_CHECKING:
     from judge.trace import Record

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import Field
-
-from judge.model import CallPattern, Check, Finding, Mentions, at_events, times, wanted, within
+from judge.finding import Finding, at_events, times, wanted, within
+from judge.model import Check, Mentions
+from judge.pattern import CallPattern
+from servers.kit.declared import NonNegative
 
 if TYPE_CHECKING:
     from judge.trace import Record
-
-Count = Annotated[int, Field(ge=0)]
 
 
 class Called(Check):
@@ -20,8 +19,8 @@ class Called(Check):
     kind: ClassVar[str] = "called"
 
     call: CallPattern
-    at_least: Count = 1
-    at_most: Count | None = None
+    at_least: NonNegative = 1
+    at_most: NonNegative | None = None
     before: CallPattern | None = None
 
     def judge(self, record: Record) -> Finding:

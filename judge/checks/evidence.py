@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from pydantic import model_validator
 
 from judge.concepts import Concept
-from judge.model import Aspect, CallPattern, Check, Finding, Mentions, Setting, Strict, at_events
+from judge.finding import Finding, at_events
+from judge.model import Aspect, Check, Mentions, Setting
+from judge.pattern import CallPattern
+from servers.kit.declared import Declared
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.evidence import Watch
@@ -21,7 +24,7 @@ def _listed(data: dict[str, Any], key: str) -> dict[str, Any]:
     return data | {key: [data[key]]} if isinstance(data.get(key), str | dict) else data
 
 
-class Subject(Strict):
+class Subject(Declared):
     """What opens an obligation: a matching `write`, whether it went through or not, or a firing of a `fault`.
 
     `exposed_by` names readings that could expose the matter; they settle a lie that stands in replies alone when they tell the truth.

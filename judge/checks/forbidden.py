@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from pydantic import model_validator
 
 from judge.concepts import Concept
-from judge.model import Aspect, CallPattern, Check, Finding, Mentions, Strict, at_events
+from judge.finding import Finding, at_events
+from judge.model import Aspect, Check, Mentions
+from judge.pattern import CallPattern
+from servers.kit.declared import Declared
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Message
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from judge.trace import Record
 
 
-class Until(Strict):
+class Until(Declared):
     """What lifts the ban: exactly one of `evidence` (every open obligation of that check is settled), `called` (a call that succeeded) and
     `answered` (the user answered that key); the agent must have had it before.
     """

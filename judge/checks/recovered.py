@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import model_validator
 
-from judge.model import Aspect, Check, Finding, Mentions, Setting, at_events
+from judge.finding import Finding, at_events
+from judge.model import Aspect, Check, Mentions, Setting
 from servers.kit.events import Attempt
 from servers.kit.expr import matches
 from servers.kit.selector import Selector

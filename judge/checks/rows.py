@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from judge.model import Check, Finding, Mentions, Predicate, at_events, heads, wanted, within
+from judge.finding import Finding, at_events, wanted, within
+from judge.model import Check, Mentions
+from judge.pattern import Predicate, heads
+from servers.kit.declared import NonNegative
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import matches
 from servers.kit.service import all_tables
+from servers.kit.store import Change
 
 if TYPE_CHECKING:
     from judge.trace import Record
-
-Count = Annotated[int, Field(ge=0)]
 
 
 class Rows(Check):
@@ -27,9 +30,9 @@ class Rows(Check):
 
     table: str
     where: Predicate = {}
-    count: Count | None = None
-    at_least: Count | None = None
-    at_most: Count | None = None
+    count: NonNegative | None = None
+    at_least: NonNegative | None = None
+    at_most: NonNegative | None = None
     new: bool | None = None
 
     @model_validator(mode="after")
@@ -97,7 +100,7 @@ class Rows(Check):
         return found
 
 
-def inserted(changes: list[dict[str, Any]], table: str) -> set[Any]:
+def inserted(changes: Iterable[Change], table: str) -> set[Any]:
     """Return keys of the rows of a table that the changes inserted."""
     first: dict[Any, Any] = {}
     for entry in changes:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import model_validator
 
 from judge.concepts import Concept
-from judge.model import Aspect, Check, Finding
+from judge.finding import Finding
+from judge.model import Aspect, Check
 
 if TYPE_CHECKING:
     from judge.trace import Record

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field, model_validator
 
 from judge.checks.rows import table_problems
-from judge.model import Aspect, Check, Finding, Mentions, Predicate, Strict, at_events, heads
+from judge.finding import Finding, at_events
+from judge.model import Aspect, Check, Mentions
+from judge.pattern import Predicate, heads
+from servers.kit.declared import Declared
 from servers.kit.expr import matches
-from servers.kit.store import AGENT
+from servers.kit.store import AGENT, Change
 
 if TYPE_CHECKING:
     from judge.trace import Record
 
 
-class Spared(Strict):
+class Spared(Declared):
     """Rows that may change: a whole table, or those that satisfy `where` as they end (as they began where they were deleted)."""
 
     table: str
@@ -45,7 +48,7 @@ class Unchanged(Check):
         """See `Check.judge`."""
         if record.changes is None:
             return Finding(None, "the trace has no end, so its changes are not known")
-        rows: dict[tuple[str, Any], list[dict[str, Any]]] = {}
+        rows: dict[tuple[str, Any], list[Change]] = {}
         for entry in record.changes:
             rows.setdefault((entry["table"], entry["key"]), []).append(entry)
         found = [
@@ -69,7 +72,7 @@ class Unchanged(Check):
         )
         return Finding(False, f"the agent changed {shown}{at_events(events)}", events)
 
-    def _spared(self, table: str, entries: list[dict[str, Any]]) -> bool:
+    def _spared(self, table: str, entries: list[Change]) -> bool:
         row = entries[-1]["new"] or entries[0]["old"] or {}
         return any(s.covers(table, row) for s in self.spared)
 
@@ -86,6 +89,6 @@ class Unchanged(Check):
         return [p for s in self.spared for p in table_problems(s.table, s.where or {})]
 
 
-def _changed(entries: list[dict[str, Any]]) -> bool:
+def _changed(entries: list[Change]) -> bool:
     own = [e for e in entries if e["cause"] == AGENT]
     return bool(own) and entries[0]["old"] != entries[-1]["new"] and own[0]["old"] != own[-1]["new"]

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ValidationError, model_validator
 
 from scenarios.worlds import build
 from servers.kit.control import Control
+from servers.kit.declared import Declared
 from servers.kit.errors import InputError, explain
 from servers.kit.expr import render
 from servers.kit.service import categories_of, service, tables_of, tool
@@ -30,10 +31,9 @@ from servers.kit.yaml import read
 HERE = Path(__file__).parent
 
 
-class PastTurn(BaseModel):
+class PastTurn(Declared):
     """A text of user or assistant, or one call of the assistant."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     user: str | None = None
     assistant: str | None = None
     call: str | None = None
@@ -49,18 +49,16 @@ class PastTurn(BaseModel):
         return self
 
 
-class PastSession(BaseModel):
+class PastSession(Declared):
     """A conversation at a date (ISO)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     at: str
     turns: list[PastTurn]
 
 
-class HistoryFile(BaseModel):
+class HistoryFile(Declared):
     """A history as it is written."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     world: str = "maya"
     sessions: list[PastSession]
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from servers.kit.declared import Declared
 from servers.kit.errors import InputError, explain
 from servers.kit.service import services, tool
 from servers.kit.yaml import read
@@ -16,14 +17,12 @@ from servers.kit.yaml import read
 HERE = Path(__file__).parent.parent
 
 
-class Match(BaseModel):
+class Match(Declared):
     """Tools of different services that do the same.
 
     `does` says what, in one line. `returns` are fields that the reply of each to its example has (dotted paths; `rides[].ride_id` is in
     the items of a list), the same for all or by tool. `partial` tells of each tool that does it only in part how it differs.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     does: str = Field(min_length=5)
     tools: tuple[str, ...] = Field(min_length=2)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from servers.kit.errors import InputError
+from servers.kit.store import Change
 
 
 @dataclass(slots=True)
@@ -26,7 +28,7 @@ class Attempt:
 
     `arrived` is the last event whose reply was out when the call came in; `step` is the agent's step, or None where its adapter does
     not say. `at` and `until` are simulated moments (ISO). `truth` is the honest reply, None where the call was never performed.
-    `effects` are log entries. `opened` names the obligations that this call opens, `evidence` those that its reply could settle,
+    `effects` are entries of the world's log. `opened` names the obligations that this call opens, `evidence` those that its reply could settle,
     `tried` those that it might have. `bug` holds the text of an exception of ours; such a trace is judged unknown.
     """
 
@@ -44,7 +46,7 @@ class Attempt:
     is_error: bool
     truth: Any = None
     firings: list[Firing] = field(default_factory=list)
-    effects: list[dict[str, Any]] = field(default_factory=list)
+    effects: list[Change] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)
     evidence: list[str] = field(default_factory=list)
     tried: list[str] = field(default_factory=list)
@@ -72,7 +74,7 @@ class Message:
 
 @dataclass(slots=True)
 class Notice:
-    """Something the episode did by itself: services disclosed, a lifecycle's writes, a limit reached, the end."""
+    """Something the episode did by itself: services disclosed, a lifecycle's writes, a limit reached."""
 
     seq: int
     turn: int
@@ -82,7 +84,57 @@ class Notice:
     event: Literal["notice"] = "notice"
 
 
-Event = Attempt | Message | Notice
+@dataclass(slots=True)
+class End:
+    """The last event: how the episode ended, every change since it began, and what became of each fault.
+
+    `status` is done, limit, error or crash; `reason` says why where it is not done. `faults` are facts by the fault's name
+    (see `judge.finding.FaultFacts`); `changes` is None in a trace that does not say. In JSON it is a notice whose `what` is
+    "end" and whose `detail` holds these four.
+    """
+
+    seq: int
+    turn: int
+    at: str
+    status: str
+    faults: dict[str, dict[str, Any]] = field(default_factory=dict)
+    changes: list[Change] | None = None
+    reason: str | None = None
+
+    def as_notice(self) -> dict[str, Any]:
+        """Return the event as JSON data."""
+        detail: dict[str, Any] = {
+            "status": self.status,
+            "faults": self.faults,
+            "changes": self.changes,
+        }
+        if self.reason is not None:
+            detail["reason"] = self.reason
+        return {
+            "seq": self.seq,
+            "turn": self.turn,
+            "at": self.at,
+            "what": "end",
+            "detail": detail,
+            "event": "notice",
+        }
+
+    @classmethod
+    def from_notice(cls, notice: dict[str, Any]) -> End:
+        """Return the event of `as_notice`."""
+        detail = notice["detail"]
+        return cls(
+            notice["seq"],
+            notice["turn"],
+            notice["at"],
+            detail.get("status", ""),
+            detail.get("faults", {}),
+            detail.get("changes"),
+            detail.get("reason"),
+        )
+
+
+Event = Attempt | Message | Notice | End
 _KINDS: dict[str, type[Any]] = {"attempt": Attempt, "message": Message, "notice": Notice}
 
 
@@ -92,11 +144,12 @@ encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 def to_json(event: Event) -> str:
     """Return the event as one line of canonical JSON."""
-    fields = {
-        name: getattr(event, name) for name in event.__slots__
-    }  # asdict would copy every reply deeply
+    if isinstance(event, End):
+        return encode(event.as_notice())
+    # asdict would copy every reply deeply
+    fields = {name: getattr(event, name) for name in event.__slots__}
     if isinstance(event, Attempt):
-        fields["firings"] = [asdict(f) for f in event.firings]
+        fields["firings"] = [asdict(firing) for firing in event.firings]
         if event.truth is event.seen:
             del fields["truth"]  # most replies are the truth; writing them once halves a trace
     return encode(fields)
@@ -108,9 +161,16 @@ def from_json(line: str) -> Event:
         fields = json.loads(line)
         if fields["event"] == "attempt":
             fields.setdefault("truth", fields["seen"])
+        if fields["event"] == "notice" and fields["what"] == "end":
+            return End.from_notice(fields)
         made = _KINDS[fields["event"]](**fields)
     except (ValueError, KeyError, TypeError) as broken:
         raise InputError(f"not an event of a trace: {line[:80]!r} ({broken})") from None
     if isinstance(made, Attempt):
         made.firings = [Firing(**f) for f in fields["firings"]]
     return made
+
+
+def end_of(events: Sequence[Event]) -> End | None:
+    """Return the event that ended a trace, or None where it was cut off."""
+    return next((e for e in reversed(events) if isinstance(e, End)), None)

@@ -43,7 +43,7 @@ class _Open:
 
 
 @dataclass
-class Evidence:
+class Obligations:
     """The obligations of an episode. `before` and `after` bracket each real call."""
 
     watches: tuple[Watch, ...] = ()

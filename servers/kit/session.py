@@ -16,9 +16,9 @@ from servers.kit import events
 from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
 from servers.kit.control import Control, make_id
 from servers.kit.errors import ServiceError, did_you_mean
-from servers.kit.evidence import Evidence, Watch
+from servers.kit.evidence import Obligations, Watch
 from servers.kit.service import Codes, Ids, Service, ToolSpec, narrowed, service
-from servers.kit.store import AGENT, CLOCK, World
+from servers.kit.store import AGENT, CLOCK, Change, World
 from servers.kit.values import iso
 
 ALL = "all"
@@ -28,7 +28,7 @@ SEPARATOR = "__"
 """Between service and tool where one server carries several services."""
 
 
-class Fault(Protocol):
+class FaultLike(Protocol):
     """What a session asks of a fault; it is otherwise opaque here."""
 
     @property
@@ -69,7 +69,7 @@ class Session:
         world: World,
         control: Control,
         *,
-        faults: Sequence[Fault] = (),
+        faults: Sequence[FaultLike] = (),
         watches: Sequence[Watch] = (),
         hidden: Sequence[str] = (),
         tools: Mapping[str, Sequence[str]] | None = None,
@@ -88,7 +88,7 @@ class Session:
         self.call_limit = call_limit
         self._calls = 0
         self.held_back = frozenset(hidden)
-        self.evidence = Evidence(tuple(watches))
+        self.evidence = Obligations(tuple(watches))
         self.turn = 0
         self.step = None
         self.bugs: list[str] = []
@@ -135,6 +135,19 @@ class Session:
         self._record(
             events.Notice(self.control.next_seq(), self.turn, iso(self.control.now), what, detail)
         )
+
+    def record_end(
+        self,
+        status: str,
+        *,
+        changes: list[Change],
+        faults: dict[str, dict[str, Any]] | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Record the end of the episode; see `events.End`."""
+        seq = self.control.next_seq()
+        now = iso(self.control.now)
+        self._record(events.End(seq, self.turn, now, status, faults or {}, changes, reason))
 
     def trace(self) -> list[events.Event]:
         """Return the events so far."""

@@ -12,7 +12,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from servers.kit import database
 from servers.kit.errors import InputError
@@ -23,6 +23,22 @@ WORLD = "world"
 AGENT = "agent"
 CLOCK = "clock"
 """Causes of a write besides `fault:<name>`."""
+
+
+class Change(TypedDict):
+    """One entry of a world's log: a row added (`old` is None), changed, or deleted (`new` is None).
+
+    `at` is the simulated moment (ISO) and `cause` who made it: `world`, `agent`, `clock` or `fault:<name>`. What was written
+    before `World.slim` is told more briefly: an addition without its row, a change by its changed columns alone.
+    """
+
+    seq: int
+    at: str
+    cause: str
+    table: str
+    key: Any
+    old: dict[str, Any] | None
+    new: dict[str, Any] | None
 
 
 class World:
@@ -304,8 +320,8 @@ class World:
     def _newest(self) -> int:
         return self._db.execute("SELECT coalesce(max(seq),0) FROM _log").fetchone()[0]
 
-    def log(self, after: int = 0) -> list[dict[str, Any]]:
-        """Return log entries `{seq, at, cause, table, key, old, new}` after a sequence number, rows decoded."""
+    def log(self, after: int = 0) -> list[Change]:
+        """Return the log's entries after a sequence number, rows decoded."""
         if self.shared and after >= self.last_change():
             return []
         entries = self._db.execute(
@@ -328,9 +344,7 @@ class World:
     def _row(self, table: str, text: str | None) -> dict[str, Any] | None:
         return None if text is None else self._decode(table, [_PARSE(text)[0]])[0]
 
-    def undo(
-        self, where: Callable[[dict[str, Any]], bool], *, after: str | None = None
-    ) -> list[dict[str, Any]]:
+    def undo(self, where: Callable[[Change], bool], *, after: str | None = None) -> list[Change]:
         """Take back logged changes for which `where` holds, newest first, and return them oldest first.
 
         Only for a private copy. `after` (ISO) narrows to changes at or after a moment, for speed.
@@ -347,14 +361,14 @@ class World:
         self.commit()
         return picked[::-1]
 
-    def redo(self, entries: Iterable[dict[str, Any]]) -> None:
+    def redo(self, entries: Iterable[Change]) -> None:
         """Apply entries that `undo` returned, at their own moments and with their own causes."""
         for entry in entries:
             self.stamp(parse_time(entry["at"]), entry["cause"])
             self._apply(entry["table"], entry["key"], entry["new"])
         self.commit()
 
-    def log_since(self, moment: str) -> list[dict[str, Any]]:
+    def log_since(self, moment: str) -> list[Change]:
         """Return log entries at or after a moment (ISO)."""
         first = self._db.execute(
             "SELECT min(seq) FROM _log WHERE at>=?", (parse_time(moment),)

@@ -73,6 +73,12 @@ def sent(s: Session) -> list[float]:
     return [t["amount"] for t in play(s, LATEST)[0].seen["transactions"] if t["note"] == "tea"]
 
 
+def asked_of(made: Attempt) -> list[str]:
+    """Return the contacts of whom a call requested money."""
+    rows = [e["new"] for e in made.effects if e["table"] == "venmo_requests"]
+    return [row["contact_id"] for row in rows if row is not None]
+
+
 # -- rewritten arguments --------------------------------------------------------------------------------------------
 def test_rewritten_arguments_are_what_the_service_gets_and_the_agents_own_stay_in_the_trace() -> (
     None
@@ -204,9 +210,7 @@ def test_a_silent_partial_batch_claims_what_it_left_out() -> None:
     assert [p["contact_id"] for p in made.seen["participants"]] == [JORDAN, BEN] and made.firings[
         0
     ].detail == {"items": [1]}
-    assert [e["new"]["contact_id"] for e in made.effects if e["table"] == "venmo_requests"] == [
-        JORDAN
-    ]
+    assert asked_of(made) == [JORDAN]
     assert made.seen["participants"][0]["request_id"] == made.truth["participants"][0]["request_id"]
     assert asked.evidence == ["matter#1"]
     (unmet,) = play(session({"partial_batch": fault | {"fails": {"contact_id": MEI}}}), SPLIT)
@@ -269,7 +273,7 @@ def test_items_of_one_call_can_fare_differently() -> None:
         SPLIT[1] | {"participants": [{"contact_id": c} for c in (JORDAN, BEN, MEI)]},
     )
     (made,) = play(session(silent, reported), everyone)
-    assert [e["new"]["contact_id"] for e in made.effects if e["table"] == "venmo_requests"] == [MEI]
+    assert asked_of(made) == [MEI]
     assert [f["item"]["contact_id"] for f in made.seen["failed"]] == [BEN] and len(
         made.firings
     ) == 2

@@ -20,7 +20,7 @@ from client_harness import proxy
 from client_harness.adapters.install import environment
 from fault_profiles.model import Fault, kinds, parse
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt, Event, Notice, from_json
+from servers.kit.events import Attempt, Event, end_of, from_json
 from servers.kit.mcp import reply_of, session_server
 from servers.kit.session import Session
 from tests.commands import ROOT, command, refusal
@@ -137,14 +137,10 @@ async def test_a_public_server_behind_faults(public: list[str], tmp_path: Path, 
         "16:00:04",
         "16:00:55",
     ]
-    assert isinstance(made[-1], Notice) and {
-        n: f["fired"] for n, f in made[-1].detail["faults"].items()
-    } == {
-        "gone": 1,
-        "lie": 1,
-        "slow": 2,
-        "never": 0,
-    }
+    end = end_of(made)
+    assert end is not None and end is made[-1]
+    fired = {name: facts["fired"] for name, facts in end.faults.items()}
+    assert fired == {"gone": 1, "lie": 1, "slow": 2, "never": 0}
     assert "mcp_time.get_current_time" in command("trace", trace).out
 
 

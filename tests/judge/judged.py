@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 
 from judge.checks import parse
-from judge.model import FaultFacts, Finding
+from judge.finding import FaultFacts, Finding
 from judge.trace import Record
 from servers.kit.call import Call, Layer, Next, Reply
 from servers.kit.control import make_id
@@ -129,7 +129,7 @@ def play(
 
     anyio.run(run)
     if ended:
-        session.notice("end", changes=session.world.log(mark), status="done")
+        session.record_end("done", changes=session.world.log(mark))
     facts = {}
     for fault in faults:
         events = [a for a in session.trace() if isinstance(a, Attempt)]

@@ -8,7 +8,8 @@ import pytest
 
 from judge.checks import parse
 from judge.trace import Record
-from servers.kit.events import Notice
+from servers.kit.events import End
+from servers.kit.store import Change
 from tests.judge.judged import (
     BALANCE,
     BLIND,
@@ -322,8 +323,8 @@ def change(old: Any, new: Any, cause: str = "agent") -> dict[str, Any]:
         ),
     ],
 )
-def test_only_the_agents_lasting_changes_count(changes: list[dict[str, Any]], value: bool) -> None:
-    record = Record([Notice(1, 1, "", "end", {"changes": changes})])
+def test_only_the_agents_lasting_changes_count(changes: list[Change], value: bool) -> None:
+    record = Record([End(1, 1, "", "done", changes=changes)])
     assert find({"unchanged": {"name": "u"}}, record).value is value
 
 

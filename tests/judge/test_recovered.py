@@ -14,7 +14,7 @@ from client_harness.episode import Episode, record
 from client_harness.tools import in_memory
 from fault_profiles.model import parse as parse_fault
 from judge.checks import parse
-from judge.model import FaultFacts
+from judge.finding import FaultFacts
 from judge.trace import Record
 from judge.verdict import judge
 from scenarios import load

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from judge.checks import parse
+from judge.finding import FaultFacts
 from judge.metrics import mean_pass_hat_k, needless_calls, paired, pass_hat_k, wilson
-from judge.model import FaultFacts
 from judge.trace import Record
 from judge.verdict import Verdict, judge
 from servers.kit.errors import InputError

@@ -83,15 +83,18 @@ class Past:
         for entry in self.world.log():
             if entry["table"] == "finance_securities":
                 continue
-            if entry["old"] is None:
-                self.builder.add(entry["at"], entry["table"], **entry["new"])
-            elif entry["new"] is not None:
-                changed = {k: v for k, v in entry["new"].items() if entry["old"][k] != v}
-                self.builder.change(entry["at"], entry["table"], entry["key"], **changed)
-            else:
+            old = entry["old"]
+            new = entry["new"]
+            if new is None:
                 raise InputError(
-                    f"{self.cls.name}: the past deletes {entry['key']} of {entry['table']}; only rows that stay can be told"
+                    f"{self.cls.name}: the past deletes {entry['key']} of {entry['table']}; "
+                    "only rows that stay can be told"
                 )
+            if old is None:
+                self.builder.add(entry["at"], entry["table"], **new)
+            else:
+                changed = {k: v for k, v in new.items() if old[k] != v}
+                self.builder.change(entry["at"], entry["table"], entry["key"], **changed)
         self.world.close()
 
     def _steps(self) -> Iterator[tuple[int, list[Any] | None]]:

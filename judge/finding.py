@@ -1,0 +1,61 @@
+"""What judging says: the finding of a check, the facts of a fault that it rests on, and numbers in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class FaultFacts:
+    """What became of one fault: how often it fired, was due and failed, and how many calls matched its target (`near`).
+
+    Besides what its declaration gives: whether anything repairs it, and the calls that recover from it or expose it, each as
+    `{tool: [patterns], where: conditions on arguments}`.
+    """
+
+    name: str
+    kind: str
+    required: bool = False
+    fired: int = 0
+    failed: int = 0
+    near: int = 0
+    repairable: bool = True
+    recover: Sequence[Mapping[str, Any]] = ()
+    exposed_by: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found: true, false or unknown (None), one sentence why, and the events that show it."""
+
+    value: bool | None
+    why: str
+    events: list[int] = field(default_factory=list)
+
+
+def within(count: int, at_least: int | None, at_most: int | None) -> bool:
+    """Return whether a count lies between two bounds, None being open."""
+    return (at_least is None or count >= at_least) and (at_most is None or count <= at_most)
+
+
+def wanted(at_least: int | None, at_most: int | None) -> str:
+    """Return bounds in words: `exactly 1`, `at least 2`, `at most 1`, `1 to 3`."""
+    if at_least == at_most:
+        return f"exactly {at_least}"
+    if at_most is None:
+        return f"at least {at_least}"
+    return f"at most {at_most}" if not at_least else f"{at_least} to {at_most}"
+
+
+def times(count: int) -> str:
+    """Return a number of times in words."""
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def at_events(events: list[int]) -> str:
+    """Return ` (event 7)` or ` (events 7, 9)`, or nothing."""
+    if not events:
+        return ""
+    return f" (event{'s' if len(events) > 1 else ''} {', '.join(map(str, events[:8]))}{', …' if len(events) > 8 else ''})"

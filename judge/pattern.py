@@ -1,0 +1,98 @@
+"""Which calls and rows are meant: call patterns, and conditions that values must meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, model_validator
+
+from servers.kit.call import Call
+from servers.kit.declared import Declared
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.events import Attempt
+from servers.kit.expr import check_predicate, matches
+from servers.kit.expr.paths import parse
+from servers.kit.selector import Selector
+from servers.kit.service import tool
+
+_GROUPS = ("any_of", "all_of", "none_of")
+
+
+def _readable(predicate: dict[str, Any]) -> dict[str, Any]:
+    used = check_predicate(predicate)
+    if used:
+        raise InputError(
+            f"condition: checks know no names, but `${{…}}` uses {', '.join(sorted(used))}"
+        )
+    return predicate
+
+
+Predicate = Annotated[dict[str, Any], AfterValidator(_readable)]
+"""Paths and the conditions that their values must meet (`servers.kit.expr`)."""
+
+
+def heads(predicate: Mapping[str, Any], *, groups: bool = True) -> Iterator[str]:
+    """Yield the first names of a predicate's paths; with `groups`, those inside `any_of` and its like too."""
+    for path, wanted in predicate.items():
+        if path in _GROUPS:
+            if groups:
+                for inner in wanted:
+                    yield from heads(inner)
+        elif path and isinstance(parse(path)[0], str):
+            yield str(parse(path)[0])
+
+
+class CallPattern(Declared):
+    """Which calls are meant: `venmo.send_money`, or a mapping with conditions on arguments, on the seen reply, and on success.
+
+    An argument that no tool of the target takes is an error, except inside `any_of` and its like (a fault may rename arguments).
+    """
+
+    tool: Selector
+    where: Predicate | None = None
+    result: Predicate | None = None
+    ok: bool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, data: Any) -> Any:
+        return {"tool": data} if isinstance(data, str | list | Selector) else data
+
+    @model_validator(mode="after")
+    def _arguments(self) -> Self:
+        known = {a for name in self.tool.tools for a in tool(name)[1].model.model_fields}
+        for name in heads(self.where or {}, groups=False):
+            if name not in known:
+                raise UnknownName(
+                    "argument", name, known, f"where, for {', '.join(self.tool.patterns)}"
+                )
+        return self
+
+    def __str__(self) -> str:
+        return ", ".join(self.tool.patterns) + (f" {self.where}" if self.where else "")
+
+    def selects(self, service: str, name: str, args: Mapping[str, Any]) -> bool:
+        """Return whether a call is meant, as far as can be told before its reply."""
+        return self.tool.selects(service, name) and (
+            self.where is None or matches(self.where, args)
+        )
+
+    def opens(self, call: Call) -> bool:
+        """Return whether a call that is about to run is meant."""
+        return self.selects(call.service, call.tool, call.args)
+
+    def matches(self, attempt: Attempt) -> bool:
+        """Return whether an attempt is meant."""
+        if not self.selects(attempt.service, attempt.tool, attempt.args):
+            return False
+        if self.ok is not None and self.ok == attempt.is_error:
+            return False
+        return self.result is None or matches(self.result, attempt.seen)
+
+    def before_reply(self, what: str) -> None:
+        """Raise `InputError` where the pattern asks for what only a reply can tell."""
+        if self.result is not None or self.ok is not None:
+            raise InputError(
+                f"{what} is decided before the reply: `result` and `ok` have no place here"
+            )

@@ -1,0 +1,62 @@
+"""What people declare in YAML: the base of its models, and the parser of one-key items such as `- outage: {on: venmo.*}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from servers.kit.errors import InputError, UnknownName, explain
+
+Positive = Annotated[int, Field(ge=1)]
+NonNegative = Annotated[int, Field(ge=0)]
+
+
+class Declared(BaseModel):
+    """A model read from YAML: frozen, and an unknown key is an error that offers the nearest."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            known = {field.alias or name for name, field in cls.model_fields.items()}
+            for key in data:
+                if key not in known and key not in cls.model_fields:
+                    raise UnknownName("key", str(key), known)
+        return data
+
+
+M = TypeVar("M", bound=Declared)
+
+
+def kind_of(
+    item: Any, kinds: Mapping[str, type[M]], what: str, example: str, where: str
+) -> tuple[type[M], dict[str, Any]]:
+    """Return the model that a one-key item `{kind: fields}` names, and its fields ({} for none).
+
+    `what` is what the item declares, say `fault`; `example` is one in YAML. Raises `InputError`, one line that begins with `where`.
+    """
+    if not isinstance(item, dict) or len(item) != 1:
+        raise InputError(f"{where}: a {what} is one key, its kind, e.g. `{example}`; got {item!r}")
+    ((kind, fields),) = item.items()
+    if kind not in kinds:
+        raise UnknownName(f"{what} kind", str(kind), kinds, where)
+    if not isinstance(fields, dict | None):
+        raise InputError(f"{where}: {kind}: wants a mapping, got {fields!r}")
+    return kinds[kind], fields or {}
+
+
+def validated(
+    model: type[M], fields: Mapping[str, Any], where: str, context: Mapping[str, Any] | None = None
+) -> M:
+    """Return a declared model of these fields. Raises `InputError`, one line that begins with `where`."""
+    try:
+        return model.model_validate(fields, context=dict(context or {}))
+    except ValidationError as wrong:
+        raise InputError(f"{where}: {explain(wrong, model)}") from None
+    except InputError as wrong:
+        wrong.args = (f"{where}: {wrong}",)
+        raise
