@@ -6,8 +6,8 @@ import statistics
 import time
 
 from benchmarks.timing import Row, ms
-from client_harness.agents import Assignment
 from client_harness.agents._script import ScriptAgent
+from client_harness.contract import Assignment
 from client_harness.episode import Episode
 from client_harness.tools import in_memory
 from judge.verdict import judge

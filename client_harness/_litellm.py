@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from client_harness.agents import ProviderOutage
+from client_harness.contract import ProviderOutage
 from servers.kit.errors import InputError
 
 

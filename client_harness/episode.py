@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from client_harness.agents import Agent, TurnResult
+from client_harness.contract import Agent, TurnResult
 from client_harness.user import User
 from fault_profiles.model import Fault, ordered
 from fault_profiles.state import State
@@ -21,7 +21,7 @@ from servers.kit.session import Session
 from servers.kit.store import World
 from servers.kit.values import parse_time
 
-Disclose = Literal["notify", "locked"]
+DisclosureMode = Literal["notify", "locked"]
 
 
 class Episode:
@@ -36,7 +36,7 @@ class Episode:
         *,
         seed: int | None = None,
         faulted: bool = True,
-        disclose: Disclose = "notify",
+        disclose: DisclosureMode = "notify",
         faults: list[Fault] | None = None,
     ) -> None:
         self.scenario = scenario

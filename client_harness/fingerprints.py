@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable
 from pathlib import Path
 
-from fault_profiles.profiles import locate
+from fault_profiles.profiles import Profile
 from scenarios import load
 from scenarios.model import Scenario
 from scenarios.worlds import build
@@ -18,13 +18,13 @@ PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness")
 
 
 def fingerprints(
-    scenarios: Iterable[Scenario], disclosure: str, profile: str | None = None
+    scenarios: Iterable[Scenario], disclosure: str, profile: Profile | None = None
 ) -> dict[str, str]:
-    """Return suite, world, code, judge and disclosure of a run; `profile` are faults in place of the scenarios' own."""
+    """Return suite, world, code, judge and disclosure of a run; `profile` has faults in place of the scenarios' own."""
     chosen = sorted(scenarios, key=lambda s: s.id)
     suite = [f"{s.id}={load.fingerprint(s)}" for s in chosen]
     if profile is not None:
-        suite.append(locate(profile).read_text(encoding="utf-8"))
+        suite.append(profile.text)
     return {
         "suite": hash_of(t.encode() for t in suite),
         "world": world(chosen),

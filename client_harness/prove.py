@@ -13,8 +13,9 @@ from typing import Any
 
 import anyio
 
-from client_harness.agents import Agent, Assignment, agent
+from client_harness.agents import agent
 from client_harness.agents._script import ScriptAgent, playing
+from client_harness.contract import Agent, Assignment
 from client_harness.episode import Episode
 from client_harness.tools import in_memory
 from judge.verdict import Verdict, judge

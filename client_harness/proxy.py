@@ -101,7 +101,7 @@ class Proxied(Session):
 
 def faults_of(name: str | None) -> list[Fault]:
     """Return the faults of a profile for a server that is not ours. Raises `InputError`, also for a kind that needs its state."""
-    return profile(name, open=True) if name is not None else []
+    return profile(name, open=True).faults if name is not None else []
 
 
 @contextlib.asynccontextmanager

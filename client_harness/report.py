@@ -64,7 +64,7 @@ def _groups(runs: Sequence[Results]) -> dict[str, list[Trial]]:
     found = [
         (run, agent, [t for t in run.trials() if t.agent == agent])
         for run in runs
-        for agent in run.settings["agents"]
+        for agent in run.request["agents"]
     ]
     count = Counter(agent for _, agent, _ in found)
     homes = Counter(run.home.name for run in runs)
@@ -76,7 +76,7 @@ def _groups(runs: Sequence[Results]) -> dict[str, list[Trial]]:
 
 
 def _agent(name: str, trials: list[Trial]) -> dict[str, Any]:
-    faulted = [t for t in trials if t.setting == "faulted"]
+    faulted = [t for t in trials if t.arm == "faulted"]
     counted = faulted or trials
     usage: Counter[str] = Counter()
     for trial in trials:
@@ -181,7 +181,7 @@ def _listed(
     found = []
     for name, trials in groups.items():
         for trial in trials:
-            settings = [s for s in JUDGED[trial.setting] if trial.verdicts[s]["value"] == value]
+            settings = [s for s in JUDGED[trial.arm] if trial.verdicts[s]["value"] == value]
             if settings:
                 why = trial.verdicts[settings[0]]["why"]
                 reason = trial.reason or ""

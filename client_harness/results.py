@@ -1,6 +1,6 @@
 """The results of a run: one SQLite file beside the traces, one row a trial, committed as the trial ends.
 
-A trial is `(scenario, agent, trial, setting)`, its setting `faulted` (judged base and relaxed) or `clean`. Its trace is written first,
+A trial is `(scenario, agent, trial, arm)`, its arm `faulted` (judged base and relaxed) or `clean`. Its trace is written first,
 so a run killed at any moment has lost nothing that its rows speak of, and repeats at most what has no row.
 """
 
@@ -18,12 +18,13 @@ from servers.kit.errors import InputError
 
 NAME = "results.db"
 KEY = ("scenario", "agent", "trial", "setting")
-Setting = Literal["faulted", "clean"]
-JUDGED: dict[Setting, tuple[Literal["base", "relaxed", "clean"], ...]] = {
+"""The primary key. The column `setting` holds the arm; runs of earlier versions have it under this name."""
+Arm = Literal["faulted", "clean"]
+JUDGED: dict[Arm, tuple[Literal["base", "relaxed", "clean"], ...]] = {
     "faulted": ("base", "relaxed"),
     "clean": ("clean",),
 }
-"""What each setting of a trial is judged in."""
+"""The settings in which the trials of each arm are judged."""
 
 
 @dataclass
@@ -37,7 +38,7 @@ class Trial:
     scenario: str
     agent: str
     trial: int
-    setting: Setting
+    arm: Arm
     seed: int
     status: str
     verdicts: dict[str, dict[str, Any]]
@@ -60,7 +61,7 @@ class Trial:
     @property
     def key(self) -> tuple[str, str, int, str]:
         """The primary key."""
-        return self.scenario, self.agent, self.trial, self.setting
+        return self.scenario, self.agent, self.trial, self.arm
 
     @property
     def unknown(self) -> bool:
@@ -70,6 +71,7 @@ class Trial:
     def as_row(self) -> dict[str, Any]:
         """Return the columns: those of the verdicts stand side by side, so that SQL can read them."""
         row = asdict(self)
+        row["setting"] = row.pop("arm")
         verdicts = row.pop("verdicts")
         for name in ("base", "relaxed", "clean"):
             for part in ("value", "score", "why"):
@@ -91,6 +93,7 @@ class Trial:
         }
         row |= {n: json.loads(row[n]) for n in ("usage", "fingerprints")}
         row |= {n: bool(row[n]) for n in ("exposed", "order_inferred", "temporary", "twin")}
+        row["arm"] = row.pop("setting")
         return cls(**{f.name: row[f.name] for f in fields(cls)})
 
 
@@ -123,17 +126,17 @@ _WHOLE = (
 
 
 class Results:
-    """The results in a folder. `settings` and `fingerprints` are what the run was asked for and what it ran."""
+    """The results in a folder. `request` and `fingerprints` are what the run was asked for and what it ran."""
 
     def __init__(self, home: Path, db: Database) -> None:
         self.home = home
         self._db = db
         about = {row["key"]: json.loads(row["value"]) for row in db.table("run").rows}
-        self.settings: dict[str, Any] = about["settings"]
+        self.request: dict[str, Any] = about["settings"]
         self.fingerprints: dict[str, str] = about["fingerprints"]
 
     @classmethod
-    def create(cls, home: Path, settings: dict[str, Any], fingerprints: dict[str, str]) -> Results:
+    def create(cls, home: Path, request: dict[str, Any], fingerprints: dict[str, str]) -> Results:
         """Begin the results of a run in a folder, which is made. Raises `InputError` where a run is in it already."""
         path = home / NAME
         if path.exists():
@@ -154,7 +157,7 @@ class Results:
                 not_null=set(KEY),
             )
             db.table("run").create({"key": str, "value": str}, pk="key")
-            about = {"settings": settings, "fingerprints": fingerprints}
+            about = {"settings": request, "fingerprints": fingerprints}
             db.table("run").insert_all({"key": k, "value": json.dumps(v)} for k, v in about.items())
             db.close()
             part.rename(path)  # whole or not at all

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -13,12 +13,13 @@ import anyio
 
 from client_harness import fingerprints
 from client_harness._host import Host, Servers
-from client_harness.agents import Agent, Assignment, resolve
 from client_harness.agents._script import ScriptAgent
-from client_harness.episode import Disclose, Episode, final_world, record
-from client_harness.results import JUDGED, Results, Setting, Trial
+from client_harness.contract import Agent, Assignment
+from client_harness.episode import DisclosureMode, Episode, final_world, record
+from client_harness.lookup import resolve
+from client_harness.results import JUDGED, Arm, Results, Trial
 from client_harness.tools import Tools, Transport, in_memory, over_http
-from fault_profiles.profiles import locate, profile
+from fault_profiles.profiles import Profile, profile
 from judge.metrics import needless_calls
 from judge.trace import Record
 from judge.verdict import judge
@@ -33,7 +34,7 @@ Tell = Callable[[int, int, Trial | None], None]
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunRequest:
     """What a run was asked for, kept in its results so that `resume` needs nothing else.
 
     `scenarios` are ids or absolute paths; trial k of a scenario has the seed `scenario.seed + seed + k - 1`; `faults` names a profile
@@ -48,18 +49,19 @@ class Settings:
     trials: int = 1
     seed: int = 0
     jobs: int = 1
-    disclosure: Disclose = "notify"
+    disclosure: DisclosureMode = "notify"
     faults: str | None = None
     transport: Transport = "memory"
     options: dict[str, Any] = field(default_factory=dict)
 
-    def settings(self) -> tuple[Setting, ...]:
-        """Return the settings in which each trial runs."""
-        chosen: tuple[tuple[Setting, bool], ...] = (
-            ("faulted", self.faulted),
-            ("clean", self.clean),
-        )
-        return tuple(name for name, wanted in chosen if wanted)
+    def arms(self) -> tuple[Arm, ...]:
+        """Return the arms in which each trial is played."""
+        arms: list[Arm] = []
+        if self.faulted:
+            arms.append("faulted")
+        if self.clean:
+            arms.append("clean")
+        return tuple(arms)
 
 
 class Job(NamedTuple):
@@ -68,40 +70,49 @@ class Job(NamedTuple):
     scenario: str
     agent: str
     trial: int
-    setting: Setting
+    arm: Arm
 
 
-def start(settings: Settings, home: Path | Callable[[], Path]) -> Run:
+def _jobs(request: RunRequest, scenarios: Iterable[str]) -> Iterator[Job]:
+    for scenario in scenarios:
+        for number in range(1, request.trials + 1):
+            for agent in request.agents:
+                for arm in request.arms():
+                    yield Job(scenario, agent, number, arm)
+
+
+def start(request: RunRequest, home: Path | Callable[[], Path]) -> Run:
     """Return a new run in a folder, or in the one that is made once all names are known to be right.
 
     Raises `InputError` where a name is wrong or the folder holds a run.
     """
-    settings = _absolute(settings)
-    scenarios = _scenarios(settings)
-    for name in settings.agents:
-        resolve(name)
-    made = fingerprints.fingerprints(scenarios.values(), settings.disclosure, settings.faults)
-    return Run(
-        Results.create(home if isinstance(home, Path) else home(), asdict(settings), made),
-        settings,
-        scenarios,
-    )
+    faults = _profile(request)
+    request = _checked(request, faults)
+    scenarios = _scenarios(request)
+    prints = fingerprints.fingerprints(scenarios.values(), request.disclosure, faults)
+    folder = home if isinstance(home, Path) else home()
+    return Run(Results.create(folder, asdict(request), prints), request, scenarios, faults)
 
 
 def reopen(home: Path, jobs: int | None = None) -> Run:
-    """Return a run that was begun, to be finished (with other `jobs` at once). Raises `InputError` where what it ran has changed since."""
+    """Return a run that was begun, to be finished (with other `jobs` at once).
+
+    Raises `InputError` where what it ran has changed since.
+    """
     results = Results.open(home)
-    settings = Settings(**results.settings)
-    scenarios = _scenarios(settings)
-    now = fingerprints.fingerprints(scenarios.values(), settings.disclosure, settings.faults)
+    request = RunRequest(**results.request)
+    scenarios = _scenarios(request)
+    faults = _profile(request)
+    now = fingerprints.fingerprints(scenarios.values(), request.disclosure, faults)
     changed = [part for part, value in now.items() if results.fingerprints.get(part) != value]
     if changed:
         raise InputError(
-            f"{home}: {', '.join(changed)} changed since the run began; its trials would not compare, begin a new run"
+            f"{home}: {', '.join(changed)} changed since the run began; "
+            "its trials would not compare, begin a new run"
         )
-    return Run(
-        results, settings if jobs is None else replace(settings, jobs=max(1, jobs)), scenarios
-    )
+    if jobs is not None:
+        request = replace(request, jobs=max(1, jobs))
+    return Run(results, request, scenarios, faults)
 
 
 def new_home(parent: Path = Path("runs")) -> Path:
@@ -118,36 +129,36 @@ def new_home(parent: Path = Path("runs")) -> Path:
         return home
 
 
-def _absolute(settings: Settings) -> Settings:
-    names = [
-        n if isinstance(n, str) else str(n.resolve()) for n in load.resolve(settings.scenarios)
-    ]
-    for what, chosen in (
-        ("scenario", names),
-        ("agent", settings.agents),
-        ("setting", settings.settings()),
-    ):
+def _profile(request: RunRequest) -> Profile | None:
+    return profile(request.faults) if request.faults is not None else None
+
+
+def _checked(request: RunRequest, faults: Profile | None) -> RunRequest:
+    """Return a request whose names hold from any folder. Raises `InputError` for what cannot be run."""
+    names = []
+    for scenario in load.resolve(request.scenarios):
+        names.append(scenario if isinstance(scenario, str) else str(scenario.resolve()))
+    agents = list(dict.fromkeys(request.agents))
+    for what, chosen in (("scenario", names), ("agent", agents), ("arm", request.arms())):
         if not chosen:
             raise InputError(f"there is no {what} to run")
-    if min(settings.trials, settings.jobs) < 1:
+    if min(request.trials, request.jobs) < 1:
         raise InputError("--trials and --jobs are at least 1")
-    for option in settings.options:
+    for option in request.options:
         if option.lower().endswith(("key", "secret", "password")):
             raise InputError(
-                f"option {option}: options are stored with the results; give secrets in the environment"
+                f"option {option}: options are stored with the results; "
+                "give secrets in the environment"
             )
-    faults = settings.faults
-    if faults is not None:
-        path = locate(faults)
-        faults = faults if path.stem == faults else str(path)
-    return replace(
-        settings, scenarios=names, agents=list(dict.fromkeys(settings.agents)), faults=faults
-    )
+    for agent in agents:
+        resolve(agent)
+    named = faults.name if faults is not None else None
+    return replace(request, scenarios=names, agents=agents, faults=named)
 
 
-def _scenarios(settings: Settings) -> dict[str, Scenario]:
+def _scenarios(request: RunRequest) -> dict[str, Scenario]:
     found: dict[str, Scenario] = {}
-    for name in settings.scenarios:
+    for name in request.scenarios:
         made = load.load(Path(name) if Path(name).is_absolute() else name)
         if made.id in found:
             raise InputError(f"two scenarios are called {made.id!r}; rename one of the files")
@@ -159,23 +170,21 @@ class Run:
     """A run: its results so far, and the means to finish or judge it."""
 
     def __init__(
-        self, results: Results, settings: Settings, scenarios: dict[str, Scenario]
+        self,
+        results: Results,
+        request: RunRequest,
+        scenarios: dict[str, Scenario],
+        profile: Profile | None,
     ) -> None:
         self.results = results
-        self.settings = settings
+        self.request = request
         self.scenarios = scenarios
-        self.faults = profile(settings.faults) if settings.faults is not None else None
-        self.jobs = [
-            Job(scenario, agent, number, setting)
-            for scenario in scenarios
-            for number in range(1, settings.trials + 1)
-            for agent in settings.agents
-            for setting in settings.settings()
-        ]
-        self._oracle: dict[tuple[str, Setting], Counter[str] | None] = {}
+        self.faults = profile.faults if profile is not None else None
+        self.jobs = list(_jobs(request, scenarios))
+        self._oracle: dict[tuple[str, Arm], Counter[str] | None] = {}
 
     def finish(self, tell: Tell = lambda done, total, trial: None) -> None:
-        """Run what has no row yet, `settings.jobs` trials at once. Raises `InputError` for a person's mistake that only an agent met."""
+        """Run what has no row yet, `request.jobs` trials at once. Raises `InputError` for a person's mistake that only an agent met."""
         try:
             anyio.run(self._finish, tell)
         except BaseExceptionGroup as group:
@@ -188,7 +197,7 @@ class Run:
         todo = [job for job in self.jobs if job not in done]
         stored = len(self.jobs) - len(todo)
         tell(stored, len(self.jobs), None)
-        places = anyio.CapacityLimiter(self.settings.jobs)
+        places = anyio.CapacityLimiter(self.request.jobs)
 
         async def one(job: Job) -> None:
             nonlocal stored
@@ -219,10 +228,11 @@ class Run:
 
     async def _once(self, job: Job, host: Host) -> tuple[Trial, list[str]]:
         scenario = self.scenarios[job.scenario]
-        seed = scenario.seed + self.settings.seed + job.trial - 1
-        episode = self._episode(scenario, job.setting, seed)
+        seed = scenario.seed + self.request.seed + job.trial - 1
+        episode = self._episode(scenario, job.arm, seed)
         try:
-            name = f"{job.agent}-{'clean-' * (job.setting == 'clean')}{job.trial}"
+            clean = "clean-" if job.arm == "clean" else ""
+            name = f"{job.agent}-{clean}{job.trial}"
             crash = await self._converse(episode, job.agent, host, f"{job.scenario}/{name}")
             if crash is not None:
                 episode.finish("crash")
@@ -235,31 +245,31 @@ class Run:
                 seconds=episode.control.now - episode.control.start,
                 usage=episode.usage,
                 trace=f"traces/{job.scenario}/{name}.jsonl",
-                disclosure=self.settings.disclosure,
+                disclosure=self.request.disclosure,
                 failure=scenario.failure,
                 temporary=scenario.temporary,
                 twin=scenario.twin,
                 calls=sum(isinstance(e, Attempt) for e in events),
                 fingerprints=self.results.fingerprints,
-                **_unjudged(job.setting, crash or ""),
+                **_unjudged(job.arm, crash or ""),
             )
             if crash is None:
                 _judge(made, scenario, episode.record())
         finally:
             episode.close()
-        needed = await self._oracle_calls(scenario, job.setting, host)
+        needed = await self._oracle_calls(scenario, job.arm, host)
         if needed is not None:
             made.oracle_calls = needed.total()
             made.needless = needless_calls(_by_tool(events), needed)
         return made, [to_json(e) for e in events]
 
-    def _episode(self, scenario: Scenario, setting: Setting, seed: int) -> Episode:
-        faulted = setting == "faulted"
+    def _episode(self, scenario: Scenario, arm: Arm, seed: int) -> Episode:
+        faulted = arm == "faulted"
         return Episode(
             scenario,
             seed=seed,
             faulted=faulted,
-            disclose=self.settings.disclosure,
+            disclose=self.request.disclosure,
             faults=self.faults,
         )
 
@@ -274,7 +284,7 @@ class Run:
                         tools,
                         episode.sessions,
                         episode.scenario,
-                        self.settings.options,
+                        self.request.options,
                         servers,
                         trial,
                     )
@@ -297,19 +307,17 @@ class Run:
     async def _tools(
         self, episode: Episode, servers: Servers
     ) -> AbstractAsyncContextManager[Tools]:
-        if self.settings.transport == "memory":
+        if self.request.transport == "memory":
             return in_memory(episode.session)
         one = (await servers())[0]
         return over_http(
             episode.session, one | {"url": one["url"].replace(f"/{one['name']}/mcp", f"/{ALL}/mcp")}
         )
 
-    async def _oracle_calls(
-        self, scenario: Scenario, setting: Setting, host: Host
-    ) -> Counter[str] | None:
-        key = scenario.id, setting
+    async def _oracle_calls(self, scenario: Scenario, arm: Arm, host: Host) -> Counter[str] | None:
+        key = scenario.id, arm
         if key not in self._oracle:
-            episode = self._episode(scenario, setting, scenario.seed + self.settings.seed)
+            episode = self._episode(scenario, arm, scenario.seed + self.request.seed)
             try:
                 crash = await self._converse(episode, "oracle", host, "")
                 self._oracle[key] = None if crash is not None else _by_tool(episode.session.trace())
@@ -324,7 +332,7 @@ def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results
     Runs nothing: the final worlds are rebuilt from the traces. Raises `InputError` where a trace is missing or the world has changed.
     """
     results = Results.open(home)
-    scenarios = _scenarios(Settings(**results.settings))
+    scenarios = _scenarios(RunRequest(**results.request))
     if results.fingerprints["world"] != fingerprints.world(scenarios.values()):
         raise InputError(
             f"{home}: its world has changed since; the final worlds of its traces cannot be rebuilt, run it anew"
@@ -341,7 +349,7 @@ def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results
                 raise InputError(f"{path}: {wrong}") from None
             except (InputError, StopIteration) as wrong:
                 raise InputError(f"{path}: not a whole trace ({wrong})") from None
-            made.__dict__ |= _unjudged(made.setting, "")
+            made.__dict__ |= _unjudged(made.arm, "")
             _judge(made, scenario, record(events, world))
             world.close()
             made.fingerprints |= {"judge": fingerprints.judging(scenarios.values())}
@@ -361,17 +369,17 @@ async def _play(episode: Episode, agent: Agent) -> None:
         episode.finish("error", reason=f"the script cannot go on: {stuck}")
 
 
-def _unjudged(setting: Setting, why: str) -> dict[str, Any]:
+def _unjudged(arm: Arm, why: str) -> dict[str, Any]:
     unknown = {"value": "unknown", "score": None, "why": why, "findings": []}
     return {
-        "verdicts": {name: dict(unknown) for name in JUDGED[setting]},
+        "verdicts": {name: dict(unknown) for name in JUDGED[arm]},
         "exposed": True,
         "order_inferred": False,
     }
 
 
 def _judge(made: Trial, scenario: Scenario, kept: Record) -> None:
-    for name in JUDGED[made.setting]:
+    for name in JUDGED[made.arm]:
         verdict = judge(scenario.checks, kept, name)
         found = verdict.as_json()
         made.verdicts[name] = {part: found[part] for part in ("value", "score", "why", "findings")}

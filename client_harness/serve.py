@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from client_harness.episode import Disclose, Episode
+from client_harness.episode import DisclosureMode, Episode
 from fault_profiles.model import Fault, ordered
 from fault_profiles.profiles import profile
 from scenarios import load
@@ -36,7 +36,7 @@ def open_session(
     faults: str | None = None,
     db: Path | None = None,
     seed: int | None = None,
-    disclose: Disclose = "notify",
+    disclose: DisclosureMode = "notify",
     most_tools: int | None = None,
 ) -> tuple[Session, Scenario | None]:
     """Return a session to serve, with its scenario where one was named.
@@ -45,7 +45,7 @@ def open_session(
     several. `faults` names a profile (a scenario's own stand otherwise). `most_tools` narrows a scenario for a client that takes no more.
     `db` keeps world and clock in files (`db` and `db`.control), which later sessions go on with. Raises `InputError`.
     """
-    plagued = profile(faults) if faults is not None else None
+    plagued = profile(faults).faults if faults is not None else None
     if scenario is None:
         session = _world(world, names, plagued or [], db, seed or 0)
         count = sum(len(cls.tools) for cls in session.classes.values())

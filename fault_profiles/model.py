@@ -10,25 +10,25 @@ import functools
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from pydantic import ValidationError, model_validator
+from pydantic import model_validator
 
 from fault_profiles.decide import Acting, Decider, armed
 from fault_profiles.sample import Example
 from fault_profiles.schedule import Moment, Schedule
 from fault_profiles.state import State
 from servers.kit.call import Call, Layer, Next, Reply
-from servers.kit.declared import Declared
-from servers.kit.errors import InputError, UnknownName, explain
+from servers.kit.declared import Declared, kind_of, validated
+from servers.kit.errors import InputError, UnknownName
 from servers.kit.events import Attempt
 from servers.kit.expr import check_predicate, fields, heads, matches, names
 from servers.kit.expr.paths import parse as parse_path
 from servers.kit.registry import subclasses
 from servers.kit.selector import Selector
-from servers.kit.service import Service, ToolSpec, service, tool
+from servers.kit.service import Service, ToolSpec, known_tables, service, tool
 from servers.kit.session import Session
 from servers.kit.store import Table
 
-_SCOPE = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
+SCOPE = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
 """Names that expressions of a fault know: `number` is the firing's, `reply` the honest reply where there is one."""
 
 
@@ -112,8 +112,8 @@ class Fault(Schedule):
             | check_predicate(self.result, "result")
             | names(self.capture)
         )
-        for name in sorted(used - _SCOPE):
-            raise UnknownName("name", name, _SCOPE, "expression")
+        for name in sorted(used - SCOPE):
+            raise UnknownName("name", name, SCOPE, "expression")
         if self.tell not in self.tells:
             raise InputError(f"tell: {self.kind} knows {', '.join(self.tells)}; got {self.tell}")
         if not self.repairable and self.recover:
@@ -135,7 +135,7 @@ class Fault(Schedule):
                     f"{self.kind} cannot act on {cls.name}.{short} (a {cls.tools[short].effect})"
                 )
         if self.stored is not None:
-            known = {t: s for c, _ in tools for t, s in (c.shared_tables | c.tables).items()}
+            known = known_tables(self.on.services)
             if self.stored.table not in known:
                 raise UnknownName("table", self.stored.table, known, "stored")
             check_columns(known[self.stored.table], self.stored.where, "stored")
@@ -251,27 +251,14 @@ def parse(item: Any, where: str = "fault", *, open: bool = False) -> Fault:
 
     `open`: it is for servers that are not ours. Its targets may name any tool, and what needs the state behind the tools is refused.
     """
-    if not isinstance(item, dict) or len(item) != 1:
+    kind, given = kind_of(item, kinds(), "fault", "- outage: {on: venmo.*}", where)
+    if open and (kind.needs_world or _STATE & given.keys()):
         raise InputError(
-            f"{where}: a fault is one key, its kind, e.g. `- outage: {{on: venmo.*}}`; got {item!r}"
+            f"{where}: {kind.kind}: needs the state behind the tools, "
+            "which a server that is not ours does not show"
         )
-    ((kind, fields),) = item.items()
-    if kind not in kinds():
-        raise UnknownName("fault kind", kind, kinds(), where)
-    if open and (
-        kinds()[kind].needs_world or (isinstance(fields, dict) and _STATE & fields.keys())
-    ):
-        raise InputError(
-            f"{where} {kind}: needs the state behind the tools, which a server that is not ours does not show"
-        )
-    try:
-        return kinds()[kind].model_validate(
-            {"name": kind, **(fields or {})}, context={"open": open}
-        )
-    except ValidationError as wrong:
-        raise InputError(f"{where} {kind}: {explain(wrong, kinds()[kind])}") from None
-    except InputError as wrong:
-        raise InputError(f"{where} {kind}: {wrong}") from None
+    named = {"name": kind.kind, **given}
+    return validated(kind, named, f"{where}: {kind.kind}", {"open": open})
 
 
 def check_together(faults: list[Fault]) -> None:

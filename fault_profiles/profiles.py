@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from fault_profiles.model import Fault, check_together, parse
@@ -28,8 +29,20 @@ def locate(name: str) -> Path:
     return path.resolve()
 
 
-def profile(name: str, *, open: bool = False) -> list[Fault]:
-    """Return the faults of a profile; `open`: for servers that are not ours (see `fault_profiles.model.parse`). Raises `InputError`."""
+@dataclass(frozen=True)
+class Profile:
+    """Faults under a name: a shipped profile's, or the absolute path of a file. `text` is what the file says."""
+
+    name: str
+    text: str
+    faults: list[Fault]
+
+
+def profile(name: str, *, open: bool = False) -> Profile:
+    """Return a profile by name or path; `open`: for servers that are not ours (see `fault_profiles.model.parse`).
+
+    Raises `InputError`.
+    """
     path = locate(name)
     listed = read(path)
     if not isinstance(listed, list):
@@ -41,4 +54,5 @@ def profile(name: str, *, open: bool = False) -> list[Fault]:
         check_together(faults)
     except InputError as wrong:
         raise InputError(f"{path}: {wrong}") from None
-    return faults
+    shipped = path.parent == HERE
+    return Profile(path.stem if shipped else str(path), path.read_text(encoding="utf-8"), faults)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from servers.kit.call import Reply
 from servers.kit.declared import Declared, Positive
 from servers.kit.errors import ServiceError
 from servers.kit.expr import render
+
+if TYPE_CHECKING:
+    from fault_profiles.decide import Acting
+
+
+OUTCOME_UNKNOWN = "The outcome of the request is not known."
+"""The hint of errors that leave open whether the call ran."""
 
 
 class Refusal(Declared):
@@ -53,3 +60,16 @@ class Refusal(Declared):
             if self.ordinary
             else Reply(wrong.as_json(), True)
         )
+
+
+def timed_out(error: Refusal, acting: Acting, seconds: int) -> Reply:
+    """Return the provider's timeout error."""
+    message = f"{acting.title} did not answer within {seconds} seconds."
+    return error.reply(
+        acting.scope,
+        acting.codes.timeout,
+        message,
+        OUTCOME_UNKNOWN,
+        retryable=True,
+        status=504,
+    )

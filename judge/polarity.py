@@ -11,7 +11,7 @@ from typing import Literal
 
 from judge.words import Sentence
 
-Value = Literal["yes", "no", "open"]
+Polarity = Literal["yes", "no", "open"]
 
 _NEGATORS = {
     "not",
@@ -158,7 +158,7 @@ class Reading:
     sentences: tuple[Sentence, ...]
 
 
-def polarity(reading: Reading, number: int, positions: Sequence[int]) -> tuple[Value, bool]:
+def polarity(reading: Reading, number: int, positions: Sequence[int]) -> tuple[Polarity, bool]:
     """Return what sentence `number` makes of the words at `positions` (ascending), and whether it speaks of an earlier try."""
     sentence = reading.sentences[number]
     value = _within(sentence, positions)
@@ -197,7 +197,7 @@ def repeated(sentence: Sentence, positions: Sequence[int]) -> bool:
     return refrained and once_more and bool(_FIRST & set(before))
 
 
-def _within(sentence: Sentence, positions: Sequence[int]) -> Value:
+def _within(sentence: Sentence, positions: Sequence[int]) -> Polarity:
     words = sentence.words
     matched = set(positions)
     first = positions[0]
@@ -449,7 +449,7 @@ def _heading(sentences: Sequence[Sentence], number: int) -> Sentence | None:
     return sentences[at] if sentences[at].header and not sentences[at].bullet else None
 
 
-def _ahead(heading: Sentence) -> Value:
+def _ahead(heading: Sentence) -> Polarity:
     """Return what a heading makes of the items below it: `I was not able to:` denies them, `Would you like me to:` asks."""
     words = heading.words
     place = len(words) - 1

@@ -10,7 +10,7 @@ from judge.finding import Finding
 from judge.model import Aspect, Check, Setting
 from judge.trace import Record
 
-Value = Literal["pass", "fail", "unknown"]
+Outcome = Literal["pass", "fail", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Verdict:
     `order_inferred`: a decision rests on order of arrival, because the agent's steps are not known.
     """
 
-    value: Value
+    value: Outcome
     score: float
     setting: Setting
     findings: list[NamedFinding]
@@ -104,7 +104,7 @@ def _finding(check: Check, record: Record) -> NamedFinding:
 
 def _decide(
     findings: list[NamedFinding], record: Record, missed: list[str], unsafe: bool
-) -> tuple[Value, str]:
+) -> tuple[Outcome, str]:
     gates = [f for f in findings if f.gate and f.applies]
     broken = next(
         (f for f in findings if f.crashed or (f.gate and f.applies and f.value is None)), None

@@ -19,7 +19,7 @@ from scenarios.model import Scenario
 from scenarios.script import check_names, flat
 from scenarios.worlds import build
 from servers.kit.errors import InputError, UnknownName, explain
-from servers.kit.service import Service, narrowed, service
+from servers.kit.service import Service, known_tables, narrowed, service
 from servers.kit.yaml import read
 
 SUITES = Path(__file__).parent / "suites"
@@ -230,9 +230,7 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two checks are named {name!r}")
-    tables = {
-        t: s for n in exposed for t, s in {**service(n).shared_tables, **service(n).tables}.items()
-    }
+    tables = known_tables(exposed)
     for check in made.checks:
         mentions = check.mentions()
         where = f"check {check.name}"

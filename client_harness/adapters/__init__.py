@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from client_harness.agents import process
 from servers.kit.errors import InputError, UnknownName
 
 if TYPE_CHECKING:
-    from client_harness.agents import Agent, Assignment
+    from client_harness.contract import Agent, Assignment
 
 HERE = Path(__file__).parent
 
@@ -57,8 +58,6 @@ class Adapter:
 
     @asynccontextmanager
     async def _life(self, given: Assignment) -> AsyncGenerator[Agent]:
-        from client_harness.agents import process
-
         options = {**given.options, "command": await self.command()}
         async with process.agent(replace(given, options=options)) as agent:
             yield agent

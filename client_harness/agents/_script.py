@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from client_harness.agents import Assignment, TurnResult
+from client_harness.contract import Assignment, TurnResult
 from scenarios.script import Step
 from servers.kit.expr.evaluate import evaluate, render
 from servers.kit.values import iso

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from client_harness.agents import Agent, Assignment
 from client_harness.agents._script import ScriptAgent, playing
+from client_harness.contract import Agent, Assignment
 from servers.kit.service import tool as find
 
 ABOUT = "plays the oracle and makes every write twice"

@@ -13,7 +13,8 @@ from typing import Any
 import anyio
 
 from client_harness._litellm import ContextExceeded, Endpoint, Recording
-from client_harness.agents import Assignment, TurnResult, _history
+from client_harness.agents import _history
+from client_harness.contract import Assignment, TurnResult
 from servers.kit.errors import InputError, did_you_mean
 from servers.kit.values import iso
 

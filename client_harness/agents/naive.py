@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 
-from client_harness.agents import Agent, Assignment
 from client_harness.agents._script import ScriptAgent, playing
+from client_harness.contract import Agent, Assignment
 
 ABOUT = "believes every reply; passes clean and fails base"
 

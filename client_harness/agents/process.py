@@ -17,8 +17,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from client_harness.agents import Assignment, ProviderOutage, TurnResult, _history
+from client_harness.agents import _history
 from client_harness.agents._rpc import Peer, PeerError, peer
+from client_harness.contract import Assignment, ProviderOutage, TurnResult
 from servers.kit.errors import InputError
 from servers.kit.values import iso
 

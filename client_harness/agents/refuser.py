@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from client_harness.agents import Agent, Assignment, TurnResult
 from client_harness.agents._script import ScriptAgent, playing
+from client_harness.contract import Agent, Assignment, TurnResult
 
 ABOUT = "plays the oracle until the first error, then gives up"
 

@@ -18,7 +18,8 @@ from pydantic_core import PydanticUndefined
 
 from client_harness import connect
 from client_harness.adapters import adapters
-from client_harness.agents import agents, resolve
+from client_harness.agents import agents
+from client_harness.lookup import resolve
 from fault_profiles import model as faults
 from fault_profiles import profiles
 from judge import checks

@@ -22,7 +22,7 @@ Folder = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
 STOCK = ["oracle", "naive", "noop"]
 
 
-class Disclosure(StrEnum):
+class DisclosureMode(StrEnum):
     """How held-back services appear."""
 
     notify = "notify"
@@ -54,8 +54,9 @@ def run(
         typer.Option(help="Folder of results and traces; a new one under runs/ if none."),
     ] = None,
     disclose: Annotated[
-        Disclosure, typer.Option(help="Held-back services join the list, or stand in it locked.")
-    ] = Disclosure.notify,
+        DisclosureMode,
+        typer.Option(help="Held-back services join the list, or stand in it locked."),
+    ] = DisclosureMode.notify,
     faults: Annotated[
         str | None,
         typer.Option(
@@ -92,7 +93,7 @@ def run(
     \b
     Example: client_harness run smoke --agent oracle --agent naive --clean --trials 3 --jobs 4
     """
-    from client_harness.run import Settings, new_home, start
+    from client_harness.run import RunRequest, new_home, start
 
     given = {
         "model": model,
@@ -101,7 +102,7 @@ def run(
         "record": _absolute(record),
         "replay": _absolute(replay),
     }
-    settings = Settings(
+    request = RunRequest(
         scenarios=names or ["smoke"],
         agents=agent or STOCK,
         faulted=not only_clean,
@@ -114,7 +115,7 @@ def run(
         transport="http" if http else "memory",
         options={k: v for k, v in given.items() if v is not None} | _options(option or []),
     )
-    _go(start(settings, out or new_home), json)
+    _go(start(request, out or new_home), json)
 
 
 def resume(

@@ -11,7 +11,7 @@ from fault_profiles.sample import Example
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import check_predicate, matches, render
-from servers.kit.service import service
+from servers.kit.service import known_tables
 
 
 class AmbiguousMatch(Fault):
@@ -35,11 +35,7 @@ class AmbiguousMatch(Fault):
 
     @model_validator(mode="after")
     def _known(self) -> AmbiguousMatch:
-        known = {
-            t: s
-            for name in self.on.services
-            for t, s in {**service(name).shared_tables, **service(name).tables}.items()
-        }
+        known = known_tables(self.on.services)
         if self.table not in known:
             raise UnknownName("table", self.table, known, "table")
         for column in (*self.like, *self.change):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from fault_profiles.model import Acting
+from fault_profiles.refusal import OUTCOME_UNKNOWN
 from fault_profiles.wire import Wire
 from servers.kit.call import Reply
-
-UNKNOWN = "The outcome of the request is not known."
-"""The hint of errors that leave open whether the call ran."""
 
 
 class ConnectionDrop(Wire):
@@ -30,7 +28,7 @@ class ConnectionDrop(Wire):
             acting.scope,
             "CONNECTION_LOST",
             f"The connection to {acting.title} was lost.",
-            UNKNOWN,
+            OUTCOME_UNKNOWN,
             retryable=True,
         )
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationInfo, model_validator
 
-from fault_profiles.kinds._beside import everywhere
 from fault_profiles.model import Acting, Fault
 from fault_profiles.refusal import Refusal
 from fault_profiles.sample import Example
+from fault_profiles.worlds import everywhere
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError
 from servers.kit.selector import Selector

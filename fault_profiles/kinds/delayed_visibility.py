@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from fault_profiles.model import Acting, Fault
 from fault_profiles.state import State
+from fault_profiles.worlds import own_tables, tell_truth
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Positive
 from servers.kit.store import AGENT
@@ -46,13 +47,11 @@ class DelayedVisibility(Fault):
         )
         reply = await call_next(call.on(before))
         before.close()
-        if not acting.shadow and call.journal.truth is None:
-            call.journal.truth = await acting.session.peek(call)
+        await tell_truth(call, acting)
         return reply
 
     def _tables(self, call: Call, acting: Acting) -> set[str]:
-        cls = acting.session.classes[call.service]
-        return set(self.writes_of or [*cls.shared_tables, *cls.tables])
+        return set(own_tables(acting.session.classes[call.service], self.writes_of))
 
     def _hidden(self, call: Call, acting: Acting) -> set[str]:
         state = State.load(acting.session.control, self.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fault_profiles.model import Acting, Fault
 from servers.kit.call import Call, Next, Reply
@@ -24,7 +24,7 @@ class DroppedWrite(Fault):
     tells: ClassVar[tuple[str, ...]] = ("none", "indirect", "explicit")
     effects: ClassVar[tuple[str, ...]] = ("write",)
     promises: ClassVar[tuple[str, ...]] = ("honest", "unchanged")
-    edit: list[dict] = []
+    edit: list[dict[str, Any]] = []
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run on a copy, answer honestly-looking, drop the copy."""

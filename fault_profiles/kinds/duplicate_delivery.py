@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from fault_profiles.kinds._beside import watched
 from fault_profiles.model import Acting, Fault
+from fault_profiles.worlds import watched
 from servers.kit.call import Call, Journal, Next, Reply
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from fault_profiles.kinds.timeout import timed_out
 from fault_profiles.model import Acting
+from fault_profiles.refusal import timed_out
 from fault_profiles.wire import Wire
 from servers.kit.call import Reply
 from servers.kit.declared import Positive

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from fault_profiles.kinds.connection_drop import UNKNOWN
 from fault_profiles.model import Acting
+from fault_profiles.refusal import OUTCOME_UNKNOWN
 from fault_profiles.wire import Wire
 from servers.kit.call import Reply
 from servers.kit.declared import Positive
@@ -41,7 +41,7 @@ class HttpError(Wire):
     def in_band(self, acting: Acting) -> Reply:
         """Return the status as the provider's error."""
         message = f"{acting.title} answered with HTTP {self._named}."
-        hint = UNKNOWN if self.status >= 500 else ""
+        hint = OUTCOME_UNKNOWN if self.status >= 500 else ""
         return self.error.reply(
             acting.scope,
             _code(self.status, acting.codes),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from fault_profiles.kinds.timeout import timed_out
 from fault_profiles.model import Acting, Fault
-from fault_profiles.refusal import Refusal
+from fault_profiles.refusal import Refusal, timed_out
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Positive
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from fault_profiles.kinds.connection_drop import UNKNOWN
 from fault_profiles.model import Acting
+from fault_profiles.refusal import OUTCOME_UNKNOWN
 from fault_profiles.wire import Wire
 from servers.kit.call import Reply
 
@@ -34,7 +34,7 @@ class MalformedFrame(Wire):
             acting.scope,
             "UNREADABLE_REPLY",
             f"The reply of {acting.title} could not be read.",
-            UNKNOWN,
+            OUTCOME_UNKNOWN,
             retryable=True,
         )
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from fault_profiles.kinds._beside import watched
 from fault_profiles.model import Acting, Fault
 from fault_profiles.refusal import Refusal
 from fault_profiles.sample import Example
+from fault_profiles.worlds import watched
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Positive
 from servers.kit.errors import InputError, UnknownName

@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from fault_profiles.kinds._beside import check_tables, own_tables
 from fault_profiles.model import Acting, Fault
 from fault_profiles.sample import Example
 from fault_profiles.state import State
+from fault_profiles.worlds import check_tables, own_tables
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError
 

@@ -6,9 +6,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from fault_profiles.kinds._beside import check_tables, own_tables, watched
 from fault_profiles.model import Acting, Fault
 from fault_profiles.state import State
+from fault_profiles.worlds import check_tables, own_tables, watched
 from servers.kit.call import Call, Layer, Next, Reply
 from servers.kit.declared import Positive
 from servers.kit.errors import InputError

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from fault_profiles.kinds._beside import watched
 from fault_profiles.model import Acting, Fault
 from fault_profiles.sample import Example
+from fault_profiles.worlds import watched
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import UnknownName
 from servers.kit.expr import apply, check_operations

@@ -7,11 +7,10 @@ from typing import ClassVar
 from pydantic import model_validator
 
 from fault_profiles.model import Acting, Fault
+from fault_profiles.worlds import check_tables, own_tables, tell_truth
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Positive
-from servers.kit.errors import UnknownName
 from servers.kit.expr import apply
-from servers.kit.service import service
 
 
 class StaleRead(Fault):
@@ -37,28 +36,20 @@ class StaleRead(Fault):
 
     @model_validator(mode="after")
     def _known(self) -> StaleRead:
-        known = {
-            t
-            for name in self.on.services
-            for t in {**service(name).shared_tables, **service(name).tables}
-        }
-        for table in self.tables or []:
-            if table not in known:
-                raise UnknownName("table", table, known, "tables")
+        check_tables(self, self.tables)
         return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Answer from the past; the truth is read beside it for the record."""
         moment = call.now - self.age
         cls = acting.session.classes[call.service]
-        past = call.world.as_of(
-            moment, self.tables or [*cls.shared_tables, *cls.tables], keep_own=self.keep_own
-        )
+        tables = own_tables(cls, self.tables)
+        past = call.world.as_of(moment, tables, keep_own=self.keep_own)
         reply = await call_next(call.on(past, now=moment))
         past.close()
         if not acting.shadow and call.journal.truth is None:
-            call.journal.truth = await acting.session.peek(call)
             acting.firing.detail["as_of_seconds_ago"] = self.age
+            await tell_truth(call, acting)
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         told = reply.copied()

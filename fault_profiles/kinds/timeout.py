@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from fault_profiles.model import Acting, Fault
-from fault_profiles.refusal import Refusal
+from fault_profiles.refusal import Refusal, timed_out
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Positive
 
@@ -30,16 +30,3 @@ class Timeout(Fault):
         if not acting.shadow:
             call.journal.extra_time += self.seconds
         return timed_out(self.error, acting, self.seconds)
-
-
-def timed_out(error: Refusal, acting: Acting, seconds: int) -> Reply:
-    """Return the provider's timeout error."""
-    message = f"{acting.title} did not answer within {seconds} seconds."
-    return error.reply(
-        acting.scope,
-        acting.codes.timeout,
-        message,
-        "The outcome of the request is not known.",
-        retryable=True,
-        status=504,
-    )

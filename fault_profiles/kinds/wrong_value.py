@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
-from fault_profiles.kinds._beside import NAMES, check_tables, own_tables, tell_truth
-from fault_profiles.model import Acting, Fault, Stored, check_columns
+from fault_profiles.model import SCOPE, Acting, Fault, Stored, check_columns
 from fault_profiles.sample import Example
+from fault_profiles.worlds import check_tables, own_tables, tell_truth
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Declared, Positive
 from servers.kit.errors import InputError, UnknownName
@@ -79,7 +79,7 @@ class WrongValue(Fault):
                 )
         if self.row is not None:
             used |= check_operations(self.row.edit, "row.edit")
-        known = NAMES | {n for n in ("record", "earlier") if getattr(self, n) is not None}
+        known = SCOPE | {n for n in ("record", "earlier") if getattr(self, n) is not None}
         for name in sorted(used - known):
             raise UnknownName("name", name, known, "expression")
         return self

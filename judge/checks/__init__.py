@@ -6,11 +6,11 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import ValidationError
 from pydantic.json_schema import models_json_schema
 
 from judge.model import Check
-from servers.kit.errors import InputError, UnknownName
+from servers.kit.declared import kind_of, validated
+from servers.kit.errors import UnknownName
 from servers.kit.registry import subclasses
 
 
@@ -22,27 +22,12 @@ def kinds() -> dict[str, type[Check]]:
 
 def parse(item: Any, where: str = "checks") -> Check:
     """Return the check that a one-key item describes. Raises `InputError` (one line that begins with `where`)."""
-    if not isinstance(item, dict) or len(item) != 1:
-        raise InputError(
-            f"{where}: a check is one key, its kind, e.g. `- called: {{name: paid, call: venmo.send_money}}`; got {item!r}"
-        )
-    ((kind, body),) = item.items()
-    if kind not in kinds():
-        raise UnknownName("check kind", str(kind), kinds(), where)
-    if not isinstance(body, dict):
-        raise InputError(f"{where}: {kind}: wants a mapping, got {body!r}")
-    label = f"{where}: {kind} {body['name']!r}" if "name" in body else f"{where}: {kind}"
-    try:
-        return kinds()[kind].model_validate(body)
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False, include_input=False)[0]
-        path = ".".join(str(p) for p in first["loc"])
-        raise InputError(
-            f"{label}: {path + ': ' if path else ''}{first['msg'].removeprefix('Value error, ')}"
-        ) from None
-    except InputError as wrong:
-        wrong.args = (f"{label}: {wrong}",)
-        raise
+    example = "- called: {name: paid, call: venmo.send_money}"
+    kind, given = kind_of(item, kinds(), "check", example, where)
+    label = f"{where}: {kind.kind}"
+    if "name" in given:
+        label += f" {given['name']!r}"
+    return validated(kind, given, label)
 
 
 def cross_check(checks: Sequence[Check], where: str = "checks") -> list[str]:

@@ -22,7 +22,7 @@ from servers.kit.control import Control
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError, explain
 from servers.kit.expr import render
-from servers.kit.service import categories_of, service, tables_of, tool
+from servers.kit.service import categories_of, known_tables, tables_of, tool
 from servers.kit.session import Session
 from servers.kit.store import World
 from servers.kit.values import iso, parse_time
@@ -94,7 +94,7 @@ async def _live(name: str, written: HistoryFile) -> Lived:
     used = sorted(
         {t.call.partition(".")[0] for s in written.sessions for t in s.turns if t.call is not None}
     )
-    tables = {t for n in used for t in {**service(n).shared_tables, **service(n).tables}}
+    tables = known_tables(used)
     moments = [parse_time(s.at) for s in written.sessions]
     if moments != sorted(moments) or (
         moments and moments[-1] >= parse_time(build.person(written.world)["start"])

@@ -10,7 +10,7 @@ import contextlib
 import functools
 import json
 import weakref
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -166,15 +166,14 @@ def make_server(
         arrived = session.out
         hidden = set(session.hidden)
         if ctx.request is not None:
-            await (
-                anyio.lowlevel.checkpoint()
-            )  # let the calls of one batch all come in before the first is answered
+            # Let the calls of one batch all come in before the first is answered.
+            await anyio.lowlevel.checkpoint()
         service_name, tool = (only, params.name) if only else split(params.name)
         args = params.arguments if params.arguments is not None else {}
-        with anyio.CancelScope(
-            shield=True
-        ):  # a client that gives up does not undo what the call did: it is finished and recorded
-            reply = await session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
+        # A client that gives up does not undo what the call did: it is finished and recorded.
+        reply = await _shielded(
+            session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
+        )
         disclosed = hidden - session.hidden
         if disclosed and not session.locked:
             await hearers.tell(session, disclosed)
@@ -292,6 +291,12 @@ def _data(given: types.CallToolResult) -> Any:
 
 def _error(text: str) -> dict[str, Any]:
     return ServiceError("TOOL_ERROR", text).as_json()
+
+
+async def _shielded(call: Awaitable[Reply]) -> Reply:
+    with anyio.CancelScope(shield=True):
+        return await call
+    raise AssertionError("a shielded scope is never cancelled")  # for the type checker
 
 
 def _as_given(reply: Reply) -> types.CallToolResult:

@@ -251,6 +251,11 @@ class Service:
             found.update({n: f.__tool__ for n, f in vars(base).items() if hasattr(f, "__tool__")})
         cls.tools = found
 
+    @classmethod
+    def known_tables(cls) -> dict[str, Table]:
+        """Return all tables that it works with: those that its category shares, then its own."""
+        return cls.shared_tables | cls.tables
+
     def __init__(self, db: World, now: int, ids: Ids) -> None:
         self.db = db
         self.now = now
@@ -370,11 +375,17 @@ def tool(name: str) -> tuple[type[Service], ToolSpec]:
     return cls, cls.tools[short]
 
 
+def known_tables(names: Iterable[str]) -> dict[str, Table]:
+    """Return the tables that some services work with. Raises `UnknownName`."""
+    tables: dict[str, Table] = {}
+    for name in names:
+        tables |= service(name).known_tables()
+    return tables
+
+
 def all_tables() -> dict[str, Table]:
     """Return the tables of every service."""
-    return {
-        n: t for cls in services().values() for n, t in (cls.shared_tables | cls.tables).items()
-    }
+    return known_tables(services())
 
 
 def categories_of(names: Iterable[str]) -> tuple[str, ...]:
@@ -382,11 +393,9 @@ def categories_of(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({service(n).category for n in names}))
 
 
-def tables_of(found: Iterable[str]) -> dict[str, Table]:
+def tables_of(categories: Iterable[str]) -> dict[str, Table]:
     """Return the tables of all services of some categories; counterparts may share rules, so a world holds them together."""
-    return {
-        n: t
-        for category in found
-        for cls in of_category(category).values()
-        for n, t in (cls.shared_tables | cls.tables).items()
-    }
+    tables: dict[str, Table] = {}
+    for category in categories:
+        tables |= known_tables(of_category(category))
+    return tables

@@ -12,7 +12,9 @@ import anyio
 import pytest
 
 from client_harness.adapters import adapter, adapters, install
-from client_harness.agents import Assignment, ProviderOutage, TurnResult, agents, resolve
+from client_harness.agents import agents
+from client_harness.contract import Assignment, ProviderOutage, TurnResult
+from client_harness.lookup import resolve
 from client_harness.tools import in_memory
 from servers.kit.app import Episodes, make_app, run_app
 from servers.kit.errors import UnknownName

@@ -235,7 +235,7 @@ def test_options_reach_the_agent_as_yaml_values(tmp_path: Path) -> None:
         "--out",
         tmp_path,
     )
-    assert Results.open(tmp_path).settings["options"] == {
+    assert Results.open(tmp_path).request["options"] == {
         "model": "m",
         "max_steps": 3,
         "name": "on",

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from client_harness.adapters import install
-from client_harness.run import Settings, start
+from client_harness.run import RunRequest, start
 from client_harness.tools import Transport
 from servers.kit.events import Attempt, from_json
 from tests.harness.fake_endpoint import Endpoint, Step, call, calls, playing, say
@@ -88,8 +88,8 @@ def run(
     async def go() -> Endpoint:
         async with playing(script) as endpoint:
             options = {"model": "openai/scripted", "api_base": endpoint.url}
-            settings = Settings([SCENARIO], [agent], options=options, transport=transport)
-            await anyio.to_thread.run_sync(lambda: start(settings, home).finish())
+            request = RunRequest([SCENARIO], [agent], options=options, transport=transport)
+            await anyio.to_thread.run_sync(lambda: start(request, home).finish())
             return endpoint
 
     endpoint = anyio.run(go)

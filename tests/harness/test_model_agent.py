@@ -10,8 +10,9 @@ from typing import Any, cast
 
 import pytest
 
-from client_harness.agents import Assignment, ProviderOutage, TurnResult, agent
+from client_harness.agents import agent
 from client_harness.agents.model import Options
+from client_harness.contract import Assignment, ProviderOutage, TurnResult
 from client_harness.tools import in_memory
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt

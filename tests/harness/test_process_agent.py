@@ -15,7 +15,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from client_harness.agents import Assignment, ProviderOutage, agent
+from client_harness.agents import agent
+from client_harness.contract import Assignment, ProviderOutage
 from client_harness.tools import in_memory
 from servers.kit.errors import InputError
 from tests.support import HISTORY, new_session

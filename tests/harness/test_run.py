@@ -19,18 +19,18 @@ import pytest
 from client_harness._host import Host
 from client_harness.report import report
 from client_harness.results import Results
-from client_harness.run import Settings, new_home, rejudge, reopen, start
+from client_harness.run import RunRequest, new_home, rejudge, reopen, start
 from scenarios import load
 from servers.kit.errors import InputError
 from tests.commands import PAY, RENT, command, files, process, refusal
 from tests.support import new_session
 
-SMALL = Settings([PAY, RENT], ["oracle", "naive", "noop"], clean=True)
+SMALL = RunRequest([PAY, RENT], ["oracle", "naive", "noop"], clean=True)
 
 
-def ran(settings: Settings, home: Path) -> Results:
+def ran(request: RunRequest, home: Path) -> Results:
     """Run to the end."""
-    run = start(settings, home)
+    run = start(request, home)
     run.finish()
     return run.results
 
@@ -84,7 +84,7 @@ def test_the_same_command_gives_the_same_traces_in_another_process(tmp_path: Pat
 
 
 def test_trials_of_a_scenario_have_seeds_of_their_own(tmp_path: Path) -> None:
-    results = ran(Settings([PAY], ["oracle"], trials=2, seed=10), tmp_path)
+    results = ran(RunRequest([PAY], ["oracle"], trials=2, seed=10), tmp_path)
     assert [t.seed for t in results.trials()] == [
         load.load(PAY).seed + 10,
         load.load(PAY).seed + 11,
@@ -99,9 +99,9 @@ def go_on(home: Path) -> None:
 
 
 def test_a_run_killed_at_any_moment_loses_nothing_and_counts_nothing_twice(tmp_path: Path) -> None:
-    settings = replace(SMALL, trials=6, jobs=3)
-    whole = ran(settings, tmp_path / "whole")
-    start(settings, tmp_path / "killed").results.close()
+    request = replace(SMALL, trials=6, jobs=3)
+    whole = ran(request, tmp_path / "whole")
+    start(request, tmp_path / "killed").results.close()
     chance = random.Random(11)
     counts = [0]
     fork = multiprocessing.get_context("fork")
@@ -144,7 +144,7 @@ def test_an_agent_that_cannot_start_is_unknown_retried_once_and_in_no_denominato
     tmp_path: Path,
 ) -> None:
     results = ran(
-        Settings(
+        RunRequest(
             [PAY], ["process"], options={"command": f"{sys.executable} -c 'raise SystemExit(3)'"}
         ),
         tmp_path,
@@ -174,7 +174,7 @@ def test_an_agent_that_dies_in_a_turn_has_failed_and_the_report_says_of_what(
         "    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': {}}), flush=True)\n"
     )
     results = ran(
-        Settings([PAY], ["process"], options={"command": f"{sys.executable} {program}"}),
+        RunRequest([PAY], ["process"], options={"command": f"{sys.executable} {program}"}),
         tmp_path / "run",
     )
     made = report([results])
@@ -214,7 +214,7 @@ def copied(folder: Path) -> Path:
 
 def test_judging_again_applies_the_checks_of_now(tmp_path: Path) -> None:
     path = copied(tmp_path / "suite")
-    ran(Settings([str(path)], ["oracle"]), tmp_path / "run")
+    ran(RunRequest([str(path)], ["oracle"]), tmp_path / "run")
     path.write_text(path.read_text().replace("count: 1", "count: 3"))
     (trial,) = rejudge(tmp_path / "run").trials()
     assert (
@@ -224,14 +224,14 @@ def test_judging_again_applies_the_checks_of_now(tmp_path: Path) -> None:
 
 def test_a_run_whose_scenario_changed_is_not_resumed(tmp_path: Path) -> None:
     path = copied(tmp_path / "suite")
-    start(Settings([str(path)], ["oracle"]), tmp_path / "run").results.close()
+    start(RunRequest([str(path)], ["oracle"]), tmp_path / "run").results.close()
     path.write_text(path.read_text().replace("first: 1", "first: 2"))
     assert "suite changed since" in refusal(command("resume", tmp_path / "run"))
 
 
 def test_a_report_refuses_to_mix_and_says_what_differs(tmp_path: Path) -> None:
-    one = ran(Settings([PAY], ["noop"]), tmp_path / "one")
-    other = ran(Settings([RENT], ["noop"], disclosure="locked"), tmp_path / "other")
+    one = ran(RunRequest([PAY], ["noop"]), tmp_path / "one")
+    other = ran(RunRequest([RENT], ["noop"], disclosure="locked"), tmp_path / "other")
     with pytest.raises(InputError, match=r"do not compare: disclosure, judge, suite differ$"):
         report([one, other])
     with pytest.raises(InputError, match="named twice"):
@@ -240,7 +240,7 @@ def test_a_report_refuses_to_mix_and_says_what_differs(tmp_path: Path) -> None:
 
 def test_a_report_of_two_runs_tells_their_agents_apart(tmp_path: Path) -> None:
     runs = [
-        ran(Settings([PAY, RENT], [agent, "noop"]), tmp_path / agent)
+        ran(RunRequest([PAY, RENT], [agent, "noop"]), tmp_path / agent)
         for agent in ("oracle", "naive")
     ]
     data = report(runs)
@@ -279,15 +279,15 @@ def test_denominators_intervals_and_pass_k_are_explicit(tmp_path: Path) -> None:
 
 
 def test_a_clean_only_run_counts_its_clean_trials(tmp_path: Path) -> None:
-    (agent,) = report([ran(Settings([PAY], ["oracle"], faulted=False, clean=True), tmp_path)])[
+    (agent,) = report([ran(RunRequest([PAY], ["oracle"], faulted=False, clean=True), tmp_path)])[
         "agents"
     ]
     assert (agent["trials"], agent["clean"]["of"], agent["base"]["rate"]) == (1, 1, None)
 
 
 def test_a_profile_stands_in_place_of_the_scenarios_faults(tmp_path: Path) -> None:
-    calm = ran(Settings([PAY], ["naive"], faults="calm"), tmp_path / "calm")
-    own = ran(Settings([PAY], ["naive"]), tmp_path / "own")
+    calm = ran(RunRequest([PAY], ["naive"], faults="calm"), tmp_path / "calm")
+    own = ran(RunRequest([PAY], ["naive"]), tmp_path / "own")
     assert [t.verdicts["relaxed"]["value"] for r in (calm, own) for t in r.trials()] == [
         "pass",
         "fail",
@@ -299,7 +299,7 @@ def test_a_profile_stands_in_place_of_the_scenarios_faults(tmp_path: Path) -> No
 def test_a_script_that_meets_the_unforeseen_has_failed_and_the_run_goes_on(tmp_path: Path) -> None:
     path = copied(tmp_path / "suite")
     path.write_text(path.read_text().replace("- if: seen.error", "- if: seen.amount > 0"))
-    results = ran(Settings([str(path)], ["oracle", "noop"]), tmp_path / "run")
+    results = ran(RunRequest([str(path)], ["oracle", "noop"]), tmp_path / "run")
     oracle = next(t for t in results.trials() if t.agent == "oracle")
     assert (oracle.status, oracle.tries, oracle.verdicts["base"]["value"]) == ("error", 1, "fail")
     assert oracle.reason is not None and oracle.reason.startswith("the script cannot go on: ")
@@ -309,7 +309,7 @@ def test_a_script_that_meets_the_unforeseen_has_failed_and_the_run_goes_on(tmp_p
     "content", [b"this is no database, though long enough to be looked at" * 20, b""]
 )
 def test_a_broken_results_database_is_named_and_left_alone(tmp_path: Path, content: bytes) -> None:
-    ran(Settings([PAY], ["noop"]), tmp_path)
+    ran(RunRequest([PAY], ["noop"]), tmp_path)
     (tmp_path / "results.db").write_bytes(content)
     before = files(tmp_path)
     for name in ("resume", "judge", "report"):
@@ -323,7 +323,7 @@ def test_a_foreign_database_is_no_run(tmp_path: Path) -> None:
 
 
 def test_a_lost_trace_cannot_be_judged(tmp_path: Path) -> None:
-    ran(Settings([PAY], ["noop"]), tmp_path)
+    ran(RunRequest([PAY], ["noop"]), tmp_path)
     (tmp_path / "traces" / PAY / "noop-1.jsonl").write_text("{}\n")
     assert "not a whole trace" in refusal(command("judge", tmp_path))
 
@@ -334,21 +334,21 @@ def test_runs_get_numbers_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("wrong", "said"),
     [
-        (Settings(["recovry"], ["oracle"]), "did you mean 'recovery'"),
-        (Settings([PAY], ["orcle"]), "did you mean 'oracle'"),
-        (Settings([PAY], ["oracle"], faults="flakey"), "did you mean 'flaky'"),
-        (Settings([PAY], ["oracle"], trials=0), "at least 1"),
-        (Settings([PAY], ["model"], options={"api_key": "x"}), "environment"),
-        (Settings([PAY], ["oracle"], faulted=False), "no setting to run"),
+        (RunRequest(["recovry"], ["oracle"]), "did you mean 'recovery'"),
+        (RunRequest([PAY], ["orcle"]), "did you mean 'oracle'"),
+        (RunRequest([PAY], ["oracle"], faults="flakey"), "did you mean 'flaky'"),
+        (RunRequest([PAY], ["oracle"], trials=0), "at least 1"),
+        (RunRequest([PAY], ["model"], options={"api_key": "x"}), "environment"),
+        (RunRequest([PAY], ["oracle"], faulted=False), "no arm to run"),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_made(
-    tmp_path: Path, settings: Settings, said: str
+    tmp_path: Path, wrong: RunRequest, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        start(settings, tmp_path / "run")
+        start(wrong, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

@@ -20,9 +20,10 @@ from tests.judge.judged import BLIND, SEEN
         ("called", "a check is one key"),
         ({"called": {}, "rows": {}}, "a check is one key"),
         ({"caled": {"name": "x"}}, "unknown check kind 'caled'; did you mean 'called'"),
-        ({"called": None}, "called: wants a mapping"),
-        ({"called": {"call": "venmo.send_money"}}, "checks: called: name: Field required"),
-        ({"called": {"name": "x"}}, "called 'x': call: Field required"),
+        ({"called": ["x"]}, "called: wants a mapping"),
+        ({"called": None}, "checks: called: missing 'name'"),
+        ({"called": {"call": "venmo.send_money"}}, "checks: called: missing 'name'"),
+        ({"called": {"name": "x"}}, "called 'x': missing 'call'"),
         (
             {"called": {"name": "x", "call": "venmo.send_mony"}},
             "called 'x': target 'venmo.send_mony': unknown tool 'send_mony'; did you mean",

@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
-from client_harness.agents import Assignment
 from client_harness.agents._script import ScriptAgent
+from client_harness.contract import Assignment
 from client_harness.episode import Episode, record
 from client_harness.tools import in_memory
 from fault_profiles.model import parse as parse_fault

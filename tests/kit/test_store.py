@@ -234,7 +234,7 @@ class Notes(Service):
     def crash(self) -> dict[str, Any]:
         """Write, then break."""
         self.db.update("item", "i0", n=1000)
-        return {"never": 1 // 0}
+        raise ZeroDivisionError("ours")
 
     @writes()
     def add(self, n: int) -> dict[str, Any]:

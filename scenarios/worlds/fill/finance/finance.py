@@ -60,7 +60,7 @@ class Past:
         self.told = told
         self.named: dict[str, str] = {}
         self._count = 0
-        self.world = World.empty(cls.shared_tables | cls.tables)
+        self.world = World.empty(cls.known_tables())
         self.world.stamp(first, WORLD)
         for row in securities:
             self.world.insert("finance_securities", row)

@@ -1,4 +1,4 @@
-"""What several kinds do beside the call: the honest reply for the record, and worlds in which the fault stays away."""
+"""What kinds that need the state share: the honest reply for the record, tables that go back, worlds without the fault."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from collections.abc import Iterable
 from fault_profiles.model import Acting, Fault
 from servers.kit.call import Call
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.service import Service, service
+from servers.kit.service import Service, known_tables
 from servers.kit.store import World
-
-NAMES = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
-"""Names that expressions over a reply know."""
 
 
 async def tell_truth(call: Call, acting: Acting) -> None:
@@ -31,20 +28,17 @@ def watched(fault: Fault, call: Call, acting: Acting) -> bool:
 
 def own_tables(cls: type[Service], tables: Iterable[str] | None) -> list[str]:
     """Return the named tables, or all of a provider's."""
-    return [*(tables or {**cls.shared_tables, **cls.tables})]
+    return [*(tables or cls.known_tables())]
 
 
 def check_tables(fault: Fault, tables: Iterable[str] | None, where: str = "tables") -> None:
     """Refuse tables that no targeted provider has. Raises `UnknownName`."""
     if fault.on.open:
         raise InputError(
-            f"{fault.kind} needs the state of the service, which a server that is not ours does not give"
+            f"{fault.kind} needs the state of the service, "
+            "which a server that is not ours does not give"
         )
-    known = {
-        t
-        for name in fault.on.services
-        for t in {**service(name).shared_tables, **service(name).tables}
-    }
+    known = known_tables(fault.on.services)
     for table in tables or []:
         if table not in known:
             raise UnknownName("table", table, known, where)

@@ -1,0 +1,17 @@
+"""Agents by name, whether they run in this process or in one of their own."""
+
+from __future__ import annotations
+
+from client_harness.adapters import adapter, adapters
+from client_harness.agents import agent, agents
+from client_harness.contract import AgentModule
+from servers.kit.errors import UnknownName
+
+
+def resolve(name: str) -> AgentModule:
+    """Return a built-in agent, else an adapter's, by name. Raises `UnknownName` over both."""
+    if name in agents():
+        return agent(name)
+    if name in adapters():
+        return adapter(name)
+    raise UnknownName("agent", name, (*agents(), *adapters()))
