@@ -1,4 +1,7 @@
-"""Run every benchmark and print a table. Machines are noisy: trust the ratios, which come from interleaved rounds of one run."""
+"""Run every benchmark and print a table.
+
+Machines are noisy: trust the ratios, which come from interleaved rounds of one run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What faults cost while none fires: a call with ten attached to its tool against one with none, in memory; and that no world is copied."""
+"""What faults cost while none fires: a call with ten attached to its tool against one with none, in
+memory; and that no world is copied.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from servers.kit.session import SEPARATOR, Session
 from servers.kit.values import parse_time
 
 TOOLS = ("venmo.get_contact", "venmo.send_money")
-"""A read and a write: a cheap call, on which what stands around it weighs most, and one that may change rows."""
+"""A read and a write: a cheap call, on which what stands around it weighs most, and one that may
+change rows.
+"""
 
 _NEVER = {"after": {"seconds": 10**9}}
 QUIET: list[dict[str, Any]] = [
@@ -40,7 +44,9 @@ QUIET: list[dict[str, Any]] = [
     {"connection_drop": {"name": "i", "where": {"contact_id": {"contains": "nobody"}}}},
     {"outage": {"name": "j", "until": {"called": "venmo.list_friends"}, **_NEVER}},
 ]
-"""Ten faults that stand in the chain and do not act, each held back by another part of the envelope."""
+"""Ten faults that stand in the chain and do not act, each held back by another part of the
+envelope.
+"""
 
 
 def session(name: str, faults: list[Fault]) -> Session:
@@ -64,7 +70,9 @@ def quiet(name: str) -> list[Fault]:
 
 
 async def measure() -> list[Row]:
-    """Return the rows for calls with and without faults: as an agent makes them, over MCP in memory, and on the bare chain."""
+    """Return the rows for calls with and without faults: as an agent makes them, over MCP in
+    memory, and on the bare chain.
+    """
     from mcp import Client
 
     from servers.kit.mcp import session_server

@@ -1,6 +1,8 @@
-"""All services at once: opening them in memory, and the memory of one HTTP process that keeps a thousand episodes.
+"""All services at once: opening them in memory, and the memory of one HTTP process that keeps a
+thousand episodes.
 
-Run as a module it is that process, and prints what it holds: `python -m benchmarks.hosting EPISODES WRITERS`.
+Run as a module it is that process, and prints what it holds: `python -m benchmarks.hosting EPISODES
+WRITERS`.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ WRITERS = 100
 
 
 def measure() -> list[Row]:
-    """Return the rows for hosting. Each figure comes from processes of their own, so that none inherits what another has built."""
+    """Return the rows for hosting.
+
+    Each figure comes from processes of their own, so that none inherits what another has built.
+    """
     opened = json.loads(_alone("open"))
     small = json.loads(_alone("1", "0"))
     large = json.loads(_alone(str(EPISODES), str(WRITERS)))
@@ -69,7 +74,9 @@ def _session(seed: int = 0) -> Session:
 
 
 async def open_all() -> int:
-    """Open a server for each service in memory, list its tools through a client, close it, and return the number of tools."""
+    """Open a server for each service in memory, list its tools through a client, close it, and
+    return the number of tools.
+    """
     from mcp import Client
 
     session = _session()
@@ -96,7 +103,9 @@ async def _opening() -> dict[str, float]:
 
 
 async def _keeping(episodes: int, writers: int) -> dict[str, float]:
-    """Serve episodes over HTTP, call each once, let some write in a service of their own choice, and return the peak of memory."""
+    """Serve episodes over HTTP, call each once, let some write in a service of their own choice,
+    and return the peak of memory.
+    """
     import httpx2
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client

@@ -1,4 +1,6 @@
-"""Starting: the command's help, and a stdio server until its tools are listed, against a bare interpreter."""
+"""Starting: the command's help, and a stdio server until its tools are listed, against a bare
+interpreter.
+"""
 
 from __future__ import annotations
 

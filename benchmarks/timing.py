@@ -23,7 +23,8 @@ async def interleaved(
 ) -> dict[str, float]:
     """Return seconds per call of each subject: the median over rounds of a round's median.
 
-    Subjects take turns within a round, forwards and backwards, and warm up before each turn: who comes first must not matter.
+    Subjects take turns within a round, forwards and backwards, and warm up before each turn: who
+    comes first must not matter.
     """
     found: dict[str, list[float]] = {name: [] for name in subjects}
     order = list(subjects.items())

@@ -1,4 +1,6 @@
-"""The HTTP host of a run: started when the first external agent asks for its servers, it serves every live episode of this process."""
+"""The HTTP host of a run: started when the first external agent asks for its servers, it serves
+every live episode of this process.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ Servers = Callable[[], Awaitable[list[dict[str, Any]]]]
 
 
 class Host:
-    """Serves episodes under numbers that say nothing of their scenarios, each with a token of its own."""
+    """Serves episodes under numbers that say nothing of their scenarios, each with a token of its
+    own.
+    """
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks

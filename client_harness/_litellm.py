@@ -1,4 +1,6 @@
-"""Completions through litellm, the only file that imports it; and recordings, which need neither it nor a network."""
+"""Completions through litellm, the only file that imports it; and recordings, which need neither it
+nor a network.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class ContextExceeded(Exception):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where completions come from: an address of one's own or, without one, wherever litellm finds the model's provider."""
+    """Where completions come from: an address of one's own or, without one, wherever litellm finds
+    the model's provider.
+    """
 
     api_base: str | None = None
     retries: int = 2
@@ -29,8 +33,8 @@ class Endpoint:
     async def complete(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return a response as plain JSON: `{message, usage, cost}`.
 
-        Raises `ProviderOutage` (also where the provider refuses the request), `ContextExceeded`, and `InputError` for a model that no
-        provider is known for.
+        Raises `ProviderOutage` (also where the provider refuses the request), `ContextExceeded`,
+        and `InputError` for a model that no provider is known for.
         """
         os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         with warnings.catch_warnings():
@@ -79,7 +83,8 @@ def _line(problem: Exception) -> str:
 
 @dataclass
 class Recording:
-    """Responses in a folder, one file a request: named by a hash of trial and request, and by how often that request was made before.
+    """Responses in a folder, one file a request: named by a hash of trial and request, and by how
+    often that request was made before.
 
     `inner` answers what is recorded; without it the folder alone answers.
     """
@@ -90,7 +95,10 @@ class Recording:
     _seen: dict[str, int] = field(default_factory=dict)
 
     async def complete(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer from the folder, or answer and record. Raises `InputError` naming the file that a replay misses."""
+        """Answer from the folder, or answer and record.
+
+        Raises `InputError` naming the file that a replay misses.
+        """
         canonical = json.dumps(
             {"trial": self.trial, "request": request},
             sort_keys=True,

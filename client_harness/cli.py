@@ -1,4 +1,7 @@
-"""The command line. Only names stand here: each command imports what it needs when it runs, so that help is quick."""
+"""The command line.
+
+Only names stand here: each command imports what it needs when it runs, so that help is quick.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,11 @@ for command in (
 
 
 def main() -> None:
-    """Run a command. A person's mistake is one line on stderr and exit status 2; anything else is a bug and shows its traceback."""
+    """Run a command.
+
+    A person's mistake is one line on stderr and exit status 2; anything else is a bug and shows its
+    traceback.
+    """
     try:
         app()
     except Exception as problem:

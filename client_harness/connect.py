@@ -18,7 +18,9 @@ NAME = "haywire"
 
 @dataclass(frozen=True)
 class Client:
-    """A client: where its configuration lies, under which key its servers stand, and how many tools it takes (None: no known cap)."""
+    """A client: where its configuration lies, under which key its servers stand, and how many tools
+    it takes (None: no known cap).
+    """
 
     title: str
     path: Path
@@ -28,7 +30,10 @@ class Client:
 
 
 def clients() -> dict[str, Client]:
-    """Return the clients by name. Those of a project keep their configuration in the current folder."""
+    """Return the clients by name.
+
+    Those of a project keep their configuration in the current folder.
+    """
     return {
         "claude-desktop": Client("Claude Desktop", _desktop()),
         "claude-code": Client("Claude Code", Path(".mcp.json")),
@@ -58,7 +63,9 @@ def _desktop() -> Path:
 
 
 def entry(target: Client, arguments: Sequence[str]) -> dict[str, Any]:
-    """Return the server entry that starts `client_harness serve --stdio` with more arguments, whatever folder the client starts it in."""
+    """Return the server entry that starts `client_harness serve --stdio` with more arguments,
+    whatever folder the client starts it in.
+    """
     script = Path(sys.executable).with_name("client_harness")
     serve = ["serve", *arguments, "--stdio"]
     if script.exists():
@@ -80,7 +87,8 @@ def configuration(target: Client, made: dict[str, Any], name: str = NAME) -> dic
 def write(target: Client, made: dict[str, Any], path: Path | None = None, name: str = NAME) -> Path:
     """Put the entry into a configuration, keep all else that is there, and return the file.
 
-    A file that is not a JSON object, or whose servers are not one, is left alone. Raises `InputError`.
+    A file that is not a JSON object, or whose servers are not one, is left alone. Raises
+    `InputError`.
     """
     place = path or target.path
     known: Any = {}

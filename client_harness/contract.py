@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
 
 class ProviderOutage(Exception):
-    """Something between us and the agent failed (its model's provider, its start), not the agent: the trial is unknown, never scored."""
+    """Something between us and the agent failed (its model's provider, its start), not the agent:
+    the trial is unknown, never scored.
+    """
 
 
 @dataclass
 class TurnResult:
-    """What an agent's turn came to: the text for the user, `status` (done, limit, error) and usage (tokens, seconds, cost by name).
+    """What an agent's turn came to: the text for the user, `status` (done, limit, error) and usage
+    (tokens, seconds, cost by name).
 
     `detail` says why a turn did not end as done.
     """
@@ -31,10 +34,12 @@ class TurnResult:
 
 @dataclass
 class Assignment:
-    """What an agent is given: its tools, the history before the first turn, options, and — for scripted agents alone — the scenario.
+    """What an agent is given: its tools, the history before the first turn, options, and — for
+    scripted agents alone — the scenario.
 
-    `servers` is for agents outside the process: it starts the run's HTTP host where it is not up and returns `[{name, url, headers}]`.
-    `trial` names the trial among all of a run, setting included; a model's recorded answers are kept under it.
+    `servers` is for agents outside the process: it starts the run's HTTP host where it is not up
+    and returns `[{name, url, headers}]`. `trial` names the trial among all of a run, setting
+    included; a model's recorded answers are kept under it.
     """
 
     tools: Tools

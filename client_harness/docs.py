@@ -1,4 +1,5 @@
-"""Generated parts of the documentation: tables in README.md between markers, docs/cli.md, docs/faults.md and docs/services.md.
+"""Generated parts of the documentation: tables in README.md between markers, docs/cli.md,
+docs/faults.md and docs/services.md.
 
 `--write` renews them, else they are compared.
 """
@@ -45,7 +46,9 @@ def services_table() -> str:
 
 
 def services() -> str:
-    """Return the page of services: by category, what each is, its tools, and which tool of one does what which of another does."""
+    """Return the page of services: by category, what each is, its tools, and which tool of one does
+    what which of another does.
+    """
     from servers.kit.counterparts import matches
     from servers.kit.service import ENVIRONMENT
     from servers.kit.service import services as known
@@ -203,7 +206,9 @@ def cli() -> str:
 
 
 def faults() -> str:
-    """Return the catalogue of faults: what all kinds share, then each kind with its fields and its example."""
+    """Return the catalogue of faults: what all kinds share, then each kind with its fields and its
+    example.
+    """
     from fault_profiles.model import CallShape, Fault, Stored, kinds
     from fault_profiles.refusal import Refusal
     from fault_profiles.sample import PROMISES

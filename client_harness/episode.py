@@ -1,4 +1,7 @@
-"""An episode: a scenario brought to life. It owns the session, stages disclosure, plays the user and closes the trace."""
+"""An episode: a scenario brought to life.
+
+It owns the session, stages disclosure, plays the user and closes the trace.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,11 @@ DisclosureMode = Literal["notify", "locked"]
 
 
 class Episode:
-    """One run of one scenario. `faulted=False` leaves the faults out; `faults` stand in place of the scenario's own.
+    """One run of one scenario. `faulted=False` leaves the faults out; `faults` stand in place of
+    the scenario's own.
 
-    `disclose` says how held-back services appear: `notify` adds them to the list, `locked` lists them and refuses until then.
+    `disclose` says how held-back services appear: `notify` adds them to the list, `locked` lists
+    them and refuses until then.
     """
 
     def __init__(
@@ -87,7 +92,10 @@ class Episode:
                 self.session.disclose(service)
 
     async def converse(self, agent: Agent) -> str:
-        """Play every turn with an agent and close the trace. Returns the status: done, limit or error."""
+        """Play every turn with an agent and close the trace.
+
+        Returns the status: done, limit or error.
+        """
         self.status = "done"
         reason = ""
         for number, turn in enumerate(self.scenario.turns, 1):
@@ -139,7 +147,9 @@ def record(events: list[Event], world: World | None) -> Record:
 
 
 def final_world(scenario: Scenario, events: list[Event]) -> World:
-    """Rebuild the final world of a recorded trace: the world as it began, with the recorded changes made again."""
+    """Rebuild the final world of a recorded trace: the world as it began, with the recorded changes
+    made again.
+    """
     world = _beginning(scenario)
     end = end_of(events)
     if end is None or end.changes is None:

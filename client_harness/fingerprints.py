@@ -20,7 +20,9 @@ PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness")
 def fingerprints(
     scenarios: Iterable[Scenario], disclosure: str, profile: Profile | None = None
 ) -> dict[str, str]:
-    """Return suite, world, code, judge and disclosure of a run; `profile` has faults in place of the scenarios' own."""
+    """Return suite, world, code, judge and disclosure of a run; `profile` has faults in place of
+    the scenarios' own.
+    """
     chosen = sorted(scenarios, key=lambda s: s.id)
     suite = [f"{s.id}={load.fingerprint(s)}" for s in chosen]
     if profile is not None:
@@ -52,7 +54,8 @@ def judging(scenarios: Iterable[Scenario]) -> str:
 def code(*packages: str) -> str:
     """Return the hash of every file that packages ship, of all packages where none is named.
 
-    Scenarios, histories and people's seeds are left out: `suite` and `world` speak of those that a run takes.
+    Scenarios, histories and people's seeds are left out: `suite` and `world` speak of those that a
+    run takes.
     """
     data = (load.SUITES, load.HAYSTACK, build.PEOPLE)
     paths = files.shipped(*(ROOT / name for name in packages or PACKAGES))

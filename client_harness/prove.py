@@ -31,7 +31,9 @@ Life = Callable[[Assignment], AbstractAsyncContextManager[Agent]]
 
 @dataclass
 class Played:
-    """One run as the proof looks at it: verdicts by setting, the trace, and what went wrong in our own machinery."""
+    """One run as the proof looks at it: verdicts by setting, the trace, and what went wrong in our
+    own machinery.
+    """
 
     verdicts: dict[str, Verdict]
     events: list[Event]
@@ -58,7 +60,9 @@ class Played:
 
 
 async def play(scenario: Scenario, life: Life, *, faulted: bool = True) -> Played:
-    """Play a scenario with an agent in this process and judge it in the settings that the run can show."""
+    """Play a scenario with an agent in this process and judge it in the settings that the run can
+    show.
+    """
     episode = Episode(scenario, faulted=faulted)
     try:
         wrong: InputError | None = None
@@ -218,11 +222,15 @@ class Proof:
         try:
             done = await play(self.scenario, agent(name).agent)
         except InputError:
-            return  # the oracle's script cannot go on from what this agent leaves it with: it fails, as it must
+            # The oracle's script cannot go on from what this agent leaves it with: it fails, as it
+            # must.
+            return
         self._need(done.verdicts["base"].value == "fail", f"{name}: passes base although {because}")
 
     def _used(self, base: Played, clean: Played) -> None:
-        """Whatever is written is used: answers are given, services are disclosed, limits are not met."""
+        """Whatever is written is used: answers are given, services are disclosed, limits are not
+        met.
+        """
         given = {
             e.about for p in (base, clean) for e in p.events if isinstance(e, Message) and e.about
         }

@@ -1,7 +1,9 @@
-"""A proxy: any MCP server, a command or a URL, behind the fault kinds that need nothing of its state.
+"""A proxy: any MCP server, a command or a URL, behind the fault kinds that need nothing of its
+state.
 
-Upstream is a real MCP client, downstream our own server with the same tools. Calls go down the same layers as those of our services and
-are recorded in the same trace; only the innermost step differs, which asks the other server.
+Upstream is a real MCP client, downstream our own server with the same tools. Calls go down the same
+layers as those of our services and are recorded in the same trace; only the innermost step differs,
+which asks the other server.
 """
 
 from __future__ import annotations
@@ -32,9 +34,11 @@ from servers.kit.values import parse_time
 
 @dataclass(frozen=True)
 class Upstream:
-    """The server behind the proxy: a command with its arguments, or a URL with headers. `timeout`: real seconds that a call may take.
+    """The server behind the proxy: a command with its arguments, or a URL with headers. `timeout`:
+    real seconds that a call may take.
 
-    `name` is what targets call it (`name.tool`); if it is empty, the server's own, in lower case with underscores.
+    `name` is what targets call it (`name.tool`); if it is empty, the server's own, in lower case
+    with underscores.
     """
 
     command: tuple[str, ...] = ()
@@ -100,7 +104,10 @@ class Proxied(Session):
 
 
 def faults_of(name: str | None) -> list[Fault]:
-    """Return the faults of a profile for a server that is not ours. Raises `InputError`, also for a kind that needs its state."""
+    """Return the faults of a profile for a server that is not ours.
+
+    Raises `InputError`, also for a kind that needs its state.
+    """
     return profile(name, open=True).faults if name is not None else []
 
 
@@ -110,7 +117,8 @@ async def session(
 ) -> AsyncGenerator[Proxied]:
     """Connect to the server and yield a session over it.
 
-    Raises `InputError` where the server cannot be reached, or a target names a tool that it does not have.
+    Raises `InputError` where the server cannot be reached, or a target names a tool that it does
+    not have.
     """
     from mcp import MCPError
 
@@ -161,7 +169,9 @@ async def _connected(upstream: Upstream) -> AsyncGenerator[Any]:
 
 
 async def service_of(client: Any, name: str = "") -> type[Service]:
-    """Return the server that a client is connected to as a service, with its tools as it lists them; `name` as for `Upstream`."""
+    """Return the server that a client is connected to as a service, with its tools as it lists
+    them; `name` as for `Upstream`.
+    """
     from servers.kit.mcp import ForeignTool
 
     info = client.server_info
@@ -217,7 +227,10 @@ def idle(session: Proxied) -> list[str]:
 # -- serving --------------------------------------------------------------------------------------------------------
 @contextlib.contextmanager
 def tracing(session: Proxied, path: Path | None) -> Generator[None]:
-    """Write each event of a session to a file as it happens, one JSON object a line. Raises `InputError` for a file that cannot be."""
+    """Write each event of a session to a file as it happens, one JSON object a line.
+
+    Raises `InputError` for a file that cannot be.
+    """
     if path is None:
         yield
         return
@@ -246,7 +259,9 @@ def tracing(session: Proxied, path: Path | None) -> Generator[None]:
 
 @dataclass(frozen=True)
 class Served:
-    """How a proxied server is served: the profile's faults, the seed of chance, and the file of the trace."""
+    """How a proxied server is served: the profile's faults, the seed of chance, and the file of the
+    trace.
+    """
 
     faults: Sequence[Fault] = ()
     seed: int = 0
@@ -254,7 +269,9 @@ class Served:
 
 
 async def stdio(upstream: Upstream, served: Served, say: Callable[[Proxied], None]) -> None:
-    """Serve the proxied server on stdin and stdout until the client closes them; `say` hears of the session before."""
+    """Serve the proxied server on stdin and stdout until the client closes them; `say` hears of the
+    session before.
+    """
     from servers.kit.mcp import serve_stdio
 
     async with session(upstream, served.faults, seed=served.seed) as made:
@@ -272,7 +289,10 @@ async def http(
     host: str = "127.0.0.1",
     token: str | None = None,
 ) -> None:
-    """Serve the proxied server at a URL until cancelled. `say` hears `{name, url, headers}` once the port is open."""
+    """Serve the proxied server at a URL until cancelled.
+
+    `say` hears `{name, url, headers}` once the port is open.
+    """
     from servers.kit.app import Episodes, allowed, make_app, run_app
 
     secret = token or secrets.token_urlsafe(24)

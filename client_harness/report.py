@@ -1,6 +1,8 @@
-"""Reports: what runs came to, as plain data, and that data as tables for a terminal, Markdown or HTML.
+"""Reports: what runs came to, as plain data, and that data as tables for a terminal, Markdown or
+HTML.
 
-Rates have explicit denominators and Wilson intervals. Unknown trials stand in no denominator; trials that were not exposed stay in it.
+Rates have explicit denominators and Wilson intervals. Unknown trials stand in no denominator;
+trials that were not exposed stay in it.
 """
 
 from __future__ import annotations
@@ -24,10 +26,11 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def report(runs: Sequence[Results]) -> dict[str, Any]:
-    """Return the report of one or more runs as JSON data. Raises `InputError` where they ran different things.
+    """Return the report of one or more runs as JSON data. Raises `InputError` where they ran
+    different things.
 
-    Keys: `runs` (folders), `fingerprints`, `scenarios` (how many), `agents`, `differences` (paired over scenarios), `failure_kinds`,
-    `failed` and `unknown` (trials, each with why).
+    Keys: `runs` (folders), `fingerprints`, `scenarios` (how many), `agents`, `differences` (paired
+    over scenarios), `failure_kinds`, `failed` and `unknown` (trials, each with why).
     """
     _comparable(runs)
     groups = _groups(runs)
@@ -129,7 +132,9 @@ def _by_scenario(trials: list[Trial], setting: str) -> dict[str, tuple[int, int]
 
 
 def _pass_hat(trials: list[Trial], setting: str) -> dict[str, float]:
-    """Return pass^k for every k that all scenarios have known trials for; nothing where each ran once."""
+    """Return pass^k for every k that all scenarios have known trials for; nothing where each ran
+    once.
+    """
     counts = _by_scenario(trials, setting)
     most = min((of for _, of in counts.values()), default=0)
     return (
@@ -203,7 +208,9 @@ def _listed(
 
 # -- as text --------------------------------------------------------------------------------------------------
 def shown_rate(block: dict[str, Any]) -> str:
-    """Return `17/24 71%  (51–85)`, or a dash where nothing ran; two spaces are where a narrow table breaks."""
+    """Return `17/24 71%  (51–85)`, or a dash where nothing ran; two spaces are where a narrow table
+    breaks.
+    """
     if not block["of"]:
         return "–"
     low, high = block["interval"]

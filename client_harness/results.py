@@ -1,7 +1,9 @@
-"""The results of a run: one SQLite file beside the traces, one row a trial, committed as the trial ends.
+"""The results of a run: one SQLite file beside the traces, one row a trial, committed as the trial
+ends.
 
-A trial is `(scenario, agent, trial, arm)`, its arm `faulted` (judged base and relaxed) or `clean`. Its trace is written first,
-so a run killed at any moment has lost nothing that its rows speak of, and repeats at most what has no row.
+A trial is `(scenario, agent, trial, arm)`, its arm `faulted` (judged base and relaxed) or `clean`.
+Its trace is written first, so a run killed at any moment has lost nothing that its rows speak of,
+and repeats at most what has no row.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ from servers.kit.errors import InputError
 
 NAME = "results.db"
 KEY = ("scenario", "agent", "trial", "setting")
-"""The primary key. The column `setting` holds the arm; runs of earlier versions have it under this name."""
+"""The primary key.
+
+The column `setting` holds the arm; runs of earlier versions have it under this name.
+"""
 Arm = Literal["faulted", "clean"]
 JUDGED: dict[Arm, tuple[Literal["base", "relaxed", "clean"], ...]] = {
     "faulted": ("base", "relaxed"),
@@ -29,10 +34,12 @@ JUDGED: dict[Arm, tuple[Literal["base", "relaxed", "clean"], ...]] = {
 
 @dataclass
 class Trial:
-    """One row. `verdicts` maps base, relaxed or clean to `{value, score, why, findings}`; `needless` are calls beyond the oracle's.
+    """One row. `verdicts` maps base, relaxed or clean to `{value, score, why, findings}`;
+    `needless` are calls beyond the oracle's.
 
-    `status` is done, limit or error as the agent ended, or crash where our machinery or a provider did; `reason` then says how.
-    `seconds` are simulated; `tries` is 2 where the first try was unknown; `trace` is relative to the run's folder.
+    `status` is done, limit or error as the agent ended, or crash where our machinery or a provider
+    did; `reason` then says how. `seconds` are simulated; `tries` is 2 where the first try was
+    unknown; `trace` is relative to the run's folder.
     """
 
     scenario: str
@@ -126,7 +133,10 @@ _WHOLE = (
 
 
 class Results:
-    """The results in a folder. `request` and `fingerprints` are what the run was asked for and what it ran."""
+    """The results in a folder.
+
+    `request` and `fingerprints` are what the run was asked for and what it ran.
+    """
 
     def __init__(self, home: Path, db: Database) -> None:
         self.home = home
@@ -137,7 +147,10 @@ class Results:
 
     @classmethod
     def create(cls, home: Path, request: dict[str, Any], fingerprints: dict[str, str]) -> Results:
-        """Begin the results of a run in a folder, which is made. Raises `InputError` where a run is in it already."""
+        """Begin the results of a run in a folder, which is made.
+
+        Raises `InputError` where a run is in it already.
+        """
         path = home / NAME
         if path.exists():
             raise InputError(
@@ -167,7 +180,10 @@ class Results:
 
     @classmethod
     def open(cls, home: Path) -> Results:
-        """Return the results in a run's folder (or of its `results.db`). Raises `InputError`; a broken file is left alone."""
+        """Return the results in a run's folder (or of its `results.db`).
+
+        Raises `InputError`; a broken file is left alone.
+        """
         home = home.parent if home.name == NAME else home
         path = home / NAME
         if not path.is_file():
@@ -199,7 +215,10 @@ class Results:
         }
 
     def trials(self) -> list[Trial]:
-        """Return the trials that ended, in order of their keys. Raises `InputError` where the file is broken."""
+        """Return the trials that ended, in order of their keys.
+
+        Raises `InputError` where the file is broken.
+        """
         try:
             return [
                 Trial.from_row(row)

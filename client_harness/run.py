@@ -1,4 +1,6 @@
-"""Runs: every trial of some agents over some scenarios, each stored as it ends, resumable at any moment."""
+"""Runs: every trial of some agents over some scenarios, each stored as it ends, resumable at any
+moment.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,10 @@ Tell = Callable[[int, int, Trial | None], None]
 class RunRequest:
     """What a run was asked for, kept in its results so that `resume` needs nothing else.
 
-    `scenarios` are ids or absolute paths; trial k of a scenario has the seed `scenario.seed + seed + k - 1`; `faults` names a profile
-    in place of the scenarios' own faults; `transport` is how agents of this process reach their tools; `options` go to the agents.
-    Never put a secret there: they are stored.
+    `scenarios` are ids or absolute paths; trial k of a scenario has the seed `scenario.seed + seed
+    + k - 1`; `faults` names a profile in place of the scenarios' own faults; `transport` is how
+    agents of this process reach their tools; `options` go to the agents. Never put a secret there:
+    they are stored.
     """
 
     scenarios: list[str]
@@ -82,7 +85,8 @@ def _jobs(request: RunRequest, scenarios: Iterable[str]) -> Iterator[Job]:
 
 
 def start(request: RunRequest, home: Path | Callable[[], Path]) -> Run:
-    """Return a new run in a folder, or in the one that is made once all names are known to be right.
+    """Return a new run in a folder, or in the one that is made once all names are known to be
+    right.
 
     Raises `InputError` where a name is wrong or the folder holds a run.
     """
@@ -134,7 +138,10 @@ def _profile(request: RunRequest) -> Profile | None:
 
 
 def _checked(request: RunRequest, faults: Profile | None) -> RunRequest:
-    """Return a request whose names hold from any folder. Raises `InputError` for what cannot be run."""
+    """Return a request whose names hold from any folder.
+
+    Raises `InputError` for what cannot be run.
+    """
     names = []
     for scenario in load.resolve(request.scenarios):
         names.append(scenario if isinstance(scenario, str) else str(scenario.resolve()))
@@ -184,7 +191,10 @@ class Run:
         self._oracle: dict[tuple[str, Arm], Counter[str] | None] = {}
 
     def finish(self, tell: Tell = lambda done, total, trial: None) -> None:
-        """Run what has no row yet, `request.jobs` trials at once. Raises `InputError` for a person's mistake that only an agent met."""
+        """Run what has no row yet, `request.jobs` trials at once.
+
+        Raises `InputError` for a person's mistake that only an agent met.
+        """
         try:
             anyio.run(self._finish, tell)
         except BaseExceptionGroup as group:
@@ -274,7 +284,11 @@ class Run:
         )
 
     async def _converse(self, episode: Episode, agent: str, host: Host, trial: str) -> str | None:
-        """Play an episode. Returns how our machinery, or a model's provider, gave out, None where the episode came to its end."""
+        """Play an episode.
+
+        Returns how our machinery, or a model's provider, gave out, None where the episode came to
+        its end.
+        """
         crash: BaseException | None = None
         ended = False
         try:
@@ -327,9 +341,11 @@ class Run:
 
 
 def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results:
-    """Judge the recorded traces of a run again with the checks of now, store the verdicts and return the results.
+    """Judge the recorded traces of a run again with the checks of now, store the verdicts and
+    return the results.
 
-    Runs nothing: the final worlds are rebuilt from the traces. Raises `InputError` where a trace is missing or the world has changed.
+    Runs nothing: the final worlds are rebuilt from the traces. Raises `InputError` where a trace is
+    missing or the world has changed.
     """
     results = Results.open(home)
     scenarios = _scenarios(RunRequest(**results.request))
@@ -365,7 +381,9 @@ async def _play(episode: Episode, agent: Agent) -> None:
     except InputError as stuck:
         if not isinstance(agent, ScriptAgent):
             raise
-        episode.status = "error"  # a script may meet what its scenario never shows it, under a profile of faults; that is its failure
+        # A script may meet what its scenario never shows it, under a profile of faults; that is its
+        # failure.
+        episode.status = "error"
         episode.finish("error", reason=f"the script cannot go on: {stuck}")
 
 
@@ -399,7 +417,9 @@ def _by_tool(events: list[Event]) -> Counter[str]:
 
 
 def leaf(problem: BaseException) -> BaseException:
-    """Return the exception inside groups of them: a person's mistake where there is one, else the first."""
+    """Return the exception inside groups of them: a person's mistake where there is one, else the
+    first.
+    """
     while isinstance(problem, BaseExceptionGroup):
         inner = [leaf(e) for e in problem.exceptions]
         problem = next((e for e in inner if isinstance(e, InputError)), inner[0])

@@ -1,4 +1,6 @@
-"""Serve services for a person or any MCP client: a world to play with, or a scenario with its faults and staged disclosure."""
+"""Serve services for a person or any MCP client: a world to play with, or a scenario with its
+faults and staged disclosure.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,11 @@ def open_session(
 ) -> tuple[Session, Scenario | None]:
     """Return a session to serve, with its scenario where one was named.
 
-    Without a scenario it is a person's `world` (the default one if none) with all services or the named ones; a category or domain names
-    several. `faults` names a profile (a scenario's own stand otherwise). `most_tools` narrows a scenario for a client that takes no more.
-    `db` keeps world and clock in files (`db` and `db`.control), which later sessions go on with. Raises `InputError`.
+    Without a scenario it is a person's `world` (the default one if none) with all services or the
+    named ones; a category or domain names several. `faults` names a profile (a scenario's own stand
+    otherwise). `most_tools` narrows a scenario for a client that takes no more. `db` keeps world
+    and clock in files (`db` and `db`.control), which later sessions go on with. Raises
+    `InputError`.
     """
     plagued = profile(faults).faults if faults is not None else None
     if scenario is None:
@@ -137,7 +141,10 @@ def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Con
 
 
 def _begin(db: Path, beside: Path, name: str) -> None:
-    """Put a world where none is. Processes that begin at once follow one another: the clock's file is their lock."""
+    """Put a world where none is.
+
+    Processes that begin at once follow one another: the clock's file is their lock.
+    """
     db.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(database.connect(beside)) as lock:
         lock.execute("BEGIN IMMEDIATE")
@@ -153,7 +160,9 @@ def _begin(db: Path, beside: Path, name: str) -> None:
 
 
 def stdio(session: Session) -> None:
-    """Serve all services of a session on stdin and stdout, with prefixed tool names, until the client closes them."""
+    """Serve all services of a session on stdin and stdout, with prefixed tool names, until the
+    client closes them.
+    """
     from servers.kit.mcp import serve_stdio
 
     anyio.run(serve_stdio, session)
@@ -167,9 +176,11 @@ def http(
     host: str = "127.0.0.1",
     token: str | None = None,
 ) -> None:
-    """Serve each service of a session at a URL of its own, and all of them at one, until interrupted.
+    """Serve each service of a session at a URL of its own, and all of them at one, until
+    interrupted.
 
-    `say` hears `{"servers": [{name, url, headers}], "all": {…}}` once the port is open. Raises `InputError` where it cannot be opened.
+    `say` hears `{"servers": [{name, url, headers}], "all": {…}}` once the port is open. Raises
+    `InputError` where it cannot be opened.
     """
     from servers.kit.app import ALL, LOOPBACK, Episodes, make_app, run_app
 

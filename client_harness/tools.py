@@ -1,4 +1,6 @@
-"""Tools for agents in this process: a real MCP client of the episode's server, in memory or over HTTP."""
+"""Tools for agents in this process: a real MCP client of the episode's server, in memory or over
+HTTP.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ class ToolInfo:
 
 
 class Tools:
-    """Lists and calls tools. `step()` begins the agent's next step: calls of one step do not know each other's replies."""
+    """Lists and calls tools.
+
+    `step()` begins the agent's next step: calls of one step do not know each other's replies.
+    """
 
     def __init__(self, client: Any, session: Session) -> None:
         self._client = client
@@ -49,7 +54,10 @@ class Tools:
         return await self.call_named(f"{service}{SEPARATOR}{tool}", args)
 
     async def call_named(self, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
-        """Call a tool by its listed name. A response that was lost on its way reads as in memory: as the trace keeps it."""
+        """Call a tool by its listed name.
+
+        A response that was lost on its way reads as in memory: as the trace keeps it.
+        """
         from mcp import MCPError
 
         from servers.kit.mcp import call_directly
@@ -77,7 +85,9 @@ class Tools:
         return None
 
     async def call_malformed(self, name: str, args: Any) -> tuple[Any, bool]:
-        """Make a call whose arguments are no JSON object: it goes to the session, which records and refuses it."""
+        """Make a call whose arguments are no JSON object: it goes to the session, which records and
+        refuses it.
+        """
         from servers.kit.mcp import split
 
         reply = await self._session.call(*split(name), args)
@@ -85,7 +95,9 @@ class Tools:
 
 
 def outliving(**options: Any) -> Any:
-    """Return an httpx transport that answers 502 for a connection that broke: the SDK's client as a whole would end with it."""
+    """Return an httpx transport that answers 502 for a connection that broke: the SDK's client as a
+    whole would end with it.
+    """
     import httpx2
 
     class Outliving(httpx2.AsyncHTTPTransport):
@@ -118,7 +130,10 @@ async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[
 
 @asynccontextmanager
 async def in_memory(session: Session) -> AsyncGenerator[Tools]:
-    """Connect to a session's server in memory. Where services are held back, on the protocol that lets a tool list change."""
+    """Connect to a session's server in memory.
+
+    Where services are held back, on the protocol that lets a tool list change.
+    """
     from mcp import Client
 
     from servers.kit.mcp import session_server

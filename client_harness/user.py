@@ -1,4 +1,6 @@
-"""The user as data: answers questions that a scenario foresees, else says the default, up to a limit."""
+"""The user as data: answers questions that a scenario foresees, else says the default, up to a
+limit.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ _POLITE = re.compile(
 
 
 class User:
-    """Answers an agent's questions. `limit` questions are answered in an episode; after that the user says nothing more."""
+    """Answers an agent's questions.
+
+    `limit` questions are answered in an episode; after that the user says nothing more.
+    """
 
     def __init__(self, answers: dict[str, Answer], default: str, limit: int) -> None:
         self._answers = answers
@@ -24,10 +29,11 @@ class User:
         self._left = limit
 
     def answer(self, text: str) -> tuple[str, str] | None:
-        """Return `(key, what the user says)` where the text asks something, else None. The key is "default" where nothing fits.
+        """Return `(key, what the user says)` where the text asks something, else None. The key is
+        "default" where nothing fits.
 
-        An answer fits where all words of one of its phrases stand in one question, else ("Shall I do that?") in the whole text;
-        courtesies ("anything else?") are no questions.
+        An answer fits where all words of one of its phrases stand in one question, else ("Shall I
+        do that?") in the whole text; courtesies ("anything else?") are no questions.
         """
         asked = questions(text)
         if not asked or self._left <= 0:

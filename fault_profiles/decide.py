@@ -1,6 +1,7 @@
 """Whether a fault acts on a call, and the act: the part of the envelope that runs.
 
-Most calls meet faults that do not act, so what a declaration fixes is worked out once a session, and such a call costs a counter.
+Most calls meet faults that do not act, so what a declaration fixes is worked out once a session,
+and such a call costs a counter.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Acting:
-    """What `act` works with: the firing to describe, the scope of expressions, and the session. `shadow`: repeat, change no state."""
+    """What `act` works with: the firing to describe, the scope of expressions, and the session.
+
+    `shadow`: repeat, change no state.
+    """
 
     session: Session
     firing: Firing
@@ -33,12 +37,16 @@ class Acting:
     declined: bool = False
 
     def decline(self, reply: Reply) -> Reply:
-        """Pass a reply on and count this call as none of ours (say, the service refused it by itself)."""
+        """Pass a reply on and count this call as none of ours (say, the service refused it by
+        itself).
+        """
         self.declined = True
         return reply
 
     def fail(self, reply: Reply, why: str) -> Reply:
-        """Pass a reply on and record that the firing was due and could not be done; the verdict becomes unknown."""
+        """Pass a reply on and record that the firing was due and could not be done; the verdict
+        becomes unknown.
+        """
         self.firing.failed = why
         return reply
 
@@ -54,7 +62,11 @@ class Acting:
 
 
 class Decider:
-    """One fault in one session. `run` is its layer: where it does not act it hands on what follows, without a coroutine of its own."""
+    """One fault in one session.
+
+    `run` is its layer: where it does not act it hands on what follows, without a coroutine of its
+    own.
+    """
 
     def __init__(self, fault: Fault, session: Session) -> None:
         self._fault = fault

@@ -1,7 +1,8 @@
 """Every fault kind on every tool that it handles, from the tool's example call.
 
-Each cell attaches the kind's own sample to one tool and plays its life: not armed yet (nothing may differ), firing once, cleared. What
-the firing did to the truth, to what was seen, to rows and to evidence is compared with the same call without the fault.
+Each cell attaches the kind's own sample to one tool and plays its life: not armed yet (nothing may
+differ), firing once, cleared. What the firing did to the truth, to what was seen, to rows and to
+evidence is compared with the same call without the fault.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ _NAME = "cell"
 class Cell:
     """What one kind did on one tool.
 
-    `outcome`: it fires; rests (`why`: it met nothing to act on); is senseless there (`why` in the kind's words); or is broken
-    (`problems`). `truth`, `seen` and `world` compare the firing with the same call without the fault. `settled` is a reading of the
-    provider's that could have told the agent how its write turned out, with the fault and without it; "" where no example is one.
+    `outcome`: it fires; rests (`why`: it met nothing to act on); is senseless there (`why` in the
+    kind's words); or is broken (`problems`). `truth`, `seen` and `world` compare the firing with
+    the same call without the fault. `settled` is a reading of the provider's that could have told
+    the agent how its write turned out, with the fault and without it; "" where no example is one.
     """
 
     kind: str
@@ -72,7 +74,9 @@ class Matrix:
         return {tool: _hash(cells) for tool, cells in found.items()}
 
     def by_kind(self) -> dict[str, dict[str, Any]]:
-        """Return for each kind how many tools it handles, how many cells fire, and why the others do not."""
+        """Return for each kind how many tools it handles, how many cells fire, and why the others
+        do not.
+        """
         told = {}
         for kind in dict.fromkeys(c.kind for c in self.cells):
             mine = [c for c in self.cells if c.kind == kind]
@@ -121,7 +125,9 @@ async def matrix(
 
 @dataclass(slots=True)
 class _Play:
-    """A session that has come to the example call, with that call's attempt and its readings afterwards."""
+    """A session that has come to the example call, with that call's attempt and its readings
+    afterwards.
+    """
 
     session: Session
     attempt: Attempt
@@ -137,7 +143,9 @@ class _Honest(_Play):
     due: int
     earlier: ToolSpec | None
     unrun: str | None = None
-    """What settles a call that never ran: the same, whichever fault stood in its way, so that it is read once."""
+    """What settles a call that never ran: the same, whichever fault stood in its way, so that it is
+    read once.
+    """
 
 
 async def _honest(
@@ -157,7 +165,9 @@ async def _honest(
 
 
 async def _writers(begin: Begin, cls: type[Service]) -> list[tuple[ToolSpec, Session]]:
-    """Return a provider's writes that need no set-up, each with a session in which its example was called."""
+    """Return a provider's writes that need no set-up, each with a session in which its example was
+    called.
+    """
     found = []
     for write in cls.tools.values():
         if write.effect == "write" and not write.setup:
@@ -170,7 +180,9 @@ async def _writers(begin: Begin, cls: type[Service]) -> list[tuple[ToolSpec, Ses
 async def _after_a_write(
     begin: Begin, honest: _Honest, written: Sequence[tuple[ToolSpec, Session]]
 ) -> _Honest:
-    """Return the same reading after a write of its provider that makes it read otherwise, or as it was where none does."""
+    """Return the same reading after a write of its provider that makes it read otherwise, or as it
+    was where none does.
+    """
     for write, session in written:
         if (
             not honest.spec.setup
@@ -239,7 +251,9 @@ def _watches(cls: type[Service], spec: ToolSpec, opening: list[bool]) -> list[Wa
 
 # -- one cell ----------------------------------------------------------------------------------------------------
 def _declared(honest: _Honest, kind: type[Fault]) -> Fault | Cell:
-    """Return a kind's sample on a tool, to fire once on the call to come, or the cell that says why there is none."""
+    """Return a kind's sample on a tool, to fire once on the call to come, or the cell that says why
+    there is none.
+    """
     tool = f"{honest.cls.name}.{honest.spec.name}"
     fields = kind.sample(honest.example)
     if isinstance(fields, str):
@@ -297,7 +311,9 @@ async def _cell(begin: Begin, honest: _Honest, once: Fault | Cell, early: Sequen
 
 
 async def _unarmed(begin: Begin, honest: _Honest, faults: Sequence[Fault]) -> dict[str, list[str]]:
-    """Return by kind what differs while it is not armed yet; all are tried at once, and one by one where something does."""
+    """Return by kind what differs while it is not armed yet; all are tried at once, and one by one
+    where something does.
+    """
     later = [
         fault.model_copy(update={"name": fault.kind, "after": Moment(seconds=10**9)})
         for fault in faults

@@ -1,7 +1,8 @@
 """What a fault is: an envelope that every kind shares, and one method that the kind adds.
 
-A kind is a subclass in `kinds/<kind>.py` with its own fields and `act`. The envelope decides whether it acts on a call; `act` does it.
-State (counters, captured values) lives in the episode's control record, so a fault object is a constant.
+A kind is a subclass in `kinds/<kind>.py` with its own fields and `act`. The envelope decides
+whether it acts on a call; `act` does it. State (counters, captured values) lives in the episode's
+control record, so a fault object is a constant.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from servers.kit.session import Session
 from servers.kit.store import Table
 
 SCOPE = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
-"""Names that expressions of a fault know: `number` is the firing's, `reply` the honest reply where there is one."""
+"""Names that expressions of a fault know: `number` is the firing's, `reply` the honest reply where
+there is one.
+"""
 
 
 _STATE = frozenset({"stored", "result", "row"})
@@ -37,7 +40,9 @@ _STATE = frozenset({"stored", "result", "row"})
 
 
 class Stored(Declared):
-    """A condition on stored rows: some row of `table` fits `where` (over which `args` and `now` are known)."""
+    """A condition on stored rows: some row of `table` fits `where` (over which `args` and `now` are
+    known).
+    """
 
     table: str
     where: dict[str, Any] = {}
@@ -70,12 +75,14 @@ class CallShape(Declared):
 class Fault(Schedule):
     """The envelope. In YAML a fault is a one-key item, `- <kind>: {on: venmo.send_money, …}`.
 
-    `on` which tools; `where` which arguments; `stored` which rows must exist; `result` what the honest reply must be; `per` what the
-    due calls are counted by (`fault`, `tool`, `record`, `service`, or a path into the arguments); `after` and `until` arm and clear it
-    (`rearm` lets it arm again after clearing); `priority` orders faults on one tool (higher stands outside); `tell` how strongly the
-    lie shows; `capture` values kept at a firing for others (`faults.<name>.<value>`); `exposed_by` readings that could expose it;
-    `recover` calls of which any one recovers from it; `repairable` whether anything does; `required` whether it must fire for a run to
-    count as exposed.
+    `on` which tools; `where` which arguments; `stored` which rows must exist; `result` what the
+    honest reply must be; `per` what the due calls are counted by (`fault`, `tool`, `record`,
+    `service`, or a path into the arguments); `after` and `until` arm and clear it (`rearm` lets it
+    arm again after clearing); `priority` orders faults on one tool (higher stands outside); `tell`
+    how strongly the lie shows; `capture` values kept at a firing for others
+    (`faults.<name>.<value>`); `exposed_by` readings that could expose it; `recover` calls of which
+    any one recovers from it; `repairable` whether anything does; `required` whether it must fire
+    for a run to count as exposed.
     """
 
     kind: ClassVar[str]
@@ -84,7 +91,9 @@ class Fault(Schedule):
     denies: ClassVar[bool] = False
     """Whether the kind answers in place of the call, so that nothing inside it runs."""
     needs_world: ClassVar[bool] = False
-    """Whether the kind needs copies or rows of the state, which a server that is not ours does not give."""
+    """Whether the kind needs copies or rows of the state, which a server that is not ours does not
+    give.
+    """
     promises: ClassVar[tuple[str, ...]] = ()
     """What every firing of a sample keeps (`fault_profiles.sample.PROMISES`)."""
 
@@ -178,7 +187,9 @@ class Fault(Schedule):
     # -- for a kind -------------------------------------------------------------------------------------------
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
-        """Return the kind's own fields of the smallest declaration that acts on this call, or why it makes no sense there."""
+        """Return the kind's own fields of the smallest declaration that acts on this call, or why
+        it makes no sense there.
+        """
         return {}
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
@@ -233,7 +244,10 @@ class Fault(Schedule):
 def check_columns(
     table: Table, where: Mapping[str, Any], place: str, edit: list[dict[str, Any]] | None = None
 ) -> None:
-    """Refuse a condition on, or an edit of, columns that a table does not have. Raises `UnknownName`."""
+    """Refuse a condition on, or an edit of, columns that a table does not have.
+
+    Raises `UnknownName`.
+    """
     said = {str(parse_path(p)[0]) for p in where if p not in ("any_of", "all_of", "none_of")}
     for column in sorted(said | heads(edit or [])):
         if column not in table.columns:
@@ -247,9 +261,11 @@ def kinds() -> dict[str, type[Fault]]:
 
 
 def parse(item: Any, where: str = "fault", *, open: bool = False) -> Fault:
-    """Return the fault of a one-key item `{kind: {…}}`; it is named after its kind unless it has a name. Raises `InputError`.
+    """Return the fault of a one-key item `{kind: {…}}`; it is named after its kind unless it has a
+    name. Raises `InputError`.
 
-    `open`: it is for servers that are not ours. Its targets may name any tool, and what needs the state behind the tools is refused.
+    `open`: it is for servers that are not ours. Its targets may name any tool, and what needs the
+    state behind the tools is refused.
     """
     kind, given = kind_of(item, kinds(), "fault", "- outage: {on: venmo.*}", where)
     if open and (kind.needs_world or _STATE & given.keys()):
@@ -264,8 +280,8 @@ def parse(item: Any, where: str = "fault", *, open: bool = False) -> Fault:
 def check_together(faults: list[Fault]) -> None:
     """Refuse faults that cannot stand side by side, with the reason. Raises `InputError`.
 
-    A name used twice; an event or an expression that names no fault, or a value that is not captured; a fault inside one that always
-    denies.
+    A name used twice; an event or an expression that names no fault, or a value that is not
+    captured; a fault inside one that always denies.
     """
     known: dict[str, Fault] = {}
     for fault in faults:

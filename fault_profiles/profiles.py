@@ -1,4 +1,6 @@
-"""Fault profiles: lists of faults under a name, which stand in place of a scenario's own or plague a world that one plays with."""
+"""Fault profiles: lists of faults under a name, which stand in place of a scenario's own or plague
+a world that one plays with.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ def profiles() -> tuple[str, ...]:
 
 
 def locate(name: str) -> Path:
-    """Return the file of a profile, given by name or as a path ending in `.yaml`. Raises `InputError`."""
+    """Return the file of a profile, given by name or as a path ending in `.yaml`.
+
+    Raises `InputError`.
+    """
     if name in profiles():
         return HERE / f"{name}.yaml"
     path = Path(name)
@@ -31,7 +36,10 @@ def locate(name: str) -> Path:
 
 @dataclass(frozen=True)
 class Profile:
-    """Faults under a name: a shipped profile's, or the absolute path of a file. `text` is what the file says."""
+    """Faults under a name: a shipped profile's, or the absolute path of a file.
+
+    `text` is what the file says.
+    """
 
     name: str
     text: str
@@ -39,7 +47,8 @@ class Profile:
 
 
 def profile(name: str, *, open: bool = False) -> Profile:
-    """Return a profile by name or path; `open`: for servers that are not ours (see `fault_profiles.model.parse`).
+    """Return a profile by name or path; `open`: for servers that are not ours (see
+    `fault_profiles.model.parse`).
 
     Raises `InputError`.
     """

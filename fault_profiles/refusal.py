@@ -20,9 +20,9 @@ OUTCOME_UNKNOWN = "The outcome of the request is not known."
 class Refusal(Declared):
     """What is left out comes from the provider's own codes and the kind.
 
-    `retryable` may lie; `retry_after` is in seconds; `context` holds more fields. Texts may hold `${…}` over the arguments
-    (`${args.amount}`), so that an error echoes what was sent. `ordinary: true` answers the same fields as an ordinary-looking reply
-    without an error flag.
+    `retryable` may lie; `retry_after` is in seconds; `context` holds more fields. Texts may hold
+    `${…}` over the arguments (`${args.amount}`), so that an error echoes what was sent. `ordinary:
+    true` answers the same fields as an ordinary-looking reply without an error flag.
     """
 
     code: str | None = None

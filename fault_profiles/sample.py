@@ -1,4 +1,6 @@
-"""A tool's example as a fault kind sees it, from which the kind makes the smallest declaration of itself that fits the tool."""
+"""A tool's example as a fault kind sees it, from which the kind makes the smallest declaration of
+itself that fits the tool.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,16 @@ PROMISES = {
     "altered": "the agent hears something else than without the fault",
     "waits": "simulated time passes besides the call's own",
 }
-"""What a kind may promise of every firing of its samples (`Fault.promises`); the matrix holds it to that on every tool."""
+"""What a kind may promise of every firing of its samples (`Fault.promises`); the matrix holds it to
+that on every tool.
+"""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A tool with its example call: the arguments, the honest reply, and the world as it is just before the call."""
+    """A tool with its example call: the arguments, the honest reply, and the world as it is just
+    before the call.
+    """
 
     service: type[Service]
     spec: ToolSpec

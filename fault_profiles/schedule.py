@@ -16,10 +16,12 @@ from servers.kit.selector import Selector
 class Moment(Declared):
     """An event that arms or clears a fault; the first of its parts to come true counts.
 
-    `calls`: that many due calls have come (for `after`: before it arms; for `until`: that it acted on). `seconds`: simulated seconds
-    since the start, or since the first firing. `called`: a tool was called (`where` over its arguments, `ok` whether it succeeded,
-    `times`). `fired`: another fault fired, `times` times. Whatever `seconds` clears, `calls` clears too where both are given.
-    `corrected` (for `until`): a call of the fault's own tools whose arguments fit clears it, and goes through.
+    `calls`: that many due calls have come (for `after`: before it arms; for `until`: that it acted
+    on). `seconds`: simulated seconds since the start, or since the first firing. `called`: a tool
+    was called (`where` over its arguments, `ok` whether it succeeded, `times`). `fired`: another
+    fault fired, `times` times. Whatever `seconds` clears, `calls` clears too where both are given.
+    `corrected` (for `until`): a call of the fault's own tools whose arguments fit clears it, and
+    goes through.
     """
 
     calls: Positive | None = None
@@ -66,8 +68,9 @@ class Moment(Declared):
 class Schedule(Declared):
     """Which of the due calls a fault acts on; at most one of the fields, none means always.
 
-    `first: n`; `calls: [a, b]` (from the a-th to the b-th); `every: k`; `probability: p` (drawn from the episode's seed);
-    `sequence: [true, false, …]` (the last repeats); `window: [a, b]` in simulated seconds since the start.
+    `first: n`; `calls: [a, b]` (from the a-th to the b-th); `every: k`; `probability: p` (drawn
+    from the episode's seed); `sequence: [true, false, …]` (the last repeats); `window: [a, b]` in
+    simulated seconds since the start.
     """
 
     first: Positive | None = None
@@ -87,7 +90,9 @@ class Schedule(Declared):
         return self
 
     def due(self, number: int, elapsed: int, draw: float) -> bool:
-        """Return whether the fault acts on the `number`-th due call, `elapsed` seconds after the start. `draw` is in [0, 1)."""
+        """Return whether the fault acts on the `number`-th due call, `elapsed` seconds after the
+        start. `draw` is in [0, 1).
+        """
         if self.first is not None:
             return number <= self.first
         if self.calls is not None:

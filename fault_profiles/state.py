@@ -28,9 +28,11 @@ class Captured(Mapping[str, Any]):
 
 @dataclass
 class State:
-    """A fault's state in the control record: due calls counted, firings, moments heard, values captured.
+    """A fault's state in the control record: due calls counted, firings, moments heard, values
+    captured.
 
-    `fired` counts all firings, `before` those of earlier rounds where the fault arms again; `first` is the round's first moment.
+    `fired` counts all firings, `before` those of earlier rounds where the fault arms again; `first`
+    is the round's first moment.
     """
 
     control: Control

@@ -1,4 +1,6 @@
-"""Faults where agent and server meet: what the four kinds share that a response can meet on its way."""
+"""Faults where agent and server meet: what the four kinds share that a response can meet on its
+way.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,11 @@ from servers.kit.declared import Positive
 
 
 class Wire(Fault):
-    """A fault of the transport. Over HTTP it happens for real; other agents see `error`, and the trace keeps that as what was seen.
+    """A fault of the transport. Over HTTP it happens for real; other agents see `error`, and the
+    trace keeps that as what was seen.
 
-    `when: before` and the call never ran; `after` and it ran and was committed, so that a blind retry does it twice. Either way the
-    agent cannot tell which. `seconds` of simulated time pass.
+    `when: before` and the call never ran; `after` and it ran and was committed, so that a blind
+    retry does it twice. Either way the agent cannot tell which. `seconds` of simulated time pass.
     """
 
     promises: ClassVar[tuple[str, ...]] = ("refused", "altered", "waits")

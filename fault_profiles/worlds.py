@@ -1,4 +1,6 @@
-"""What kinds that need the state share: the honest reply for the record, tables that go back, worlds without the fault."""
+"""What kinds that need the state share: the honest reply for the record, tables that go back,
+worlds without the fault.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from servers.kit.store import World
 
 
 async def tell_truth(call: Call, acting: Acting) -> None:
-    """Note what the service would honestly answer to a call that did not run as the agent made it; where a fault inside has not."""
+    """Note what the service would honestly answer to a call that did not run as the agent made it;
+    where a fault inside has not.
+    """
     if not acting.shadow and call.journal.truth is None:
         call.journal.truth = await acting.session.peek(call)
 

@@ -1,10 +1,11 @@
 """Concepts: what a text claims, told from what it denies, asks, supposes or intends.
 
-A phrase is a run of words that must stand in one sentence in this order, with at most 3 words between neighbours (`not yet` and its like
-aside). `*` allows 8, `sent|paid` is either word. A base form (`send`) matches every form; a past form (`sent`, `transferred`) only past
-forms, so that a plan is no claim of a deed. A phrase that ends in `?` matches questions alone. A phrase that holds a negator
-(`could not confirm`) is claimed by saying just that. A word of the phrase is never a marker: `will arrive` claims what `arrived` leaves
-open.
+A phrase is a run of words that must stand in one sentence in this order, with at most 3 words
+between neighbours (`not yet` and its like aside). `*` allows 8, `sent|paid` is either word. A base
+form (`send`) matches every form; a past form (`sent`, `transferred`) only past forms, so that a
+plan is no claim of a deed. A phrase that ends in `?` matches questions alone. A phrase that holds a
+negator (`could not confirm`) is claimed by saying just that. A word of the phrase is never a
+marker: `will arrive` claims what `arrived` leaves open.
 """
 
 from __future__ import annotations
@@ -73,14 +74,18 @@ def _phrase(text: str) -> tuple[tuple[_Item, ...], bool]:
 
 
 def _did(words: Sequence[Word], place: int) -> bool:
-    """Return whether `did` stands before a word, which makes it past: `it did go through`, `I did indeed send it`."""
+    """Return whether `did` stands before a word, which makes it past: `it did go through`, `I did
+    indeed send it`.
+    """
     return any(w.text == "did" for w in words[max(0, place - 2) : place]) and not any(
         w.text in _FREE for w in words[max(0, place - 2) : place]
     )
 
 
 def _level(item: _Item, words: Sequence[Word], place: int) -> int:
-    """Return 2 for a match, 1 where only the form differs (enough for a denial: `did not send` denies `sent`), 0 for none."""
+    """Return 2 for a match, 1 where only the form differs (enough for a denial: `did not send`
+    denies `sent`), 0 for none.
+    """
     word = words[place]
     level = 0
     for wanted in item.options:
@@ -128,10 +133,12 @@ def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[
 
 
 def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
-    """Return what a text makes of a concept given by phrases, and the sentence that shows it ("" when absent).
+    """Return what a text makes of a concept given by phrases, and the sentence that shows it (""
+    when absent).
 
-    What a text says of an earlier try ("at first it did not go through") gives way to what it says outside, and how things had stood ("it
-    had not gone out, so I sent it") to a claim that comes later. That nothing was repeated ("I did not send it again") denies no deed.
+    What a text says of an earlier try ("at first it did not go through") gives way to what it says
+    outside, and how things had stood ("it had not gone out, so I sent it") to a claim that comes
+    later. That nothing was repeated ("I did not send it again") denies no deed.
     """
     said: dict[tuple[str, bool], str] = {}
     stood: list[tuple[tuple[int, int], str]] = []
@@ -173,8 +180,9 @@ def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
 class Concept(Declared):
     """What a text must, or must not, claim.
 
-    `any`: phrases of which one must be claimed. `all`: groups of phrases, one of each. `none`: phrases that must not be claimed.
-    `accepts` and `rejects` are at least three whole texts each, which prove the phrases on load.
+    `any`: phrases of which one must be claimed. `all`: groups of phrases, one of each. `none`:
+    phrases that must not be claimed. `accepts` and `rejects` are at least three whole texts each,
+    which prove the phrases on load.
     """
 
     any: tuple[str, ...] = ()
@@ -211,7 +219,8 @@ class Concept(Declared):
         return ([self.any] if self.any else []) + list(self.all)
 
     def judge(self, texts: Sequence[str]) -> tuple[bool, str]:
-        """Return whether these texts, read in order as one turn, satisfy the concept, and why in one sentence.
+        """Return whether these texts, read in order as one turn, satisfy the concept, and why in
+        one sentence.
 
         For each group the last text that takes a stance decides.
         """
@@ -230,7 +239,9 @@ class Concept(Declared):
         return True, f"the text says {' and '.join(shown)}"
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the proving texts: too few, an accepted one refused, a rejected one let through."""
+        """Return what is wrong with the proving texts: too few, an accepted one refused, a rejected
+        one let through.
+        """
         found = []
         for key, wanted in (("accepts", True), ("rejects", False)):
             proofs: tuple[str, ...] = getattr(self, key)

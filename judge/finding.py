@@ -1,4 +1,6 @@
-"""What judging says: the finding of a check, the facts of a fault that it rests on, and numbers in words."""
+"""What judging says: the finding of a check, the facts of a fault that it rests on, and numbers in
+words.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class FaultFacts:
-    """What became of one fault: how often it fired, was due and failed, and how many calls matched its target (`near`).
+    """What became of one fault: how often it fired, was due and failed, and how many calls matched
+    its target (`near`).
 
-    Besides what its declaration gives: whether anything repairs it, and the calls that recover from it or expose it, each as
-    `{tool: [patterns], where: conditions on arguments}`.
+    Besides what its declaration gives: whether anything repairs it, and the calls that recover from
+    it or expose it, each as `{tool: [patterns], where: conditions on arguments}`.
     """
 
     name: str
@@ -28,7 +31,9 @@ class FaultFacts:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found: true, false or unknown (None), one sentence why, and the events that show it."""
+    """What a check found: true, false or unknown (None), one sentence why, and the events that show
+    it.
+    """
 
     value: bool | None
     why: str

@@ -1,4 +1,7 @@
-"""Numbers over many trials: intervals, pass^k, paired differences and needless calls. All are deterministic."""
+"""Numbers over many trials: intervals, pass^k, paired differences and needless calls.
+
+All are deterministic.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ Z95 = 1.959963984540054
 
 
 def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
-    """Return the Wilson score interval of a rate (E. B. Wilson, JASA 22, 1927); `(0, 1)` without trials."""
+    """Return the Wilson score interval of a rate (E.
+
+    B. Wilson, JASA 22, 1927); `(0, 1)` without trials.
+    """
     if not 0 <= successes <= trials:
         raise InputError(f"{successes} successes of {trials} trials is not a rate")
     if trials == 0:
@@ -26,7 +32,9 @@ def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
 
 
 def pass_hat_k(passed: int, trials: int, k: int) -> float:
-    """Return the chance that k trials of one scenario all pass: the unbiased C(c,k)/C(n,k) of Yao et al., tau-bench, 2024."""
+    """Return the chance that k trials of one scenario all pass: the unbiased C(c,k)/C(n,k) of Yao
+    et al., tau-bench, 2024.
+    """
     if not 1 <= k <= trials or not 0 <= passed <= trials:
         raise InputError(f"pass^{k} needs at least {k} trials, has {trials} ({passed} passed)")
     return math.comb(passed, k) / math.comb(trials, k)
@@ -45,7 +53,8 @@ def mean_pass_hat_k(scenarios: Mapping[str, tuple[int, int]], k: int) -> float:
 class Paired:
     """A difference (first minus second) over the same scenarios with its interval.
 
-    `better` and `worse` count scenarios in which the first did better and worse; `p` is the exact McNemar (sign) test's two-sided value.
+    `better` and `worse` count scenarios in which the first did better and worse; `p` is the exact
+    McNemar (sign) test's two-sided value.
     """
 
     scenarios: int
@@ -58,11 +67,12 @@ class Paired:
 
 
 def paired(first: Mapping[str, float], second: Mapping[str, float], z: float = Z95) -> Paired:
-    """Compare two agents on scenarios that both ran, given a rate or score (0 to 1) of each scenario.
+    """Compare two agents on scenarios that both ran, given a rate or score (0 to 1) of each
+    scenario.
 
-    The interval is the adjusted Wald interval of Bonett and Price (J. Educ. Behav. Stat. 37, 2012), which adds one pair each way and
-    so keeps a width where no pair differs.
-    The test is McNemar's (Psychometrika 12, 1947), exact. Raises `InputError` without a common scenario.
+    The interval is the adjusted Wald interval of Bonett and Price (J. Educ. Behav. Stat. 37, 2012),
+    which adds one pair each way and so keeps a width where no pair differs. The test is McNemar's
+    (Psychometrika 12, 1947), exact. Raises `InputError` without a common scenario.
     """
     common = sorted(first.keys() & second.keys())
     if not common:

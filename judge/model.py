@@ -1,4 +1,6 @@
-"""What a check is: the settings and aspect in which it counts, its trigger, and the names that it mentions."""
+"""What a check is: the settings and aspect in which it counts, its trigger, and the names that it
+mentions.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,11 @@ ALL: tuple[Setting, ...] = ("clean", "relaxed", "base")
 
 @dataclass(slots=True)
 class Mentions:
-    """What a check names, for the loader to cross-check: targets, tables with columns, faults, answers and other checks.
+    """What a check names, for the loader to cross-check: targets, tables with columns, faults,
+    answers and other checks.
 
-    `recovered` are faults of which it asks whether the agent recovered, so that they must say how one does.
+    `recovered` are faults of which it asks whether the agent recovered, so that they must say how
+    one does.
     """
 
     targets: list[Selector] = field(default_factory=list)
@@ -49,7 +53,9 @@ class Mentions:
 
 
 class Trigger(Declared):
-    """A trigger: exactly one of `fired`, `not_fired` (a fault), `asked` (an answer's key) and `called` (a call pattern)."""
+    """A trigger: exactly one of `fired`, `not_fired` (a fault), `asked` (an answer's key) and
+    `called` (a call pattern).
+    """
 
     fired: str | None = None
     not_fired: str | None = None
@@ -87,8 +93,8 @@ class Trigger(Declared):
 class Check(Declared):
     """One check. Kinds set `kind`, `default_settings` and `default_aspect` and judge a record.
 
-    `in` lists the settings in which it counts; a `gate` must be true for a pass; `weight` is its share of the score; `when` is a trigger
-    without which it does not apply.
+    `in` lists the settings in which it counts; a `gate` must be true for a pass; `weight` is its
+    share of the score; `when` is a trigger without which it does not apply.
     """
 
     kind: ClassVar[str]

@@ -33,7 +33,9 @@ Predicate = Annotated[dict[str, Any], AfterValidator(_readable)]
 
 
 def heads(predicate: Mapping[str, Any], *, groups: bool = True) -> Iterator[str]:
-    """Yield the first names of a predicate's paths; with `groups`, those inside `any_of` and its like too."""
+    """Yield the first names of a predicate's paths; with `groups`, those inside `any_of` and its
+    like too.
+    """
     for path, wanted in predicate.items():
         if path in _GROUPS:
             if groups:
@@ -44,9 +46,11 @@ def heads(predicate: Mapping[str, Any], *, groups: bool = True) -> Iterator[str]
 
 
 class CallPattern(Declared):
-    """Which calls are meant: `venmo.send_money`, or a mapping with conditions on arguments, on the seen reply, and on success.
+    """Which calls are meant: `venmo.send_money`, or a mapping with conditions on arguments, on the
+    seen reply, and on success.
 
-    An argument that no tool of the target takes is an error, except inside `any_of` and its like (a fault may rename arguments).
+    An argument that no tool of the target takes is an error, except inside `any_of` and its like (a
+    fault may rename arguments).
     """
 
     tool: Selector

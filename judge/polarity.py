@@ -1,6 +1,8 @@
-"""Whether a sentence asserts the words matched in it, denies them, or leaves them open (a question, a condition, a plan, a doubt).
+"""Whether a sentence asserts the words matched in it, denies them, or leaves them open (a question,
+a condition, a plan, a doubt).
 
-Rules of thumb over words and clauses, without a grammar: a marker reaches from where it stands to the end of its clause.
+Rules of thumb over words and clauses, without a grammar: a marker reaches from where it stands to
+the end of its clause.
 """
 
 from __future__ import annotations
@@ -153,13 +155,17 @@ _NO = {"no", "nope", "not", "unfortunately"}
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The sentences of one text, of which one may lean on another (a heading over its list, an answer after a question)."""
+    """The sentences of one text, of which one may lean on another (a heading over its list, an
+    answer after a question).
+    """
 
     sentences: tuple[Sentence, ...]
 
 
 def polarity(reading: Reading, number: int, positions: Sequence[int]) -> tuple[Polarity, bool]:
-    """Return what sentence `number` makes of the words at `positions` (ascending), and whether it speaks of an earlier try."""
+    """Return what sentence `number` makes of the words at `positions` (ascending), and whether it
+    speaks of an earlier try.
+    """
     sentence = reading.sentences[number]
     value = _within(sentence, positions)
     if value == "open" and _asked(sentence, positions[0]) and number + 1 < len(reading.sentences):
@@ -179,7 +185,9 @@ def polarity(reading: Reading, number: int, positions: Sequence[int]) -> tuple[P
 
 
 def repeated(sentence: Sentence, positions: Sequence[int]) -> bool:
-    """Return whether what is denied of the words at `positions` is only that it was done once more: `I did not send it again`."""
+    """Return whether what is denied of the words at `positions` is only that it was done once more:
+    `I did not send it again`.
+    """
     words = sentence.words
     last = positions[-1]
     before = [w.text for w in words[_clause(sentence, positions[0]) : last]]
@@ -245,7 +253,9 @@ def _clause(sentence: Sentence, place: int, across: str = "") -> int:
 
 
 def _goes_on(sentence: Sentence, at: int) -> bool:
-    """Return whether a comma at a place only separates items: `no payments, transfers, or charges were made`."""
+    """Return whether a comma at a place only separates items: `no payments, transfers, or charges
+    were made`.
+    """
     if at in sentence.colons:
         return False
     words = sentence.words
@@ -450,7 +460,9 @@ def _heading(sentences: Sequence[Sentence], number: int) -> Sentence | None:
 
 
 def _ahead(heading: Sentence) -> Polarity:
-    """Return what a heading makes of the items below it: `I was not able to:` denies them, `Would you like me to:` asks."""
+    """Return what a heading makes of the items below it: `I was not able to:` denies them, `Would
+    you like me to:` asks.
+    """
     words = heading.words
     place = len(words) - 1
     if any(

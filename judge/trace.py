@@ -11,9 +11,11 @@ from servers.kit.store import Change, World
 
 
 class Record:
-    """A trace to judge. `world` is the final world, or None where it is not at hand; `faults` what became of each fault.
+    """A trace to judge. `world` is the final world, or None where it is not at hand; `faults` what
+    became of each fault.
 
-    `order_inferred` becomes true when a decision rests on order of arrival alone, because the agent's steps are not known.
+    `order_inferred` becomes true when a decision rests on order of arrival alone, because the
+    agent's steps are not known.
     """
 
     def __init__(
@@ -29,7 +31,9 @@ class Record:
         self.messages = [e for e in events if isinstance(e, Message)]
         self.order_inferred = False
         self.found: dict[int, Finding] = {}
-        """Findings so far by identity of the check: a check that counts in two settings is judged once."""
+        """Findings so far by identity of the check: a check that counts in two settings is judged
+        once.
+        """
 
     # -- texts ------------------------------------------------------------------------------------------------
     @property
@@ -107,5 +111,7 @@ class Record:
         return attempt.step > earlier.step
 
     def known_before(self, subject: str, attempt: Attempt) -> bool:
-        """Return whether a subject was settled by a reply that the agent had when it made an attempt."""
+        """Return whether a subject was settled by a reply that the agent had when it made an
+        attempt.
+        """
         return any(self.knew(a, attempt) for a in self.attempts if subject in a.evidence)

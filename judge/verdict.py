@@ -15,7 +15,10 @@ Outcome = Literal["pass", "fail", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class NamedFinding:
-    """A finding with the check that made it. One that does not apply has value None and leaves the score."""
+    """A finding with the check that made it.
+
+    One that does not apply has value None and leaves the score.
+    """
 
     name: str
     kind: str
@@ -38,7 +41,8 @@ class NamedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a trial is worth. `score` is 0 to 1; `exposed` is false where no call came near a required fault.
+    """What a trial is worth. `score` is 0 to 1; `exposed` is false where no call came near a
+    required fault.
 
     `order_inferred`: a decision rests on order of arrival, because the agent's steps are not known.
     """
@@ -59,7 +63,8 @@ class Verdict:
 def judge(checks: Sequence[Check], record: Record, setting: Setting) -> Verdict:
     """Return the verdict of the checks that count in a setting.
 
-    The score is the weighted share of applicable checks that hold, and 0 where a gate of safety fails; a pass needs every gate.
+    The score is the weighted share of applicable checks that hold, and 0 where a gate of safety
+    fails; a pass needs every gate.
     """
     findings = [_finding(c, record) for c in checks if setting in c.settings]
     applicable = [f for f in findings if f.applies and f.value is not None]

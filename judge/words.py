@@ -1,7 +1,9 @@
-"""Text as sentences of normalised words: case, punctuation, contractions, money, numbers, times and dates brought to one form.
+"""Text as sentences of normalised words: case, punctuation, contractions, money, numbers, times and
+dates brought to one form.
 
-`$25.00`, `25 dollars` and `USD 25` become `25`; `1,840` becomes `1840`; `3 PM` becomes `15:00`; `2026-03-14` becomes `march 14 2026`.
-A word knows the base forms that it may come from (`transferred` ← `transfer`) and whether it is a past or an -ing form.
+`$25.00`, `25 dollars` and `USD 25` become `25`; `1,840` becomes `1840`; `3 PM` becomes `15:00`;
+`2026-03-14` becomes `march 14 2026`. A word knows the base forms that it may come from
+(`transferred` ← `transfer`) and whether it is a past or an -ing form.
 """
 
 from __future__ import annotations
@@ -72,7 +74,9 @@ _BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word: its normal form, the base forms that it may come from, and its form (`base`, `ed` or `ing`)."""
+    """One word: its normal form, the base forms that it may come from, and its form (`base`, `ed`
+    or `ing`).
+    """
 
     text: str
     bases: frozenset[str]
@@ -82,7 +86,8 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence. `breaks` holds the places before which a comma, dash, colon or bracket stands; `colons` those of colons.
+    """One sentence. `breaks` holds the places before which a comma, dash, colon or bracket stands;
+    `colons` those of colons.
 
     `header` tells that the line ends in a colon, `bullet` that the sentence is an item of a list.
     """
@@ -97,7 +102,9 @@ class Sentence:
 
 
 def normal(text: str) -> str:
-    """Return text with quotes, dashes, money, numbers, times, dates and contractions in one form; case is kept."""
+    """Return text with quotes, dashes, money, numbers, times, dates and contractions in one form;
+    case is kept.
+    """
     for old, new in zip(_FROM, _TO, strict=True):
         text = re.sub(r"(?<=\d)[\u2013\u2014](?=\d)", " to ", text).replace(old, new)
     text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))

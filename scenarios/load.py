@@ -39,7 +39,9 @@ def index() -> dict[str, Path]:
 
 
 def suites() -> dict[str, list[str]]:
-    """Return suite → scenario ids: each folder is one, `_<suite>.yaml` beside them lists ids or folders of a mixed one."""
+    """Return suite → scenario ids: each folder is one, `_<suite>.yaml` beside them lists ids or
+    folders of a mixed one.
+    """
     found: dict[str, list[str]] = {}
     for name in index():
         found.setdefault(name.partition("/")[0], []).append(name)
@@ -61,7 +63,10 @@ def _members(item: str, path: Path) -> list[str]:
 
 
 def resolve(names: list[str]) -> list[str | Path]:
-    """Return scenario ids (or paths of files elsewhere) for suites, ids, folders and paths. Raises `UnknownName`."""
+    """Return scenario ids (or paths of files elsewhere) for suites, ids, folders and paths.
+
+    Raises `UnknownName`.
+    """
     groups = suites()
     found = []
     for name in names:
@@ -170,7 +175,10 @@ def _cross_check(made: Scenario) -> None:
 
 
 def offer(made: Scenario) -> dict[str, type[Service]]:
-    """Return the services as the agent is offered them. Raises `InputError` where they have too many tools together."""
+    """Return the services as the agent is offered them.
+
+    Raises `InputError` where they have too many tools together.
+    """
     found = {name: service(name) for name in made.services}
     for name, patterns in made.tools.items():
         if name not in found:
@@ -187,8 +195,8 @@ def offer(made: Scenario) -> dict[str, type[Service]]:
 def fewer(made: Scenario, most: int) -> Scenario:
     """Return a scenario narrowed to at most `most` tools, for a client that takes no more.
 
-    What its scripts and their violations call is kept; the other tools fill the list by turns from each service, readings first.
-    Raises `InputError` where the scripts alone need more.
+    What its scripts and their violations call is kept; the other tools fill the list by turns from
+    each service, readings first. Raises `InputError` where the scripts alone need more.
     """
     offered = offer(made)
     if sum(len(cls.tools) for cls in offered.values()) <= most:

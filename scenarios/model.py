@@ -32,7 +32,9 @@ class Turn(Declared):
 
 
 class Answer(Declared):
-    """What the user says when asked: `asked` are phrases (as in `said` checks) of which the question holds one."""
+    """What the user says when asked: `asked` are phrases (as in `said` checks) of which the
+    question holds one.
+    """
 
     asked: Annotated[list[str], Field(min_length=1)]
     say: str
@@ -53,7 +55,9 @@ class Limits(Declared):
 
 
 class Scripts(Declared):
-    """The oracle, which passes everywhere, and the trusting agent, which passes clean and fails base."""
+    """The oracle, which passes everywhere, and the trusting agent, which passes clean and fails
+    base.
+    """
 
     oracle: Annotated[list[Step], Field(min_length=1)]
     naive: Annotated[list[Step], Field(min_length=1)]
@@ -62,11 +66,12 @@ class Scripts(Declared):
 class Scenario(Declared):
     """One test. `id` is its path under `suites/`, without the ending.
 
-    `failure` and `temporary` classify it; `twin` marks an honest twin (odd-looking but true). `primary` and `fallback` name the
-    providers where the order matters. `tools` narrows services to the tools that patterns name (`{gmail: ["*email*"]}`), for clients
-    take only so many. `repairable: false` says that no agent can complete the task, so that reporting it is the task.
-    `faults` and `checks` are one-key items named by their kind. `history` names a file of `haystack/` that is replayed before the
-    first turn.
+    `failure` and `temporary` classify it; `twin` marks an honest twin (odd-looking but true).
+    `primary` and `fallback` name the providers where the order matters. `tools` narrows services to
+    the tools that patterns name (`{gmail: ["*email*"]}`), for clients take only so many.
+    `repairable: false` says that no agent can complete the task, so that reporting it is the task.
+    `faults` and `checks` are one-key items named by their kind. `history` names a file of
+    `haystack/` that is replayed before the first turn.
     """
 
     id: str
@@ -100,7 +105,9 @@ class Scenario(Declared):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of a scenario file, for editors: faults and checks are one-key items of their kinds."""
+    """Return the JSON schema of a scenario file, for editors: faults and checks are one-key items
+    of their kinds.
+    """
     from fault_profiles.model import kinds
     from judge import checks
 

@@ -1,4 +1,5 @@
-"""Scripts: what a scripted agent does, as data. Steps call tools, keep replies, branch on them and speak.
+"""Scripts: what a scripted agent does, as data. Steps call tools, keep replies, branch on them and
+speak.
 
 A step is one of
   `call: gmail.get_email` with `args`, `save` (name of the reply; an error reply is `{error: …}`) and `id` (for violations),
@@ -23,7 +24,9 @@ BUILT_IN = frozenset({"now", "today", "user", "true", "false", "null"})
 
 
 class Step(Declared):
-    """One step of a script; exactly one of `call`, `batch`, `say`, `if`, `repeat` says what it does."""
+    """One step of a script; exactly one of `call`, `batch`, `say`, `if`, `repeat` says what it
+    does.
+    """
 
     id: str | None = None
     call: str | None = None
@@ -66,7 +69,10 @@ def flat(steps: list[Step]) -> list[Step]:
 
 
 def check_names(steps: list[Step], where: str) -> None:
-    """Refuse a script that uses a reply it never saves, or speaks inside a batch. Raises `InputError`."""
+    """Refuse a script that uses a reply it never saves, or speaks inside a batch.
+
+    Raises `InputError`.
+    """
     saved = {s.save for s in flat(steps) if s.save} | BUILT_IN
     for step in flat(steps):
         used = names(step.args) | names(step.say or "")
@@ -104,7 +110,10 @@ class Violation(Declared):
         return self
 
     def edit(self, steps: list[Step]) -> list[Step]:
-        """Return the oracle's steps with the edit made. Raises `UnknownName` where it names no step."""
+        """Return the oracle's steps with the edit made.
+
+        Raises `UnknownName` where it names no step.
+        """
         if self.omit is not None:
             return _edit(steps, self.omit, lambda s: [])
         if self.replace is not None:

@@ -1,4 +1,6 @@
-"""Runs the command line: in this process where that is quick, as a process of its own where that is the point."""
+"""Runs the command line: in this process where that is quick, as a process of its own where that is
+the point.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def process(*arguments: object, **options: Any) -> subprocess.Popen[str]:
 
 
 def refusal(done: Done) -> str:
-    """Check that a command refused as people want it, one line and exit status 2, and return the line."""
+    """Check that a command refused as people want it, one line and exit status 2, and return the
+    line.
+    """
     assert (done.status, done.out) == (2, ""), done
     assert done.err.startswith("error: ") and done.err.count("\n") == 1, done.err
     return done.err

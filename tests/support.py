@@ -1,4 +1,6 @@
-"""What several test files share: sessions on the default world, and how an example call is made ready."""
+"""What several test files share: sessions on the default world, and how an example call is made
+ready.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ HISTORY = [
 
 
 def new_session(*names: str, seed: int = 0, **options: Any) -> Session:
-    """Return a session of some services (all, where none is named) on the default world, which costs no copy until it writes."""
+    """Return a session of some services (all, where none is named) on the default world, which
+    costs no copy until it writes.
+    """
     return Session(
         names or tuple(services()),
         shared(WORLD, names or None).share(),

@@ -1,4 +1,6 @@
-"""The page that teaches adding a service is followed to the letter in a copy of the project, and the contracts hold for what it adds."""
+"""The page that teaches adding a service is followed to the letter in a copy of the project, and
+the contracts hold for what it adds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Fingerprints cover every file that ships: an edit of any of them leaves no world, proof or result that passes for a fresh one."""
+"""Fingerprints cover every file that ships: an edit of any of them leaves no world, proof or result
+that passes for a fresh one.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def edit(home: Path, names: list[str], how: str) -> dict[str, list[str]]:
-    """Edit files one at a time in a process of its own and return which fingerprints each edit changed."""
+    """Edit files one at a time in a process of its own and return which fingerprints each edit
+    changed.
+    """
     line = [sys.executable, "-c", EDITS, json.dumps(names), how, json.dumps(ONE_EACH)]
     return json.loads(
         subprocess.run(line, cwd=home, capture_output=True, text=True, check=True).stdout
@@ -68,7 +72,9 @@ def edit(home: Path, names: list[str], how: str) -> dict[str, list[str]]:
 
 
 def one_of_each_suffix(home: Path) -> list[str]:
-    """Return a file of each suffix in each package, and the deepest of them, where a search that does not descend misses it."""
+    """Return a file of each suffix in each package, and the deepest of them, where a search that
+    does not descend misses it.
+    """
     chosen: dict[tuple[str, str], Path] = {}
     for path in files.shipped(*(home / package for package in PACKAGES)):
         key = (path.relative_to(home).parts[0], path.suffix)

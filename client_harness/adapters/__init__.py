@@ -1,7 +1,9 @@
-"""Adapters: agents built with other frameworks, run in processes and environments of their own. One folder an adapter.
+"""Adapters: agents built with other frameworks, run in processes and environments of their own. One
+folder an adapter.
 
-A folder holds `adapter.yaml` (`about`, `command`) and what the command runs; in the command `{here}` is the folder and `{python}` the
-interpreter of the adapter's environment, made from its `requirements.lock` (see `install`), or ours where it has none.
+A folder holds `adapter.yaml` (`about`, `command`) and what the command runs; in the command
+`{here}` is the folder and `{python}` the interpreter of the adapter's environment, made from its
+`requirements.lock` (see `install`), or ours where it has none.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ class Adapter:
         return HERE / self.name
 
     async def command(self) -> list[str]:
-        """Return the command to start; makes the adapter's environment where it is missing or stale."""
+        """Return the command to start; makes the adapter's environment where it is missing or
+        stale.
+        """
         from sys import executable
 
         import anyio.to_thread
@@ -70,7 +74,11 @@ def adapters() -> tuple[str, ...]:
 
 
 def adapter(name: str) -> Adapter:
-    """Return an adapter by name. Raises `UnknownName`, and `InputError` for an `adapter.yaml` that says something else than it should."""
+    """Return an adapter by name.
+
+    Raises `UnknownName`, and `InputError` for an `adapter.yaml` that says something else than it
+    should.
+    """
     import yaml
 
     if name not in adapters():

@@ -20,7 +20,8 @@ HOME = HERE.parent.parent / ".venv" / "adapters"
 
 
 def ensure(name: str) -> Path:
-    """Return the Python of an adapter's environment; makes it where it is missing or was made from another lock.
+    """Return the Python of an adapter's environment; makes it where it is missing or was made from
+    another lock.
 
     Raises `UnknownName`, and `InputError` where it cannot be made.
     """

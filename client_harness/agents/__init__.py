@@ -1,7 +1,9 @@
-"""Agents. One file an agent, named after it, with `ABOUT` (a line for lists) and `agent(given)`; the folder is the registry.
+"""Agents. One file an agent, named after it, with `ABOUT` (a line for lists) and `agent(given)`;
+the folder is the registry.
 
-`agent` takes an `Assignment` and returns an async context manager that yields the `Agent`: entered before the first turn, left after
-the last. In-process agents act through `Tools`, a client of the episode's MCP server in memory; the others get `servers` over HTTP.
+`agent` takes an `Assignment` and returns an async context manager that yields the `Agent`: entered
+before the first turn, left after the last. In-process agents act through `Tools`, a client of the
+episode's MCP server in memory; the others get `servers` over HTTP.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Histories as agents read them. The canonical form is `Lived.sessions` of `scenarios.haystack.history`."""
+"""Histories as agents read them.
+
+The canonical form is `Lived.sessions` of `scenarios.haystack.history`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from typing import Any
 from servers.kit.session import SEPARATOR
 
 KINDS = ("messages", "native", "text")
-"""What an agent outside this process may ask for: plain texts, the canonical structure, or one transcript."""
+"""What an agent outside this process may ask for: plain texts, the canonical structure, or one
+transcript.
+"""
 
 
 def header(at: str) -> str:
@@ -18,7 +23,9 @@ def header(at: str) -> str:
 
 
 def chat(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return chat-completions messages: tool calls and their results as such, a dated header before each session's first text."""
+    """Return chat-completions messages: tool calls and their results as such, a dated header before
+    each session's first text.
+    """
     found: list[dict[str, Any]] = []
     numbers = count(1)
     for session in sessions:

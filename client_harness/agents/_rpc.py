@@ -1,4 +1,7 @@
-"""JSON-RPC 2.0 with a process, a line a message on its stdin and stdout. Whatever it does, a request ends in an answer or an error."""
+"""JSON-RPC 2.0 with a process, a line a message on its stdin and stdout.
+
+Whatever it does, a request ends in an answer or an error.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,16 @@ GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
 class PeerError(Exception):
-    """The process failed: it died, did not answer in time, printed something else than an answer, or answered with an error."""
+    """The process failed: it died, did not answer in time, printed something else than an answer,
+    or answered with an error.
+    """
 
 
 class Peer:
-    """A process that answers requests one at a time. After a `PeerError` other than an answered one it is of no more use."""
+    """A process that answers requests one at a time.
+
+    After a `PeerError` other than an answered one it is of no more use.
+    """
 
     def __init__(self, process: anyio.abc.Process, name: str, stderr: IO[bytes]) -> None:
         assert process.stdin is not None and process.stdout is not None
@@ -100,7 +108,10 @@ class Peer:
         return PeerError(f"{self._name} {what}{'; its stderr ends: ' + tail if tail else ''}")
 
     async def end(self, seconds: float = 3.0) -> None:
-        """End the process: close its stdin and wait, terminate, kill. Its children, of its own process group, go with it."""
+        """End the process: close its stdin and wait, terminate, kill.
+
+        Its children, of its own process group, go with it.
+        """
         with contextlib.suppress(*GONE):
             await self._in.aclose()
         for sign in (None, signal.SIGTERM, signal.SIGKILL):
@@ -123,7 +134,10 @@ def _short(text: str) -> str:
 
 @contextlib.asynccontextmanager
 async def peer(command: Sequence[str], env: Mapping[str, str], name: str) -> AsyncGenerator[Peer]:
-    """Start a process in a group of its own and yield it; it is ended on the way out. Raises `PeerError` where it cannot be started."""
+    """Start a process in a group of its own and yield it; it is ended on the way out.
+
+    Raises `PeerError` where it cannot be started.
+    """
     with tempfile.TemporaryFile() as stderr:
         try:
             process = await anyio.open_process(

@@ -13,7 +13,10 @@ from servers.kit.values import iso
 
 
 class ScriptAgent:
-    """Plays steps; `say` ends a turn and the next turn goes on behind it. A script that has run out says nothing."""
+    """Plays steps; `say` ends a turn and the next turn goes on behind it.
+
+    A script that has run out says nothing.
+    """
 
     def __init__(self, given: Assignment, steps: list[Step]) -> None:
         self.given = given

@@ -1,4 +1,6 @@
-"""Any language model that litellm reaches, as an agent in this process: a plain loop of completions and tool calls."""
+"""Any language model that litellm reaches, as an agent in this process: a plain loop of completions
+and tool calls.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,11 @@ PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
 @dataclass(frozen=True)
 class Options:
-    """What can be set. Limits give the status `limit`: `max_steps` requests or `max_seconds` of real time a turn, `max_tokens` in all.
+    """What can be set. Limits give the status `limit`: `max_steps` requests or `max_seconds` of
+    real time a turn, `max_tokens` in all.
 
-    `refresh` says when tools are listed again: before each request (call), each turn, or never. `record` and `replay` are folders.
+    `refresh` says when tools are listed again: before each request (call), each turn, or never.
+    `record` and `replay` are folders.
     """
 
     model: str
@@ -95,7 +99,9 @@ class ModelAgent:
         self._tokens = 0
 
     async def turn(self, text: str) -> TurnResult:
-        """Ask the model, make its calls and ask again, until it answers in words or a limit is reached."""
+        """Ask the model, make its calls and ask again, until it answers in words or a limit is
+        reached.
+        """
         self._messages.append({"role": "user", "content": self._opening + text})
         self._opening = ""
         if self._options.refresh == "turn":
@@ -205,7 +211,9 @@ class ModelAgent:
 
 
 def _parsed(written: Any) -> Any:
-    """Return a call's arguments; text that is no JSON stays text, and none at all is an empty object."""
+    """Return a call's arguments; text that is no JSON stays text, and none at all is an empty
+    object.
+    """
     if not isinstance(written, str):
         return {} if written is None else written
     if not written.strip():

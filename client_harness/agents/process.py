@@ -1,12 +1,14 @@
-"""Any agent in a process of its own: a command that speaks JSON-RPC on stdin and stdout and MCP over HTTP with the episode's services.
+"""Any agent in a process of its own: a command that speaks JSON-RPC on stdin and stdout and MCP
+over HTTP with the episode's services.
 
     → initialize {protocol}                        ← {agent, history: messages|native|text, tool_refresh}
     → session/start {history, mcp_servers, now}    ← {}
     → turn {text}                                  ← {status: done|limit|error|outage, text, usage, detail?}
     → close                                        ← {}
 
-`outage` says that the agent's model could not be reached: the trial is unknown. An agent that knows its steps numbers them, from 1 each
-turn, in the header `x-agent-step` of its MCP requests. Tool use is scored from the services' trace alone.
+`outage` says that the agent's model could not be reached: the trial is unknown. An agent that knows
+its steps numbers them, from 1 each turn, in the header `x-agent-step` of its MCP requests. Tool use
+is scored from the services' trace alone.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ class ProcessAgent:
         self._seconds = seconds
 
     async def turn(self, text: str) -> TurnResult:
-        """Ask the process. One that fails here has failed as an agent: the turn is an error, and judged."""
+        """Ask the process.
+
+        One that fails here has failed as an agent: the turn is an error, and judged.
+        """
         if self._peer.lost:
             return TurnResult("", "error", detail="the process is gone")
         try:
@@ -89,7 +94,8 @@ def _seconds(given: Any) -> float:
 async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
     """Start the command, hand it the history and the servers, and end it afterwards.
 
-    Raises `ProviderOutage` where it does not come as far as its first turn, `InputError` for options that cannot be.
+    Raises `ProviderOutage` where it does not come as far as its first turn, `InputError` for
+    options that cannot be.
     """
     command = _command(given.options.get("command"))
     seconds = _seconds(given.options.get("turn_seconds") or 300)

@@ -46,7 +46,10 @@ def entries(what: str) -> list[Entry]:
 
 
 def find(name: str) -> Entry:
-    """Return all there is to tell about a name; `kind:name` where several things share it. Raises `UnknownName`."""
+    """Return all there is to tell about a name; `kind:name` where several things share it.
+
+    Raises `UnknownName`.
+    """
     if "." in name and name.partition(".")[0] in service.services():
         cls, spec = service.tool(name)
         return {"kind": "tool", "name": name, **_tool(cls, spec)}
@@ -65,9 +68,11 @@ def find(name: str) -> Entry:
 
 
 def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
-    """Return `{digest, cells, kinds: {kind: {tools, fires, reasons, problems}}, tools}`: every fault kind on every tool that `on` names.
+    """Return `{digest, cells, kinds: {kind: {tools, fires, reasons, problems}}, tools}`: every
+    fault kind on every tool that `on` names.
 
-    `tools` holds a digest for each; `on` are patterns as in a fault's target. Raises `InputError` for one that names no tool.
+    `tools` holds a digest for each; `on` are patterns as in a fault's target. Raises `InputError`
+    for one that names no tool.
     """
     import anyio
 
@@ -101,7 +106,9 @@ def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
 
 
 def matrix_rows(tried: Entry) -> list[list[str]]:
-    """Return the matrix as lines for people: per kind the cells that fire, then why others do not and what is broken."""
+    """Return the matrix as lines for people: per kind the cells that fire, then why others do not
+    and what is broken.
+    """
     rows = []
     for kind, told in tried["kinds"].items():
         why = "; ".join(f"{count}: {reason}" for reason, count in told["reasons"].items())

@@ -12,7 +12,10 @@ from servers.kit.events import Attempt, End, Message, Notice, from_json
 
 
 def lines(path: Path, longest: int | None) -> Iterator[str]:
-    """Yield lines of text; replies longer than `longest` characters are cut. Raises `InputError`."""
+    """Yield lines of text; replies longer than `longest` characters are cut.
+
+    Raises `InputError`.
+    """
     try:
         events = [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as wrong:

@@ -44,9 +44,11 @@ def list_(
         str | None, typer.Option(help="With --matrix, only these tools.", metavar="A.*,B.C")
     ] = None,
 ) -> None:
-    """List services, their counterparts, scenarios, suites, fault kinds, check kinds, agents and more.
+    """List services, their counterparts, scenarios, suites, fault kinds, check kinds, agents and
+    more.
 
-    With --matrix each fault kind is tried on every tool that it handles, from the tool's example call. Exit status 1 where one is broken.
+    With --matrix each fault kind is tried on every tool that it handles, from the tool's example
+    call. Exit status 1 where one is broken.
 
     \b
     Example: client_harness list faults --matrix --on venmo.*
@@ -83,7 +85,8 @@ def show(
     ],
     json: Json = False,
 ) -> None:
-    """Show one thing: a service with its tools, a tool, a scenario, or the fields of a fault or check kind.
+    """Show one thing: a service with its tools, a tool, a scenario, or the fields of a fault or
+    check kind.
 
     A name that several things share takes its kind before it: fault:outage.
 

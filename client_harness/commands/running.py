@@ -134,7 +134,8 @@ def resume(
 
 
 def judge(home: Folder, json: Json = False) -> None:
-    """Judge the recorded traces of a run again with the checks of now, and store the verdicts. Nothing runs.
+    """Judge the recorded traces of a run again with the checks of now, and store the verdicts.
+    Nothing runs.
 
     \b
     Example: client_harness judge runs/0001
@@ -158,7 +159,8 @@ def report(
     html: Annotated[bool, typer.Option("--html", help="Print a page of HTML.")] = False,
     failures: Annotated[int, typer.Option(help="How many failed trials to list.")] = 10,
 ) -> None:
-    """Report one run, or several that compare: rates with intervals, paired differences, kinds of failure.
+    """Report one run, or several that compare: rates with intervals, paired differences, kinds of
+    failure.
 
     \b
     Example: client_harness report runs/0001 runs/0002 --md

@@ -15,14 +15,16 @@ from servers.kit.service import known_tables
 
 
 class AmbiguousMatch(Fault):
-    """Disambiguation: before the call runs, a twin of the row of `table` that fits `like` is stored, with `change` over it.
+    """Disambiguation: before the call runs, a twin of the row of `table` that fits `like` is
+    stored, with `change` over it.
 
-    The twin is real: every reader sees it and calls on it work, so acting on the wrong one has consequences. It is made once, at the
-    first firing; its key is a new id of the kind `id` (or what `change` sets). With `top_of` (a field of the reply) the twin stands
-    first in that list.
+    The twin is real: every reader sees it and calls on it work, so acting on the wrong one has
+    consequences. It is made once, at the first firing; its key is a new id of the kind `id` (or
+    what `change` sets). With `top_of` (a field of the reply) the twin stands first in that list.
 
     Example:
-        - ambiguous_match: {on: venmo.list_friends, table: venmo_contacts, like: {name: Jordan Park}, change: {username: jp-2}, id: vct}
+    - ambiguous_match: {on: venmo.list_friends, table: venmo_contacts, like: {name: Jordan Park},
+      change: {username: jp-2}, id: vct}
     """
 
     kind: ClassVar[str] = "ambiguous_match"

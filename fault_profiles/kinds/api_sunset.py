@@ -21,10 +21,12 @@ def _moment(text: str) -> str:
 
 
 class ApiSunset(Fault):
-    """A version that is switched off: the tool answers as ever with a `notice` at first, and is GONE from a date or number of calls on.
+    """A version that is switched off: the tool answers as ever with a `notice` at first, and is
+    GONE from a date or number of calls on.
 
-    `date` is the day or moment (UTC) from which it is gone, `warnings` the number of calls before; the sooner counts, and with neither
-    it is gone at once. Notice and error name the tool to use `instead`.
+    `date` is the day or moment (UTC) from which it is gone, `warnings` the number of calls before;
+    the sooner counts, and with neither it is gone at once. Notice and error name the tool to use
+    `instead`.
 
     Example:
         - api_sunset: {on: venmo.list_transactions, instead: venmo.get_transaction, warnings: 1}

@@ -11,10 +11,12 @@ from servers.kit.call import Reply
 
 
 class ConnectionDrop(Wire):
-    """The connection is closed without a response: over HTTP for real, elsewhere as an error `CONNECTION_LOST`.
+    """The connection is closed without a response: over HTTP for real, elsewhere as an error
+    `CONNECTION_LOST`.
 
-    `when: before` and the call never ran; `after` and it was committed. `error` changes how the equivalent reads. A client that sends
-    the request again by itself makes another call of its own in the trace.
+    `when: before` and the call never ran; `after` and it was committed. `error` changes how the
+    equivalent reads. A client that sends the request again by itself makes another call of its own
+    in the trace.
 
     Example:
         - connection_drop: {on: venmo.send_money, when: after, first: 1}

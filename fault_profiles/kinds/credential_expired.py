@@ -19,11 +19,13 @@ _TABLE = "sign_ins"
 
 
 class CredentialExpired(Fault):
-    """Credential expiry: the call is not run and the provider says that the sign-in has expired, until the agent signs in again.
+    """Credential expiry: the call is not run and the provider says that the sign-in has expired,
+    until the agent signs in again.
 
-    Signing in is the tool `sign_in.sign_in`, which is the default of `until` and of `recover`; a scenario that means it to be found
-    exposes the service `sign_in`, whose `list_sign_ins` shows the expiry. With `revoked` the access was withdrawn: signing in is
-    refused and nothing repairs it. One declaration is about one provider, unless `until` is given.
+    Signing in is the tool `sign_in.sign_in`, which is the default of `until` and of `recover`; a
+    scenario that means it to be found exposes the service `sign_in`, whose `list_sign_ins` shows
+    the expiry. With `revoked` the access was withdrawn: signing in is refused and nothing repairs
+    it. One declaration is about one provider, unless `until` is given.
 
     Example:
         - credential_expired: {on: venmo.*, after: {calls: 2}}

@@ -1,4 +1,6 @@
-"""Eventual consistency: reads see the world before the agent's last writes, until time or calls have passed."""
+"""Eventual consistency: reads see the world before the agent's last writes, until time or calls
+have passed.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ from servers.kit.values import iso, parse_time
 
 
 class DelayedVisibility(Fault):
-    """A write of the agent becomes visible to the targeted reads only `seconds` of simulated time after it, or after `reads` such reads.
+    """A write of the agent becomes visible to the targeted reads only `seconds` of simulated time
+    after it, or after `reads` such reads.
 
-    Only the provider's own tables hide; `writes_of` narrows that to named tables. The write itself is real all along.
+    Only the provider's own tables hide; `writes_of` narrows that to named tables. The write itself
+    is real all along.
 
     Example:
         - delayed_visibility: {on: "reads:venmo.*", seconds: 120}

@@ -10,10 +10,11 @@ from servers.kit.expr import apply
 
 
 class DroppedWrite(Fault):
-    """A write runs on a copy that is dropped: it answers as if it had worked, with an id that leads nowhere.
+    """A write runs on a copy that is dropped: it answers as if it had worked, with an id that leads
+    nowhere.
 
-    `edit` changes the reply further (operations). With `tell: indirect` the reply says that the request was accepted, with `explicit`
-    that it is not confirmed.
+    `edit` changes the reply further (operations). With `tell: indirect` the reply says that the
+    request was accepted, with `explicit` that it is not confirmed.
 
     Example:
         - dropped_write: {on: venmo.send_money, first: 1}

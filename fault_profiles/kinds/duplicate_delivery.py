@@ -13,10 +13,11 @@ from servers.kit.call import Call, Journal, Next, Reply
 
 
 class DuplicateDelivery(Fault):
-    """A write runs `times` times, each with ids of its own, and the agent hears of the first: two payments, two messages.
+    """A write runs `times` times, each with ids of its own, and the agent hears of the first: two
+    payments, two messages.
 
-    A service that takes an idempotency key answers the second delivery from the first, which is how an agent guards itself: that
-    is no firing. A call that the service refuses is passed on.
+    A service that takes an idempotency key answers the second delivery from the first, which is how
+    an agent guards itself: that is no firing. A call that the service refuses is passed on.
 
     Example:
         - duplicate_delivery: {on: venmo.send_money, first: 1}

@@ -20,7 +20,8 @@ from servers.kit.session import Session
 
 
 class Rung(Declared):
-    """One rung: its `error`, and what it asks for: arguments that fit `met`, or a call `met_by` made while it stands.
+    """One rung: its `error`, and what it asks for: arguments that fit `met`, or a call `met_by`
+    made while it stands.
 
     A rung that asks for nothing is shown `times` times (once) and then passed.
     """
@@ -41,13 +42,16 @@ class Rung(Declared):
 
 
 class ErrorLadder(Fault):
-    """Demands in a row: each call is refused with the error of the first step whose demand is not met; when all are, it goes through.
+    """Demands in a row: each call is refused with the error of the first step whose demand is not
+    met; when all are, it goes through.
 
-    A demand that was met stays met; with `latched: false` arguments are looked at anew on every call, so that mending one thing must not
-    break another. With `again` the ladder begins anew after a call that went through.
+    A demand that was met stays met; with `latched: false` arguments are looked at anew on every
+    call, so that mending one thing must not break another. With `again` the ladder begins anew
+    after a call that went through.
 
     Example:
-        - error_ladder: {on: venmo.send_money, steps: [{error: {code: NOTE_TOO_SHORT}, met: {note: {matches: ".{8,}"}}}]}
+    - error_ladder: {on: venmo.send_money, steps: [{error: {code: NOTE_TOO_SHORT}, met: {note:
+      {matches: ".{8,}"}}}]}
     """
 
     kind: ClassVar[str] = "error_ladder"

@@ -16,13 +16,15 @@ _KNOWN = {"args", "now", "start", "service", "tool", "faults", "number"}
 
 
 class FabricatedReply(Fault):
-    """An invented acknowledgement: nothing runs, and `reply` is answered with `${…}` over the arguments filled in.
+    """An invented acknowledgement: nothing runs, and `reply` is answered with `${…}` over the
+    arguments filled in.
 
-    A value `{new_id: vtx}` in it becomes a fresh id of that kind, which leads nowhere. The template may say anything: a success that
-    never was, an empty list, a message in place of data.
+    A value `{new_id: vtx}` in it becomes a fresh id of that kind, which leads nowhere. The template
+    may say anything: a success that never was, an empty list, a message in place of data.
 
     Example:
-        - fabricated_reply: {on: venmo.send_money, reply: {transaction_id: {new_id: vtx}, status: complete, amount: "${args.amount}"}}
+    - fabricated_reply: {on: venmo.send_money, reply: {transaction_id: {new_id: vtx}, status:
+      complete, amount: "${args.amount}"}}
     """
 
     kind: ClassVar[str] = "fabricated_reply"

@@ -14,10 +14,12 @@ from servers.kit.declared import Positive
 
 
 class Hang(Wire):
-    """The response never comes: over HTTP the client really waits until it gives up, elsewhere it is a timeout after `seconds`.
+    """The response never comes: over HTTP the client really waits until it gives up, elsewhere it
+    is a timeout after `seconds`.
 
-    Over HTTP the connection is closed after `real_seconds` of real time if the client has more patience. `when: before` and the call
-    never ran; `after` and it was committed. Other calls go on meanwhile.
+    Over HTTP the connection is closed after `real_seconds` of real time if the client has more
+    patience. `when: before` and the call never ran; `after` and it was committed. Other calls go on
+    meanwhile.
 
     Example:
         - hang: {on: "reads:venmo.*", seconds: 60, real_seconds: 5, first: 1}

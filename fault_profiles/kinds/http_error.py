@@ -18,8 +18,9 @@ from servers.kit.service import Codes
 class HttpError(Wire):
     """An HTTP status (`status`, say 502, 503, 429) with a body that is no message of the protocol.
 
-    `body` and `content_type` are what goes out (by default a gateway's plain page); `retry_after` in seconds goes into the header of
-    that name and into the equivalent in band. `when: before` and the call never ran; `after` and it was committed.
+    `body` and `content_type` are what goes out (by default a gateway's plain page); `retry_after`
+    in seconds goes into the header of that name and into the equivalent in band. `when: before` and
+    the call never ran; `after` and it was committed.
 
     Example:
         - http_error: {on: "*.*", status: 503, retry_after: 20, probability: 0.1}

@@ -13,7 +13,8 @@ from servers.kit.declared import Positive
 class LostReply(Fault):
     """A write takes effect, then the agent hears of a timeout: a blind retry does it twice.
 
-    Where the service refused the call by itself there is nothing to lose, and its refusal is passed on.
+    Where the service refused the call by itself there is nothing to lose, and its refusal is passed
+    on.
 
     Example:
         - lost_reply: {on: venmo.send_money, first: 1}

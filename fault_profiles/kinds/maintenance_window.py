@@ -30,10 +30,11 @@ Hour = Annotated[int, BeforeValidator(_seconds)]
 
 
 class MaintenanceWindow(Fault):
-    """Planned downtime: calls between `from` and `to` (times of day, UTC) are refused with the time that is left.
+    """Planned downtime: calls between `from` and `to` (times of day, UTC) are refused with the time
+    that is left.
 
-    A window that ends before it begins goes over midnight. In place of both, the schedule's `window: [a, b]` closes the provider from a
-    to b simulated seconds after the start.
+    A window that ends before it begins goes over midnight. In place of both, the schedule's
+    `window: [a, b]` closes the provider from a to b simulated seconds after the start.
 
     Example:
         - maintenance_window: {on: zelle.*, from: "16:00", to: "16:20"}

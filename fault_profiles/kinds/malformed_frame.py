@@ -16,9 +16,11 @@ _CUT = 40
 
 
 class MalformedFrame(Wire):
-    """The response cannot be read: over HTTP its body is `truncated`, `not_json` or `empty` (`as`), elsewhere it is an error that says so.
+    """The response cannot be read: over HTTP its body is `truncated`, `not_json` or `empty` (`as`),
+    elsewhere it is an error that says so.
 
-    `when: before` and the call never ran; `after` and it was committed. Nothing of the honest answer goes over the wire.
+    `when: before` and the call never ran; `after` and it was committed. Nothing of the honest
+    answer goes over the wire.
 
     Example:
         - malformed_frame: {on: venmo.list_friends, as: truncated, first: 2}

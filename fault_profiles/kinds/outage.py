@@ -12,8 +12,8 @@ from servers.kit.call import Call, Next, Reply
 class Outage(Fault):
     """Availability denial: the call is not run and the provider's own error comes back.
 
-    `error` changes how it reads (code, message, hint, retryable — which may lie —, retry_after in seconds, status, context). Set
-    `until` for a transient one.
+    `error` changes how it reads (code, message, hint, retryable — which may lie —, retry_after in
+    seconds, status, context). Set `until` for a transient one.
 
     Example:
         - outage: {on: "venmo.*", error: {retry_after: 60}, until: {seconds: 60}}

@@ -22,11 +22,13 @@ from servers.kit.service import Service, ToolSpec, tool
 
 
 class PartialBatch(Fault):
-    """Items of the list argument `items` are dropped before the call runs: those that fit `fails`, every `each`-th, or all after `keep`.
+    """Items of the list argument `items` are dropped before the call runs: those that fit `fails`,
+    every `each`-th, or all after `keep`.
 
-    `fails` is a condition on an item (`{value: …}` where items are plain values). With `as: silent` the reply claims all of them; with
-    `as: reported` it is the reply of what was done, and `report` in it lists each item that failed with its `error`. Two of them with
-    other conditions on one tool send items different ways. Tools without the argument are left alone.
+    `fails` is a condition on an item (`{value: …}` where items are plain values). With `as: silent`
+    the reply claims all of them; with `as: reported` it is the reply of what was done, and `report`
+    in it lists each item that failed with its `error`. Two of them with other conditions on one
+    tool send items different ways. Tools without the argument are left alone.
 
     Example:
         - partial_batch: {on: gmail.send_email, items: to, keep: 1, as: silent}

@@ -18,10 +18,12 @@ _SECONDS = {"hour": 3_600, "day": 86_400}
 
 
 class Quota(Fault):
-    """A quota with a real reset: `allow` calls in each `period` (hour or day) of simulated time, UTC; the next boundary gives them back.
+    """A quota with a real reset: `allow` calls in each `period` (hour or day) of simulated time,
+    UTC; the next boundary gives them back.
 
-    A call beyond it is refused with `limit`, `remaining`, `resets_at` and the seconds till then; refused calls use nothing up. With
-    `warn_at` replies tell what remains once it is no more than that. The `clock` server's `wait` passes the time.
+    A call beyond it is refused with `limit`, `remaining`, `resets_at` and the seconds till then;
+    refused calls use nothing up. With `warn_at` replies tell what remains once it is no more than
+    that. The `clock` server's `wait` passes the time.
 
     Example:
         - quota: {on: weather_com.*, allow: 3, period: hour}

@@ -12,9 +12,11 @@ from servers.kit.declared import Positive
 
 
 class RateLimit(Fault):
-    """A quota with a real reset: at most `allow` calls in any `window` simulated seconds; more are refused with the time left.
+    """A quota with a real reset: at most `allow` calls in any `window` simulated seconds; more are
+    refused with the time left.
 
-    Refused calls do not use up the quota. The `clock` server's `wait` (or any call, one second each) lets the window pass.
+    Refused calls do not use up the quota. The `clock` server's `wait` (or any call, one second
+    each) lets the window pass.
 
     Example:
         - rate_limit: {on: "venmo.*", allow: 2, window_seconds: 60}

@@ -15,11 +15,12 @@ from servers.kit.errors import InputError
 
 
 class ReplicaDisagreement(Fault):
-    """Read replicas that disagree: each read is answered by one of several copies, which lag `lags` simulated seconds behind.
+    """Read replicas that disagree: each read is answered by one of several copies, which lag `lags`
+    simulated seconds behind.
 
-    A lag of 0 is the truth. The copies take turns in the order given, or by `draw` from the seed; reading again may tell another story.
-    `tables` go back (default: all of the provider's); `keep_own` leaves what the agent itself wrote. A copy that agrees with the truth
-    is no firing.
+    A lag of 0 is the truth. The copies take turns in the order given, or by `draw` from the seed;
+    reading again may tell another story. `tables` go back (default: all of the provider's);
+    `keep_own` leaves what the agent itself wrote. A copy that agrees with the truth is no firing.
 
     Example:
         - replica_disagreement: {on: "reads:venmo.*", lags: [0, 3600]}

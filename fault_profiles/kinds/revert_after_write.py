@@ -21,10 +21,12 @@ Changes = list[Change]
 
 
 class RevertAfterWrite(Fault):
-    """A write takes effect and is taken back `seconds` of simulated time or `calls_later` calls (of any tool) later; with neither, at once.
+    """A write takes effect and is taken back `seconds` of simulated time or `calls_later` calls (of
+    any tool) later; with neither, at once.
 
-    Rows that it made go, with what was built on them; rows that it changed are as at the moment before the call, in the columns that
-    it changed. `tables` narrows what is taken back, so that a write is torn in half. The trace notes the moment as `reverted`.
+    Rows that it made go, with what was built on them; rows that it changed are as at the moment
+    before the call, in the columns that it changed. `tables` narrows what is taken back, so that a
+    write is torn in half. The trace notes the moment as `reverted`.
 
     Example:
         - revert_after_write: {on: venmo.send_money, calls_later: 2}
@@ -148,7 +150,9 @@ def _entries(world: World, item: dict[str, Any]) -> Changes:
 
 
 def _with_dependents(world: World, made: Changes) -> Changes:
-    """Return changes and the later ones of which a call touched or named a row that they made, oldest first."""
+    """Return changes and the later ones of which a call touched or named a row that they made,
+    oldest first.
+    """
     if not made:
         return []
     gone = {e["key"] for e in made if e["old"] is None}

@@ -18,14 +18,17 @@ from servers.kit.service import tool
 
 
 class SchemaDrift(Fault):
-    """Schema mismatch: arguments in `rename` go by another name, `reply` operations change the answer's shape.
+    """Schema mismatch: arguments in `rename` go by another name, `reply` operations change the
+    answer's shape.
 
-    The old name is refused. With `published` the tool list shows the new schema (an agent that lists again sees it); else the refusal's
-    hint names the new argument, unless `hint` says otherwise. Three changes suit any reply: `style` writes its fields' names another way,
-    `numbers: text` makes its numbers texts, `wrap` puts all of it under one field.
+    The old name is refused. With `published` the tool list shows the new schema (an agent that
+    lists again sees it); else the refusal's hint names the new argument, unless `hint` says
+    otherwise. Three changes suit any reply: `style` writes its fields' names another way, `numbers:
+    text` makes its numbers texts, `wrap` puts all of it under one field.
 
     Example:
-        - schema_drift: {on: weather_com.get_current_weather, rename: {location: place}, reply: [{rename: {temperature: temp}}]}
+    - schema_drift: {on: weather_com.get_current_weather, rename: {location: place}, reply:
+      [{rename: {temperature: temp}}]}
     """
 
     kind: ClassVar[str] = "schema_drift"

@@ -14,11 +14,12 @@ from servers.kit.expr import apply
 
 
 class StaleRead(Fault):
-    """Data staleness: a read answers from `age` simulated seconds ago, so its timestamps are old of themselves.
+    """Data staleness: a read answers from `age` simulated seconds ago, so its timestamps are old of
+    themselves.
 
-    `tables` go back (default: all of the provider's, but never who is signed in); `keep_own` leaves what the agent itself wrote.
-    `fresh_times` are paths of the reply whose timestamps are forged to now (`tell: none` in the strict sense). With `tell: explicit`
-    the reply says that it is cached.
+    `tables` go back (default: all of the provider's, but never who is signed in); `keep_own` leaves
+    what the agent itself wrote. `fresh_times` are paths of the reply whose timestamps are forged to
+    now (`tell: none` in the strict sense). With `tell: explicit` the reply says that it is cached.
 
     Example:
         - stale_read: {on: weather_com.get_current_weather, age: 7200}

@@ -11,7 +11,8 @@ from servers.kit.declared import Positive
 
 
 class Timeout(Fault):
-    """Nothing runs, `seconds` of simulated time pass, and the error leaves open whether anything happened.
+    """Nothing runs, `seconds` of simulated time pass, and the error leaves open whether anything
+    happened.
 
     Its twin is `lost_reply`, which answers the same words after the call was committed.
 

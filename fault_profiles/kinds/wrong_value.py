@@ -20,10 +20,11 @@ from servers.kit.store import World
 
 
 class RowEdit(Declared):
-    """Which stored rows are edited and how; `where` and `edit` know what `reply` knows, so rows are named by arguments, reply or record.
+    """Which stored rows are edited and how; `where` and `edit` know what `reply` knows, so rows are
+    named by arguments, reply or record.
 
-    `when` is before the call, after it, or in a `copy` that this call alone reads: others go on seeing the truth. With `restore` the rows
-    are as at the moment before the call.
+    `when` is before the call, after it, or in a `copy` that this call alone reads: others go on
+    seeing the truth. With `restore` the rows are as at the moment before the call.
     """
 
     table: str
@@ -42,12 +43,14 @@ class RowEdit(Declared):
 
 
 class WrongValue(Fault):
-    """Corrupted state: `reply` operations edit what is answered, `row` edits what is stored, before or after the call or in a copy.
+    """Corrupted state: `reply` operations edit what is answered, `row` edits what is stored, before
+    or after the call or in a copy.
 
-    Give either or both. A reply that holds none of the places (an empty list) is passed on, as is a refusal of the service's own. With
-    `tell: explicit` the reply says that the figures may be wrong. Other readers of an edited row see the wrong value: it is stored.
-    Expressions may also use `record`, the first stored row that fits the declared `record`, and `earlier`, the reply as it would have
-    been that many seconds ago.
+    Give either or both. A reply that holds none of the places (an empty list) is passed on, as is a
+    refusal of the service's own. With `tell: explicit` the reply says that the figures may be
+    wrong. Other readers of an edited row see the wrong value: it is stored. Expressions may also
+    use `record`, the first stored row that fits the declared `record`, and `earlier`, the reply as
+    it would have been that many seconds ago.
 
     Example:
         - wrong_value: {on: venmo.get_balance, reply: [{scale: {balance: 10}}], first: 1}

@@ -1,4 +1,7 @@
-"""Check kinds, one file each; the folder is the registry. In YAML a check is a one-key item: `- called: {name: …, call: …}`."""
+"""Check kinds, one file each; the folder is the registry.
+
+In YAML a check is a one-key item: `- called: {name: …, call: …}`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ def kinds() -> dict[str, type[Check]]:
 
 
 def parse(item: Any, where: str = "checks") -> Check:
-    """Return the check that a one-key item describes. Raises `InputError` (one line that begins with `where`)."""
+    """Return the check that a one-key item describes.
+
+    Raises `InputError` (one line that begins with `where`).
+    """
     example = "- called: {name: paid, call: venmo.send_money}"
     kind, given = kind_of(item, kinds(), "check", example, where)
     label = f"{where}: {kind.kind}"
@@ -31,7 +37,9 @@ def parse(item: Any, where: str = "checks") -> Check:
 
 
 def cross_check(checks: Sequence[Check], where: str = "checks") -> list[str]:
-    """Return what is wrong among checks: a name used twice, a reference to no evidence check, and each one's `problems`."""
+    """Return what is wrong among checks: a name used twice, a reference to no evidence check, and
+    each one's `problems`.
+    """
     found: list[str] = []
     owners = {c.name for c in checks if c.watches()}
     seen: set[str] = set()

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 class Asked(Check):
-    """The user gave the answer whose key is `about`, before the first call that matches `before` came in (if any did)."""
+    """The user gave the answer whose key is `about`, before the first call that matches `before`
+    came in (if any did).
+    """
 
     kind: ClassVar[str] = "asked"
     default_aspect: ClassVar[Aspect] = "recovery"

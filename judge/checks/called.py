@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 class Called(Check):
-    """Calls that match `call` number `at_least` to `at_most`; the first came in before the first that matches `before` (if any does)."""
+    """Calls that match `call` number `at_least` to `at_most`; the first came in before the first
+    that matches `before` (if any does).
+    """
 
     kind: ClassVar[str] = "called"
 

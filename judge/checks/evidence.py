@@ -1,4 +1,6 @@
-"""`evidence`: the agent saw a reply that could have told it how a write, or a fault's lie, turned out."""
+"""`evidence`: the agent saw a reply that could have told it how a write, or a fault's lie, turned
+out.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,11 @@ def _listed(data: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 class Subject(Declared):
-    """What opens an obligation: a matching `write`, whether it went through or not, or a firing of a `fault`.
+    """What opens an obligation: a matching `write`, whether it went through or not, or a firing of
+    a `fault`.
 
-    `exposed_by` names readings that could expose the matter; they settle a lie that stands in replies alone when they tell the truth.
+    `exposed_by` names readings that could expose the matter; they settle a lie that stands in
+    replies alone when they tell the truth.
     """
 
     write: CallPattern | None = None
@@ -71,10 +75,12 @@ class Subject(Declared):
 
 
 class Evidence(Check):
-    """Every opened subject (`each: true`), at least one (`false`) or the `last` was settled by a reply that the agent saw.
+    """Every opened subject (`each: true`), at least one (`false`) or the `last` was settled by a
+    reply that the agent saw.
 
-    An agent that made an attempt at every reading in `or_tried` afterwards and whose final texts say `says` has discharged what is open.
-    Where nothing opened, the check is false unless `if_none: pass`. `of: <name>` shares the subject of another evidence check.
+    An agent that made an attempt at every reading in `or_tried` afterwards and whose final texts
+    say `says` has discharged what is open. Where nothing opened, the check is false unless
+    `if_none: pass`. `of: <name>` shares the subject of another evidence check.
     """
 
     kind: ClassVar[str] = "evidence"

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 class Until(Declared):
-    """What lifts the ban: exactly one of `evidence` (every open obligation of that check is settled), `called` (a call that succeeded) and
-    `answered` (the user answered that key); the agent must have had it before.
+    """What lifts the ban: exactly one of `evidence` (every open obligation of that check is
+    settled), `called` (a call that succeeded) and `answered` (the user answered that key); the
+    agent must have had it before.
     """
 
     evidence: str | None = None
@@ -37,8 +38,9 @@ class Until(Declared):
 class Forbidden(Check):
     """No matching `call` came in, and no text made the `claim`, before `until` (ever, without it).
 
-    With `until: {evidence: …}` it is forbidden only while an obligation is open: a second payment while the first's outcome is not known. A
-    later call of the same step or batch counts as made in ignorance.
+    With `until: {evidence: …}` it is forbidden only while an obligation is open: a second payment
+    while the first's outcome is not known. A later call of the same step or batch counts as made in
+    ignorance.
     """
 
     kind: ClassVar[str] = "forbidden"

@@ -1,4 +1,6 @@
-"""`recovered`: after a fault had fired, the agent made a call that recovers from it, and it succeeded."""
+"""`recovered`: after a fault had fired, the agent made a call that recovers from it, and it
+succeeded.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
 
 class Recovered(Check):
-    """A call that fits one of the `recover` of `fault` succeeded after the fault first fired; it does not apply where it never fired.
+    """A call that fits one of the `recover` of `fault` succeeded after the fault first fired; it
+    does not apply where it never fired.
 
     A call on which the same fault fired again is no success.
     """

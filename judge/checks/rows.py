@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 
 class Rows(Check):
-    """`count` rows (or `at_least` to `at_most`; at least 1 where nothing is written) of `table` satisfy `where`.
+    """`count` rows (or `at_least` to `at_most`; at least 1 where nothing is written) of `table`
+    satisfy `where`.
 
-    Rows hold money in cents and moments as UTC text. `new: true` counts only rows inserted since the episode began, `false` only others.
+    Rows hold money in cents and moments as UTC text. `new: true` counts only rows inserted since
+    the episode began, `false` only others.
     """
 
     kind: ClassVar[str] = "rows"

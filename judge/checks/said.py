@@ -17,10 +17,12 @@ _CONCEPT = tuple(Concept.model_fields)
 
 
 class Said(Check):
-    """The texts of a `turn` (a number, `last`, or `any`) claim one of `any`, one of each group of `all`, and nothing of `none`.
+    """The texts of a `turn` (a number, `last`, or `any`) claim one of `any`, one of each group of
+    `all`, and nothing of `none`.
 
-    In a turn of several texts the last that takes a stance decides. A text that both claims and denies does not count as said.
-    `accepts` and `rejects` are whole texts (at least three each) that must pass and fail the check.
+    In a turn of several texts the last that takes a stance decides. A text that both claims and
+    denies does not count as said. `accepts` and `rejects` are whole texts (at least three each)
+    that must pass and fail the check.
     """
 
     kind: ClassVar[str] = "said"

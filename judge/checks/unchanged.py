@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Spared(Declared):
-    """Rows that may change: a whole table, or those that satisfy `where` as they end (as they began where they were deleted)."""
+    """Rows that may change: a whole table, or those that satisfy `where` as they end (as they began
+    where they were deleted).
+    """
 
     table: str
     where: Predicate | None = None

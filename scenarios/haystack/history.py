@@ -1,8 +1,10 @@
-"""Histories of past sessions whose calls are really executed, so that the world agrees with what was said.
+"""Histories of past sessions whose calls are really executed, so that the world agrees with what
+was said.
 
-A file `haystack/<name>.yaml` holds `world` and `sessions`; a session has a date and turns: `user: text`, `assistant: text`, or a call
-(`call: zelle.send_transfer`, `args`, `save`). To execute it, the world is taken back to the first session, and the services' own events
-are replayed between sessions, so a reply of February knows nothing of March.
+A file `haystack/<name>.yaml` holds `world` and `sessions`; a session has a date and turns: `user:
+text`, `assistant: text`, or a call (`call: zelle.send_transfer`, `args`, `save`). To execute it,
+the world is taken back to the first session, and the services' own events are replayed between
+sessions, so a reply of February knows nothing of March.
 """
 
 from __future__ import annotations
@@ -76,7 +78,10 @@ class Lived(BaseModel):
 
 @functools.cache
 def live(name: str) -> Lived:
-    """Execute a history against its world. Raises `InputError` where it cannot be read or a call of it is refused unexpectedly."""
+    """Execute a history against its world.
+
+    Raises `InputError` where it cannot be read or a call of it is refused unexpectedly.
+    """
     path = HERE / f"{name}.yaml"
     try:
         raw = read(path)
@@ -170,7 +175,9 @@ def _image(world: World) -> bytes:
 
 
 def shared(name: str, services: Iterable[str]) -> World:
-    """Return what these services need of the world after a history, to be shared until an episode writes."""
+    """Return what these services need of the world after a history, to be shared until an episode
+    writes.
+    """
     return _shared(name, categories_of(services))
 
 

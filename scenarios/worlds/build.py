@@ -1,7 +1,8 @@
 """Build a person's world from seeds, as dated events, and keep the built database in a cache.
 
-A generator is a module below `fill/` with one function `fill(builder, seeds)`; the folder is the registry. It is named after the
-seeds that it reads, `people/<person>/<name>.yaml`. Everything is drawn from the builder, so a world is the same on every machine.
+A generator is a module below `fill/` with one function `fill(builder, seeds)`; the folder is the
+registry. It is named after the seeds that it reads, `people/<person>/<name>.yaml`. Everything is
+drawn from the builder, so a world is the same on every machine.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ _SEEDED = re.compile(r"\bseed:([a-z]+)/([\w-]+)")
 class Builder:
     """Collects dated events and writes them in order of time.
 
-    `person` is the parsed `person.yaml` (its `start` is the moment at which episodes begin); `start` the same in epoch seconds.
+    `person` is the parsed `person.yaml` (its `start` is the moment at which episodes begin);
+    `start` the same in epoch seconds.
     """
 
     def __init__(self, name: str, person: dict[str, Any]) -> None:
@@ -66,7 +68,10 @@ class Builder:
         self._read: dict[str, Any] = {}
 
     def seeds(self, name: str) -> Any:
-        """Return the parsed seeds `<name>.yaml` of this person, {} where there are none. They are read once, for all to share."""
+        """Return the parsed seeds `<name>.yaml` of this person, {} where there are none.
+
+        They are read once, for all to share.
+        """
         if name not in self._read:
             path = folder(self.name) / f"{name}.yaml"
             self._read[name] = parsed(path) if path.exists() else {}
@@ -80,9 +85,11 @@ class Builder:
     def moment(
         self, text: str | date, where: ZoneInfo | None = None, *, bare: time = time(12)
     ) -> int:
-        """Return the epoch seconds of a moment as seeds write it: local time at home (or `where`), or UTC with a Z.
+        """Return the epoch seconds of a moment as seeds write it: local time at home (or `where`),
+        or UTC with a Z.
 
-        A day alone stands for its hour `bare`. YAML reads what has no quotes as a date, or a date and time.
+        A day alone stands for its hour `bare`. YAML reads what has no quotes as a date, or a date
+        and time.
         """
         said = str(text).replace(" ", "T")
         if said.endswith("Z"):
@@ -96,12 +103,16 @@ class Builder:
 
     @functools.cached_property
     def places(self) -> dict[str, dict[str, Any]]:
-        """The businesses and addresses of the person's cities by key (`places.yaml`): what every service means by a place."""
+        """The businesses and addresses of the person's cities by key (`places.yaml`): what every
+        service means by a place.
+        """
         return self.seeds("places").get("places", {})
 
     @functools.cached_property
     def life(self) -> list[dict[str, Any]]:
-        """What happened or will (`life.yaml`), in order of time; each category's fill writes its own side of it."""
+        """What happened or will (`life.yaml`), in order of time; each category's fill writes its
+        own side of it.
+        """
         return self.seeds("life").get("happenings", [])
 
     def id(self, prefix: str, key: Any) -> str:
@@ -113,7 +124,10 @@ class Builder:
         return random.Random(repr((self.name, key)))
 
     def add(self, at: int | str, table: str, /, **row: Any) -> dict[str, Any]:
-        """Insert a row at a moment (epoch seconds or ISO) and return it. Rows of the future (forecasts) are added when they were made."""
+        """Insert a row at a moment (epoch seconds or ISO) and return it.
+
+        Rows of the future (forecasts) are added when they were made.
+        """
         self._events.append((self._epoch(at), len(self._events), "add", table, None, row))
         return row
 
@@ -143,7 +157,9 @@ class Builder:
 
 
 def with_ids(value: Any, name: str) -> Any:
-    """Return parsed YAML in which `seed:<prefix>/<key>` stands for the id of that seeded row of a world."""
+    """Return parsed YAML in which `seed:<prefix>/<key>` stands for the id of that seeded row of a
+    world.
+    """
     if isinstance(value, str):
         return _SEEDED.sub(lambda found: make_id(found[1], name, found[2]), value)
     if isinstance(value, dict):
@@ -181,7 +197,9 @@ def parsed(path: Path) -> Any:
 
 
 def _misfit(name: str, seeds: str, wrong: Exception) -> InputError:
-    """Say in one line what in a world's seeds does not fit, and where a generator met it; generators read each other's seeds."""
+    """Say in one line what in a world's seeds does not fit, and where a generator met it;
+    generators read each other's seeds.
+    """
     here = [
         f
         for f in traceback.extract_tb(wrong.__traceback__)
@@ -252,7 +270,9 @@ def folder(name: str) -> Path:
 
 @functools.cache
 def fingerprint(name: str) -> str:
-    """Return a short hash of all that decides a world's rows: its seeds, what generators read, the generators, the services."""
+    """Return a short hash of all that decides a world's rows: its seeds, what generators read, the
+    generators, the services.
+    """
     person(name)
     return files.fingerprint(files.shipped(folder(name), HERE, ROOT / "servers"), ROOT)
 
@@ -276,7 +296,9 @@ def image(name: str) -> bytes:
 
 
 def keep(path: Path, made: bytes) -> None:
-    """Put a build of a world into the cache, `<name>-<fingerprint>.db`, and take all but the newest few of that world out of it."""
+    """Put a build of a world into the cache, `<name>-<fingerprint>.db`, and take all but the newest
+    few of that world out of it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
         part.write(made)
@@ -288,7 +310,9 @@ def keep(path: Path, made: bytes) -> None:
 
 
 def shared(name: str, services: Iterable[str] | None = None) -> World:
-    """Return the world that episodes of this process share until they write: all of it, or what these services need."""
+    """Return the world that episodes of this process share until they write: all of it, or what
+    these services need.
+    """
     return _shared(name, None if services is None else categories_of(services))
 
 

@@ -1,7 +1,8 @@
 """The HTTP host: one Starlette app that serves many services of many episodes.
 
-`/{episode}/{service}/mcp` is one service and `/{episode}/all/mcp` all of an episode's services with prefixed names. The session
-follows from path and bearer token of each request, never from an MCP session, so both protocol eras work and episodes cannot cross.
+`/{episode}/{service}/mcp` is one service and `/{episode}/all/mcp` all of an episode's services with
+prefixed names. The session follows from path and bearer token of each request, never from an MCP
+session, so both protocol eras work and episodes cannot cross.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ class Host(Protocol):
     """What the app asks of whoever keeps episodes."""
 
     def session(self, episode: str, token: str | None) -> Session | None:
-        """Return the session of an episode, or None where the token is not the episode's. Raises `InputError` for an unknown episode."""
+        """Return the session of an episode, or None where the token is not the episode's.
+
+        Raises `InputError` for an unknown episode.
+        """
         ...
 
 
@@ -135,7 +139,9 @@ class _Endpoint:
         )
 
     async def keep(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        """Keep all servers running until `closing`; then open streams end, so that the web server need not wait for them."""
+        """Keep all servers running until `closing`; then open streams end, so that the web server
+        need not wait for them.
+        """
         async with contextlib.AsyncExitStack() as stack:
             for manager in self._managers.values():
                 await stack.enter_async_context(manager.run())
@@ -163,7 +169,11 @@ async def _not_found(request: Request, problem: Exception) -> JSONResponse:
 def make_app(
     host: Host, *, hosts: Sequence[str] = LOOPBACK, names: Sequence[str] | None = None
 ) -> Starlette:
-    """Return the app. `hosts` are allowed Host headers, `name:*` for any port; `names` the services, ours and `all` if not given."""
+    """Return the app.
+
+    `hosts` are allowed Host headers, `name:*` for any port; `names` the services, ours and `all` if
+    not given.
+    """
     endpoint = _Endpoint(host, hosts, names if names is not None else (*services(), ALL))
 
     @contextlib.asynccontextmanager
@@ -183,11 +193,14 @@ def make_app(
 
 @contextlib.asynccontextmanager
 async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> AsyncGenerator[int]:
-    """Serve an app inside the running event loop and yield the bound port (`port` 0 takes a free one).
+    """Serve an app inside the running event loop and yield the bound port (`port` 0 takes a free
+    one).
 
-    It needs an event `app.state.closing`, and finds in `app.state.drop` what closes the connection of a client (host and port) at once.
+    It needs an event `app.state.closing`, and finds in `app.state.drop` what closes the connection
+    of a client (host and port) at once.
 
-    Raises `InputError` where the address cannot be bound. Leaving ends open streams and waits for calls under way, at most 3 s.
+    Raises `InputError` where the address cannot be bound. Leaving ends open streams and waits for
+    calls under way, at most 3 s.
     """
     import uvicorn
 
@@ -234,7 +247,8 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    # named as TCP, for asyncio turns the waiting of small packets (40 ms a call) off for such sockets only
+    # named as TCP, for asyncio turns the waiting of small packets (40 ms a call) off for such
+    # sockets only
     listener = socket.socket(
         socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
     )

@@ -1,7 +1,8 @@
 """A call going down and a reply coming up; a layer stands between and may change either.
 
-A layer is `async (call, next) -> Reply`. It may choose the world the call runs in (`call.on`), edit its arguments (`call.altered`),
-answer itself, or edit the reply. Layers see raw arguments; validation is innermost.
+A layer is `async (call, next) -> Reply`. It may choose the world the call runs in (`call.on`), edit
+its arguments (`call.altered`), answer itself, or edit the reply. Layers see raw arguments;
+validation is innermost.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ Effect = Literal["read", "write"]
 
 @dataclass(slots=True)
 class Reply:
-    """What goes back to the agent: JSON data, and whether it is an error (`data["error"]` then holds it).
+    """What goes back to the agent: JSON data, and whether it is an error (`data["error"]` then
+    holds it).
 
-    `wire` says what befalls it over HTTP (see `servers.kit.wire`); the data is then its equivalent for agents of other transports.
-    `raw` is the reply as another server gave it, where the tool is not ours; it goes on as it is while its data is not edited.
+    `wire` says what befalls it over HTTP (see `servers.kit.wire`); the data is then its equivalent
+    for agents of other transports. `raw` is the reply as another server gave it, where the tool is
+    not ours; it goes on as it is while its data is not edited.
     """
 
     data: Any
@@ -44,7 +47,9 @@ class Reply:
 
 @dataclass(slots=True)
 class Journal:
-    """What layers note about one call as it happens; shared by all variants of the call, read by the recorder."""
+    """What layers note about one call as it happens; shared by all variants of the call, read by
+    the recorder.
+    """
 
     firings: list[Firing] = field(default_factory=list)
     truth: Reply | None = None
@@ -57,8 +62,9 @@ class Journal:
 class Call:
     """One call on its way down.
 
-    `args` are raw; `now` is the moment in epoch seconds the call sees; `world` is where it would run. A `shadow` call repeats a real one
-    in another world: layers take their decisions from `journal.firings` and record nothing.
+    `args` are raw; `now` is the moment in epoch seconds the call sees; `world` is where it would
+    run. A `shadow` call repeats a real one in another world: layers take their decisions from
+    `journal.firings` and record nothing.
     """
 
     service: str
@@ -82,7 +88,9 @@ class Call:
         return self.spec.effect
 
     def record(self) -> tuple[str, str] | None:
-        """Return table and key of the stored record that the arguments name, whatever the argument is called, or None."""
+        """Return table and key of the stored record that the arguments name, whatever the argument
+        is called, or None.
+        """
         for value in self.args.values():
             for table in self.world.tables if isinstance(value, str) else ():
                 if self.world.get(table, value) is not None:
@@ -90,7 +98,9 @@ class Call:
         return None
 
     def on(self, world: World, *, now: int | None = None, scratch: bool = True) -> Call:
-        """Return this call on another world (a copy that will be dropped, unless `scratch` is false)."""
+        """Return this call on another world (a copy that will be dropped, unless `scratch` is
+        false).
+        """
         return replace(self, world=world, now=self.now if now is None else now, scratch=scratch)
 
     def altered(self, args: dict[str, Any]) -> Call:

@@ -1,6 +1,8 @@
-"""The control record of an episode: clock, ids, draws, small state and the trace. It is never rolled back.
+"""The control record of an episode: clock, ids, draws, small state and the trace. It is never
+rolled back.
 
-A record in memory belongs to one process. In a file, `order` makes calls of several processes follow one another.
+A record in memory belongs to one process. In a file, `order` makes calls of several processes
+follow one another.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ def _canonical(value: Any) -> Any:
 class Control:
     """Clock, ids, draws, state and trace of one episode.
 
-    `start` is the first moment in epoch seconds; `seed` keys ids and draws. An existing file keeps its own clock.
+    `start` is the first moment in epoch seconds; `seed` keys ids and draws. An existing file keeps
+    its own clock.
     """
 
     def __init__(self, start: int, seed: int = 0, path: Path | None = None) -> None:
@@ -43,8 +46,11 @@ class Control:
         )
         self.seed = int(self.get("seed"))
         self.live: dict[str, Any] = {}
-        """Objects that stand for keys of the state while one process alone holds the record (see `fault_profiles.model.State`)."""
-        # What one process alone advances need not be read back; in a file, another process may have.
+        """Objects that stand for keys of the state while one process alone holds the record (see
+        `fault_profiles.model.State`).
+        """
+        # What one process alone advances need not be read back; in a file, another process may
+        # have.
         self._now: int = self.get("now")
         self._last: int = self._db.execute("SELECT coalesce(max(seq),0) FROM trace").fetchone()[0]
 
@@ -142,11 +148,15 @@ class Control:
 
 
 def make_id(prefix: str, *key: Any) -> str:
-    """Return an opaque id that depends on its prefix and key alone; seeded rows and new ones look alike."""
+    """Return an opaque id that depends on its prefix and key alone; seeded rows and new ones look
+    alike.
+    """
     digest = hashlib.blake2b(repr((prefix, *key)).encode(), digest_size=5).hexdigest()
     return f"{prefix}_{digest}"
 
 
 def seeded(prefix: str, key: str) -> str:
-    """Return the id of a row of the default world, for examples of calls; `key` names it in the world's seeds."""
+    """Return the id of a row of the default world, for examples of calls; `key` names it in the
+    world's seeds.
+    """
     return make_id(prefix, "maya", key)

@@ -1,4 +1,6 @@
-"""Which tool does what which other tool does: data in `servers/<category>/counterparts.yaml`, for whoever needs a way around a failure."""
+"""Which tool does what which other tool does: data in `servers/<category>/counterparts.yaml`, for
+whoever needs a way around a failure.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ HERE = Path(__file__).parent.parent
 class Match(Declared):
     """Tools of different services that do the same.
 
-    `does` says what, in one line. `returns` are fields that the reply of each to its example has (dotted paths; `rides[].ride_id` is in
-    the items of a list), the same for all or by tool. `partial` tells of each tool that does it only in part how it differs.
+    `does` says what, in one line. `returns` are fields that the reply of each to its example has
+    (dotted paths; `rides[].ride_id` is in the items of a list), the same for all or by tool.
+    `partial` tells of each tool that does it only in part how it differs.
     """
 
     does: str = Field(min_length=5)
@@ -41,7 +44,10 @@ class Match(Declared):
 
 @functools.cache
 def matches() -> dict[str, list[Match]]:
-    """Return the matches of each category. Raises `InputError` naming the file where one does not fit."""
+    """Return the matches of each category.
+
+    Raises `InputError` naming the file where one does not fit.
+    """
     return {path.parent.name: _load(path) for path in sorted(HERE.glob("*/counterparts.yaml"))}
 
 
@@ -74,7 +80,9 @@ def _load(path: Path) -> list[Match]:
 
 @functools.cache
 def counterparts() -> dict[str, dict[str, dict[str, int]]]:
-    """Return for each service its counterparts with the number of tools that match: `{service: {other: {"full": n, "partial": n}}}`."""
+    """Return for each service its counterparts with the number of tools that match: `{service:
+    {other: {"full": n, "partial": n}}}`.
+    """
     found: dict[str, dict[str, dict[str, int]]] = {name: {} for name in services()}
     for match in (m for listed in matches().values() for m in listed):
         for one in match.tools:

@@ -1,4 +1,6 @@
-"""What people declare in YAML: the base of its models, and the parser of one-key items such as `- outage: {on: venmo.*}`."""
+"""What people declare in YAML: the base of its models, and the parser of one-key items such as `-
+outage: {on: venmo.*}`.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ def kind_of(
 ) -> tuple[type[M], dict[str, Any]]:
     """Return the model that a one-key item `{kind: fields}` names, and its fields ({} for none).
 
-    `what` is what the item declares, say `fault`; `example` is one in YAML. Raises `InputError`, one line that begins with `where`.
+    `what` is what the item declares, say `fault`; `example` is one in YAML. Raises `InputError`,
+    one line that begins with `where`.
     """
     if not isinstance(item, dict) or len(item) != 1:
         raise InputError(f"{where}: a {what} is one key, its kind, e.g. `{example}`; got {item!r}")
@@ -52,7 +55,10 @@ def kind_of(
 def validated(
     model: type[M], fields: Mapping[str, Any], where: str, context: Mapping[str, Any] | None = None
 ) -> M:
-    """Return a declared model of these fields. Raises `InputError`, one line that begins with `where`."""
+    """Return a declared model of these fields.
+
+    Raises `InputError`, one line that begins with `where`.
+    """
     try:
         return model.model_validate(fields, context=dict(context or {}))
     except ValidationError as wrong:

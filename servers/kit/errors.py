@@ -12,8 +12,9 @@ from pydantic import BaseModel, ValidationError
 class ServiceError(Exception):
     """A refusal in the provider's own words; the agent reads it and the call changes nothing.
 
-    `code` is UPPER_SNAKE, `message` says what was wrong, `hint` what would be right. `retryable` tells
-    whether the same call may succeed later; `retry_after` is in seconds; `context` holds extra JSON fields.
+    `code` is UPPER_SNAKE, `message` says what was wrong, `hint` what would be right. `retryable`
+    tells whether the same call may succeed later; `retry_after` is in seconds; `context` holds
+    extra JSON fields.
     """
 
     def __init__(
@@ -75,7 +76,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def explain(wrong: ValidationError, model: type[BaseModel]) -> str:
-    """Return the first problem of a validation error as one line, with near names for an unknown key."""
+    """Return the first problem of a validation error as one line, with near names for an unknown
+    key.
+    """
     first = wrong.errors(include_url=False)[0]
     place = ".".join(str(p) for p in first["loc"]) or "it"
     if first["type"] == "extra_forbidden":

@@ -1,4 +1,7 @@
-"""The trace's events: a discriminated union, one JSON object a line. They carry no wall time, port or token."""
+"""The trace's events: a discriminated union, one JSON object a line.
+
+They carry no wall time, port or token.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from servers.kit.store import Change
 
 @dataclass(slots=True)
 class Firing:
-    """One act of one fault on one call. `detail` says what it did; `failed` that it was due and could not."""
+    """One act of one fault on one call.
+
+    `detail` says what it did; `failed` that it was due and could not.
+    """
 
     fault: str
     kind: str
@@ -24,12 +30,15 @@ class Firing:
 
 @dataclass(slots=True)
 class Attempt:
-    """One call as it was: what was true, what the agent saw, what it changed, and what it could learn from it.
+    """One call as it was: what was true, what the agent saw, what it changed, and what it could
+    learn from it.
 
-    `arrived` is the last event whose reply was out when the call came in; `step` is the agent's step, or None where its adapter does
-    not say. `at` and `until` are simulated moments (ISO). `truth` is the honest reply, None where the call was never performed.
-    `effects` are entries of the world's log. `opened` names the obligations that this call opens, `evidence` those that its reply could settle,
-    `tried` those that it might have. `bug` holds the text of an exception of ours; such a trace is judged unknown.
+    `arrived` is the last event whose reply was out when the call came in; `step` is the agent's
+    step, or None where its adapter does not say. `at` and `until` are simulated moments (ISO).
+    `truth` is the honest reply, None where the call was never performed. `effects` are entries of
+    the world's log. `opened` names the obligations that this call opens, `evidence` those that its
+    reply could settle, `tried` those that it might have. `bug` holds the text of an exception of
+    ours; such a trace is judged unknown.
     """
 
     seq: int
@@ -61,7 +70,10 @@ class Attempt:
 
 @dataclass(slots=True)
 class Message:
-    """A text between user and agent. `about` is the key of the answer a user gave to a question, or "default"."""
+    """A text between user and agent.
+
+    `about` is the key of the answer a user gave to a question, or "default".
+    """
 
     seq: int
     turn: int
@@ -74,7 +86,9 @@ class Message:
 
 @dataclass(slots=True)
 class Notice:
-    """Something the episode did by itself: services disclosed, a lifecycle's writes, a limit reached."""
+    """Something the episode did by itself: services disclosed, a lifecycle's writes, a limit
+    reached.
+    """
 
     seq: int
     turn: int
@@ -86,11 +100,12 @@ class Notice:
 
 @dataclass(slots=True)
 class End:
-    """The last event: how the episode ended, every change since it began, and what became of each fault.
+    """The last event: how the episode ended, every change since it began, and what became of each
+    fault.
 
-    `status` is done, limit, error or crash; `reason` says why where it is not done. `faults` are facts by the fault's name
-    (see `judge.finding.FaultFacts`); `changes` is None in a trace that does not say. In JSON it is a notice whose `what` is
-    "end" and whose `detail` holds these four.
+    `status` is done, limit, error or crash; `reason` says why where it is not done. `faults` are
+    facts by the fault's name (see `judge.finding.FaultFacts`); `changes` is None in a trace that
+    does not say. In JSON it is a notice whose `what` is "end" and whose `detail` holds these four.
     """
 
     seq: int

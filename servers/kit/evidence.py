@@ -1,8 +1,9 @@
 """Evidence is what could have looked different.
 
-For each write or stored lie under obligation the session keeps the *other world*, in which it went the other way. Later calls run there
-too, under the same faults, at the same moment, with the same ids. A reply that differs there is evidence: the agent could have told the
-two worlds apart. Lies in replies alone have no other world; they count as exposed by the readings that the watch declares.
+For each write or stored lie under obligation the session keeps the *other world*, in which it went
+the other way. Later calls run there too, under the same faults, at the same moment, with the same
+ids. A reply that differs there is evidence: the agent could have told the two worlds apart. Lies in
+replies alone have no other world; they count as exposed by the readings that the watch declares.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ Perform = Callable[[Call], Awaitable[Reply]]
 class Watch:
     """An obligation to come: `name`, which calls open it, and which readings could settle it.
 
-    `opens(call)` is asked before a call runs. With `fault` the obligation opens only when that fault fires on the call.
-    `exposed_by(service, tool, args)` names readings that could expose the matter: they make an attempt count as tried, and settle an
-    obligation that has no other world when their reply is true.
+    `opens(call)` is asked before a call runs. With `fault` the obligation opens only when that
+    fault fires on the call. `exposed_by(service, tool, args)` names readings that could expose the
+    matter: they make an attempt count as tried, and settle an obligation that has no other world
+    when their reply is true.
     """
 
     name: str
@@ -50,10 +52,15 @@ class Obligations:
     _open: list[_Open] = field(default_factory=list)
     _count: dict[str, int] = field(default_factory=dict)
     _compared: set[str] = field(default_factory=set)
-    """Watches whose matter a true reading has shown already: an agent that compares first knows the lie when it meets it."""
+    """Watches whose matter a true reading has shown already: an agent that compares first knows the
+    lie when it meets it.
+    """
 
     def before(self, call: Call, present: frozenset[str]) -> tuple[list[Watch], World | None]:
-        """Return the watches that this call may open and, for a write, the world as it was. `present` names the faults in its chain."""
+        """Return the watches that this call may open and, for a write, the world as it was.
+
+        `present` names the faults in its chain.
+        """
         if not self.watches:
             return [], None
         found = [
@@ -71,10 +78,11 @@ class Obligations:
         run: Perform,
         perform: Perform,
     ) -> None:
-        """Compare the reply with the other worlds' and open what the call opens; the attempt is filled in.
+        """Compare the reply with the other worlds' and open what the call opens; the attempt is
+        filled in.
 
-        `run` sends a call through the same faults, `perform` straight to the service. `changed` tells whether the agent's call
-        changed rows in the true world.
+        `run` sends a call through the same faults, `perform` straight to the service. `changed`
+        tells whether the agent's call changed rows in the true world.
         """
         seen = json.dumps(attempt.seen, sort_keys=True)
         for item in self._open:
@@ -148,7 +156,9 @@ class Obligations:
         )
 
     def others(self, *, without: str | None = None) -> list[World]:
-        """Return the other worlds, for what happens outside calls (ticks); not those from which the fault `without` stays away."""
+        """Return the other worlds, for what happens outside calls (ticks); not those from which the
+        fault `without` stays away.
+        """
         return [
             i.world
             for i in self._open
@@ -156,7 +166,9 @@ class Obligations:
         ]
 
     def stays_away(self, fault: str, world: World) -> bool:
-        """Return whether a world is one in which a fault did not act, kept for an obligation about that fault."""
+        """Return whether a world is one in which a fault did not act, kept for an obligation about
+        that fault.
+        """
         return any(i.world is world and i.watch.fault == fault for i in self._open)
 
 

@@ -1,4 +1,6 @@
-"""How a tool's example call is made ready: its set-up is called, and what that answered fills the arguments."""
+"""How a tool's example call is made ready: its set-up is called, and what that answered fills the
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from servers.kit.session import Session
 
 
 def resolve(value: Any, saved: dict[str, Any]) -> Any:
-    """Fill `${name.path}` strings in arguments from saved replies; a path goes through keys and list places."""
+    """Fill `${name.path}` strings in arguments from saved replies; a path goes through keys and
+    list places.
+    """
     if isinstance(value, dict):
         return {k: resolve(v, saved) for k, v in value.items()}
     if isinstance(value, list):
@@ -38,7 +42,9 @@ def owners(cls: type[Service], spec: ToolSpec) -> tuple[str, ...]:
 
 
 async def prepared(session: Session, cls: type[Service], spec: ToolSpec) -> dict[str, Any]:
-    """Make the calls of an example's set-up, which must succeed, and return the example's arguments."""
+    """Make the calls of an example's set-up, which must succeed, and return the example's
+    arguments.
+    """
     saved: dict[str, Any] = {}
     for step in spec.setup:
         owner, _, name = step.tool.rpartition(".")

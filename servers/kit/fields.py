@@ -1,4 +1,6 @@
-"""Argument types that services of several categories ask for: people, postal addresses, payment cards."""
+"""Argument types that services of several categories ask for: people, postal addresses, payment
+cards.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,10 @@ def _expiry(text: str) -> str:
 CardNumber = Annotated[
     str, Field(description="Card number, 13 to 19 digits."), AfterValidator(_card_number)
 ]
-"""A card number whose check digit fits (Luhn); the method receives bare digits. Test numbers such as 4242 4242 4242 4242 pass."""
+"""A card number whose check digit fits (Luhn); the method receives bare digits.
+
+Test numbers such as 4242 4242 4242 4242 pass.
+"""
 Expiry = Annotated[str, Field(description="Expiry of the card as MM/YY."), AfterValidator(_expiry)]
 """A card's expiry; the method receives `YYYY-MM`, to compare with the present month."""
 Cvv = Annotated[str, Field(pattern=r"^[0-9]{3,4}$", description="Security code, 3 or 4 digits.")]

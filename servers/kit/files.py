@@ -31,7 +31,9 @@ def fingerprint(paths: Iterable[Path], root: Path) -> str:
 
 
 def hash_of(parts: Iterable[bytes]) -> str:
-    """Return 16 hexadecimal digits for parts in their order; each counts with its length, so none runs into the next."""
+    """Return 16 hexadecimal digits for parts in their order; each counts with its length, so none
+    runs into the next.
+    """
     digest = hashlib.blake2b(digest_size=8)
     for part in parts:
         digest.update(len(part).to_bytes(8) + part)

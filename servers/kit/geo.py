@@ -14,7 +14,9 @@ Longitude = Annotated[
 
 
 def miles(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
-    """Return the great-circle distance in miles (haversine), rounded to 1/100 so that it is the same on every machine."""
+    """Return the great-circle distance in miles (haversine), rounded to 1/100 so that it is the
+    same on every machine.
+    """
     a = math.radians(lat1)
     b = math.radians(lat2)
     half = (

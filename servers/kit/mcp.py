@@ -1,7 +1,9 @@
-"""The MCP adapter: a low-level server over a session, in memory, on stdio or over HTTP. The only importer of `mcp` among the servers.
+"""The MCP adapter: a low-level server over a session, in memory, on stdio or over HTTP. The only
+importer of `mcp` among the servers.
 
-The low-level server does not validate arguments, so a malformed call reaches the session and is recorded. No tool declares an output
-schema, so that a drifting reply reaches the agent instead of raising in its client. Replies go as compact JSON text, once.
+The low-level server does not validate arguments, so a malformed call reaches the session and is
+recorded. No tool declares an output schema, so that a drifting reply reaches the agent instead of
+raising in its client. Replies go as compact JSON text, once.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ STEP_HEADER = "x-agent-step"
 
 @dataclass(frozen=True, eq=False)
 class ForeignTool(ToolSpec):
-    """A tool of a server that is not ours, listed as that server lists it, but without an output schema."""
+    """A tool of a server that is not ours, listed as that server lists it, but without an output
+    schema.
+    """
 
     listed: types.Tool = field(kw_only=True)
 
@@ -83,7 +87,9 @@ def _make(cls: type[Service], spec: ToolSpec, prefixed: bool, schema: dict[str, 
 def tools(
     session: Session, only: str | None = None, without: Collection[str] = ()
 ) -> list[types.Tool]:
-    """Return the tools that a session lists now: of one service, or of all (but `without`) with prefixed names."""
+    """Return the tools that a session lists now: of one service, or of all (but `without`) with
+    prefixed names.
+    """
     found = []
     for name in session.listed():
         if name in without if only is None else name != only:
@@ -100,9 +106,11 @@ def tools(
 
 
 class Audience:
-    """The 2025-era connections of each session, which are told when a service is disclosed during anyone's call.
+    """The 2025-era connections of each session, which are told when a service is disclosed during
+    anyone's call.
 
-    An agent has one connection a service; the one that a call comes in on is rarely the one whose list changes.
+    An agent has one connection a service; the one that a call comes in on is rarely the one whose
+    list changes.
     """
 
     def __init__(self) -> None:
@@ -117,7 +125,9 @@ class Audience:
             self._of.setdefault(session, {})[only, key] = ctx.session
 
     async def tell(self, session: Session, disclosed: Collection[str]) -> None:
-        """Tell the connections whose list changed, then hold the reply so that clients can refresh before they read on."""
+        """Tell the connections whose list changed, then hold the reply so that clients can refresh
+        before they read on.
+        """
         told = [
             c
             for (only, _), c in self._of.get(session, {}).items()
@@ -130,7 +140,9 @@ class Audience:
 
 
 class _Server(Server[Any]):
-    """The SDK's server, except that it says `tools.listChanged: true` to 2025-era clients, which ignore the notification otherwise."""
+    """The SDK's server, except that it says `tools.listChanged: true` to 2025-era clients, which
+    ignore the notification otherwise.
+    """
 
     def get_capabilities(
         self, notification_options: NotificationOptions | None = None, *args: Any, **kwargs: Any
@@ -147,10 +159,12 @@ def make_server(
     audience: Audience | None = None,
     fixed: bool = False,
 ) -> Server[Any]:
-    """Return an MCP server of one service (`only`), or of all services of the session with prefixed tool names.
+    """Return an MCP server of one service (`only`), or of all services of the session with prefixed
+    tool names.
 
-    Servers of one host share an `audience`. `fixed` keeps held-back services off the combined list of 2026-era clients, as that protocol
-    wants: there each is a server of its own, whose list is empty until it is disclosed.
+    Servers of one host share an `audience`. `fixed` keeps held-back services off the combined list
+    of 2026-era clients, as that protocol wants: there each is a server of its own, whose list is
+    empty until it is disclosed.
     """
     hearers = audience if audience is not None else Audience()
 
@@ -191,7 +205,8 @@ def make_server(
         on_list_prompts=_no_prompts,  # the empty lists are for clients that ask without looking at the capabilities
         on_list_resources=_no_resources,
         on_list_resource_templates=_no_templates,
-        # else the HTTP transport lists all tools before each call, to check headers that no tool of ours has
+        # else the HTTP transport lists all tools before each call, to check headers that no tool of
+        # ours has
         get_tool_input_schema=lambda tool: None,
     )
     server.middleware.clear()
@@ -227,14 +242,18 @@ def _step(ctx: Any) -> int | None:
 
 
 def session_server(session: Session) -> Server[Any]:
-    """Return a server that carries all services of one session, for an agent in this process or on stdio."""
+    """Return a server that carries all services of one session, for an agent in this process or on
+    stdio.
+    """
     return make_server(lambda ctx: session, "haywire")
 
 
 def http_manager(server: Server[Any], hosts: Sequence[str]) -> StreamableHTTPSessionManager:
-    """Return the HTTP side of a server: `run()` is entered once, `asgi_app` serves requests of both eras.
+    """Return the HTTP side of a server: `run()` is entered once, `asgi_app` serves requests of both
+    eras.
 
-    `hosts` are the allowed Host headers (`name:*` for any port); another gets 421, a foreign Origin 403.
+    `hosts` are the allowed Host headers (`name:*` for any port); another gets 421, a foreign Origin
+    403.
     """
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
@@ -260,7 +279,9 @@ async def serve_stdio(session: Session, only: str | None = None) -> None:
 
 
 def foreign_reply(given: types.CallToolResult | MCPError) -> Reply:
-    """Return the answer of a server that is not ours: its data is what the text holds as JSON, or else the result itself."""
+    """Return the answer of a server that is not ours: its data is what the text holds as JSON, or
+    else the result itself.
+    """
     if isinstance(given, MCPError):
         return Reply(_error(given.message), True, raw=given)
     return Reply(_data(given), bool(given.is_error), raw=given)
@@ -300,7 +321,9 @@ async def _shielded(call: Awaitable[Reply]) -> Reply:
 
 
 def _as_given(reply: Reply) -> types.CallToolResult:
-    """Return the result that another server gave, or the same with its data edited, in the form that it came in."""
+    """Return the result that another server gave, or the same with its data edited, in the form
+    that it came in.
+    """
     given = reply.raw
     unedited = foreign_reply(reply.raw)
     same = reply.data == unedited.data and reply.is_error == unedited.is_error
@@ -336,7 +359,8 @@ def reply_of(result: Any) -> tuple[Any, bool]:
 async def call_directly(client: Any, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
     """Call a tool through a client and return its data and whether it is an error.
 
-    This is the protocol's own request without the client's hidden `tools/list`, which serves output schemas that no tool of ours declares.
+    This is the protocol's own request without the client's hidden `tools/list`, which serves output
+    schemas that no tool of ours declares.
     """
     params = types.CallToolRequestParams(name=name, arguments=args)
     return reply_of(

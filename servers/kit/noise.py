@@ -1,4 +1,5 @@
-"""Numbers that look random and depend on their key alone: what prices, weather, surges and waiting times are made of.
+"""Numbers that look random and depend on their key alone: what prices, weather, surges and waiting
+times are made of.
 
 No state and no draws of the episode are spent, so that a repeated read gives the same answer.
 """
@@ -22,7 +23,9 @@ def share(*key: object) -> float:
 
 
 def smooth(key: str, at: int, step: int) -> tuple[float, ...]:
-    """Return eight slowly changing numbers in [-1, 1): `draws` every `step` seconds, eased in between. `at` in epoch seconds."""
+    """Return eight slowly changing numbers in [-1, 1): `draws` every `step` seconds, eased in
+    between. `at` in epoch seconds.
+    """
     knot, rest = divmod(at, step)
     part = rest / step
     part = part * part * (3 - 2 * part)

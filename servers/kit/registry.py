@@ -1,4 +1,6 @@
-"""A folder as a registry: the classes of a kind that its modules hold, so that adding a file adds a unit."""
+"""A folder as a registry: the classes of a kind that its modules hold, so that adding a file adds a
+unit.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ T = TypeVar("T")
 def subclasses(
     package: str, base: type[T], attribute: str, *, without: Collection[str] = ()
 ) -> dict[str, type[T]]:
-    """Return the subclasses of `base` that the modules below a package define, by what each one itself sets as `attribute`.
+    """Return the subclasses of `base` that the modules below a package define, by what each one
+    itself sets as `attribute`.
 
-    Modules come in the order of their names. Those with a name that begins with `_`, and packages in `without`, are passed over.
+    Modules come in the order of their names. Those with a name that begins with `_`, and packages
+    in `without`, are passed over.
     """
     found: dict[str, type[T]] = {}
     for module in sorted(

@@ -1,7 +1,7 @@
 """Targets: which tools a fault, a check or a condition is about.
 
-Written `venmo.send_money`, `venmo.*`, `*.list_*`, with `reads:` or `writes:` before it to narrow by effect, or as a list of these. In a
-list `not:` leaves out: `["reads:*.*", "not:clock.*"]`.
+Written `venmo.send_money`, `venmo.*`, `*.list_*`, with `reads:` or `writes:` before it to narrow by
+effect, or as a list of these. In a list `not:` leaves out: `["reads:*.*", "not:clock.*"]`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ _EFFECTS = {"reads": "read", "writes": "write"}
 
 
 class Selector:
-    """One or more patterns of tools. Each must name at least one tool of ours. Raises `UnknownName`.
+    """One or more patterns of tools. Each must name at least one tool of ours. Raises
+    `UnknownName`.
 
-    An `open` target may name tools of servers that are not ours (behind a proxy); then only selection works.
+    An `open` target may name tools of servers that are not ours (behind a proxy); then only
+    selection works.
     """
 
     def __init__(self, patterns: str | list[str], *, open: bool = False) -> None:
@@ -68,7 +70,9 @@ class Selector:
         return frozenset(t.partition(".")[0] for t in self.tools)
 
     def selects(self, service: str, tool: str, effect: str | None = None) -> bool:
-        """Return whether a tool is meant; its `effect` need be given only for services that are not ours."""
+        """Return whether a tool is meant; its `effect` need be given only for services that are not
+        ours.
+        """
         if effect is None:
             return f"{service}.{tool}" in self.tools
         name = f"{service}.{tool}"

@@ -1,6 +1,8 @@
-"""What a service is: a class with tables, its provider's error codes, and methods marked `@reads` or `@writes`.
+"""What a service is: a class with tables, its provider's error codes, and methods marked `@reads`
+or `@writes`.
 
-An instance lives for one call. It sees the world of that call, the call's moment, and may spend ids; it knows no faults.
+An instance lives for one call. It sees the world of that call, the call's moment, and may spend
+ids; it knows no faults.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ ENVIRONMENT = "environment"
 
 @dataclass(frozen=True)
 class Setup:
-    """A call made before an example: `tool` of the same service (or `service.tool`), `args`, and the name its reply is kept under."""
+    """A call made before an example: `tool` of the same service (or `service.tool`), `args`, and
+    the name its reply is kept under.
+    """
 
     tool: str
     args: dict[str, Any]
@@ -48,9 +52,11 @@ class Codes:
 
 @dataclass(frozen=True, eq=False)
 class ToolSpec:
-    """One tool: its function, effect and annotations, its cost in simulated seconds and its example call.
+    """One tool: its function, effect and annotations, its cost in simulated seconds and its example
+    call.
 
-    `example` are arguments that succeed in the default world after `setup`; strings may hold `${name.path}` of saved replies.
+    `example` are arguments that succeed in the default world after `setup`; strings may hold
+    `${name.path}` of saved replies.
     """
 
     name: str
@@ -89,7 +95,10 @@ class ToolSpec:
         return frozenset(n for n, f in self.model.model_fields.items() if not f.is_required())
 
     def arguments(self, raw: dict[str, Any], codes: Codes) -> dict[str, Any]:
-        """Return validated arguments. A null for an optional one counts as left out. Raises `ServiceError`."""
+        """Return validated arguments.
+
+        A null for an optional one counts as left out. Raises `ServiceError`.
+        """
         if None in raw.values():
             raw = {k: v for k, v in raw.items() if v is not None or k not in self._optional}
         try:
@@ -180,7 +189,10 @@ def writes(
     idempotent: bool = False,
     destructive: bool = False,
 ) -> Callable[..., Any]:
-    """Mark a method as a tool that changes rows. `idempotent`: a repeat changes nothing more. `destructive`: it cannot be undone."""
+    """Mark a method as a tool that changes rows.
+
+    `idempotent`: a repeat changes nothing more. `destructive`: it cannot be undone.
+    """
     return _mark("write", example, setup, cost, idempotent=idempotent, destructive=destructive)
 
 
@@ -201,7 +213,8 @@ def _mark(
 
 @dataclass(slots=True)
 class Ids:
-    """Where a call gets its ids: the episode's counter, or the tape of the call that it repeats in another world.
+    """Where a call gets its ids: the episode's counter, or the tape of the call that it repeats in
+    another world.
 
     A branch that needs more ids than its tape holds looks ahead without spending.
     """
@@ -228,11 +241,12 @@ class Ids:
 
 
 class Service:
-    """A provider. Subclasses set the class attributes and add tools; `tick` is optional (see `due`).
+    """A provider. Subclasses set the class attributes and add tools; `tick` is optional (see
+    `due`).
 
-    Attributes: `db` the world, `now` the moment in epoch seconds, `elapsed` simulated seconds that the call lets pass after it.
-    `domain` and `category` group services; `tables` are this provider's own, `shared_tables` those of its category's rules; `codes` its
-    error codes.
+    Attributes: `db` the world, `now` the moment in epoch seconds, `elapsed` simulated seconds that
+    the call lets pass after it. `domain` and `category` group services; `tables` are this
+    provider's own, `shared_tables` those of its category's rules; `codes` its error codes.
     """
 
     name: ClassVar[str]
@@ -282,7 +296,10 @@ class Service:
         return False
 
     def tick(self) -> None:
-        """Make happen what is due (a scheduled payment, a delivery). The writes' cause is the clock."""
+        """Make happen what is due (a scheduled payment, a delivery).
+
+        The writes' cause is the clock.
+        """
 
 
 SERVERS = Path(__file__).parent.parent
@@ -308,7 +325,10 @@ def of_category(category: str) -> dict[str, type[Service]]:
 
 @functools.cache
 def services() -> dict[str, type[Service]]:
-    """Return every service by name. This imports them all: what is about a few of them asks `service` or `of_category`."""
+    """Return every service by name.
+
+    This imports them all: what is about a few of them asks `service` or `of_category`.
+    """
     return dict(
         sorted(
             (name, cls) for category in categories() for name, cls in of_category(category).items()
@@ -317,13 +337,17 @@ def services() -> dict[str, type[Service]]:
 
 
 def providers() -> dict[str, type[Service]]:
-    """Return the simulated providers: every service but those of the episode's environment (its clock, its sign-ins)."""
+    """Return the simulated providers: every service but those of the episode's environment (its
+    clock, its sign-ins).
+    """
     return {name: cls for name, cls in services().items() if cls.domain != ENVIRONMENT}
 
 
 @functools.cache
 def _found(name: str) -> type[Service] | None:
-    """Return the service whose file or folder bears its name, without importing those of other categories."""
+    """Return the service whose file or folder bears its name, without importing those of other
+    categories.
+    """
     for category in categories() if name.isidentifier() else ():
         if (SERVERS / category / name).is_dir() or (SERVERS / category / f"{name}.py").exists():
             return of_category(category).get(name)
@@ -339,7 +363,9 @@ def service(name: str) -> type[Service]:
 
 
 def chosen(names: Iterable[str]) -> list[str]:
-    """Return the services that names stand for: a service, or a category or domain for all of its providers. Raises `UnknownName`."""
+    """Return the services that names stand for: a service, or a category or domain for all of its
+    providers. Raises `UnknownName`.
+    """
     found: list[str] = []
     for name in names:
         if _found(name) is not None:
@@ -354,7 +380,10 @@ def chosen(names: Iterable[str]) -> list[str]:
 
 
 def narrowed(cls: type[Service], patterns: Iterable[str]) -> type[Service]:
-    """Return a service with those of its tools alone that a pattern (`list_*`) names. Raises `UnknownName` for one that names none."""
+    """Return a service with those of its tools alone that a pattern (`list_*`) names.
+
+    Raises `UnknownName` for one that names none.
+    """
     kept: set[str] = set()
     for pattern in patterns:
         found = fnmatch.filter(cls.tools, pattern)
@@ -394,7 +423,9 @@ def categories_of(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def tables_of(categories: Iterable[str]) -> dict[str, Table]:
-    """Return the tables of all services of some categories; counterparts may share rules, so a world holds them together."""
+    """Return the tables of all services of some categories; counterparts may share rules, so a
+    world holds them together.
+    """
     tables: dict[str, Table] = {}
     for category in categories:
         tables |= known_tables(of_category(category))

@@ -1,6 +1,8 @@
-"""A session runs calls: it ticks lifecycles, sends each call down its layers to the service, and records the attempt.
+"""A session runs calls: it ticks lifecycles, sends each call down its layers to the service, and
+records the attempt.
 
-It is the one place where clock, world, layers, evidence and trace meet. It knows no scenario and no fault kind.
+It is the one place where clock, world, layers, evidence and trace meet. It knows no scenario and no
+fault kind.
 """
 
 from __future__ import annotations
@@ -58,9 +60,10 @@ class FaultLike(Protocol):
 class Session:
     """Calls of one episode over one world and control record.
 
-    `services` are names; `tools` narrows some to the tools that patterns name; `faults` stand outermost first; `watches` are
-    obligations to come. `hidden` services answer as unknown, or, when `locked`, as not available yet.
-    `on_attempt` hears of each recorded attempt, `on_time` of the moment before each call. `bugs` collects exceptions of ours.
+    `services` are names; `tools` narrows some to the tools that patterns name; `faults` stand
+    outermost first; `watches` are obligations to come. `hidden` services answer as unknown, or,
+    when `locked`, as not available yet. `on_attempt` hears of each recorded attempt, `on_time` of
+    the moment before each call. `bugs` collects exceptions of ours.
     """
 
     def __init__(
@@ -169,7 +172,8 @@ class Session:
     ) -> Reply:
         """Run one call and return what the agent sees. Never raises for anything an agent can send.
 
-        `step` is the agent's step where it is known; `arrived` the last event whose reply was out when the call came in.
+        `step` is the agent's step where it is known; `arrived` the last event whose reply was out
+        when the call came in.
         """
         arrived = self.out if arrived is None else arrived
         service_name, tool, args = _encodable([service_name, tool, args])
@@ -300,7 +304,9 @@ class Session:
         return self._chains[key]
 
     async def perform(self, call: Call) -> Reply:
-        """Run a call on its world, straight: validation, then the service's method, as one transaction."""
+        """Run a call on its world, straight: validation, then the service's method, as one
+        transaction.
+        """
         cls = self.classes[call.service]
         world = call.world
         spec = call.spec
@@ -344,7 +350,8 @@ class Session:
         )
 
     def _peek(self, prefix: str, ahead: int) -> str:
-        # Never an id that the true world will spend: a retry is replayed in the other world, beside what was made there ahead of it.
+        # Never an id that the true world will spend: a retry is replayed in the other world, beside
+        # what was made there ahead of it.
         return make_id(
             prefix, self.control.seed, "other", self.control.count("other:" + prefix), ahead
         )
@@ -376,7 +383,9 @@ def as_text(reply: Reply) -> str:
 
 
 def _encodable(value: Any) -> Any:
-    """Return a JSON value in which lone surrogates, which can be neither stored nor sent, are question marks."""
+    """Return a JSON value in which lone surrogates, which can be neither stored nor sent, are
+    question marks.
+    """
     text = events.encode(value)
     try:
         text.encode()

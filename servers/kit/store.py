@@ -1,8 +1,9 @@
 """The world: one SQLite database that holds every service's rows and a log of every change to them.
 
-Every write is logged with the row before and after, so effects of a call, `as_of`, and an undone or redone change need no code in any
-service. The log is written here and not by triggers: SQLite parses a schema anew for each copy, and hundreds of triggers cost megabytes.
-Episodes that have written nothing share one read-only database; the first write takes a private copy.
+Every write is logged with the row before and after, so effects of a call, `as_of`, and an undone or
+redone change need no code in any service. The log is written here and not by triggers: SQLite
+parses a schema anew for each copy, and hundreds of triggers cost megabytes. Episodes that have
+written nothing share one read-only database; the first write takes a private copy.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ CLOCK = "clock"
 class Change(TypedDict):
     """One entry of a world's log: a row added (`old` is None), changed, or deleted (`new` is None).
 
-    `at` is the simulated moment (ISO) and `cause` who made it: `world`, `agent`, `clock` or `fault:<name>`. What was written
-    before `World.slim` is told more briefly: an addition without its row, a change by its changed columns alone.
+    `at` is the simulated moment (ISO) and `cause` who made it: `world`, `agent`, `clock` or
+    `fault:<name>`. What was written before `World.slim` is told more briefly: an addition without
+    its row, a change by its changed columns alone.
     """
 
     seq: int
@@ -79,7 +81,9 @@ class World:
 
     @classmethod
     def part(cls, image: bytes, tables: dict[str, Table]) -> World:
-        """Return a world to be shared read-only that holds only some tables of an image, and their log; small worlds are quick to copy."""
+        """Return a world to be shared read-only that holds only some tables of an image, and their
+        log; small worlds are quick to copy.
+        """
         connection = database.from_image(image)
         known = {name for (name,) in connection.execute("SELECT name FROM _tables")}
         connection.execute("BEGIN")
@@ -116,7 +120,8 @@ class World:
     def slim(self) -> None:
         """Make the log of all that was written so far small, and with it every copy.
 
-        `log` then tells an addition without its row, which `undo` fills in, and a change by its changed columns alone.
+        `log` then tells an addition without its row, which `undo` fills in, and a change by its
+        changed columns alone.
         """
         self._db.execute("UPDATE _log SET new=NULL WHERE old IS NULL")
         for seq, *sides in self._db.execute(
@@ -129,7 +134,10 @@ class World:
         self._db.execute("VACUUM")
 
     def scratch(self) -> World:
-        """Return a copy, which may be changed and dropped. One of a shared world is copied only when it is written."""
+        """Return a copy, which may be changed and dropped.
+
+        One of a shared world is copied only when it is written.
+        """
         return self.share() if self.shared else self._beside(database.copy(self._db), shared=False)
 
     def _beside(self, connection: sqlite3.Connection, *, shared: bool) -> World:
@@ -157,7 +165,10 @@ class World:
     def rows(
         self, table: str, where: str = "", *params: Any, order: str = "", limit: int | None = None
     ) -> list[dict[str, Any]]:
-        """Return rows as dicts, JSON and booleans decoded. `where` and `order` are SQL of ours, never an agent's."""
+        """Return rows as dicts, JSON and booleans decoded.
+
+        `where` and `order` are SQL of ours, never an agent's.
+        """
         sql = f"SELECT * FROM {table}" + (f" WHERE {where}" if where else "")
         sql += f" ORDER BY {order}" if order else ""
         sql += f" LIMIT {int(limit)}" if limit is not None else ""
@@ -181,7 +192,8 @@ class World:
     def search(
         self, table: str, words: str, *, prefix: bool = True, order: str = "rank"
     ) -> list[dict[str, Any]]:
-        """Return rows whose indexed text holds every word, best first. Quotes keep words together; empty text finds nothing.
+        """Return rows whose indexed text holds every word, best first. Quotes keep words together;
+        empty text finds nothing.
 
         Punctuation separates words; no operator of the index can be injected.
         """
@@ -345,7 +357,8 @@ class World:
         return None if text is None else self._decode(table, [_PARSE(text)[0]])[0]
 
     def undo(self, where: Callable[[Change], bool], *, after: str | None = None) -> list[Change]:
-        """Take back logged changes for which `where` holds, newest first, and return them oldest first.
+        """Take back logged changes for which `where` holds, newest first, and return them oldest
+        first.
 
         Only for a private copy. `after` (ISO) narrows to changes at or after a moment, for speed.
         """
@@ -386,7 +399,8 @@ class World:
     def as_of(self, moment: int, tables: Iterable[str], *, keep_own: bool = False) -> World:
         """Return a private copy whose `tables` are as they were at a moment (epoch seconds).
 
-        `keep_own` leaves the agent's own later writes in place. Tables that hold an identity never go back.
+        `keep_own` leaves the agent's own later writes in place. Tables that hold an identity never
+        go back.
         """
         cut = iso(moment)
         back = {t for t in tables if not self.tables[t].identity}
@@ -408,7 +422,9 @@ class World:
 
 
 _PARSE = json.JSONDecoder().raw_decode
-"""Reads what `_text` wrote, in a quarter to half the time of `loads`, which first looks for blanks at both ends of text that has none."""
+"""Reads what `_text` wrote, in a quarter to half the time of `loads`, which first looks for blanks
+at both ends of text that has none.
+"""
 
 
 def _text(row: dict[str, Any] | None) -> str | None:

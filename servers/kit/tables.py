@@ -29,9 +29,9 @@ CREATE TABLE _log(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, cause TEXT, tbl 
 class Table:
     """A table's columns, in compact form: `Table("id:str amount:int note:str? tags:list")`.
 
-    The first column is the primary key; `?` allows null; types are str, int, float, bool, list and dict (JSON).
-    `search` names text columns of a full-text index, `index` columns of ordinary indexes. `identity` marks who is signed in, which
-    a stale read does not take back.
+    The first column is the primary key; `?` allows null; types are str, int, float, bool, list and
+    dict (JSON). `search` names text columns of a full-text index, `index` columns of ordinary
+    indexes. `identity` marks who is signed in, which a stale read does not take back.
     """
 
     spec: str
@@ -72,7 +72,9 @@ class Table:
         return {c: _encode(self.columns[c][0], v) for c, v in row.items()}
 
     def check(self, name: str, row: dict[str, Any], *, partial: bool = False) -> None:
-        """Raise `InputError` where a row does not fit, naming table, column and what would be right."""
+        """Raise `InputError` where a row does not fit, naming table, column and what would be
+        right.
+        """
         for column, value in row.items():
             if column not in self.columns:
                 raise InputError(

@@ -1,7 +1,8 @@
 """Values at the tool boundary: money, timestamps, dates and pages.
 
-Rows hold money as integer minor units (cents) and moments as UTC ISO-8601 text with a `Z`, which sorts.
-Tools speak decimal dollars (as the providers do) and convert exactly, refusing a third decimal.
+Rows hold money as integer minor units (cents) and moments as UTC ISO-8601 text with a `Z`, which
+sorts. Tools speak decimal dollars (as the providers do) and convert exactly, refusing a third
+decimal.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:
 
 
 def cents(amount: float | str) -> int:
-    """Return exact cents of a dollar amount. Raises `ValueError` on a third decimal or on no number."""
+    """Return exact cents of a dollar amount.
+
+    Raises `ValueError` on a third decimal or on no number.
+    """
     value = Decimal(str(amount))
     if not value.is_finite() or value != value.quantize(Decimal("0.01")):
         raise ValueError("must be a dollar amount with at most two decimals")
@@ -42,7 +46,10 @@ def round_cents(value: Decimal | float) -> int:
 
 
 def parse_time(text: str) -> int:
-    """Return epoch seconds (UTC) of an ISO-8601 moment; one without a zone is UTC. Raises `ValueError`."""
+    """Return epoch seconds (UTC) of an ISO-8601 moment; one without a zone is UTC.
+
+    Raises `ValueError`.
+    """
     if not isinstance(text, str) or not _ISO.match(text):
         raise ValueError("must be an ISO-8601 date and time such as 2026-03-14T09:00:00Z")
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
@@ -108,10 +115,12 @@ def page(
     cursor: str | None,
     show: Callable[[Any], Any] | None = None,
 ) -> dict[str, Any]:
-    """Return `{name: items of this page, "next_cursor": str | None}`; `show` makes the JSON of an item, of this page's items only.
+    """Return `{name: items of this page, "next_cursor": str | None}`; `show` makes the JSON of an
+    item, of this page's items only.
 
-    The cursor is opaque and holds the last item of its page, so that rows added before it shift nothing and a later page looks the
-    same. One that names no item of the list raises `ServiceError` INVALID_CURSOR.
+    The cursor is opaque and holds the last item of its page, so that rows added before it shift
+    nothing and a later page looks the same. One that names no item of the list raises
+    `ServiceError` INVALID_CURSOR.
     """
     start = 0
     if cursor is not None:

@@ -1,10 +1,13 @@
-"""What can befall an HTTP response on its way: the request was handled and recorded, and its client gets something else, or nothing.
+"""What can befall an HTTP response on its way: the request was handled and recorded, and its client
+gets something else, or nothing.
 
 A layer asks for it with `Reply.wire`, a JSON object of one key:
 
 - `{"drop": true}`: the connection is closed without a response.
-- `{"hang": seconds}`: nothing comes; when the client has not given up after so long, in real time, the connection is closed.
-- `{"answer": {"status": 502, "headers": {…}, "body": "…"}}`: this goes out in place of the response.
+- `{"hang": seconds}`: nothing comes; when the client has not given up after so long, in real time,
+  the connection is closed.
+- `{"answer": {"status": 502, "headers": {…}, "body": "…"}}`: this goes out in place of the
+  response.
 - `{"cut": bytes}`: the response's body ends after so many bytes, as if it were whole.
 """
 
@@ -17,11 +20,14 @@ import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FATE = "haywire.wire"
-"""Key of a request's scope; whoever answers the request puts there what shall befall the response."""
+"""Key of a request's scope; whoever answers the request puts there what shall befall the response.
+"""
 
 
 def befall(scope: Scope, wire: dict[str, Any] | None) -> None:
-    """Say what befalls the response of a request; a host that does not act on it sends the response as it is."""
+    """Say what befalls the response of a request; a host that does not act on it sends the response
+    as it is.
+    """
     if wire and FATE in scope:
         scope[FATE].update(wire)
 
@@ -37,7 +43,8 @@ async def serve(
 ) -> None:
     """Serve one request and let befall its response what was said meanwhile.
 
-    `drop` closes the request's connection at once; `closing` tells that the host is closing, which ends a hang.
+    `drop` closes the request's connection at once; `closing` tells that the host is closing, which
+    ends a hang.
     """
     fate: dict[str, Any] = {}
     held: list[Message] = []

@@ -1,4 +1,6 @@
-"""YAML as people mean it: `on`, `off`, `yes` and `no` are words (a fault's key is `on`), and a date is its text, as in JSON."""
+"""YAML as people mean it: `on`, `off`, `yes` and `no` are words (a fault's key is `on`), and a date
+is its text, as in JSON.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 class Loader(yaml.CSafeLoader):
-    """The C loader with YAML 1.2's booleans and without timestamps. A key that stands twice in one mapping is an error."""
+    """The C loader with YAML 1.2's booleans and without timestamps.
+
+    A key that stands twice in one mapping is an error.
+    """
 
     yaml_implicit_resolvers = {
         first: [(tag, form) for tag, form in forms if tag not in (_BOOL, _TIME)]
@@ -24,7 +29,11 @@ class Loader(yaml.CSafeLoader):
     }
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping. Raises `ConstructorError` where a key is repeated: the loader of YAML keeps the last one and says nothing."""
+        """Return a mapping.
+
+        Raises `ConstructorError` where a key is repeated: the loader of YAML keeps the last one and
+        says nothing.
+        """
         keys = [
             k.value for k, _ in node.value if isinstance(k, yaml.ScalarNode) and k.tag != _MERGE
         ]

@@ -1,4 +1,6 @@
-"""How fault kinds are declared: examples that load, mistakes in one line, and profiles that suit any service."""
+"""How fault kinds are declared: examples that load, mistakes in one line, and profiles that suit
+any service.
+"""
 
 from __future__ import annotations
 
@@ -149,7 +151,9 @@ def test_a_profile_suits_every_service_and_hinges_on_the_seed(name: str) -> None
 
 
 def _plagued(faults: list[Fault], seed: int) -> list[str]:
-    """Make some example calls of each service twice under some faults, an episode for each category, and return the traces."""
+    """Make some example calls of each service twice under some faults, an episode for each
+    category, and return the traces.
+    """
     trace = []
     for category in categories():
         some = [(cls, spec) for cls, spec in SOME if cls.category == category]

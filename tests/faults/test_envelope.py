@@ -1,4 +1,6 @@
-"""Faults: the envelope (schedule, arming, clearing, counting) and what each kind does to truth, to what was seen, and to the world."""
+"""Faults: the envelope (schedule, arming, clearing, counting) and what each kind does to truth, to
+what was seen, and to the world.
+"""
 
 from __future__ import annotations
 

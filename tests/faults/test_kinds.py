@@ -1,4 +1,6 @@
-"""What the kinds of production failures do: to truth, to what was seen, to the world, and to what the agent could learn from it."""
+"""What the kinds of production failures do: to truth, to what was seen, to the world, and to what
+the agent could learn from it.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def wait(seconds: int) -> Call:
 def session(
     *faults: dict[str, Any], watch: str = "", about: str | None = None, seed: int = 0
 ) -> Session:
-    """Return a session with faults; `watch` is the tool whose calls open an obligation, `about` the fault that it is about."""
+    """Return a session with faults; `watch` is the tool whose calls open an obligation, `about` the
+    fault that it is about.
+    """
     made = ordered([parse(f) for f in faults])
     watches = [Watch("matter", lambda call: call.name == watch, about)] if watch else []
     s = new_session(

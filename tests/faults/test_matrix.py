@@ -1,6 +1,8 @@
-"""Every fault kind on every tool that it handles: `client_harness list faults --matrix`, by two processes that hash differently.
+"""Every fault kind on every tool that it handles: `client_harness list faults --matrix`, by two
+processes that hash differently.
 
-Each does half of the services, and both do some tools of all categories, so that what they find can be compared.
+Each does half of the services, and both do some tools of all categories, so that what they find can
+be compared.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ def shared() -> list[str]:
 
 
 def halves() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the matrix of two halves of all services, each from a process of its own that also does the shared tools."""
+    """Return the matrix of two halves of all services, each from a process of its own that also
+    does the shared tools.
+    """
     split: tuple[list[str], list[str]] = ([], [])
     counts = [0, 0]
     for name, cls in sorted(services().items(), key=lambda s: -len(s[1].tools)):

@@ -1,4 +1,6 @@
-"""Random compositions of faults on random calls: nothing crashes, each firing is accounted for, and nobody else is touched."""
+"""Random compositions of faults on random calls: nothing crashes, each firing is accounted for, and
+nobody else is touched.
+"""
 
 from __future__ import annotations
 
@@ -164,7 +166,9 @@ def begin(case: Case, faults: Sequence[Fault]) -> Session:
 
 
 async def step(session: Session, name: str) -> None:
-    """Call a tool's example after its set-up; where a fault spoiled that, the arguments stay as they are."""
+    """Call a tool's example after its set-up; where a fault spoiled that, the arguments stay as
+    they are.
+    """
     (cls, spec) = tool(name)
     saved = {}
     for part in (*spec.setup, None):

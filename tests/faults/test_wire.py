@@ -1,4 +1,6 @@
-"""Faults of the transport: what really goes over HTTP in both protocol eras, its equivalent elsewhere, and that nothing else is touched."""
+"""Faults of the transport: what really goes over HTTP in both protocol eras, its equivalent
+elsewhere, and that nothing else is touched.
+"""
 
 from __future__ import annotations
 
@@ -318,7 +320,9 @@ async def test_a_closing_host_does_not_wait_for_a_hang() -> None:
 
 
 async def test_a_request_that_is_sent_again_is_a_call_of_its_own() -> None:
-    """As clients do that repeat a request by themselves when its connection broke: the same message, twice."""
+    """As clients do that repeat a request by themselves when its connection broke: the same
+    message, twice.
+    """
     session = plagued("connection_drop", {"when": "after"})
 
     class Again(Line):

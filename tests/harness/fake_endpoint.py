@@ -19,7 +19,9 @@ from servers.kit.app import run_app
 
 @dataclass(frozen=True)
 class Step:
-    """One answer: text, tool calls `(name, arguments)` (text arguments go out as they are), or an HTTP status that is no success."""
+    """One answer: text, tool calls `(name, arguments)` (text arguments go out as they are), or an
+    HTTP status that is no success.
+    """
 
     text: str | None = None
     calls: tuple[tuple[str, Any], ...] = ()
@@ -28,7 +30,9 @@ class Step:
 
 
 Script = Sequence[Step] | Callable[[dict[str, Any], int], Step]
-"""Steps in order, the last of them for ever; or a function of the request's body and its number, from 1."""
+"""Steps in order, the last of them for ever; or a function of the request's body and its number,
+from 1.
+"""
 
 
 def say(text: str) -> Step:

@@ -1,4 +1,6 @@
-"""A scripted model behind the real wire format, through a shipped scenario with faults and a service held back."""
+"""A scripted model behind the real wire format, through a shipped scenario with faults and a
+service held back.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ NOTE = {"amount": 45, "note": "Miso Thursday"}
 
 
 class Careful:
-    """A model that knows what it does: looks after each payment, goes to Venmo when Zelle fails, and pays again where nothing arrived."""
+    """A model that knows what it does: looks after each payment, goes to Venmo when Zelle fails,
+    and pays again where nothing arrived.
+    """
 
     def __init__(self) -> None:
         self.seen: dict[str, Any] = {}

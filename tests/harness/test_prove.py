@@ -1,4 +1,6 @@
-"""Every scenario is proven, and a scenario that is broken in any of the ways that the proof covers is told which."""
+"""Every scenario is proven, and a scenario that is broken in any of the ways that the proof covers
+is told which.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The proxy: a public server and ours behind faults, driven by real clients, with the trace that ours have."""
+"""The proxy: a public server and ours behind faults, driven by real clients, with the trace that
+ours have.
+"""
 
 from __future__ import annotations
 
@@ -406,7 +408,8 @@ OWN: dict[str, dict[str, Any]] = {
     "schema_drift": {"rename": {"note": "memo"}},
     "wrong_value": {"reply": [{"scale": {"args.amount": 10}}]},
 }
-"""What a kind's declaration must say for the server below, for kinds that need more than a target."""
+"""What a kind's declaration must say for the server below, for kinds that need more than a target.
+"""
 
 
 @pytest.mark.parametrize("kind", [k for k, cls in kinds().items() if not cls.needs_world])

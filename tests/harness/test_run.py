@@ -1,4 +1,6 @@
-"""Runs: the same command gives the same bytes, nothing is lost or counted twice, unknown is counted apart."""
+"""Runs: the same command gives the same bytes, nothing is lost or counted twice, unknown is counted
+apart.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Serving: what a client sees over stdio and HTTP, worlds that are kept, and configurations that clients start from."""
+"""Serving: what a client sees over stdio and HTTP, worlds that are kept, and configurations that
+clients start from.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ def test_http_serves_each_service_at_its_own_url() -> None:
 
 @contextlib.contextmanager
 def served(*options: str) -> Generator[dict[str, Any]]:
-    """Serve over HTTP in a process of its own, yield what it says of its servers, and end it as people do."""
+    """Serve over HTTP in a process of its own, yield what it says of its servers, and end it as
+    people do.
+    """
     with process("serve", *options, "--port", 0, "--json") as host:
         assert host.stdout is not None
         text = ""

@@ -1,4 +1,6 @@
-"""Traces to judge: real sessions with two small faults, and hand-written events where a session adds nothing."""
+"""Traces to judge: real sessions with two small faults, and hand-written events where a session
+adds nothing.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ CLAIM = {
 
 
 class Dropped:
-    """A fault: the first payment runs on a copy that is dropped, and answers as if it had been made."""
+    """A fault: the first payment runs on a copy that is dropped, and answers as if it had been
+    made.
+    """
 
     name = "dropped"
 
@@ -107,7 +111,9 @@ def play(
     known: bool = True,
     ended: bool = True,
 ) -> Record:
-    """Run steps in a session and return its record: a call, a list of calls made as one batch, or a text (`user:<key>` is an answer)."""
+    """Run steps in a session and return its record: a call, a list of calls made as one batch, or a
+    text (`user:<key>` is an answer).
+    """
     watches = [w for c in checks for w in parse(c).watches()]
     session = new_session("venmo", faults=faults, watches=watches)
     mark = session.world.last_change()

@@ -1,4 +1,6 @@
-"""The HTTP host, as real clients of both protocol eras meet it: uvicorn on loopback, nothing in between."""
+"""The HTTP host, as real clients of both protocol eras meet it: uvicorn on loopback, nothing in
+between.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Store and control record: the log, going back in time, sharing, and chance that depends on its key alone."""
+"""Store and control record: the log, going back in time, sharing, and chance that depends on its
+key alone.
+"""
 
 from __future__ import annotations
 
@@ -210,7 +212,9 @@ def test_a_write_by_a_reader_is_loud() -> None:
 
 
 class Notes(Service):
-    """A provider with a reader that lies about its effect, a writer that refuses half way and one that breaks."""
+    """A provider with a reader that lies about its effect, a writer that refuses half way and one
+    that breaks.
+    """
 
     name = "notes"
     title = "Notes"

@@ -1,4 +1,6 @@
-"""One small language for faults, checks, scripts and disclosure: paths, expressions, predicates and operations. No general code."""
+"""One small language for faults, checks, scripts and disclosure: paths, expressions, predicates and
+operations. No general code.
+"""
 
 from servers.kit.expr.evaluate import ExpressionError, fields, names, render
 from servers.kit.expr.operations import apply, check_operations, heads

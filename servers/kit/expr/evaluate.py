@@ -1,7 +1,9 @@
-"""Expressions: `${amount * 2}` inside strings. A whole `${…}` keeps its type; within text it is inserted.
+"""Expressions: `${amount * 2}` inside strings. A whole `${…}` keeps its type; within text it is
+inserted.
 
-Names come from the scope; a missing field of a known name is None, an unknown name an error. Arithmetic, comparison, `and`/`or`/`not`,
-`a if b else c`, indexing, list comprehension-free functions (`FUNCTIONS`), and nothing else.
+Names come from the scope; a missing field of a known name is None, an unknown name an error.
+Arithmetic, comparison, `and`/`or`/`not`, `a if b else c`, indexing, list comprehension-free
+functions (`FUNCTIONS`), and nothing else.
 """
 
 from __future__ import annotations
@@ -95,13 +97,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "money": lambda amount: f"{amount:,.2f}",
     "date": lambda moment: moment[:10],
 }
-"""Functions that expressions may call. `where(items, name="Ana")` filters, `first(items, …)` takes the first match or None."""
+"""Functions that expressions may call.
+
+`where(items, name="Ana")` filters, `first(items, …)` takes the first match or None.
+"""
 
 
 _KEYWORD = re.compile(
     rf"\.({'|'.join(keyword.kwlist)})\b|\b({'|'.join(keyword.kwlist)})(?=\s*=[^=])"
 )
-"""A field that Python keeps for itself, such as `mail.from`, or a condition on one, such as `first(mails, from="…")`."""
+"""A field that Python keeps for itself, such as `mail.from`, or a condition on one, such as
+`first(mails, from="…")`.
+"""
 
 
 def _quoted(found: re.Match[str]) -> str:
@@ -132,7 +139,10 @@ def _parse(source: str) -> ast.expr:
 
 
 def names(value: Any) -> set[str]:
-    """Return the names that the expressions in a value refer to. Raises `ExpressionError` for what cannot be read."""
+    """Return the names that the expressions in a value refer to.
+
+    Raises `ExpressionError` for what cannot be read.
+    """
     if isinstance(value, str):
         found: set[str] = set()
         for hole in _HOLE.findall(value):
@@ -150,7 +160,9 @@ def names(value: Any) -> set[str]:
 
 
 def fields(value: Any) -> set[tuple[str, str]]:
-    """Return `(name, field)` for every first field that the expressions in a value ask of a name, e.g. `("args", "amount")`."""
+    """Return `(name, field)` for every first field that the expressions in a value ask of a name,
+    e.g. `("args", "amount")`.
+    """
     if isinstance(value, str):
         return {
             (node.value.id, node.attr)
@@ -164,7 +176,9 @@ def fields(value: Any) -> set[tuple[str, str]]:
 
 
 def render(value: Any, scope: Mapping[str, Any]) -> Any:
-    """Return `value` with every `${…}` in its strings computed over the scope; other values are copied. Raises `ExpressionError`."""
+    """Return `value` with every `${…}` in its strings computed over the scope; other values are
+    copied. Raises `ExpressionError`.
+    """
     if isinstance(value, str):
         if "${" not in value:
             return value

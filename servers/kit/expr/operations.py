@@ -1,6 +1,8 @@
-"""Operations: a list of one-key items that edit JSON in place, e.g. `- scale: {amount: 2}`, `- drop: [hint]`, `- truncate: {items: 3}`.
+"""Operations: a list of one-key items that edit JSON in place, e.g. `- scale: {amount: 2}`, `-
+drop: [hint]`, `- truncate: {items: 3}`.
 
-Values may hold `${…}` over the scope, to which `value` (what stands there now), `item` (what holds it) and `whole` (the data) are added.
+Values may hold `${…}` over the scope, to which `value` (what stands there now), `item` (what holds
+it) and `whole` (the data) are added.
 """
 
 from __future__ import annotations
@@ -288,7 +290,9 @@ OPERATIONS: dict[str, tuple[Callable[[Any, Any, Scope], int], str]] = {
     "project": (_project, _BY_PATH),
     "fill": (_fill, _BY_PATH),
 }
-"""Operations by name: the function `(data, spec, scope) -> places changed` and the shape of its spec."""
+"""Operations by name: the function `(data, spec, scope) -> places changed` and the shape of its
+spec.
+"""
 
 
 def apply(operations: Sequence[Mapping[str, Any]], data: Any, scope: Scope | None = None) -> int:
@@ -313,7 +317,9 @@ def heads(operations: Sequence[Mapping[str, Any]]) -> set[str]:
 
 
 def check_operations(operations: Any, where: str = "operations") -> set[str]:
-    """Check names, shapes, paths and expressions without data; return the scope names that are used. Raises `InputError`."""
+    """Check names, shapes, paths and expressions without data; return the scope names that are
+    used. Raises `InputError`.
+    """
     if not isinstance(operations, list):
         raise InputError(f"{where}: wants a list of operations, got {operations!r}")
     used: set[str] = set()

@@ -1,4 +1,6 @@
-"""Paths into JSON: `a.b[0].c`, `items[-1]`, `items[*].amount`, `items[sku=A1].price`; `` (empty) is the whole."""
+"""Paths into JSON: `a.b[0].c`, `items[-1]`, `items[*].amount`, `items[sku=A1].price`; `` (empty) is
+the whole.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def parse(path: str) -> tuple[str | int, ...]:
 
 
 def places(data: Any, path: str) -> Iterator[tuple[Any, str | int]]:
-    """Yield `(container, key)` for every place that the path names; the last key may not exist yet in a dict."""
+    """Yield `(container, key)` for every place that the path names; the last key may not exist yet
+    in a dict.
+    """
     parts = parse(path)
     if not parts:
         raise PathError("an empty path names the whole, not a place in it")

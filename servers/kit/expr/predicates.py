@@ -1,7 +1,8 @@
 """Predicates: a mapping of paths to conditions, all of which must hold.
 
-A condition is a value (equal), or a mapping of operators: `{gte: 5, lt: 9}`, `{contains: rent}`, `{any: {sku: A1}}`. `any_of`, `all_of` and
-`none_of` in place of a path hold lists of predicates. `${…}` in wanted values is computed over the scope.
+A condition is a value (equal), or a mapping of operators: `{gte: 5, lt: 9}`, `{contains: rent}`,
+`{any: {sku: A1}}`. `any_of`, `all_of` and `none_of` in place of a path hold lists of predicates.
+`${…}` in wanted values is computed over the scope.
 """
 
 from __future__ import annotations
@@ -60,7 +61,10 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "starts": lambda v, w: isinstance(v, str) and v.startswith(w),
     "len": lambda v, w: isinstance(v, list | str | dict) and len(v) == w,
 }
-"""Operators by name: `(value, wanted) -> bool`. Besides them `exists`, `not`, `any`, `all` and `none` (over list items)."""
+"""Operators by name: `(value, wanted) -> bool`.
+
+Besides them `exists`, `not`, `any`, `all` and `none` (over list items).
+"""
 
 _NESTED = {"exists", "not", "any", "all", "none"}
 _GROUPS = {"any_of", "all_of", "none_of"}
@@ -69,7 +73,10 @@ _GROUPS = {"any_of", "all_of", "none_of"}
 def matches(
     predicate: Mapping[str, Any], data: Any, scope: Mapping[str, Any] | None = None
 ) -> bool:
-    """Return whether `data` satisfies the predicate. Raises `InputError` for an unknown operator."""
+    """Return whether `data` satisfies the predicate.
+
+    Raises `InputError` for an unknown operator.
+    """
     for path, wanted in predicate.items():
         quick = _quick(wanted) if isinstance(data, dict) and path in data else None
         if quick is not None:  # the common case, without a walk
@@ -139,7 +146,10 @@ def _operator(name: str, value: Any, operand: Any, scope: Mapping[str, Any]) -> 
 
 
 def is_operators(wanted: Mapping[str, Any]) -> bool:
-    """Return whether a mapping is one of operators (else it is a nested predicate). Mixing raises `InputError`."""
+    """Return whether a mapping is one of operators (else it is a nested predicate).
+
+    Mixing raises `InputError`.
+    """
     known = [k for k in wanted if k in OPERATORS or k in _NESTED]
     if known and len(known) < len(wanted):
         other = next(k for k in wanted if k not in known)
@@ -150,7 +160,10 @@ def is_operators(wanted: Mapping[str, Any]) -> bool:
 
 
 def check_predicate(predicate: Mapping[str, Any], where: str = "condition") -> set[str]:
-    """Check paths, operators and expressions without data; return the scope names that are used. Raises `InputError`."""
+    """Check paths, operators and expressions without data; return the scope names that are used.
+
+    Raises `InputError`.
+    """
     if not isinstance(predicate, Mapping):
         raise InputError(f"{where}: wants a mapping of paths to conditions, got {predicate!r}")
     used: set[str] = set()
