@@ -1,1 +1,1 @@
-"""Faults: declared in YAML, acting beneath the protocol on any tool, one file a kind in `kinds/`."""
+"""Faults: declared in YAML, acting beneath the protocol on any tool; a file a kind in `kinds/`."""

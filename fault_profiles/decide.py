@@ -10,6 +10,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fault_profiles.schedule import Moment
 from fault_profiles.state import Captured, State
 from servers.kit.call import Call, Next, Reply
 from servers.kit.events import Firing
@@ -79,9 +80,8 @@ class Decider:
         self._always_armed = fault.after is None and fault.until is None
         self._corrected = fault.until.corrected if fault.until is not None else {}
         self._one_count = fault.per == "fault"
-        self._rolls = (
-            fault.probability is not None and 0 < fault.probability < 1
-        )  # a certain outcome needs no draw
+        # A certain outcome needs no draw.
+        self._rolls = fault.probability is not None and 0 < fault.probability < 1
         self._timed = fault.window is not None
         self._due = fault.due
 
@@ -91,13 +91,12 @@ class Decider:
             firing = fired(call, self._fault.name)
             if firing is None:
                 return call_next(call)
-            return self._fault.act(
-                call, call_next, Acting(self._session, firing, self._scope(call), True)
-            )
-        if self._where and not matches(
-            self._where, call.args, self._scope(call) if self._computes else None
-        ):
-            return call_next(call)
+            acting = Acting(self._session, firing, self._scope(call), shadow=True)
+            return self._fault.act(call, call_next, acting)
+        if self._where:
+            scope = self._scope(call) if self._computes else None
+            if not matches(self._where, call.args, scope):
+                return call_next(call)
         if self._asks:
             return self._ask(call, call_next)
         by = self._due_on(call)
@@ -114,22 +113,18 @@ class Decider:
         """Positive a call that is near; return what it is counted by where the fault acts on it."""
         state = self._live or self._state()
         state.near += 1
-        if (
-            self._corrected
-            and self._fault.until is not None
-            and matches(self._corrected, call.args)
-        ):
-            state.heard["until"] = self._fault.until.times
+        until = self._fault.until
+        if self._corrected and until is not None and matches(self._corrected, call.args):
+            state.heard["until"] = until.times
         acts = False
         by = "fault" if self._one_count else self._counted_by(call)
         if self._always_armed or armed(self._fault, self._control.now, state):
             number = state.counts[by] = state.counts.get(by, 0) + 1
-            draw = (
-                self._control.draw(self._fault.name, call.name, call.args, number)
-                if self._rolls
-                else 0.0
-            )
-            acts = self._due(number, self._control.now - state.start if self._timed else 0, draw)
+            elapsed = self._control.now - state.start if self._timed else 0
+            draw = 0.0
+            if self._rolls:
+                draw = self._control.draw(self._fault.name, call.name, call.args, number)
+            acts = self._due(number, elapsed, draw)
         if self._live is None:
             state.save()
         return by if acts else None
@@ -137,18 +132,22 @@ class Decider:
     async def _fire(self, call: Call, call_next: Next, by: str) -> Reply:
         fault = self._fault
         firing = Firing(fault.name, fault.kind, self._state().fired + 1)
-        at = Acting(self._session, firing, self._scope(call) | {"number": firing.number}, False)
-        reply = await fault.act(call, call_next, at)
+        scope = self._scope(call) | {"number": firing.number}
+        acting = Acting(self._session, firing, scope, shadow=False)
+        reply = await fault.act(call, call_next, acting)
         state = self._state()
-        if at.declined:
+        if acting.declined:
             state.counts[by] -= 1
         else:
             call.journal.firings.append(firing)
-            state.failed += firing.failed is not None
-            state.fired += firing.failed is None
-            state.first = state.first if state.first is not None else self._control.now
+            if firing.failed is None:
+                state.fired += 1
+            else:
+                state.failed += 1
+            if state.first is None:
+                state.first = self._control.now
             if fault.capture:
-                state.captured = render(fault.capture, at.scope | {"reply": reply.data})
+                state.captured = render(fault.capture, acting.scope | {"reply": reply.data})
         state.save()
         return reply
 
@@ -162,10 +161,10 @@ class Decider:
     async def _conditions_hold(self, call: Call) -> bool:
         scope = self._scope(call)
         stored = self._fault.stored
-        if stored is not None and not any(
-            matches(stored.where, r, scope) for r in call.world.rows(stored.table)
-        ):
-            return False
+        if stored is not None:
+            rows = call.world.rows(stored.table)
+            if not any(matches(stored.where, row, scope) for row in rows):
+                return False
         if not self._fault.result:
             return True
         honest = await self._session.peek(call)
@@ -185,24 +184,25 @@ class Decider:
 def armed(fault: Fault, now: int, state: State) -> bool:
     """Return whether a fault is armed; one that has cleared and may arm again is set back."""
     after = fault.after
-    until = fault.until
-    if (
-        after is not None
-        and state.heard.get("after", 0) < after.times
-        and not state.reached(after, now)
-    ):
-        return False
-    if until is None:
+    if after is not None:
+        heard = state.heard.get("after", 0) >= after.times
+        if not heard and not state.reached(after, now):
+            return False
+    if fault.until is None:
         return True
-    since = now if state.first is None else state.first
-    cleared = (
-        (until.calls is not None and state.fired - state.before >= until.calls)
-        or (until.seconds is not None and now - since >= until.seconds)
-        or state.heard.get("until", 0) >= until.times
-    )
+    cleared = _cleared(fault.until, now, state)
     if cleared and fault.rearm:
         state.before = state.fired
         state.first = None
         state.heard = {}
         state.counts = {}
     return not cleared
+
+
+def _cleared(until: Moment, now: int, state: State) -> bool:
+    if until.calls is not None and state.fired - state.before >= until.calls:
+        return True
+    since = now if state.first is None else state.first
+    if until.seconds is not None and now - since >= until.seconds:
+        return True
+    return state.heard.get("until", 0) >= until.times

@@ -24,8 +24,8 @@ from servers.kit.events import Attempt
 from servers.kit.expr import check_predicate, fields, heads, matches, names
 from servers.kit.expr.paths import parse as parse_path
 from servers.kit.registry import subclasses
-from servers.kit.selector import Selector
-from servers.kit.service import Service, ToolSpec, known_tables, service, tool
+from servers.kit.selector import Selector, arguments_of
+from servers.kit.service import Service, ToolSpec, known_tables, tool
 from servers.kit.session import Session
 from servers.kit.store import Table
 
@@ -49,7 +49,7 @@ class Stored(Declared):
 
 
 class CallShape(Declared):
-    """A reading that could expose a fault, or a call that recovers from it: its tool and arguments."""
+    """A call by its tool and arguments: one that could expose a fault, or that recovers from it."""
 
     tool: Selector
     where: dict[str, Any] = {}
@@ -116,11 +116,8 @@ class Fault(Schedule):
 
     @model_validator(mode="after")
     def _sound(self) -> Fault:
-        used = (
-            check_predicate(self.where, "where")
-            | check_predicate(self.result, "result")
-            | names(self.capture)
-        )
+        used = check_predicate(self.where, "where") | check_predicate(self.result, "result")
+        used |= names(self.capture)
         for name in sorted(used - SCOPE):
             raise UnknownName("name", name, SCOPE, "expression")
         if self.tell not in self.tells:
@@ -129,44 +126,40 @@ class Fault(Schedule):
             raise InputError("recover: a fault that is not repairable is recovered from by nothing")
         if self.on.open:
             return self
-        tools = [(service(n.partition(".")[0]), n.partition(".")[2]) for n in sorted(self.on.tools)]
-        if not any(self.handles(cls, cls.tools[short]) for cls, short in tools):
-            does = " and ".join(e + "s" for e in self.effects)
-            raise InputError(
-                f"{self.kind} acts on {does}; {', '.join(self.on.patterns)} names none"
-            )
+        self._check_tools()
         if self.rearm and (self.after is None or self.until is None):
             raise InputError("rearm: needs `after` and `until`, or the fault would never rest")
-        exact = [p for p in self.on.patterns if "*" not in p]
-        for cls, short in tools:
-            if f"{cls.name}.{short}" in exact and not self.handles(cls, cls.tools[short]):
-                raise InputError(
-                    f"{self.kind} cannot act on {cls.name}.{short} (a {cls.tools[short].effect})"
-                )
         if self.stored is not None:
             known = known_tables(self.on.services)
             if self.stored.table not in known:
                 raise UnknownName("table", self.stored.table, known, "stored")
             check_columns(known[self.stored.table], self.stored.where, "stored")
-        self._check_arguments(
-            {a for cls, short in tools for a in cls.tools[short].model.model_fields}
-        )
+        self._check_arguments()
         return self
 
-    def _check_arguments(self, known: set[str]) -> None:
-        new = set(
-            getattr(self, "rename", {}).values()
-        )  # a drifting schema takes names that no tool declares
-        said = {
-            ("args", str(parse_path(path)[0]))
-            for path in self.where
-            if path not in ("any_of", "all_of", "none_of")
+    def _check_tools(self) -> None:
+        """Refuse a selector of which the kind handles nothing, or not a tool that it names."""
+        handled = {name for name in self.on.tools if self.handles(*tool(name))}
+        if not handled:
+            does = " and ".join(effect + "s" for effect in self.effects)
+            raise InputError(
+                f"{self.kind} acts on {does}; {', '.join(self.on.patterns)} names none"
+            )
+        for name in sorted(self.on.tools - handled):
+            if name in self.on.patterns:
+                raise InputError(f"{self.kind} cannot act on {name} (a {tool(name)[1].effect})")
+
+    def _check_arguments(self) -> None:
+        known = arguments_of(self.on)
+        # A drifting schema takes names that no tool declares.
+        new = set(getattr(self, "rename", {}).values())
+        used = {
+            argument for name, argument in fields(self.model_dump(exclude={"on"})) if name == "args"
         }
-        for name, field_name in sorted(said | fields(self.model_dump(exclude={"on"}))):
-            if name == "args" and field_name not in known | new:
-                raise UnknownName(
-                    "argument", field_name, known, f"{self.kind} on {', '.join(self.on.patterns)}"
-                )
+        used |= _first_parts(self.where)
+        for argument in sorted(used - known - new):
+            place = f"{self.kind} on {', '.join(self.on.patterns)}"
+            raise UnknownName("argument", argument, known, place)
 
     @property
     def always(self) -> bool:
@@ -184,7 +177,7 @@ class Fault(Schedule):
         """Every `service.tool` of ours in whose chain it stands."""
         return frozenset(t for t in self.on.tools if self.handles(*tool(t)))
 
-    # -- for a kind -------------------------------------------------------------------------------------------
+    # -- for a kind -------------------------------------------------------------------------------
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
         """Return the kind's own fields of the smallest declaration that acts on this call, or why
@@ -200,7 +193,7 @@ class Fault(Schedule):
         """Return the schema that a tool publishes while the fault is armed."""
         return schema
 
-    # -- for a session ----------------------------------------------------------------------------------------
+    # -- for a session ----------------------------------------------------------------------------
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the fault stands in a tool's chain."""
         return spec.effect in self.effects and self.on.selects(cls.name, spec.name, spec.effect)
@@ -219,12 +212,11 @@ class Fault(Schedule):
     @functools.cached_property
     def _listens(self) -> tuple[tuple[str, Moment], ...]:
         """Moments that wait for a call or a firing; most faults have none."""
-        parts = (("after", self.after), ("until", self.until))
-        return tuple(
-            (p, m)
-            for p, m in parts
-            if m is not None and (m.called is not None or m.fired is not None)
-        )
+        waiting = []
+        for part, moment in (("after", self.after), ("until", self.until)):
+            if moment is not None and moment.listens:
+                waiting.append((part, moment))
+        return tuple(waiting)
 
     def listen(self, session: Session) -> None:
         """Let the fault hear of each attempt, where anything of it waits for one."""
@@ -248,10 +240,15 @@ def check_columns(
 
     Raises `UnknownName`.
     """
-    said = {str(parse_path(p)[0]) for p in where if p not in ("any_of", "all_of", "none_of")}
-    for column in sorted(said | heads(edit or [])):
+    for column in sorted(_first_parts(where) | heads(edit or [])):
         if column not in table.columns:
             raise UnknownName("column", column, table.columns, place)
+
+
+def _first_parts(where: Mapping[str, Any]) -> set[str]:
+    """Return the first part of each path of a predicate, its `any_of` and such left out."""
+    paths = [path for path in where if path not in ("any_of", "all_of", "none_of")]
+    return {str(parse_path(path)[0]) for path in paths}
 
 
 @functools.cache
@@ -288,22 +285,14 @@ def check_together(faults: list[Fault]) -> None:
         if fault.name in known:
             raise InputError(f"two faults are named {fault.name!r}; give each a `name`")
         known[fault.name] = fault
+    wanted: set[str] = set()
     for fault in faults:
         for moment in (fault.after, fault.until):
             if moment is not None and moment.fired is not None and moment.fired not in known:
                 raise UnknownName("fault", moment.fired, known, f"fault {fault.name}")
-        for name, other in fields(fault.model_dump(exclude={"on"})):
-            if name == "faults" and other not in known:
-                raise UnknownName("fault", other, known, f"fault {fault.name}: expression")
-            if name == "faults" and not known[other].capture:
-                raise InputError(f"fault {fault.name}: expression: fault {other} captures nothing")
-    used = {
-        (name, other)
-        for fault in faults
-        for name, other in fields(fault.model_dump(exclude={"on"}))
-    }
+        wanted |= _check_captured(fault, known)
     for fault in faults:
-        if fault.capture and ("faults", fault.name) not in used:
+        if fault.capture and fault.name not in wanted:
             raise InputError(
                 f"fault {fault.name}: no fault uses what it captures (${{faults.{fault.name}.…}})"
             )
@@ -313,18 +302,31 @@ def check_together(faults: list[Fault]) -> None:
             _check_inside(fault, inner)
 
 
+def _check_captured(fault: Fault, known: Mapping[str, Fault]) -> set[str]:
+    """Return the faults whose captured values a fault uses. Raises `InputError` for none such."""
+    used = fields(fault.model_dump(exclude={"on"}))
+    others = {other for name, other in used if name == "faults"}
+    for other in sorted(others):
+        if other not in known:
+            raise UnknownName("fault", other, known, f"fault {fault.name}: expression")
+        if not known[other].capture:
+            raise InputError(f"fault {fault.name}: expression: fault {other} captures nothing")
+    return others
+
+
 def _check_inside(outer: Fault, inner: Fault) -> None:
     if outer.on.open or inner.on.open:
         return
-    shared = inner.acts_on & outer.acts_on
     if outer.shuts_out and inner.acts_on <= outer.acts_on:
         raise InputError(
-            f"fault {inner.name} can never act: {outer.name} denies every call of {', '.join(inner.on.patterns)} outside it"
+            f"fault {inner.name} can never act: {outer.name} denies every call of "
+            f"{', '.join(inner.on.patterns)} outside it"
         )
+    shared = inner.acts_on & outer.acts_on
     both = set(getattr(outer, "rename", {})) & set(getattr(inner, "rename", {}))
     if shared and both and outer.always and inner.always:
         raise InputError(
-            f"faults {outer.name} and {inner.name} both rename {sorted(both)[0]!r} of {sorted(shared)[0]}"
+            f"faults {outer.name} and {inner.name} both rename {min(both)!r} of {min(shared)}"
         )
 
 

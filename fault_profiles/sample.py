@@ -39,7 +39,8 @@ class Example:
     def numbers(self) -> Iterator[tuple[str, float]]:
         """Yield paths of the reply's numbers other than zero, with their values."""
         for path, value in _leaves(self.reply, ""):
-            if isinstance(value, int | float) and not isinstance(value, bool) and value:
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if is_number and value:
                 yield path, value
 
     def texts(self) -> Iterator[tuple[str, str]]:
@@ -57,9 +58,9 @@ class Example:
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield a row of each of the provider's own tables that has any, with the table's name."""
         for name, table in self.service.tables.items():
-            found = self.world.rows(name, limit=1)
-            if found and not table.identity:
-                yield name, found[0]
+            rows = self.world.rows(name, limit=1)
+            if rows and not table.identity:
+                yield name, rows[0]
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:

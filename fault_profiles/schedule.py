@@ -35,34 +35,33 @@ class Moment(Declared):
 
     @model_validator(mode="after")
     def _some(self) -> Moment:
-        if (
-            self.calls is None
-            and self.seconds is None
-            and self.called is None
-            and self.fired is None
-            and not self.corrected
-        ):
+        counted = self.calls is not None or self.seconds is not None
+        if not (counted or self.listens or self.corrected):
             raise InputError("an event needs one of calls, seconds, called, fired, corrected")
         check_predicate(self.where, "where")
         check_predicate(self.corrected, "corrected")
         return self
 
+    @property
+    def listens(self) -> bool:
+        """Whether it waits for a call or for a firing."""
+        return self.called is not None or self.fired is not None
+
     def hears(self, attempt: Attempt) -> bool:
         """Return whether this attempt is the call that is waited for."""
-        return (
-            self.called is not None
-            and self.called.selects(
-                attempt.service, attempt.tool, attempt.effect if self.called.open else None
-            )
-            and (self.ok is None or self.ok is not attempt.is_error)
-            and matches(self.where, attempt.args)
-        )
+        if self.called is None:
+            return False
+        effect = attempt.effect if self.called.open else None
+        if not self.called.selects(attempt.service, attempt.tool, effect):
+            return False
+        if self.ok is not None and self.ok is attempt.is_error:
+            return False
+        return matches(self.where, attempt.args)
 
     def times_in(self, attempt: Attempt) -> int:
         """Return how often an attempt is what is waited for: the call, or firings of the fault."""
-        return int(self.hears(attempt)) + sum(
-            f.fault == self.fired and f.failed is None for f in attempt.firings
-        )
+        firings = [f for f in attempt.firings if f.fault == self.fired and f.failed is None]
+        return len(firings) + (1 if self.hears(attempt) else 0)
 
 
 class Schedule(Declared):

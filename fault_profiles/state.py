@@ -63,15 +63,11 @@ class State:
         """Keep the state; while one process alone holds the record, the object itself is kept."""
         if not self.control.shared:
             return
-        self.control.put_json(
-            "fault:" + self.name,
-            {k: v for k, v in vars(self).items() if k not in ("control", "name")},
-        )
+        fields = {k: v for k, v in vars(self).items() if k not in ("control", "name")}
+        self.control.put_json("fault:" + self.name, fields)
 
     def reached(self, moment: Moment, now: int) -> bool:
-        """Return whether enough calls (before this one) or seconds have passed for an arming event."""
-        calls = moment.calls
-        seconds = moment.seconds
-        return (calls is not None and self.near > calls) or (
-            seconds is not None and now - self.start >= seconds
-        )
+        """Return whether enough calls (before this one) or seconds have passed for it to arm."""
+        if moment.calls is not None and self.near > moment.calls:
+            return True
+        return moment.seconds is not None and now - self.start >= moment.seconds

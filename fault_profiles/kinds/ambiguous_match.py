@@ -23,8 +23,12 @@ class AmbiguousMatch(Fault):
     what `change` sets). With `top_of` (a field of the reply) the twin stands first in that list.
 
     Example:
-    - ambiguous_match: {on: venmo.list_friends, table: venmo_contacts, like: {name: Jordan Park},
-      change: {username: jp-2}, id: vct}
+        - ambiguous_match:
+            on: venmo.list_friends
+            table: venmo_contacts
+            like: {name: Jordan Park}
+            change: {username: jp-2}
+            id: vct
     """
 
     kind: ClassVar[str] = "ambiguous_match"
@@ -54,36 +58,24 @@ class AmbiguousMatch(Fault):
         for table, row in example.rows():
             columns = example.service.tables[table].columns
             key, *others = columns
-            texts = [
-                c
-                for c in others
-                if columns[c][0] == "str" and row[c] and not c.endswith(("_id", "_at"))
-            ]
-            if texts and columns[key][0] == "str":
-                return {
-                    "table": table,
-                    "like": {key: row[key]},
-                    "change": {texts[0]: f"{row[texts[0]]} (2)"},
-                }
+            texts = [column for column in others if columns[column][0] == "str" and row[column]]
+            own = [column for column in texts if not column.endswith(("_id", "_at"))]
+            if own and columns[key][0] == "str":
+                change = {own[0]: f"{row[own[0]]} (2)"}
+                return {"table": table, "like": {key: row[key]}, "change": change}
         return "its provider keeps no row with a text of its own"
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Store the twin once, then run the call."""
         spec = call.world.tables[self.table]
         if not acting.shadow and acting.firing.number == 1:
-            row = next(
-                (r for r in call.world.rows(self.table) if matches(self.like, r, acting.scope)),
-                None,
-            )
+            rows = call.world.rows(self.table)
+            row = next((row for row in rows if matches(self.like, row, acting.scope)), None)
             if row is None:
-                return acting.fail(
-                    await call_next(call), f"no row of {self.table} to make a twin of"
-                )
-            twin = {
-                **row,
-                spec.key: acting.session.control.new_id(self.id),
-                **render(self.change, acting.scope),
-            }
+                why = f"no row of {self.table} to make a twin of"
+                return acting.fail(await call_next(call), why)
+            new_id = acting.session.control.new_id(self.id)
+            twin = {**row, spec.key: new_id, **render(self.change, acting.scope)}
             for world in (call.world, *acting.session.evidence.others()):
                 world.stamp(call.now, f"fault:{self.name}")
                 world.insert(self.table, twin)
@@ -94,17 +86,18 @@ class AmbiguousMatch(Fault):
                 "of": row[spec.key],
             }
         reply = await call_next(call)
-        found = None if reply.is_error or self.top_of is None else reply.data.get(self.top_of)
-        if not isinstance(found, list):
+        if reply.is_error or self.top_of is None:
+            return reply
+        if not isinstance(reply.data.get(self.top_of), list):
             return reply
         told = reply.copied()
         own = set(render(self.change, acting.scope).values())
-        told.data[self.top_of].sort(
-            key=lambda item: (
-                not (
-                    isinstance(item, dict)
-                    and own & {v for v in item.values() if isinstance(v, str)}
-                )
-            )
-        )
+        told.data[self.top_of].sort(key=lambda item: not _holds(item, own))
         return told
+
+
+def _holds(item: Any, texts: set[str]) -> bool:
+    """Return whether one of some texts is a value of an item."""
+    if not isinstance(item, dict):
+        return False
+    return any(isinstance(value, str) and value in texts for value in item.values())

@@ -62,17 +62,13 @@ class DelayedVisibility(Fault):
         seen: dict[str, int] = state.memory.setdefault("reads", {})
         tables = self._tables(call, acting)
         since = iso(call.now - self.seconds)
-        moments = {
-            e["at"]
-            for e in call.world.log_since(since)
-            if e["cause"] == AGENT and e["table"] in tables
-        }
-        hidden = {
-            m
-            for m in moments
-            if call.now - parse_time(m) < self.seconds and seen.get(m, 0) < self.reads
-        }
-        for moment in hidden:
-            seen[moment] = seen.get(moment, 0) + 1
+        fresh = [change for change in call.world.log_since(since) if change["table"] in tables]
+        moments = {change["at"] for change in fresh if change["cause"] == AGENT}
+        hidden = set()
+        for moment in moments:
+            reads = seen.get(moment, 0)
+            if call.now - parse_time(moment) < self.seconds and reads < self.reads:
+                hidden.add(moment)
+                seen[moment] = reads + 1
         state.save()
         return hidden

@@ -30,56 +30,46 @@ class DuplicateDelivery(Fault):
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call, then again; answer the first reply."""
-        journal = call.journal
-        own = acting.firing.detail
         if acting.shadow:
-            spans = own.get("inside", [[0, 0]] * self.times)
-            reply = await call_next(
-                _with(
-                    call,
-                    Journal(
-                        journal.firings[slice(*spans[0])], ids=journal.ids, others=journal.others
-                    ),
-                )
-            )
-            for span, ids in zip(spans[1:], own["again"], strict=True):
-                tape = [(made.rpartition("_")[0], made) for made in ids]
-                if not reply.is_error:
-                    await call_next(
-                        _with(
-                            call,
-                            Journal(journal.firings[slice(*span)], ids=tape, others=journal.others),
-                        )
-                    )
-            return reply
-        spans = [[len(journal.firings)]]
+            return await self._repeated(call, call_next, acting)
+        journal = call.journal
+        detail = acting.firing.detail
+        starts = [len(journal.firings)]
         reply = await call_next(call)
         if reply.is_error:
             return acting.decline(reply)
         if watched(self, call, acting):
             journal.others[self.name] = call.world.scratch()
-        own["again"], mark = [], call.world.last_change()
+        mark = call.world.last_change()
+        detail["again"] = []
         for _ in range(self.times - 1):
-            spans.append([len(journal.firings)])
+            starts.append(len(journal.firings))
             second = Journal(others=journal.others)
-            await call_next(_with(call, second))
+            await call_next(replace(call, journal=second))
             journal.firings += second.firings
-            own["again"].append([made for _, made in second.ids])
-        if (
-            not self.on.open
-            and call.world.last_change() == mark
-            and len(journal.firings) == spans[0][0]
-        ):
-            return acting.decline(
-                reply
-            )  # nothing came of it twice, say by the service's idempotency key
-        if len(journal.firings) > spans[0][0]:
-            own["inside"] = [
-                [a[0], b[0]]
-                for a, b in zip(spans, [*spans[1:], [len(journal.firings)]], strict=True)
-            ]
+            detail["again"].append([made for _, made in second.ids])
+        fired_inside = len(journal.firings) > starts[0]
+        if not self.on.open and call.world.last_change() == mark and not fired_inside:
+            # Nothing came of it twice, say because the service knows its idempotency key.
+            return acting.decline(reply)
+        if fired_inside:
+            ends = [*starts[1:], len(journal.firings)]
+            detail["inside"] = [[start, end] for start, end in zip(starts, ends, strict=True)]
         return reply
 
-
-def _with(call: Call, journal: Journal) -> Call:
-    return replace(call, journal=journal)
+    async def _repeated(self, call: Call, call_next: Next, acting: Acting) -> Reply:
+        """Deliver the same calls in another world: each with its own ids and inner firings."""
+        journal = call.journal
+        detail = acting.firing.detail
+        first, *others = detail.get("inside", [[0, 0]] * self.times)
+        inside = journal.firings[slice(*first)]
+        firsts = Journal(inside, ids=journal.ids, others=journal.others)
+        reply = await call_next(replace(call, journal=firsts))
+        for span, ids in zip(others, detail["again"], strict=True):
+            if reply.is_error:
+                continue
+            tape = [(made.rpartition("_")[0], made) for made in ids]
+            inside = journal.firings[slice(*span)]
+            again = Journal(inside, ids=tape, others=journal.others)
+            await call_next(replace(call, journal=again))
+        return reply

@@ -50,8 +50,9 @@ class ErrorLadder(Fault):
     after a call that went through.
 
     Example:
-    - error_ladder: {on: venmo.send_money, steps: [{error: {code: NOTE_TOO_SHORT}, met: {note:
-      {matches: ".{8,}"}}}]}
+        - error_ladder:
+            on: venmo.send_money
+            steps: [{error: {code: NOTE_TOO_SHORT}, met: {note: {matches: ".{8,}"}}}]
     """
 
     kind: ClassVar[str] = "error_ladder"

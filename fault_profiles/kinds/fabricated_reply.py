@@ -23,8 +23,9 @@ class FabricatedReply(Fault):
     may say anything: a success that never was, an empty list, a message in place of data.
 
     Example:
-    - fabricated_reply: {on: venmo.send_money, reply: {transaction_id: {new_id: vtx}, status:
-      complete, amount: "${args.amount}"}}
+        - fabricated_reply:
+            on: venmo.send_money
+            reply: {transaction_id: {new_id: vtx}, status: complete, amount: "${args.amount}"}
     """
 
     kind: ClassVar[str] = "fabricated_reply"
@@ -42,7 +43,8 @@ class FabricatedReply(Fault):
         unknown = names(self.reply) - _KNOWN
         if unknown:
             raise InputError(
-                f"reply: knows {', '.join(sorted(_KNOWN))}; got {sorted(unknown)[0]!r} (nothing runs, so there is no reply)"
+                f"reply: knows {', '.join(sorted(_KNOWN))}; got {sorted(unknown)[0]!r} "
+                "(nothing runs, so there is no reply)"
             )
         return self
 

@@ -55,17 +55,14 @@ class HttpError(Wire):
 
     def on_the_wire(self) -> dict[str, Any]:
         """Answer with the status."""
-        body = f"<html><head><title>{self._named}</title></head><body><h1>{self._named}</h1></body></html>\n"
         headers = {"content-type": self.content_type}
         if self.retry_after is not None:
             headers["retry-after"] = str(self.retry_after)
-        return {
-            "answer": {
-                "status": self.status,
-                "headers": headers,
-                "body": body if self.body is None else self.body,
-            }
-        }
+        body = self.body
+        if body is None:
+            head = f"<head><title>{self._named}</title></head>"
+            body = f"<html>{head}<body><h1>{self._named}</h1></body></html>\n"
+        return {"answer": {"status": self.status, "headers": headers, "body": body}}
 
 
 def _code(status: int, codes: Codes) -> str:

@@ -53,11 +53,12 @@ class MaintenanceWindow(Fault):
 
     @model_validator(mode="after")
     def _some(self) -> MaintenanceWindow:
-        if (self.start is None) != (self.end is None) or (self.start is None) == (
-            self.window is None
-        ):
+        by_the_clock = self.start is not None and self.end is not None
+        half = (self.start is None) != (self.end is None)
+        if half or by_the_clock == (self.window is not None):
             raise InputError(
-                "needs `from` and `to` (times of day), or `window: [a, b]` (seconds since the start)"
+                "needs `from` and `to` (times of day), "
+                "or `window: [a, b]` (seconds since the start)"
             )
         if self.start is not None and self.start == self.end:
             raise InputError("from: a window that begins when it ends is none")

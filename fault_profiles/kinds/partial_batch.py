@@ -17,7 +17,7 @@ from servers.kit.declared import Positive
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import check_predicate, get, matches
 from servers.kit.expr.paths import parse, places
-from servers.kit.selector import Selector
+from servers.kit.selector import Selector, arguments_of
 from servers.kit.service import Service, ToolSpec, tool
 
 
@@ -59,7 +59,8 @@ class PartialBatch(Fault):
     def _fits(self) -> PartialBatch:
         if sum(v is not None for v in (self.fails, self.each, self.keep)) != 1:
             raise InputError(
-                "needs exactly one of `fails` (a condition), `each` (every k-th), `keep` (the first n are done)"
+                "needs exactly one of `fails` (a condition), `each` (every k-th), "
+                "`keep` (the first n are done)"
             )
         check_predicate(self.fails or {}, "fails")
         return self
@@ -70,7 +71,7 @@ class PartialBatch(Fault):
         on: Selector | None = info.data.get("on")
         if on is not None and not on.open:
             specs = [tool(name)[1] for name in sorted(on.tools)]
-            known = {a for spec in specs for a in spec.model.model_fields}
+            known = arguments_of(on)
             first = str(parse(items)[0])
             if first not in known:
                 raise UnknownName("argument", first, known, f"items, {', '.join(on.patterns)}")
@@ -92,12 +93,11 @@ class PartialBatch(Fault):
             if not failed or (await acting.session.peek(call)).is_error:
                 return acting.decline(await call_next(call))
             acting.firing.detail["items"] = sorted(failed)
-        other = (
-            call.world.scratch() if call.effect == "write" and watched(self, call, acting) else None
-        )
-        reply = await self._told(
-            call, call_next, acting, [x for i, x in enumerate(listed) if i in failed], failed
-        )
+        other = None
+        if call.effect == "write" and watched(self, call, acting):
+            other = call.world.scratch()
+        lost = [item for place, item in enumerate(listed) if place in failed]
+        reply = await self._told(call, call_next, acting, lost, failed)
         if other is not None:
             await acting.session.perform(replace(call, world=other, shadow=True))
             call.journal.others[self.name] = other
@@ -106,16 +106,17 @@ class PartialBatch(Fault):
         return reply
 
     def _failing(self, listed: list[Any], scope: dict[str, Any]) -> set[int]:
+        """Return the places of the items that fail."""
         if self.fails is not None:
-            wanted = self.fails
-            return {
-                i
-                for i, x in enumerate(listed)
-                if matches(wanted, x if isinstance(x, dict) else {"value": x}, scope)
-            }
+            failing = set()
+            for place, item in enumerate(listed):
+                fields = item if isinstance(item, dict) else {"value": item}
+                if matches(self.fails, fields, scope):
+                    failing.add(place)
+            return failing
         if self.each is not None:
-            return {i for i in range(len(listed)) if (i + 1) % self.each == 0}
-        return {i for i in range(len(listed)) if i >= (self.keep or 0)}
+            return set(range(self.each - 1, len(listed), self.each))
+        return set(range(self.keep or 0, len(listed)))
 
     async def _told(
         self, call: Call, call_next: Next, acting: Acting, lost: list[Any], failed: set[int]
@@ -123,15 +124,16 @@ class PartialBatch(Fault):
         silent = self.how == "silent" and call.effect == "write"
         kept = copy.deepcopy(call.args)
         ((container, key),) = places(kept, self.items)
-        container[key] = [x for i, x in enumerate(container[key]) if i not in failed]
-        if not container[key] and silent:
+        done = [item for place, item in enumerate(container[key]) if place not in failed]
+        container[key] = done
+        if not done and silent:
             return await acting.session.perform(call.on(call.world.scratch()))
-        report = (
-            []
-            if silent
-            else [{"item": x, "error": self._reply(acting, x).data["error"]} for x in lost]
-        )
-        if not container[key] and self.how == "reported":
+        report: list[dict[str, Any]] = []
+        if not silent:
+            for item in lost:
+                error = self._reply(acting, item).data["error"]
+                report.append({"item": item, "error": error})
+        if not done and self.how == "reported":
             wrong = self._reply(acting, lost[0])
             wrong.data["error"][self.report] = report
             return wrong
@@ -140,11 +142,10 @@ class PartialBatch(Fault):
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         if before is None:
-            return (
-                Reply({**reply.data, self.report: [*reply.data.get(self.report, []), *report]})
-                if self.how == "reported"
-                else reply
-            )
+            if self.how != "reported":
+                return reply
+            failures = [*reply.data.get(self.report, []), *report]
+            return Reply({**reply.data, self.report: failures})
         claimed = await acting.session.perform(replace(call, world=before, shadow=True))
         before.close()
         return claimed if claimed.is_error else Reply({**reply.data, **claimed.data})

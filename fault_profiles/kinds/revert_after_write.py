@@ -64,16 +64,14 @@ class RevertAfterWrite(Fault):
             call.journal.others[self.name] = call.world.scratch()
         if at_once:
             if acting.session.evidence.watches and not call.scratch:
-                call.journal.others[""] = (
-                    call.world.scratch()
-                )  # how the write could have turned out: it holds
+                # How the write could have turned out: it holds.
+                call.journal.others[""] = call.world.scratch()
             self._revert(call.world, made, call.now)
         elif not call.scratch:
             due = {"at": call.now + self.seconds} if self.seconds else {"calls": self.calls_later}
             state = State.load(acting.session.control, self.name)
-            state.memory.setdefault("due", []).append(
-                {**due, "made": iso(call.now), "rows": acting.firing.detail["rows"]}
-            )
+            write = {**due, "made": iso(call.now), "rows": acting.firing.detail["rows"]}
+            state.memory.setdefault("due", []).append(write)
             state.save()
         return reply
 
@@ -97,29 +95,28 @@ class RevertAfterWrite(Fault):
     def pass_time(self, session: Session, now: int) -> None:
         """Take back what is due by now."""
         state = State.load(session.control, self.name)
-        due = [
-            i
-            for i in state.memory.get("due", [])
-            if i.get("calls") == 0 or i.get("at", now + 1) <= now
-        ]
+        waiting = state.memory.get("due", [])
+        due = [write for write in waiting if _is_due(write, now)]
         if not due:
             return
-        state.memory["due"] = [i for i in state.memory["due"] if i not in due]
+        state.memory["due"] = [write for write in waiting if write not in due]
         state.save()
-        for item in due:
-            true = _entries(session.world, item)
+        for write in due:
+            true = _changes_of(session.world, write)
             for world in session.evidence.others(without=self.name):
-                made = _entries(world, item)
+                made = _changes_of(world, write)
                 if made:
                     self._revert(world, made, now)
-                else:  # here the write had not been made: the other way for it is now that it holds
+                else:
+                    # Here the write had not been made: the other way for it is now that it holds.
                     world.redo(true)
             self._revert(session.world, true, now)
-            session.notice("reverted", fault=self.name, rows=item["rows"])
+            session.notice("reverted", fault=self.name, rows=write["rows"])
 
     def _made(self, call: Call, acting: Acting, mark: int) -> Changes:
         tables = own_tables(acting.session.classes[call.service], self.tables)
-        return [e for e in call.world.log(mark) if e["cause"] == AGENT and e["table"] in tables]
+        changes = [change for change in call.world.log(mark) if change["cause"] == AGENT]
+        return [change for change in changes if change["table"] in tables]
 
     def _revert(self, world: World, made: Changes, now: int) -> None:
         world.stamp(now, f"fault:{self.name}")
@@ -129,10 +126,9 @@ class RevertAfterWrite(Fault):
             old = entry["old"]
             new = entry["new"]
             there = world.get(table, key) is not None
-            if old is None and there:
-                world.delete(table, key)
-            elif old is None:
-                continue
+            if old is None:
+                if there:
+                    world.delete(table, key)
             elif new is None and not there:
                 world.insert(table, old)
             elif new is not None and there:
@@ -140,33 +136,44 @@ class RevertAfterWrite(Fault):
         world.commit()
 
 
-def _entries(world: World, item: dict[str, Any]) -> Changes:
-    rows = {(r["table"], r["key"]) for r in item["rows"]}
-    return [
-        e
-        for e in world.log_since(item["made"])
-        if e["at"] == item["made"] and e["cause"] == AGENT and (e["table"], e["key"]) in rows
-    ]
+def _is_due(write: dict[str, Any], now: int) -> bool:
+    return write.get("calls") == 0 or write.get("at", now + 1) <= now
+
+
+def _changes_of(world: World, write: dict[str, Any]) -> Changes:
+    """Return the changes that a noted write made in a world."""
+    rows = {(row["table"], row["key"]) for row in write["rows"]}
+    changes = []
+    for change in world.log_since(write["made"]):
+        by_the_write = change["at"] == write["made"] and change["cause"] == AGENT
+        if by_the_write and (change["table"], change["key"]) in rows:
+            changes.append(change)
+    return changes
 
 
 def _with_dependents(world: World, made: Changes) -> Changes:
-    """Return changes and the later ones of which a call touched or named a row that they made,
-    oldest first.
+    """Return changes, and the later ones that build on rows which they added, oldest first.
+
+    A later call builds on such a row if it touched it, or names it in a row of its own.
     """
     if not made:
         return []
-    gone = {e["key"] for e in made if e["old"] is None}
-    found = list(made)
-    later: dict[tuple[str, str], Changes] = {}
-    for entry in world.log(made[-1]["seq"]):
-        later.setdefault((entry["at"], entry["cause"]), []).append(entry)
-    for changes in later.values():
-        if gone & {v for e in changes for v in (e["key"], *_named(e["new"] or {}))}:
-            gone |= {e["key"] for e in changes if e["old"] is None}
-            found += changes
-    return found
+    gone = {change["key"] for change in made if change["old"] is None}
+    reverted = list(made)
+    calls: dict[tuple[str, str], Changes] = {}
+    for change in world.log(made[-1]["seq"]):
+        calls.setdefault((change["at"], change["cause"]), []).append(change)
+    for changes in calls.values():
+        if any(gone & _named(change) for change in changes):
+            gone |= {change["key"] for change in changes if change["old"] is None}
+            reverted += changes
+    return reverted
 
 
-def _named(row: dict[str, Any]) -> set[str]:
-    parts = [v if isinstance(v, list) else [v] for v in row.values()]
-    return {v for part in parts for v in part if isinstance(v, str)}
+def _named(change: Change) -> set[str]:
+    """Return the row's key and every text in it, any of which may be the key of another row."""
+    names = {change["key"]}
+    for value in (change["new"] or {}).values():
+        texts = value if isinstance(value, list) else [value]
+        names |= {text for text in texts if isinstance(text, str)}
+    return names

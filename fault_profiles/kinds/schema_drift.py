@@ -27,8 +27,10 @@ class SchemaDrift(Fault):
     text` makes its numbers texts, `wrap` puts all of it under one field.
 
     Example:
-    - schema_drift: {on: weather_com.get_current_weather, rename: {location: place}, reply:
-      [{rename: {temperature: temp}}]}
+        - schema_drift:
+            on: weather_com.get_current_weather
+            rename: {location: place}
+            reply: [{rename: {temperature: temp}}]
     """
 
     kind: ClassVar[str] = "schema_drift"
@@ -44,7 +46,8 @@ class SchemaDrift(Fault):
     def _fits(self) -> SchemaDrift:
         if not (self.rename or self._reshapes):
             raise InputError(
-                "needs `rename` (arguments), `reply` (operations), or one of `style`, `numbers`, `wrap`"
+                "needs `rename` (arguments), `reply` (operations), "
+                "or one of `style`, `numbers`, `wrap`"
             )
         check_operations(self.reply, "reply")
         for name in sorted(self.on.tools):
@@ -82,15 +85,12 @@ class SchemaDrift(Fault):
         stale = [old for old in self.rename if old in call.args]
         if stale:
             new = ", ".join(f"'{self.rename[o]}' instead of '{o}'" for o in stale)
-            hint = (
-                self.hint
-                if self.hint is not None
-                else (
-                    f"Use {new}."
-                    if not self.published
-                    else "The tool's arguments have changed; list the tools again."
-                )
-            )
+            if self.hint is not None:
+                hint = self.hint
+            elif self.published:
+                hint = "The tool's arguments have changed; list the tools again."
+            else:
+                hint = f"Use {new}."
             acting.firing.detail["refused"] = stale
             wrong = ServiceError(
                 acting.codes.invalid,
@@ -104,18 +104,15 @@ class SchemaDrift(Fault):
         if reply.is_error or not self._reshapes:
             return reply if acting.shadow or self._renames(call) else acting.decline(reply)
         told = reply.copied()
-        apply(
-            self.reply,
-            told.data,
-            acting.scope | {"number": acting.firing.number, "reply": reply.data},
-        )
+        scope = acting.scope | {"number": acting.firing.number, "reply": reply.data}
+        apply(self.reply, told.data, scope)
         if self.style or self.numbers:
             told.data = _drifted(told.data, self.style, self.numbers)
         if self.wrap is not None:
             told.data = {self.wrap: told.data}
-        return (
-            acting.decline(reply) if told.data == reply.data and not self._renames(call) else told
-        )
+        if told.data == reply.data and not self._renames(call):
+            return acting.decline(reply)
+        return told
 
     def _renames(self, call: Call) -> bool:
         return any(new in call.args for new in self.rename.values())
@@ -123,16 +120,12 @@ class SchemaDrift(Fault):
 
 def _drifted(value: Any, style: str | None, numbers: str | None) -> Any:
     if isinstance(value, dict):
-        return {
-            _STYLES[style](k) if style else k: _drifted(v, style, numbers) for k, v in value.items()
-        }
+        named = _STYLES[style] if style else str
+        return {named(key): _drifted(inner, style, numbers) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_drifted(v, style, numbers) for v in value]
-    return (
-        str(value)
-        if numbers and isinstance(value, int | float) and not isinstance(value, bool)
-        else value
-    )
+        return [_drifted(inner, style, numbers) for inner in value]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if numbers and is_number else value
 
 
 _STYLES: dict[str, Callable[[str], str]] = {

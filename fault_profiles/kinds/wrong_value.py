@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import ValidationInfo, field_validator, model_validator
@@ -69,43 +70,39 @@ class WrongValue(Fault):
         if not self.reply and self.row is None:
             raise InputError("needs `reply` (operations), `row`, or both")
         used = check_operations(self.reply, "reply")
-        for part in (self.row, self.record):
-            if part is not None:
-                check_tables(self, [part.table], "row" if part is self.row else "record")
-                used |= check_predicate(part.where, "where")
-                edit = part.edit if isinstance(part, RowEdit) else None
-                check_columns(
-                    all_tables()[part.table],
-                    part.where,
-                    "row" if part is self.row else "record",
-                    edit,
-                )
         if self.row is not None:
+            used |= self._check_rows("row", self.row.table, self.row.where, self.row.edit)
             used |= check_operations(self.row.edit, "row.edit")
+        if self.record is not None:
+            used |= self._check_rows("record", self.record.table, self.record.where)
         known = SCOPE | {n for n in ("record", "earlier") if getattr(self, n) is not None}
         for name in sorted(used - known):
             raise UnknownName("name", name, known, "expression")
         return self
 
+    def _check_rows(
+        self, place: str, table: str, where: dict[str, Any], edit: Sequence[dict[str, Any]] = ()
+    ) -> set[str]:
+        """Refuse rows that no targeted provider has; return the names that expressions use."""
+        check_tables(self, [table], place)
+        used = check_predicate(where, "where")
+        check_columns(all_tables()[table], where, place, list(edit))
+        return used
+
     @field_validator("row")
     @classmethod
     def _read(cls, row: RowEdit | None, info: ValidationInfo) -> RowEdit | None:
         on: Selector | None = info.data.get("on")
-        if (
-            row is not None
-            and row.when == "copy"
-            and on is not None
-            and on.tools
-            and all(tool(t)[1].effect == "write" for t in on.tools)
-        ):
+        if row is None or row.when != "copy" or on is None or not on.tools:
+            return row
+        if all(tool(name)[1].effect == "write" for name in on.tools):
             raise InputError("row: a copy is read and dropped, so `when: copy` is for reads")
         return row
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the fault stands in a tool's chain: with a copy, only in those that read."""
-        return super().handles(cls, spec) and not (
-            self.row is not None and self.row.when == "copy" and spec.effect == "write"
-        )
+        copies = self.row is not None and self.row.when == "copy"
+        return super().handles(cls, spec) and not (copies and spec.effect == "write")
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
@@ -151,10 +148,9 @@ class WrongValue(Fault):
         more: dict[str, Any] = {}
         if self.record is not None:
             wanted = self.record.where
-            more["record"] = next(
-                (r for r in call.world.rows(self.record.table) if matches(wanted, r, acting.scope)),
-                None,
-            )
+            rows = call.world.rows(self.record.table)
+            fitting = (row for row in rows if matches(wanted, row, acting.scope))
+            more["record"] = next(fitting, None)
         if self.earlier is not None:
             moment = call.now - self.earlier
             past = call.world.as_of(moment, own_tables(acting.session.classes[call.service], None))
@@ -172,11 +168,9 @@ class WrongValue(Fault):
             if not acting.session.evidence.stays_away(self.name, call.world):
                 self._change(call.world, row, call.now, scope, mark)
             return
-        kept = (
-            call.world.scratch()
-            if any(w.fault == self.name for w in acting.session.evidence.watches)
-            else None
-        )
+        kept = None
+        if any(watch.fault == self.name for watch in acting.session.evidence.watches):
+            kept = call.world.scratch()
         acting.firing.detail["rows"] = self._change(call.world, row, call.now, scope, mark)
         if not acting.firing.detail["rows"]:
             acting.firing.failed = f"no row of {row.table} to edit"
@@ -186,46 +180,36 @@ class WrongValue(Fault):
     def _change(
         self, world: World, row: RowEdit, now: int, scope: dict[str, Any], mark: int
     ) -> list[dict[str, Any]]:
-        return (
-            self._restore(world, row, now, scope, mark)
-            if row.restore
-            else self._edit(world, row, now, scope)
-        )
+        if row.restore:
+            return self._restore(world, row, now, scope, mark)
+        return self._edit(world, row, now, scope)
 
     def _edit(
         self, world: World, row: RowEdit, now: int, scope: dict[str, Any]
     ) -> list[dict[str, Any]]:
         key = world.tables[row.table].key
-        done = []
-        for found in [r for r in world.rows(row.table) if matches(row.where, r, scope)]:
-            edited = copy.deepcopy(found)
+        edits = []
+        for stored in [r for r in world.rows(row.table) if matches(row.where, r, scope)]:
+            edited = copy.deepcopy(stored)
             apply(row.edit, edited, scope)
-            changes = {c: v for c, v in edited.items() if v != found.get(c)}
+            changes = {c: v for c, v in edited.items() if v != stored.get(c)}
             if changes:
                 world.stamp(now, f"fault:{self.name}")
-                world.update(row.table, found[key], **changes)
+                world.update(row.table, stored[key], **changes)
                 world.commit()
-            done.append(
-                {
-                    "table": row.table,
-                    "key": found[key],
-                    "was": {c: found[c] for c in changes},
-                    "is": changes,
-                }
-            )
-        return done
+            was = {column: stored[column] for column in changes}
+            edits.append({"table": row.table, "key": stored[key], "was": was, "is": changes})
+        return edits
 
     def _restore(
         self, world: World, row: RowEdit, now: int, scope: dict[str, Any], mark: int
     ) -> list[dict[str, Any]]:
-        made = [
-            e
-            for e in world.log(mark)
-            if e["table"] == row.table and matches(row.where, e["new"] or e["old"], scope)
-        ]
+        changes = [change for change in world.log(mark) if change["table"] == row.table]
+        made = [c for c in changes if matches(row.where, c["new"] or c["old"], scope)]
         if made:
             world.stamp(now, f"fault:{self.name}")
-            world.undo(lambda e: any(e["seq"] == m["seq"] for m in made), after=made[0]["at"])
+            numbers = {change["seq"] for change in made}
+            world.undo(lambda change: change["seq"] in numbers, after=made[0]["at"])
         return [
-            {"table": row.table, "key": e["key"], "was": e["new"], "is": e["old"]} for e in made
+            {"table": row.table, "key": c["key"], "was": c["new"], "is": c["old"]} for c in made
         ]

@@ -14,7 +14,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import core_schema
 
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.service import services
+from servers.kit.service import services, tool
 
 _NOT = "not:"
 _EFFECTS = {"reads": "read", "writes": "write"}
@@ -95,6 +95,14 @@ class Selector:
                 lambda t: list(t.patterns)
             ),
         )
+
+
+def arguments_of(selector: Selector) -> set[str]:
+    """Return the names of all arguments that the selected tools of ours take."""
+    names: set[str] = set()
+    for name in selector.tools:
+        names |= tool(name)[1].model.model_fields.keys()
+    return names
 
 
 def _validated(patterns: Any, info: core_schema.ValidationInfo) -> Selector:
