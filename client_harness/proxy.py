@@ -224,7 +224,7 @@ def idle(session: Proxied) -> list[str]:
     ]
 
 
-# -- serving --------------------------------------------------------------------------------------------------------
+# -- serving -------------------------------------------------------------------------------------
 @contextlib.contextmanager
 def tracing(session: Proxied, path: Path | None) -> Generator[None]:
     """Write each event of a session to a file as it happens, one JSON object a line.

@@ -206,7 +206,7 @@ def _listed(
     return found
 
 
-# -- as text --------------------------------------------------------------------------------------------------
+# -- as text -------------------------------------------------------------------------------------
 def shown_rate(block: dict[str, Any]) -> str:
     """Return `17/24 71%  (51–85)`, or a dash where nothing ran; two spaces are where a narrow table
     breaks.

@@ -67,30 +67,31 @@ class Matrix:
         return _hash(self.cells)
 
     def by_tool(self) -> dict[str, str]:
-        """Return for each tool the hash of its cells, which does not depend on what else was tried."""
-        found: dict[str, list[Cell]] = {}
+        """Return the hash of each tool's cells, which does not depend on what else was tried."""
+        cells_of: dict[str, list[Cell]] = {}
         for cell in self.cells:
-            found.setdefault(cell.tool, []).append(cell)
-        return {tool: _hash(cells) for tool, cells in found.items()}
+            cells_of.setdefault(cell.tool, []).append(cell)
+        return {tool: _hash(cells) for tool, cells in cells_of.items()}
 
     def by_kind(self) -> dict[str, dict[str, Any]]:
         """Return for each kind how many tools it handles, how many cells fire, and why the others
         do not.
         """
-        told = {}
-        for kind in dict.fromkeys(c.kind for c in self.cells):
-            mine = [c for c in self.cells if c.kind == kind]
-            quiet = Counter(c.why for c in mine if c.outcome in ("rests", "senseless"))
-            told[kind] = {
-                "tools": len(mine),
-                "fires": sum(c.outcome == "fires" for c in mine),
-                "reasons": dict(quiet.most_common()),
-                "problems": {
-                    p: [c.tool for c in mine if p in c.problems]
-                    for p in dict.fromkeys(q for c in mine for q in c.problems)
-                },
+        by_kind = {}
+        for kind in dict.fromkeys(cell.kind for cell in self.cells):
+            cells = [cell for cell in self.cells if cell.kind == kind]
+            reasons = Counter(c.why for c in cells if c.outcome in ("rests", "senseless"))
+            problems: dict[str, list[str]] = {}
+            for cell in cells:
+                for problem in cell.problems:
+                    problems.setdefault(problem, []).append(cell.tool)
+            by_kind[kind] = {
+                "tools": len(cells),
+                "fires": sum(cell.outcome == "fires" for cell in cells),
+                "reasons": dict(reasons.most_common()),
+                "problems": problems,
             }
-        return told
+        return by_kind
 
 
 def _hash(cells: Iterable[Cell]) -> str:
@@ -101,26 +102,30 @@ async def matrix(
     begin: Begin, tools: Sequence[tuple[type[Service], ToolSpec]], only: Sequence[str] = ()
 ) -> Matrix:
     """Play every kind (or only those named) on every tool that it handles."""
-    found: dict[str, list[Cell]] = {kind: [] for kind in kinds() if not only or kind in only}
-    written: dict[str, list[tuple[ToolSpec, Session]]] = {}
+    tried = {name: kind for name, kind in kinds().items() if not only or name in only}
+    cells: dict[str, list[Cell]] = {name: [] for name in tried}
+    writers: dict[str, list[tuple[ToolSpec, Session]]] = {}
     for cls, spec in tools:
         honest = await _honest(begin, cls, spec)
-        stirred: list[_Honest] = []
+        after_write: _Honest | None = None
         declared = {
-            k: _declared(honest, kinds()[k]) for k in found if spec.effect in kinds()[k].effects
+            name: _declared(honest, kind)
+            for name, kind in tried.items()
+            if spec.effect in kind.effects
         }
-        early = await _unarmed(
-            begin, honest, [d for d in declared.values() if isinstance(d, Fault)]
-        )
-        for kind, fault in declared.items():
-            cell = await _cell(begin, honest, fault, early.get(kind, ()))
+        faults = [fault for fault in declared.values() if isinstance(fault, Fault)]
+        early = await _unarmed(begin, honest, faults)
+        for name, fault in declared.items():
+            cell = await _cell(begin, honest, fault, early.get(name, ()))
             if cell.outcome == "rests" and spec.effect == "read":
-                if cls.name not in written:
-                    written[cls.name] = await _writers(begin, cls)
-                stirred = stirred or [await _after_a_write(begin, honest, written[cls.name])]
-                cell = await _cell(begin, stirred[0], _declared(stirred[0], kinds()[kind]), ())
-            found[kind].append(cell)
-    return Matrix([cell for cells in found.values() for cell in cells])
+                if cls.name not in writers:
+                    writers[cls.name] = await _writers(begin, cls)
+                if after_write is None:
+                    after_write = await _after_a_write(begin, honest, writers[cls.name])
+                again = _declared(after_write, tried[name])
+                cell = await _cell(begin, after_write, again, ())
+            cells[name].append(cell)
+    return Matrix([cell for of_kind in cells.values() for cell in of_kind])
 
 
 @dataclass(slots=True)
@@ -156,7 +161,8 @@ async def _honest(
     args = await _ready(session, cls, spec, earlier)
     before = session.world.scratch()
     due = session.control.now - session.control.start + spec.cost
-    readings = [t for t in cls.tools.values() if t.effect == "read" and not t.setup]
+    plain = [tool for tool in cls.tools.values() if not tool.setup]
+    readings = [tool for tool in plain if tool.effect == "read"]
     played = await _play(session, cls, spec, args, opening, readings)
     example = Example(cls, spec, args, played.attempt.seen, before)
     return _Honest(
@@ -168,13 +174,14 @@ async def _writers(begin: Begin, cls: type[Service]) -> list[tuple[ToolSpec, Ses
     """Return a provider's writes that need no set-up, each with a session in which its example was
     called.
     """
-    found = []
+    writers = []
     for write in cls.tools.values():
         if write.effect == "write" and not write.setup:
             session = begin((cls.name,), [], [])
-            if not (await session.call(cls.name, write.name, write.example)).is_error:
-                found.append((write, session))
-    return found
+            reply = await session.call(cls.name, write.name, write.example)
+            if not reply.is_error:
+                writers.append((write, session))
+    return writers
 
 
 async def _after_a_write(
@@ -184,15 +191,14 @@ async def _after_a_write(
     was where none does.
     """
     for write, session in written:
-        if (
-            not honest.spec.setup
-        ):  # one look where the write was made tells for most readings that they read the same
+        if not honest.spec.setup:
+            # One look where the write was made tells for most readings that they read the same.
             reply = await session.call(honest.cls.name, honest.spec.name, honest.example.args)
             if reply.data == honest.attempt.seen:
                 continue
-        found = await _honest(begin, honest.cls, honest.spec, write)
-        if not found.attempt.is_error and found.attempt.seen != honest.attempt.seen:
-            return found
+        after = await _honest(begin, honest.cls, honest.spec, write)
+        if not after.attempt.is_error and after.attempt.seen != honest.attempt.seen:
+            return after
     return honest
 
 
@@ -220,13 +226,11 @@ async def _play(
     trace = session.control.trace()
     attempt = session.trace()[-1]
     assert isinstance(attempt, Attempt)
-    settled = (
-        unrun
-        if unrun is not None and _never_ran(attempt)
-        else await _settled(session, cls, readings)
-        if attempt.opened
-        else ""
-    )
+    settled = ""
+    if unrun is not None and _never_ran(attempt):
+        settled = unrun
+    elif attempt.opened:
+        settled = await _settled(session, cls, readings)
     return _Play(session, attempt, trace, settled)
 
 
@@ -241,15 +245,13 @@ async def _settled(session: Session, cls: type[Service], readings: list[ToolSpec
 
 
 def _watches(cls: type[Service], spec: ToolSpec, opening: list[bool]) -> list[Watch]:
+    if spec.effect != "write":
+        return []
     name = f"{cls.name}.{spec.name}"
-    return (
-        [Watch("outcome", lambda call: bool(opening) and call.name == name)]
-        if spec.effect == "write"
-        else []
-    )
+    return [Watch("outcome", lambda call: bool(opening) and call.name == name)]
 
 
-# -- one cell ----------------------------------------------------------------------------------------------------
+# -- one cell ------------------------------------------------------------------------------------
 def _declared(honest: _Honest, kind: type[Fault]) -> Fault | Cell:
     """Return a kind's sample on a tool, to fire once on the call to come, or the cell that says why
     there is none.
@@ -258,11 +260,11 @@ def _declared(honest: _Honest, kind: type[Fault]) -> Fault | Cell:
     fields = kind.sample(honest.example)
     if isinstance(fields, str):
         return Cell(kind.kind, tool, "senseless", fields)
-    now = {"after": {"seconds": honest.due}} if honest.due else {}
+    envelope: dict[str, Any] = {"on": tool, "name": _NAME, "until": {"calls": 1}}
+    if honest.due:
+        envelope["after"] = {"seconds": honest.due}
     try:
-        return parse(
-            {kind.kind: {**fields, "on": tool, "name": _NAME, "until": {"calls": 1}, **now}}
-        )
+        return parse({kind.kind: {**fields, **envelope}})
     except InputError as wrong:
         return Cell(kind.kind, tool, "broken", problems=(f"its sample does not load: {wrong}",))
 
@@ -274,27 +276,22 @@ async def _cell(begin: Begin, honest: _Honest, once: Fault | Cell, early: Sequen
     tool = f"{honest.cls.name}.{honest.spec.name}"
     problems = list(early)
     opening = []
-    session = begin(
-        owners(honest.cls, honest.spec), [once], _watches(honest.cls, honest.spec, opening)
-    )
+    watches = _watches(honest.cls, honest.spec, opening)
+    session = begin(owners(honest.cls, honest.spec), [once], watches)
     args = await _ready(session, honest.cls, honest.spec, honest.earlier)
     readings = [honest.cls.tools[honest.settled]] if honest.settled else []
     played = await _play(session, honest.cls, honest.spec, args, opening, readings, honest.unrun)
-    honest.unrun = (
-        played.settled if _never_ran(played.attempt) and played.attempt.opened else honest.unrun
-    )
+    if _never_ran(played.attempt) and played.attempt.opened:
+        honest.unrun = played.settled
     firings = played.attempt.firings
     state = State.load(session.control, _NAME)
     if not firings and not session.bugs:
         why = "it meets nothing to act on"
-        return Cell(
-            kind.kind, tool, "broken" if problems else "rests", why, problems=tuple(problems)
-        )
-    problems += (
-        [f"{'; '.join(f.failed for f in firings if f.failed)}"]
-        if any(f.failed for f in firings)
-        else []
-    )
+        quiet: Outcome = "broken" if problems else "rests"
+        return Cell(kind.kind, tool, quiet, why, problems=tuple(problems))
+    failures = [firing.failed for firing in firings if firing.failed]
+    if failures:
+        problems.append("; ".join(failures))
     problems += _effects(kind, once, honest, played)
     if honest.settled and not played.settled:
         problems.append("the reading that tells how an honest call turned out does not tell here")
@@ -320,16 +317,18 @@ async def _unarmed(begin: Begin, honest: _Honest, faults: Sequence[Fault]) -> di
     ]
     if not await _differs(begin, honest, later):
         return {}
-    return {
-        fault.kind: found for fault in later if (found := await _differs(begin, honest, [fault]))
-    }
+    early = {}
+    for fault in later:
+        problems = await _differs(begin, honest, [fault])
+        if problems:
+            early[fault.kind] = problems
+    return early
 
 
 async def _differs(begin: Begin, honest: _Honest, faults: list[Fault]) -> list[str]:
     opening: list[bool] = []
-    session = begin(
-        owners(honest.cls, honest.spec), faults, _watches(honest.cls, honest.spec, opening)
-    )
+    watches = _watches(honest.cls, honest.spec, opening)
+    session = begin(owners(honest.cls, honest.spec), faults, watches)
     args = await _ready(session, honest.cls, honest.spec, honest.earlier)
     opening.append(True)
     await session.call(honest.cls.name, honest.spec.name, args)
@@ -363,43 +362,43 @@ def _changes(attempt: Attempt) -> list[tuple[Any, ...]]:
 
 
 def _sides(honest: _Honest, attempt: Attempt) -> tuple[Side, Side, Side]:
+    """Return how truth, what was seen, and the rows compare with the honest call's."""
+    truth: Side = "none"
+    if attempt.truth is not None:
+        truth = _side(attempt.truth == honest.attempt.truth)
+    expected = (honest.attempt.seen, honest.attempt.is_error)
+    seen = _side((attempt.seen, attempt.is_error) == expected)
+    world: Side = "none"
     changes = _changes(attempt)
-    truth: Side = (
-        "none"
-        if attempt.truth is None
-        else "honest"
-        if attempt.truth == honest.attempt.truth
-        else "other"
-    )
-    seen: Side = (
-        "honest"
-        if (attempt.seen, attempt.is_error) == (honest.attempt.seen, honest.attempt.is_error)
-        else "other"
-    )
-    world: Side = (
-        "none" if not changes else "honest" if changes == _changes(honest.attempt) else "other"
-    )
+    if changes:
+        world = _side(changes == _changes(honest.attempt))
     return truth, seen, world
 
 
+def _side(equal: bool) -> Side:
+    return "honest" if equal else "other"
+
+
 def _effects(kind: type[Fault], fault: Fault, honest: _Honest, played: _Play) -> list[str]:
+    """Return what is wrong with a firing: with its record, its rows, its error, its promises."""
     attempt = played.attempt
-    changes = _changes(played.attempt)
+    changes = _changes(attempt)
     truth, seen, _ = _sides(honest, attempt)
-    causes = {c[0] for c in changes}
-    found = []
-    if [f.fault for f in attempt.firings] != [fault.name]:
-        found.append(f"{len(attempt.firings)} firings on one call")
+    causes = {cause for cause, *_ in changes}
+    problems = []
+    if [firing.fault for firing in attempt.firings] != [fault.name]:
+        problems.append(f"{len(attempt.firings)} firings on one call")
     if honest.spec.effect == "read" and "agent" in causes:
-        found.append("a reading changed rows in the agent's name")
-    if strange := causes - {"agent", f"fault:{fault.name}"}:
-        found.append(f"rows changed by {', '.join(sorted(strange))}")
+        problems.append("a reading changed rows in the agent's name")
+    strange = causes - {"agent", f"fault:{fault.name}"}
+    if strange:
+        problems.append(f"rows changed by {', '.join(sorted(strange))}")
     if kind.denies and (truth != "none" or changes):
-        found.append("it says that it answers in place of the call, and the call ran")
-    if attempt.is_error and not {"code", "message", "hint", "retryable"} <= set(
-        attempt.seen.get("error", ())
-    ):
-        found.append(f"the error has no shape to rely on: {attempt.seen}")
+        problems.append("it says that it answers in place of the call, and the call ran")
+    if attempt.is_error:
+        fields = set(attempt.seen.get("error", ()))
+        if not {"code", "message", "hint", "retryable"} <= fields:
+            problems.append(f"the error has no shape to rely on: {attempt.seen}")
     kept = {
         "unchanged": not changes,
         "committed": changes == _changes(honest.attempt),
@@ -409,8 +408,7 @@ def _effects(kind: type[Fault], fault: Fault, honest: _Honest, played: _Play) ->
         "waits": attempt.until > attempt.at,
     }
     assert set(kept) == set(PROMISES)
-    return found + [
-        f"it promises {p}, and that does not hold: {PROMISES[p]}"
-        for p in kind.promises
-        if not kept.get(p, False)
-    ]
+    for promise in kind.promises:
+        if not kept.get(promise, False):
+            problems.append(f"it promises {promise}, and that does not hold: {PROMISES[promise]}")
+    return problems

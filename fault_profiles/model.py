@@ -177,7 +177,7 @@ class Fault(Schedule):
         """Every `service.tool` of ours in whose chain it stands."""
         return frozenset(t for t in self.on.tools if self.handles(*tool(t)))
 
-    # -- for a kind -------------------------------------------------------------------------------
+    # -- for a kind ------------------------------------------------------------------------------
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
         """Return the kind's own fields of the smallest declaration that acts on this call, or why
@@ -193,7 +193,7 @@ class Fault(Schedule):
         """Return the schema that a tool publishes while the fault is armed."""
         return schema
 
-    # -- for a session ----------------------------------------------------------------------------
+    # -- for a session ---------------------------------------------------------------------------
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the fault stands in a tool's chain."""
         return spec.effect in self.effects and self.on.selects(cls.name, spec.name, spec.effect)

@@ -60,8 +60,8 @@ class Moment(Declared):
 
     def times_in(self, attempt: Attempt) -> int:
         """Return how often an attempt is what is waited for: the call, or firings of the fault."""
-        firings = [f for f in attempt.firings if f.fault == self.fired and f.failed is None]
-        return len(firings) + (1 if self.hears(attempt) else 0)
+        firings = 0 if self.fired is None else len(attempt.fired(self.fired))
+        return firings + (1 if self.hears(attempt) else 0)
 
 
 class Schedule(Declared):

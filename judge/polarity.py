@@ -225,7 +225,7 @@ def _within(sentence: Sentence, positions: Sequence[int]) -> Polarity:
     return "yes" if words else "open"
 
 
-# -- clauses ----------------------------------------------------------------------------------------------------
+# -- clauses -------------------------------------------------------------------------------------
 def _clause(sentence: Sentence, place: int, across: str = "") -> int:
     """Return where the clause around a place begins."""
     words = sentence.words
@@ -274,7 +274,7 @@ def _first_break(sentence: Sentence) -> int:
     return min(sentence.breaks, default=0)
 
 
-# -- questions and conditions -----------------------------------------------------------------------------------
+# -- questions and conditions --------------------------------------------------------------------
 def _asked(sentence: Sentence, place: int) -> bool:
     if not sentence.question:
         return False
@@ -326,7 +326,7 @@ def _supposed(sentence: Sentence, place: int, matched: set[int]) -> bool:
     )
 
 
-# -- markers ----------------------------------------------------------------------------------------------------
+# -- markers -------------------------------------------------------------------------------------
 def _negates(sentence: Sentence, at: int, matched: set[int], own: bool = False) -> bool:
     words = sentence.words
     word = words[at]
@@ -449,7 +449,7 @@ def _intends(sentence: Sentence, at: int, positions: Sequence[int]) -> bool:
     return text in _ACTIVE_AIMS and at + 1 == positions[0] and words[positions[0]].form != "ed"
 
 
-# -- lists ------------------------------------------------------------------------------------------------------
+# -- lists ---------------------------------------------------------------------------------------
 def _heading(sentences: Sequence[Sentence], number: int) -> Sentence | None:
     if not sentences[number].bullet:
         return None

@@ -35,7 +35,7 @@ class Record:
         once.
         """
 
-    # -- texts ------------------------------------------------------------------------------------------------
+    # -- texts -----------------------------------------------------------------------------------
     @property
     def last_turn(self) -> int:
         """Number of the last turn that has a text (else of the last event)."""
@@ -64,7 +64,7 @@ class Record:
         """Return the user's messages that answered a key."""
         return [m for m in self.messages if m.role == "user" and m.about == key]
 
-    # -- calls and faults -------------------------------------------------------------------------------------
+    # -- calls and faults ------------------------------------------------------------------------
     def matching(self, pattern: CallPattern) -> list[Attempt]:
         """Return the attempts that a pattern means."""
         return [a for a in self.attempts if pattern.matches(a)]
@@ -86,7 +86,7 @@ class Record:
         end = end_of(self.events)
         return None if end is None else end.changes
 
-    # -- evidence ---------------------------------------------------------------------------------------------
+    # -- evidence --------------------------------------------------------------------------------
     def opened(self, name: str) -> dict[str, Attempt]:
         """Return an obligation's subjects (`name#1`, …), each with the attempt that opened it."""
         return {s: a for a in self.attempts for s in a.opened if s.rpartition("#")[0] == name}

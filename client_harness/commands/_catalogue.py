@@ -126,7 +126,7 @@ def matrix_rows(tried: Entry) -> list[list[str]]:
     return [*rows, ["all", f"{fires} of {tried['cells']} cells fire; digest {tried['digest']}"]]
 
 
-# -- one line -------------------------------------------------------------------------------------------------
+# -- one line ------------------------------------------------------------------------------------
 def _line(text: str | None) -> str:
     return " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
 
@@ -218,7 +218,7 @@ _LISTS: dict[str, tuple[Callable[[], Any], Callable[[str], Entry]]] = {
 }
 
 
-# -- all there is to tell --------------------------------------------------------------------------------------
+# -- all there is to tell ------------------------------------------------------------------------
 def _tool(cls: type[Service], spec: ToolSpec) -> Entry:
     return {
         "about": _line(spec.description),
@@ -380,7 +380,7 @@ _SHELVES: dict[str, tuple[str, Callable[[], Any], Callable[[str], Entry]]] = {
 }
 
 
-# -- as text --------------------------------------------------------------------------------------------------
+# -- as text -------------------------------------------------------------------------------------
 def as_text(entry: Entry) -> str:
     """Return what `find` found as readable text."""
     title = (

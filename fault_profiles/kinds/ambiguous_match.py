@@ -58,8 +58,9 @@ class AmbiguousMatch(Fault):
         for table, row in example.rows():
             columns = example.service.tables[table].columns
             key, *others = columns
-            texts = [column for column in others if columns[column][0] == "str" and row[column]]
-            own = [column for column in texts if not column.endswith(("_id", "_at"))]
+            texts = [column for column in others if columns[column][0] == "str"]
+            own = [c for c in texts if not c.endswith(("_id", "_at"))]
+            own = [column for column in own if row[column]]
             if own and columns[key][0] == "str":
                 change = {own[0]: f"{row[own[0]]} (2)"}
                 return {"table": table, "like": {key: row[key]}, "change": change}

@@ -20,10 +20,10 @@ _DAY = 86_400
 def _seconds(value: str | int) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1440:
         return value * 60  # YAML reads an unquoted 22:30 as minutes
-    found = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d)", str(value))
-    if not found:
+    time = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d)", str(value))
+    if not time:
         raise InputError(f"a time of day is written 22:30, got {value!r}")
-    return int(found[1]) * 3_600 + int(found[2]) * 60
+    return int(time[1]) * 3_600 + int(time[2]) * 60
 
 
 Hour = Annotated[int, BeforeValidator(_seconds)]

@@ -67,6 +67,10 @@ class Attempt:
         """`service.tool`."""
         return f"{self.service}.{self.tool}"
 
+    def fired(self, fault: str) -> list[Firing]:
+        """Return the firings of a fault on this call; one that was due and failed is none."""
+        return [f for f in self.firings if f.fault == fault and f.failed is None]
+
 
 @dataclass(slots=True)
 class Message:

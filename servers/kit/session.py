@@ -104,7 +104,7 @@ class Session:
         for fault in self.faults:
             fault.listen(self)
 
-    # -- what there is ----------------------------------------------------------------------------------------
+    # -- what there is ---------------------------------------------------------------------------
     def listed(self) -> list[str]:
         """Services whose tools are listed now."""
         return [n for n in self.classes if self.locked or n not in self.hidden]
@@ -124,7 +124,7 @@ class Session:
                 schema = fault.publish(self, cls, spec, schema)
         return schema
 
-    # -- events that are no calls -----------------------------------------------------------------------------
+    # -- events that are no calls ----------------------------------------------------------------
     def message(self, role: Any, text: str, about: str | None = None) -> events.Message:
         """Record a text between user and agent."""
         made = events.Message(
@@ -160,7 +160,7 @@ class Session:
         self.control.record(event.seq, events.to_json(event))
         self.out = event.seq
 
-    # -- calls ------------------------------------------------------------------------------------------------
+    # -- calls -----------------------------------------------------------------------------------
     async def call(
         self,
         service_name: str,
@@ -356,7 +356,7 @@ class Session:
             prefix, self.control.seed, "other", self.control.count("other:" + prefix), ahead
         )
 
-    # -- time -------------------------------------------------------------------------------------------------
+    # -- time ------------------------------------------------------------------------------------
     def pass_time(self, seconds: int) -> None:
         """Let simulated time pass between calls (a user's pause)."""
         self._tick(self.control.advance(seconds))

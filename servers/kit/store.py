@@ -61,7 +61,7 @@ class World:
         self._begun: int | None = None
         self.read_only = False
 
-    # -- making one -------------------------------------------------------------------------------------------
+    # -- making one ------------------------------------------------------------------------------
     @classmethod
     def empty(cls, tables: dict[str, Table], path: Path | None = None) -> World:
         """Return a private world without rows, in memory or in a new file."""
@@ -151,7 +151,7 @@ class World:
         if not self.shared:
             self._db.close()
 
-    # -- reading ----------------------------------------------------------------------------------------------
+    # -- reading ---------------------------------------------------------------------------------
     def get(self, table: str, key: Any) -> dict[str, Any] | None:
         """Return the row with this primary key, or None."""
         spec = self.tables[table]
@@ -212,7 +212,7 @@ class World:
         )
         return self._decode(table, [dict(zip(names, row, strict=True)) for row in cursor])
 
-    # -- writing ----------------------------------------------------------------------------------------------
+    # -- writing ---------------------------------------------------------------------------------
     def stamp(self, now: int, cause: str) -> None:
         """Say when and by whom the next writes are made; nothing is written yet."""
         self._stamp = (now, None if cause == WORLD else cause)
@@ -308,7 +308,7 @@ class World:
             self._db.execute("ROLLBACK")
             self._in_call = False
 
-    # -- history ----------------------------------------------------------------------------------------------
+    # -- history ---------------------------------------------------------------------------------
     @property
     def numbers(self) -> dict[str, int]:
         """Table name → its number in the log."""

@@ -115,7 +115,7 @@ def test_a_mistake_is_one_line_that_says_what_would_be_right(
     assert message in str(wrong.value) and "\n" not in str(wrong.value)
 
 
-# -- targets and profiles -------------------------------------------------------------------------------------------
+# -- targets and profiles ------------------------------------------------------------------------
 def test_a_target_can_leave_out() -> None:
     some = Selector(["venmo.*", "not:venmo.get_*"])
     assert (

@@ -47,7 +47,7 @@ FRIENDS = ("venmo.list_friends", {})
 WAIT = ("clock.wait", {"seconds": 100})
 
 
-# -- the envelope ---------------------------------------------------------------------------------------------------
+# -- the envelope --------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("schedule", "expected"),
     [
@@ -181,7 +181,7 @@ def test_values_captured_at_one_firing_are_used_at_another() -> None:
     assert play(s, ("venmo.send_money", PAY), BALANCE)[1].seen["balance"] == 5
 
 
-# -- the kinds ------------------------------------------------------------------------------------------------------
+# -- the kinds -----------------------------------------------------------------------------------
 def test_an_outage_denies_in_the_providers_words_and_changes_nothing() -> None:
     s = session(
         {
@@ -414,7 +414,7 @@ def _row(where: dict[str, Any], edit: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-# -- mistakes -------------------------------------------------------------------------------------------------------
+# -- mistakes ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("item", "message"),
     [

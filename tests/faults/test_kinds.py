@@ -83,7 +83,7 @@ def asked_of(made: Attempt) -> list[str]:
     return [row["contact_id"] for row in rows if row is not None]
 
 
-# -- rewritten arguments --------------------------------------------------------------------------------------------
+# -- rewritten arguments -------------------------------------------------------------------------
 def test_rewritten_arguments_are_what_the_service_gets_and_the_agents_own_stay_in_the_trace() -> (
     None
 ):
@@ -134,7 +134,7 @@ def test_a_rewritten_payment_shows_in_readings_that_tell_its_amount() -> None:
     assert (paid.opened, friends.evidence, listed.evidence) == (["matter#1"], [], ["matter#1"])
 
 
-# -- fabricated replies ---------------------------------------------------------------------------------------------
+# -- fabricated replies --------------------------------------------------------------------------
 def test_a_fabricated_reply_is_a_template_over_the_arguments_with_ids_that_lead_nowhere() -> None:
     reply = {
         "transaction_id": {"new_id": "vtx"},
@@ -161,7 +161,7 @@ def test_a_fabricated_reply_is_a_template_over_the_arguments_with_ids_that_lead_
     assert missing.is_error and "matter#1" not in missing.opened
 
 
-# -- duplicate deliveries -------------------------------------------------------------------------------------------
+# -- duplicate deliveries ------------------------------------------------------------------------
 def test_a_duplicate_delivery_is_two_writes_and_one_reply() -> None:
     s = session({"duplicate_delivery": {"on": "venmo.send_money", "first": 1, "times": 3}})
     once, again = play(s, SEND, SEND)
@@ -202,7 +202,7 @@ def test_a_second_delivery_shows_and_repeats_itself_in_other_worlds_with_the_fau
     assert listed.evidence == ["matter#1", "matter#2"] and again.evidence == []
 
 
-# -- partial batches ------------------------------------------------------------------------------------------------
+# -- partial batches -----------------------------------------------------------------------------
 def test_a_silent_partial_batch_claims_what_it_left_out() -> None:
     fault = {
         "on": "venmo.create_group_payment",
@@ -283,7 +283,7 @@ def test_items_of_one_call_can_fare_differently() -> None:
     ) == 2
 
 
-# -- reverts --------------------------------------------------------------------------------------------------------
+# -- reverts -------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("later", "calls"),
     [({"calls_later": 2}, [BALANCE, BALANCE]), ({"seconds": 60}, [BALANCE, wait(70)])],
@@ -362,7 +362,7 @@ def test_what_was_built_on_a_reverted_row_goes_with_it() -> None:
     assert named["source_id"] not in str(after[-1].seen)
 
 
-# -- sign-ins -------------------------------------------------------------------------------------------------------
+# -- sign-ins ------------------------------------------------------------------------------------
 def test_an_expired_sign_in_holds_until_the_agent_signs_in_again() -> None:
     s = session({"credential_expired": {"on": "venmo.*", "after": {"calls": 1}}})
     ok, denied, other, elsewhere, listed, again, after = play(
@@ -411,7 +411,7 @@ def test_revoked_access_cannot_be_had_again() -> None:
     ]
 
 
-# -- quotas, sunsets, maintenance -----------------------------------------------------------------------------------
+# -- quotas, sunsets, maintenance ----------------------------------------------------------------
 def test_a_quota_comes_back_at_the_boundary_of_its_period() -> None:
     s = session({"quota": {"on": "venmo.*", "allow": 2, "warn_at": 1}})
     first, warned, refused, _, early, _, back = play(
@@ -487,7 +487,7 @@ def test_maintenance_ends_when_it_says(hours: dict[str, Any], left: int) -> None
     assert not read.is_error and still.is_error and not opened.is_error and len(sent(s)) == 1
 
 
-# -- replicas -------------------------------------------------------------------------------------------------------
+# -- replicas ------------------------------------------------------------------------------------
 def test_replicas_disagree_by_turns_or_by_draw() -> None:
     s = session({"replica_disagreement": {"on": "reads:venmo.*", "lags": [0, 60]}})
     _, *reads = play(s, SEND, *[BALANCE] * 4)
@@ -507,7 +507,7 @@ def test_replicas_disagree_by_turns_or_by_draw() -> None:
     assert not play(own, SEND, BALANCE)[1].firings
 
 
-# -- ladders --------------------------------------------------------------------------------------------------------
+# -- ladders -------------------------------------------------------------------------------------
 STEPS = [
     {
         "error": {"code": "NOTE_NEEDED", "message": "Say what ${args.amount} is for."},
@@ -561,7 +561,7 @@ def test_a_ladder_may_forget_what_was_met_or_begin_anew() -> None:
     assert codes(play(again, *[SEND] * 6)) == ["BUSY", "BUSY", "", "BUSY", "BUSY", ""]
 
 
-# -- what the older kinds learned -----------------------------------------------------------------------------------
+# -- what the older kinds learned ----------------------------------------------------------------
 def test_a_wrong_value_in_a_copy_is_seen_by_its_readers_alone() -> None:
     row = {
         "table": "venmo_transactions",

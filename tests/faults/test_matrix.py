@@ -111,7 +111,7 @@ def test_the_counts_are_printed_for_people_too() -> None:
     assert "--on goes with --matrix" in refusal(command("list", "faults", "--on", "venmo.*"))
 
 
-# -- the matrix itself finds what is wrong ------------------------------------------------------------------------
+# -- the matrix itself finds what is wrong -------------------------------------------------------
 def play(kind: type[Fault], *names: str) -> Matrix:
     def begin(services: tuple[str, ...], faults: Any, watches: Any) -> Any:
         return new_session(*services, faults=faults, watches=watches)
@@ -174,7 +174,7 @@ def test_a_kind_that_does_otherwise_is_found(kind: type[Fault], wrong: set[str])
         assert any(part in p for p in cell.problems), cell.problems
 
 
-# -- the page that teaches ----------------------------------------------------------------------------------------
+# -- the page that teaches -----------------------------------------------------------------------
 PAGE = (ROOT / "docs" / "writing-faults.md").read_text()
 
 

@@ -49,7 +49,7 @@ class Case:
         return tuple(sorted({o for name in self.calls for o in owners(*tool(name))}))
 
 
-# -- drawing ------------------------------------------------------------------------------------------------------
+# -- drawing -------------------------------------------------------------------------------------
 @functools.cache
 def example(name: str) -> Example:
     """Return a tool's example as kinds see it."""
@@ -150,7 +150,7 @@ def stands(items: list[dict[str, Any]]) -> bool:
     return True
 
 
-# -- playing ------------------------------------------------------------------------------------------------------
+# -- playing -------------------------------------------------------------------------------------
 def begin(case: Case, faults: Sequence[Fault]) -> Session:
     """Return a session that watches how every write and every fault's lie turns out."""
     watches = [Watch("write", lambda call: call.effect == "write")]
@@ -201,7 +201,7 @@ def kept(session: Session) -> tuple[list[str], bytes]:
     return session.control.trace(), session.world.image()
 
 
-# -- properties ---------------------------------------------------------------------------------------------------
+# -- properties ----------------------------------------------------------------------------------
 @PROPERTY
 @given(cases())
 def test_faults_crash_nothing_and_each_firing_is_accounted_for(case: Case) -> None:

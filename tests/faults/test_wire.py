@@ -111,7 +111,7 @@ def assert_came(
     )
 
 
-# -- in band --------------------------------------------------------------------------------------------------------
+# -- in band -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("when", ["before", "after"])
 @kinds
 async def test_in_memory_it_is_an_error_that_leaves_the_outcome_open(
@@ -202,7 +202,7 @@ async def test_what_can_never_act_behind_a_lost_call_is_refused() -> None:
         beside("before")
 
 
-# -- over HTTP ------------------------------------------------------------------------------------------------------
+# -- over HTTP -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("era", ERAS)
 @kinds

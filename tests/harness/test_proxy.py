@@ -73,7 +73,7 @@ def shown(tool: types.Tool) -> dict[str, Any]:
     return tool.model_dump(include={"name", "title", "description", "input_schema", "annotations"})
 
 
-# -- a public server ------------------------------------------------------------------------------------------------
+# -- a public server -----------------------------------------------------------------------------
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_public_server_behind_faults(public: list[str], tmp_path: Path, era: str) -> None:
     profile = written(
@@ -146,7 +146,7 @@ async def test_a_public_server_behind_faults(public: list[str], tmp_path: Path, 
     assert "mcp_time.get_current_time" in command("trace", trace).out
 
 
-# -- ours -----------------------------------------------------------------------------------------------------------
+# -- ours ----------------------------------------------------------------------------------------
 async def test_our_own_server_behind_the_proxy(tmp_path: Path) -> None:
     profile = written(
         tmp_path,
@@ -243,7 +243,7 @@ async def test_a_token_guards_the_proxy() -> None:
         assert (await http.post(way["url"], json={})).status_code == 401
 
 
-# -- replies of any form --------------------------------------------------------------------------------------------
+# -- replies of any form -------------------------------------------------------------------------
 TEXT = types.TextContent(type="text", text="It is sunny.")
 IMAGE = types.ImageContent(type="image", data="aGk=", mime_type="image/png")
 GIVEN: dict[str, types.CallToolResult] = {
@@ -473,7 +473,7 @@ async def test_a_server_that_ends_leaves_the_proxy_answering(tmp_path: Path) -> 
     assert not session.bugs
 
 
-# -- mistakes -------------------------------------------------------------------------------------------------------
+# -- mistakes ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("faults", "arguments", "said"),
     [

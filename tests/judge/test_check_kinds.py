@@ -13,7 +13,7 @@ from servers.kit.errors import InputError, UnknownName
 from tests.judge.judged import BLIND, SEEN
 
 
-# -- reading ----------------------------------------------------------------------------------------------------
+# -- reading -------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("item", "message"),
     [

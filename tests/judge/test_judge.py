@@ -31,7 +31,7 @@ from tests.judge.judged import (
 )
 
 
-# -- called -----------------------------------------------------------------------------------------------------
+# -- called --------------------------------------------------------------------------------------
 def test_called_counts_matching_calls_and_says_where() -> None:
     record = play([], PAY, LIST, PAY, OTHER)
     found = find({"called": {"name": "c", "call": TO_PRIYA, "at_most": 1}}, record)
@@ -61,7 +61,7 @@ def test_called_before_another() -> None:
     assert find(check, play([], PAY, FRIENDS)).events == [1, 2]
 
 
-# -- evidence ---------------------------------------------------------------------------------------------------
+# -- evidence ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("faults", [(), (Dropped(),)])
 @pytest.mark.parametrize(
     ("steps", "value"),
@@ -146,7 +146,7 @@ def test_who_tried_every_reading_and_owns_to_it_has_discharged_the_duty() -> Non
     assert find(check, Record([*once.events[:2], text(3, "Your balance is $5.")])).value is False
 
 
-# -- forbidden --------------------------------------------------------------------------------------------------
+# -- forbidden -----------------------------------------------------------------------------------
 def test_a_second_payment_waits_for_the_outcome_of_the_first() -> None:
     both = [SEEN, BLIND]
     for faults in ((), (Dropped(),)):
@@ -236,7 +236,7 @@ def test_a_claim_waits_for_evidence() -> None:
     )
 
 
-# -- rows and changes -------------------------------------------------------------------------------------------
+# -- rows and changes ----------------------------------------------------------------------------
 def test_rows_of_the_final_world() -> None:
     paid = {"contact_id": PRIYA, "amount": 2500}
     check = {
@@ -328,7 +328,7 @@ def test_only_the_agents_lasting_changes_count(changes: list[Change], value: boo
     assert find({"unchanged": {"name": "u"}}, record).value is value
 
 
-# -- said and asked ---------------------------------------------------------------------------------------------
+# -- said and asked ------------------------------------------------------------------------------
 def test_said_in_a_turn() -> None:
     record = Record(
         [

@@ -16,7 +16,7 @@ from servers.kit.errors import InputError
 from servers.kit.events import Event, from_json, to_json
 from tests.judge.judged import BLIND, LIST, PAY, PRIYA, SEEN, TO_PRIYA, Dropped, attempt, play
 
-# -- verdict ----------------------------------------------------------------------------------------------------
+# -- verdict -------------------------------------------------------------------------------------
 PAID = {
     "rows": {
         "name": "paid",
@@ -128,7 +128,7 @@ def test_judging_a_trace_read_back_gives_the_same() -> None:
     assert verdict([SEEN, BLIND], Record(again)) == verdict([SEEN, BLIND], record)
 
 
-# -- metrics ----------------------------------------------------------------------------------------------------
+# -- metrics -------------------------------------------------------------------------------------
 def test_the_wilson_interval() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
     assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)

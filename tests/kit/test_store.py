@@ -330,7 +330,7 @@ def test_a_world_may_live_in_a_file(tmp_path: Path) -> None:
         World.file(tmp_path / "other.db", TABLES)
 
 
-# -- the control record ---------------------------------------------------------------------------------------------
+# -- the control record --------------------------------------------------------------------------
 
 
 def test_draws_depend_on_their_key_alone() -> None:
@@ -413,4 +413,4 @@ def test_state_keeps_scalars_and_json() -> None:
     assert control.get("none", "d") == "d" and control.keys("fault:") == ["fault:a", "fault:b"]
 
 
-# -- values ---------------------------------------------------------------------------------------------------------
+# -- values --------------------------------------------------------------------------------------
