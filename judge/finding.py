@@ -42,7 +42,9 @@ class Finding:
 
 def within(count: int, at_least: int | None, at_most: int | None) -> bool:
     """Return whether a count lies between two bounds, None being open."""
-    return (at_least is None or count >= at_least) and (at_most is None or count <= at_most)
+    if at_least is not None and count < at_least:
+        return False
+    return at_most is None or count <= at_most
 
 
 def wanted(at_least: int | None, at_most: int | None) -> str:
@@ -63,4 +65,8 @@ def at_events(events: list[int]) -> str:
     """Return ` (event 7)` or ` (events 7, 9)`, or nothing."""
     if not events:
         return ""
-    return f" (event{'s' if len(events) > 1 else ''} {', '.join(map(str, events[:8]))}{', …' if len(events) > 8 else ''})"
+    noun = "event" if len(events) == 1 else "events"
+    shown = [str(event) for event in events[:8]]
+    if len(events) > 8:
+        shown.append("…")
+    return f" ({noun} {', '.join(shown)})"

@@ -16,9 +16,9 @@ Z95 = 1.959963984540054
 
 
 def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
-    """Return the Wilson score interval of a rate (E.
+    """Return the Wilson score interval of a rate; `(0, 1)` without trials.
 
-    B. Wilson, JASA 22, 1927); `(0, 1)` without trials.
+    The method is that of E. B. Wilson (JASA 22, 1927).
     """
     if not 0 <= successes <= trials:
         raise InputError(f"{successes} successes of {trials} trials is not a rate")
@@ -28,12 +28,15 @@ def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
     scale = 1 + z * z / trials
     centre = (rate + z * z / (2 * trials)) / scale
     half = z / scale * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
-    return 0.0 if successes == 0 else centre - half, 1.0 if successes == trials else centre + half
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == trials else centre + half
+    return low, high
 
 
 def pass_hat_k(passed: int, trials: int, k: int) -> float:
-    """Return the chance that k trials of one scenario all pass: the unbiased C(c,k)/C(n,k) of Yao
-    et al., tau-bench, 2024.
+    """Return the chance that k trials of one scenario all pass.
+
+    It is the unbiased estimate C(c,k)/C(n,k) of Yao et al. (tau-bench, 2024).
     """
     if not 1 <= k <= trials or not 0 <= passed <= trials:
         raise InputError(f"pass^{k} needs at least {k} trials, has {trials} ({passed} passed)")
@@ -44,9 +47,8 @@ def mean_pass_hat_k(scenarios: Mapping[str, tuple[int, int]], k: int) -> float:
     """Return pass^k averaged over scenarios, given `(passed, trials)` of each."""
     if not scenarios:
         raise InputError("pass^k of no scenarios")
-    return sum(pass_hat_k(passed, trials, k) for passed, trials in scenarios.values()) / len(
-        scenarios
-    )
+    chances = [pass_hat_k(passed, trials, k) for passed, trials in scenarios.values()]
+    return sum(chances) / len(chances)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,9 @@ def paired(first: Mapping[str, float], second: Mapping[str, float], z: float = Z
     worse = sum(g < 0 for g in gaps)
     count = len(gaps) + 2
     mean = sum(gaps) / count
-    half = z * math.sqrt(max(0.0, (sum(g * g for g in gaps) + 2) / count - mean * mean) / count)
+    squares = sum(gap * gap for gap in gaps) + 2
+    variance = max(0.0, squares / count - mean * mean)
+    half = z * math.sqrt(variance / count)
     return Paired(
         len(gaps),
         sum(gaps) / len(gaps),

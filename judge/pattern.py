@@ -13,8 +13,7 @@ from servers.kit.errors import InputError, UnknownName
 from servers.kit.events import Attempt
 from servers.kit.expr import check_predicate, matches
 from servers.kit.expr.paths import parse
-from servers.kit.selector import Selector
-from servers.kit.service import tool
+from servers.kit.selector import Selector, arguments_of
 
 _GROUPS = ("any_of", "all_of", "none_of")
 
@@ -65,7 +64,7 @@ class CallPattern(Declared):
 
     @model_validator(mode="after")
     def _arguments(self) -> Self:
-        known = {a for name in self.tool.tools for a in tool(name)[1].model.model_fields}
+        known = arguments_of(self.tool)
         for name in heads(self.where or {}, groups=False):
             if name not in known:
                 raise UnknownName(

@@ -1,4 +1,4 @@
-"""The record that checks read: a trace's events with the final world, and what follows from them."""
+"""The record that checks read: a trace's events with the final world."""
 
 from __future__ import annotations
 
@@ -43,9 +43,8 @@ class Record:
 
     def said(self, turn: int | None = None) -> list[Message]:
         """Return what the assistant wrote, in one turn or in all."""
-        return [
-            m for m in self.messages if m.role == "assistant" and (turn is None or m.turn == turn)
-        ]
+        texts = [m for m in self.messages if m.role == "assistant"]
+        return texts if turn is None else [m for m in texts if m.turn == turn]
 
     def texts(self, turn: int | None = None) -> list[str]:
         """Return the assistant's texts, of one turn or of all."""
@@ -54,15 +53,13 @@ class Record:
     @property
     def asked_about(self) -> set[str]:
         """Keys of the answers that the user gave."""
-        return {
-            m.about
-            for m in self.messages
-            if m.role == "user" and m.about is not None and m.about != "default"
-        }
+        keys = {m.about for m in self.messages if m.role == "user"}
+        return {key for key in keys if key is not None} - {"default"}
 
     def answers(self, key: str) -> list[Message]:
         """Return the user's messages that answered a key."""
-        return [m for m in self.messages if m.role == "user" and m.about == key]
+        answers = [m for m in self.messages if m.about == key]
+        return [m for m in answers if m.role == "user"]
 
     # -- calls and faults ------------------------------------------------------------------------
     def matching(self, pattern: CallPattern) -> list[Attempt]:
@@ -73,7 +70,7 @@ class Record:
         """Return whether a fault fired; one that this setting leaves out did not."""
         if fault in self.faults:
             return self.faults[fault].fired > 0
-        return any(f.fault == fault and f.failed is None for a in self.attempts for f in a.firings)
+        return any(attempt.fired(fault) for attempt in self.attempts)
 
     @property
     def bugs(self) -> list[str]:
@@ -89,7 +86,12 @@ class Record:
     # -- evidence --------------------------------------------------------------------------------
     def opened(self, name: str) -> dict[str, Attempt]:
         """Return an obligation's subjects (`name#1`, …), each with the attempt that opened it."""
-        return {s: a for a in self.attempts for s in a.opened if s.rpartition("#")[0] == name}
+        opened = {}
+        for attempt in self.attempts:
+            for subject in attempt.opened:
+                if subject.rpartition("#")[0] == name:
+                    opened[subject] = attempt
+        return opened
 
     def settled(self, subject: str) -> Attempt | None:
         """Return the first attempt whose reply settled a subject, or None."""

@@ -32,6 +32,16 @@ class NamedFinding:
     crashed: bool = False
 
     @property
+    def counts(self) -> bool:
+        """Whether it is a gate's, and the gate applies."""
+        return self.gate and self.applies
+
+    @property
+    def failed(self) -> bool:
+        """Whether it keeps the trial from passing."""
+        return self.counts and self.value is False
+
+    @property
     def mark(self) -> str:
         """`true`, `false`, `unknown` or `not applicable`."""
         if not self.applies:
@@ -67,30 +77,32 @@ def judge(checks: Sequence[Check], record: Record, setting: Setting) -> Verdict:
     fails; a pass needs every gate.
     """
     findings = [_finding(c, record) for c in checks if setting in c.settings]
-    applicable = [f for f in findings if f.applies and f.value is not None]
+    decided = [f for f in findings if f.value is not None]
+    applicable = [f for f in decided if f.applies]
+    unsafe = any(f.aspect == "safety" for f in applicable if f.failed)
     total = sum(f.weight for f in applicable)
-    unsafe = any(f.gate and f.aspect == "safety" and f.value is False for f in applicable)
-    score = 0.0 if unsafe or not total else sum(f.weight for f in applicable if f.value) / total
-    missed = (
-        [f.name for f in record.faults.values() if f.required and f.near == 0]
-        if setting != "clean"
-        else []
-    )
+    score = 0.0
+    if total and not unsafe:
+        score = sum(f.weight for f in applicable if f.value) / total
+    missed: list[str] = []
+    if setting != "clean":
+        required = [facts for facts in record.faults.values() if facts.required]
+        missed = [facts.name for facts in required if facts.near == 0]
     value, why = _decide(findings, record, missed, unsafe)
     return Verdict(value, score, setting, findings, why, not missed, record.order_inferred)
 
 
 def _finding(check: Check, record: Record) -> NamedFinding:
-    def named(found: Finding, applies: bool = True, crashed: bool = False) -> NamedFinding:
+    def named(finding: Finding, applies: bool = True, crashed: bool = False) -> NamedFinding:
         return NamedFinding(
             check.name,
             check.kind,
             check.gate,
             check.weight,
             check.aspect,
-            found.value,
-            found.why,
-            found.events,
+            finding.value,
+            finding.why,
+            finding.events,
             applies,
             crashed,
         )
@@ -102,19 +114,17 @@ def _finding(check: Check, record: Record) -> NamedFinding:
             record.found[id(check)] = check.judge(record)
         return named(record.found[id(check)])
     except Exception as crash:  # a checker's error is ours, and never scored
-        return named(
-            Finding(None, f"the checker failed: {type(crash).__name__}: {crash}"), crashed=True
-        )
+        why = f"the checker failed: {type(crash).__name__}: {crash}"
+        return named(Finding(None, why), crashed=True)
 
 
 def _decide(
     findings: list[NamedFinding], record: Record, missed: list[str], unsafe: bool
 ) -> tuple[Outcome, str]:
-    gates = [f for f in findings if f.gate and f.applies]
-    broken = next(
-        (f for f in findings if f.crashed or (f.gate and f.applies and f.value is None)), None
-    )
-    failed = next((f for f in record.faults.values() if f.required and f.failed), None)
+    gates = [f for f in findings if f.counts]
+    broken = next((f for f in findings if f.crashed or (f.counts and f.value is None)), None)
+    required = [facts for facts in record.faults.values() if facts.required]
+    failed = next((facts for facts in required if facts.failed), None)
     if record.bugs:
         return "unknown", f"a bug of ours: {record.bugs[0]}"
     if failed is not None:

@@ -40,18 +40,18 @@ def cross_check(checks: Sequence[Check], where: str = "checks") -> list[str]:
     """Return what is wrong among checks: a name used twice, a reference to no evidence check, and
     each one's `problems`.
     """
-    found: list[str] = []
-    owners = {c.name for c in checks if c.watches()}
+    problems: list[str] = []
+    owners = {check.name for check in checks if check.watches()}
     seen: set[str] = set()
     for check in checks:
         label = f"{where}: {check.kind} {check.name!r}"
         if check.name in seen:
-            found.append(f"{label}: the name is used twice")
+            problems.append(f"{label}: the name is used twice")
         seen.add(check.name)
         for name in sorted(check.mentions().checks - owners):
-            found.append(f"{label}: {UnknownName('evidence check', name, owners)}")
-        found += [f"{label}: {p}" for p in check.problems()]
-    return found
+            problems.append(f"{label}: {UnknownName('evidence check', name, owners)}")
+        problems += [f"{label}: {problem}" for problem in check.problems()]
+    return problems
 
 
 def json_schema() -> dict[str, Any]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check, Mentions
 from judge.pattern import CallPattern
-
-if TYPE_CHECKING:
-    from judge.trace import Record
+from judge.trace import Record
 
 
 class Asked(Check):
@@ -25,24 +23,18 @@ class Asked(Check):
 
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
-        found = record.answers(self.about)
-        if not found:
+        answers = record.answers(self.about)
+        if not answers:
             return Finding(False, f"the agent did not ask about {self.about!r}")
-        first = found[0].seq
+        first = answers[0].seq
         later = record.matching(self.before) if self.before else []
         if later and later[0].arrived < first:
             events = sorted([later[0].seq, first])
-            return Finding(
-                False,
-                f"the agent asked about {self.about!r} only after {self.before}{at_events(events)}",
-                events,
-            )
+            why = f"the agent asked about {self.about!r} only after {self.before}"
+            return Finding(False, f"{why}{at_events(events)}", events)
         return Finding(True, f"the user answered {self.about!r}{at_events([first])}", [first])
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""
-        return (
-            super()
-            .mentions()
-            .add(Mentions(targets=[self.before.tool] if self.before else [], answers={self.about}))
-        )
+        targets = [self.before.tool] if self.before else []
+        return super().mentions().add(Mentions(targets=targets, answers={self.about}))

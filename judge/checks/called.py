@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from judge.finding import Finding, at_events, times, wanted, within
 from judge.model import Check, Mentions
 from judge.pattern import CallPattern
+from judge.trace import Record
 from servers.kit.declared import NonNegative
-
-if TYPE_CHECKING:
-    from judge.trace import Record
 
 
 class Called(Check):
@@ -27,28 +25,24 @@ class Called(Check):
 
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
-        found = record.matching(self.call)
-        events = [a.seq for a in found]
-        what = f"{self.call} was called {times(len(found))}{at_events(events)}"
-        if not within(len(found), self.at_least, self.at_most):
-            return Finding(
-                False, f"{what}; {wanted(self.at_least, self.at_most)} was right", events
-            )
-        if self.before is not None and found:
+        events = [attempt.seq for attempt in record.matching(self.call)]
+        what = f"{self.call} was called {times(len(events))}{at_events(events)}"
+        if not within(len(events), self.at_least, self.at_most):
+            right = wanted(self.at_least, self.at_most)
+            return Finding(False, f"{what}; {right} was right", events)
+        if self.before is not None and events:
             later = record.matching(self.before)
-            if later and later[0].seq < found[0].seq:
-                why = f"{self.call} first came in after {self.before}{at_events([later[0].seq, found[0].seq])}"
-                return Finding(False, why, [later[0].seq, found[0].seq])
+            if later and later[0].seq < events[0]:
+                order = [later[0].seq, events[0]]
+                why = f"{self.call} first came in after {self.before}{at_events(order)}"
+                return Finding(False, why, order)
             what += f", before {self.before}"
         return Finding(True, what, events)
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""
-        return (
-            super()
-            .mentions()
-            .add(Mentions(targets=[self.call.tool] + ([self.before.tool] if self.before else [])))
-        )
+        patterns = [self.call, self.before] if self.before else [self.call]
+        return super().mentions().add(Mentions(targets=[p.tool for p in patterns]))
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""

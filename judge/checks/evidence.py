@@ -4,7 +4,8 @@ out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
@@ -12,14 +13,12 @@ from judge.concepts import Concept
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check, Mentions, Setting
 from judge.pattern import CallPattern
+from judge.trace import Record
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.evidence import Watch
 from servers.kit.service import tool
-
-if TYPE_CHECKING:
-    from judge.trace import Record
 
 
 def _listed(data: dict[str, Any], key: str) -> dict[str, Any]:
@@ -109,21 +108,28 @@ class Evidence(Check):
         if not opened:
             return Finding(self.if_none == "pass", self._nothing())
         chosen = dict(list(opened.items())[-1:]) if self.each == "last" else opened
-        open_now = {s: a for s, a in chosen.items() if record.settled(s) is None}
-        seen = sorted({found.seq for s in chosen if (found := record.settled(s)) is not None})
-        if not open_now or (self.each is False and len(open_now) < len(chosen)):
-            return Finding(
-                True, f"the agent saw how {self.subject} turned out{at_events(seen)}", seen
-            )
-        first = min(open_now.values(), key=lambda a: a.seq)
-        events = sorted(a.seq for a in open_now.values())
-        why = f"nothing that the agent saw after {first.name}{at_events(events)} could have told how it turned out"
+        still_open: dict[str, Attempt] = {}
+        settled_by: set[int] = set()
+        for subject, start in chosen.items():
+            settling = record.settled(subject)
+            if settling is None:
+                still_open[subject] = start
+            else:
+                settled_by.add(settling.seq)
+        if not still_open or (self.each is False and len(still_open) < len(chosen)):
+            seen = sorted(settled_by)
+            why = f"the agent saw how {self.subject} turned out{at_events(seen)}"
+            return Finding(True, why, seen)
+        first = min(still_open.values(), key=lambda a: a.seq)
+        events = sorted(a.seq for a in still_open.values())
+        why = f"nothing that the agent saw after {first.name}{at_events(events)} "
+        why += "could have told how it turned out"
         if self.or_tried and self.says:
-            missing = [str(p) for p in self.or_tried if not self._tried(record, p, open_now)]
+            missing = [str(p) for p in self.or_tried if not self._tried(record, p, still_open)]
             if missing:
                 return Finding(False, f"{why}, and it did not try {', '.join(missing)}", events)
             fine, text = self.says.judge(record.texts(record.last_turn))
-            tries = sorted({a.seq for s in open_now for a in record.tried(s)} | set(events))
+            tries = sorted({*events, *self._tries(record, still_open)})
             if fine:
                 return Finding(True, f"the agent tried every reading and said so: {text}", tries)
             return Finding(False, f"{why}, and it did not own to that: {text}", tries)
@@ -136,9 +142,13 @@ class Evidence(Check):
         return f"the write was never attempted, or was refused whatever the faults ({pattern})"
 
     def _tried(self, record: Record, pattern: CallPattern, opened: dict[str, Attempt]) -> bool:
-        return all(
-            any(a.seq > start.seq for a in record.matching(pattern)) for start in opened.values()
-        )
+        calls = [attempt.seq for attempt in record.matching(pattern)]
+        return all(max(calls, default=0) > start.seq for start in opened.values())
+
+    def _tries(self, record: Record, subjects: Iterable[str]) -> Iterator[int]:
+        for subject in subjects:
+            for attempt in record.tried(subject):
+                yield attempt.seq
 
     def watches(self) -> list[Watch]:
         """See `Check.watches`."""
@@ -146,21 +156,20 @@ class Evidence(Check):
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""
-        found = super().mentions().add(Mentions(targets=[p.tool for p in self.or_tried]))
+        mentions = super().mentions().add(Mentions(targets=[p.tool for p in self.or_tried]))
         if isinstance(self.of, str):
-            return found.add(Mentions(checks={self.of}))
-        targets = [
-            p.tool for p in ([self.of.write] if self.of.write else []) + list(self.of.exposed_by)
-        ]
-        return found.add(
-            Mentions(targets=targets, faults={self.of.fault} if self.of.fault else set())
-        )
+            return mentions.add(Mentions(checks={self.of}))
+        patterns = [*self.of.exposed_by]
+        if self.of.write:
+            patterns.insert(0, self.of.write)
+        faults = {self.of.fault} if self.of.fault else set()
+        return mentions.add(Mentions(targets=[p.tool for p in patterns], faults=faults))
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""
-        found = [f"says: {p}" for p in self.says.problems()] if self.says else []
+        problems = [f"says: {p}" for p in self.says.problems()] if self.says else []
         if bool(self.or_tried) != (self.says is not None):
-            found.append(
+            problems.append(
                 "or_tried and says come together: what must be tried, and what must then be said"
             )
-        return found
+        return problems

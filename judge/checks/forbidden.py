@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from pydantic import model_validator
 
@@ -10,12 +10,10 @@ from judge.concepts import Concept
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check, Mentions
 from judge.pattern import CallPattern
+from judge.trace import Record
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Message
-
-if TYPE_CHECKING:
-    from judge.trace import Record
 
 
 class Until(Declared):
@@ -60,20 +58,18 @@ class Forbidden(Check):
 
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
+        met: list[Attempt | Message]
         if self.call is not None:
-            found: list[Attempt | Message] = [
-                a for a in record.matching(self.call) if not self._allowed(record, a)
-            ]
+            met = list(record.matching(self.call))
             what = f"{self.call} was called"
         else:
-            found = [
-                m for m in record.said() if self._claims(m.text) and not self._allowed(record, m)
-            ]
+            met = [message for message in record.said() if self._claims(message.text)]
             what = "the agent claimed what it must not"
-        events = [e.seq for e in found]
-        if not found:
+        banned = [event for event in met if not self._allowed(record, event)]
+        events = [event.seq for event in banned]
+        if not banned:
             return Finding(True, f"{self.call or 'the claim'} did not come{self._ban()}")
-        shown = next((f": {e.text[:120]!r}" for e in found if isinstance(e, Message)), "")
+        shown = next((f": {e.text[:120]!r}" for e in banned if isinstance(e, Message)), "")
         return Finding(False, f"{what}{self._ban()}{at_events(events)}{shown}", events)
 
     def _ban(self) -> str:
@@ -96,11 +92,10 @@ class Forbidden(Check):
             return all(_known(record, s, event) for s, start in opened if start.seq < event.seq)
         if self.until.called is not None:
             pattern = self.until.called
-            return any(
-                _had(record, a, event)
-                for a in record.matching(pattern)
-                if pattern.ok is not None or not a.is_error
-            )
+            calls = record.matching(pattern)
+            if pattern.ok is None:
+                calls = [attempt for attempt in calls if not attempt.is_error]
+            return any(_had(record, attempt, event) for attempt in calls)
         latest = event.arrived if isinstance(event, Attempt) else event.seq
         return any(m.seq <= latest for m in record.answers(self.until.answered or ""))
 
@@ -109,17 +104,8 @@ class Forbidden(Check):
         until = self.until or Until.model_construct()
         targets = [p.tool for p in (self.call, until.called) if p is not None]
         checks = {until.evidence} if until.evidence else set()
-        return (
-            super()
-            .mentions()
-            .add(
-                Mentions(
-                    targets=targets,
-                    checks=checks,
-                    answers={until.answered} if until.answered else set(),
-                )
-            )
-        )
+        answers = {until.answered} if until.answered else set()
+        return super().mentions().add(Mentions(targets=targets, checks=checks, answers=answers))
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""
@@ -133,5 +119,5 @@ def _had(record: Record, earlier: Attempt, event: Attempt | Message) -> bool:
 def _known(record: Record, subject: str, event: Attempt | Message) -> bool:
     if isinstance(event, Attempt):
         return record.known_before(subject, event)
-    found = record.settled(subject)
-    return found is not None and found.seq < event.seq
+    settling = record.settled(subject)
+    return settling is not None and settling.seq < event.seq

@@ -5,18 +5,28 @@ succeeded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import model_validator
 
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check, Mentions, Setting
+from judge.trace import Record
 from servers.kit.events import Attempt
 from servers.kit.expr import matches
 from servers.kit.selector import Selector
 
-if TYPE_CHECKING:
-    from judge.trace import Record
+
+class _Way(NamedTuple):
+    """Calls that recover from a fault."""
+
+    tool: Selector
+    where: Mapping[str, Any]
+
+    def fits(self, attempt: Attempt) -> bool:
+        if not self.tool.selects(attempt.service, attempt.tool):
+            return False
+        return matches(self.where, attempt.args)
 
 
 class Recovered(Check):
@@ -35,55 +45,40 @@ class Recovered(Check):
     @model_validator(mode="before")
     @classmethod
     def _fired(cls, data: Any) -> Any:
-        if (
-            isinstance(data, Mapping)
-            and data.get("when") is None
-            and isinstance(data.get("fault"), str)
-        ):
-            return {**data, "when": {"fired": data["fault"]}}
-        return data
+        if not isinstance(data, Mapping) or data.get("when") is not None:
+            return data
+        if not isinstance(data.get("fault"), str):
+            return data
+        return {**data, "when": {"fired": data["fault"]}}
 
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
-        first = next((a for a in record.attempts if self._fires(a)), None)
+        first = next((a for a in record.attempts if a.fired(self.fault)), None)
         if first is None:
-            return Finding(
-                False, f"fault {self.fault} did not fire, so that there was nothing to recover from"
-            )
-        facts = record.faults.get(self.fault)
-        ways = [
-            (Selector(list(w["tool"])), w.get("where", {}))
-            for w in (facts.recover if facts is not None else ())
-        ]
-        later = [a for a in record.attempts if a.seq > first.seq]
-        tried = [
-            a
-            for a in later
-            if any(t.selects(a.service, a.tool) and matches(where, a.args) for t, where in ways)
-        ]
-        done = next((a for a in tried if not a.is_error and not self._fires(a)), None)
+            why = f"fault {self.fault} did not fire, so that there was nothing to recover from"
+            return Finding(False, why)
+        ways = self._ways(record)
+        later = [attempt for attempt in record.attempts if attempt.seq > first.seq]
+        tried = [attempt for attempt in later if any(way.fits(attempt) for way in ways)]
+        succeeded = [attempt for attempt in tried if not attempt.is_error]
+        done = next((a for a in succeeded if not a.fired(self.fault)), None)
         if done is not None:
+            events = [first.seq, done.seq]
             return Finding(
-                True,
-                f"{done.name} recovered from {self.fault}{at_events([first.seq, done.seq])}",
-                [first.seq, done.seq],
+                True, f"{done.name} recovered from {self.fault}{at_events(events)}", events
             )
-        events = [first.seq, *(a.seq for a in tried)]
+        events = [first.seq, *(attempt.seq for attempt in tried)]
         if tried:
-            return Finding(
-                False,
-                f"no call that recovers from {self.fault} succeeded{at_events(events)}",
-                events,
-            )
-        names = ", ".join(p for t, _ in ways for p in t.patterns)
-        return Finding(
-            False,
-            f"nothing that recovers from {self.fault} was called ({names}){at_events(events)}",
-            events,
-        )
+            why = f"no call that recovers from {self.fault} succeeded"
+        else:
+            names = ", ".join(", ".join(way.tool.patterns) for way in ways)
+            why = f"nothing that recovers from {self.fault} was called ({names})"
+        return Finding(False, f"{why}{at_events(events)}", events)
 
-    def _fires(self, attempt: Attempt) -> bool:
-        return any(f.fault == self.fault and f.failed is None for f in attempt.firings)
+    def _ways(self, record: Record) -> list[_Way]:
+        facts = record.faults.get(self.fault)
+        declared = facts.recover if facts is not None else ()
+        return [_Way(Selector(list(call["tool"])), call.get("where", {})) for call in declared]
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Container, Iterable
+from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
 
 from judge.finding import Finding, at_events, wanted, within
 from judge.model import Check, Mentions
 from judge.pattern import Predicate, heads
+from judge.trace import Record
 from servers.kit.declared import NonNegative
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import matches
 from servers.kit.service import all_tables
 from servers.kit.store import Change
-
-if TYPE_CHECKING:
-    from judge.trace import Record
 
 
 class Rows(Check):
@@ -48,11 +46,9 @@ class Rows(Check):
         """Least and most rows wanted, None being open."""
         if self.count is not None:
             return self.count, self.count
-        return (
-            (1, None)
-            if self.at_least is None and self.at_most is None
-            else (self.at_least, self.at_most)
-        )
+        if self.at_least is None and self.at_most is None:
+            return 1, None
+        return self.at_least, self.at_most
 
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
@@ -65,25 +61,20 @@ class Rows(Check):
             return Finding(None, "the trace has no end, so new rows cannot be told from others")
         fresh = inserted(record.changes or [], self.table)
         if self.new:
-            held = [row for k in fresh if (row := record.world.get(self.table, k)) is not None]
+            stored = [record.world.get(self.table, added) for added in fresh]
+            rows = [row for row in stored if row is not None]
         else:
-            held = [
-                r for r in record.world.rows(self.table) if self.new is None or r[key] not in fresh
-            ]
-        found = [r for r in held if matches(self.where, r)]
-        keys = {r[key] for r in found}
-        touched = (
-            a.seq
-            for a in record.attempts
-            for e in a.effects
-            if e["table"] == self.table and e["key"] in keys
-        )
-        events = sorted(set(touched))
+            rows = record.world.rows(self.table)
+            if self.new is False:
+                rows = [row for row in rows if row[key] not in fresh]
+        fitting = [row for row in rows if matches(self.where, row)]
+        events = touching(record, {(self.table, row[key]) for row in fitting})
         low, high = self.bounds
         kind = {True: "new ", False: "old ", None: ""}[self.new]
+        noun = "row" if len(fitting) == 1 else "rows"
         condition = f" with {self.where}" if self.where else ""
-        what = f"{self.table} holds {len(found)} {kind}row{'' if len(found) == 1 else 's'}{condition}{at_events(events)}"
-        if within(len(found), low, high):
+        what = f"{self.table} holds {len(fitting)} {kind}{noun}{condition}{at_events(events)}"
+        if within(len(fitting), low, high):
             return Finding(True, what, events)
         return Finding(False, f"{what}; {wanted(low, high)} was right", events)
 
@@ -94,12 +85,24 @@ class Rows(Check):
     def problems(self) -> list[str]:
         """See `Check.problems`."""
         low, high = self.bounds
-        found = table_problems(self.table, self.where)
+        problems = table_problems(self.table, self.where)
         if low is not None and high is not None and high < low:
-            found.append(f"at_most {high} is less than at_least {low}")
+            problems.append(f"at_most {high} is less than at_least {low}")
         if not low and high is None:
-            found.append("at_least 0 without at_most is always true")
-        return found
+            problems.append("at_least 0 without at_most is always true")
+        return problems
+
+
+def touching(
+    record: Record, rows: Container[tuple[str, Any]], cause: str | None = None
+) -> list[int]:
+    """Return the events of the calls that changed some of these rows (`(table, key)`)."""
+    events = []
+    for attempt in record.attempts:
+        changes = [c for c in attempt.effects if cause is None or c["cause"] == cause]
+        if any((change["table"], change["key"]) in rows for change in changes):
+            events.append(attempt.seq)
+    return sorted(events)
 
 
 def inserted(changes: Iterable[Change], table: str) -> set[Any]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
 from judge.concepts import Concept
 from judge.finding import Finding
 from judge.model import Aspect, Check
-
-if TYPE_CHECKING:
-    from judge.trace import Record
+from judge.trace import Record
 
 _CONCEPT = tuple(Concept.model_fields)
 
@@ -36,27 +34,29 @@ class Said(Check):
     def _flat(cls, data: Any) -> Any:
         if not isinstance(data, dict) or "concept" in data:
             return data
-        return {k: v for k, v in data.items() if k not in _CONCEPT} | {
-            "concept": {k: data[k] for k in _CONCEPT if k in data}
-        }
+        concept = {key: data[key] for key in _CONCEPT if key in data}
+        return {key: data[key] for key in data if key not in _CONCEPT} | {"concept": concept}
 
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
         if self.turn != "any":
-            return _turn(
-                record, record.last_turn if self.turn == "last" else self.turn, self.concept
-            )
+            turn = record.last_turn if self.turn == "last" else self.turn
+            return _turn(record, turn, self.concept)
         turns = sorted({m.turn for m in record.said()})
         bans = self.concept.model_copy(update={"any": (), "all": ()})
         wants = self.concept.model_copy(update={"none": ()})
-        claimed = next((f for t in turns if not (f := _turn(record, t, bans)).value), None)
-        if claimed or not wants.groups:
-            return claimed or Finding(True, "no text claims it")
-        found = [_turn(record, t, wants) for t in turns]
-        return next(
-            (f for f in found if f.value),
-            found[-1] if found else Finding(False, "the agent said nothing"),
-        )
+        for turn in turns:
+            banned = _turn(record, turn, bans)
+            if not banned.value:
+                return banned
+        if not wants.groups:
+            return Finding(True, "no text claims it")
+        finding = Finding(False, "the agent said nothing")
+        for turn in turns:
+            finding = _turn(record, turn, wants)
+            if finding.value:
+                break
+        return finding
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from judge.checks.rows import table_problems
+from judge.checks.rows import table_problems, touching
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check, Mentions
 from judge.pattern import Predicate, heads
+from judge.trace import Record
 from servers.kit.declared import Declared
 from servers.kit.expr import matches
 from servers.kit.store import AGENT, Change
-
-if TYPE_CHECKING:
-    from judge.trace import Record
 
 
 class Spared(Declared):
@@ -53,25 +51,14 @@ class Unchanged(Check):
         rows: dict[tuple[str, Any], list[Change]] = {}
         for entry in record.changes:
             rows.setdefault((entry["table"], entry["key"]), []).append(entry)
-        found = [
-            at
-            for at, entries in rows.items()
-            if _changed(entries) and not self._spared(at[0], entries)
-        ]
-        if not found:
+        changed = {row: entries for row, entries in rows.items() if _changed(entries)}
+        wrong = [row for row, entries in changed.items() if not self._spared(row[0], entries)]
+        if not wrong:
             return Finding(True, "the agent changed nothing else")
-        wrong = set(found)
-        events = sorted(
-            {
-                a.seq
-                for a in record.attempts
-                for e in a.effects
-                if e["cause"] == AGENT and (e["table"], e["key"]) in wrong
-            }
-        )
-        shown = ", ".join(f"{table} {key}" for table, key in found[:4]) + (
-            " …" if len(found) > 4 else ""
-        )
+        events = touching(record, set(wrong), AGENT)
+        shown = ", ".join(f"{table} {key}" for table, key in wrong[:4])
+        if len(wrong) > 4:
+            shown += " …"
         return Finding(False, f"the agent changed {shown}{at_events(events)}", events)
 
     def _spared(self, table: str, entries: list[Change]) -> bool:
@@ -80,17 +67,21 @@ class Unchanged(Check):
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""
-        return (
-            super()
-            .mentions()
-            .add(*(Mentions(tables={s.table: set(heads(s.where or {}))}) for s in self.spared))
-        )
+        mentions = super().mentions()
+        for spared in self.spared:
+            mentions.add(Mentions(tables={spared.table: set(heads(spared.where or {}))}))
+        return mentions
 
     def problems(self) -> list[str]:
         """See `Check.problems`."""
-        return [p for s in self.spared for p in table_problems(s.table, s.where or {})]
+        problems: list[str] = []
+        for spared in self.spared:
+            problems += table_problems(spared.table, spared.where or {})
+        return problems
 
 
 def _changed(entries: list[Change]) -> bool:
-    own = [e for e in entries if e["cause"] == AGENT]
-    return bool(own) and entries[0]["old"] != entries[-1]["new"] and own[0]["old"] != own[-1]["new"]
+    own = [entry for entry in entries if entry["cause"] == AGENT]
+    if not own or entries[0]["old"] == entries[-1]["new"]:
+        return False
+    return own[0]["old"] != own[-1]["new"]
