@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from fault_profiles.model import check_together
 from fault_profiles.model import parse as parse_fault
 from judge import checks as check_kinds
 from scenarios.model import Scenario
-from scenarios.script import check_names, flat
+from scenarios.script import Step, check_names, flat
 from scenarios.worlds import build
 from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.service import Service, known_tables, narrowed, service
+from servers.kit.tables import Table
 from servers.kit.yaml import read
 
 SUITES = Path(__file__).parent / "suites"
@@ -31,32 +33,43 @@ MOST_TOOLS = 128
 @functools.cache
 def index() -> dict[str, Path]:
     """Return the shipped scenarios: id → file."""
-    return {
-        p.relative_to(SUITES).with_suffix("").as_posix(): p
-        for p in sorted(SUITES.rglob("*.yaml"))
-        if not p.name.startswith("_")
-    }
+    return {_id(path): path for path in _scenarios_below(SUITES)}
+
+
+def _scenarios_below(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*.yaml")) if not path.name.startswith("_")]
+
+
+def _id(path: Path) -> str:
+    return path.relative_to(SUITES).with_suffix("").as_posix()
+
+
+def _inside(folder: str) -> list[str]:
+    """Return the ids of the shipped scenarios in a folder of `suites/`, at any depth."""
+    return [name for name in index() if name.startswith(folder + "/")]
 
 
 def suites() -> dict[str, list[str]]:
-    """Return suite → scenario ids: each folder is one, `_<suite>.yaml` beside them lists ids or
-    folders of a mixed one.
+    """Return suite → scenario ids.
+
+    Each folder is a suite; a file `_<suite>.yaml` beside them lists ids or folders of a mixed one.
     """
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for name in index():
-        found.setdefault(name.partition("/")[0], []).append(name)
+        members.setdefault(name.partition("/")[0], []).append(name)
     for path in sorted(SUITES.glob("_*.yaml")):
         listed = read(path)
         if not isinstance(listed, list):
             raise InputError(f"{path}: a suite is a list of scenario ids or folders")
-        found[path.stem.removeprefix("_")] = [
-            n for item in listed for n in _members(str(item), path)
-        ]
-    return dict(sorted(found.items()))
+        suite: list[str] = []
+        for item in listed:
+            suite += _members(str(item), path)
+        members[path.stem.removeprefix("_")] = suite
+    return dict(sorted(members.items()))
 
 
 def _members(item: str, path: Path) -> list[str]:
-    picked = [n for n in index() if n == item or n.startswith(item + "/")]
+    picked = [item] if item in index() else _inside(item)
     if not picked:
         raise UnknownName("scenario", item, index(), str(path))
     return picked
@@ -68,33 +81,28 @@ def resolve(names: list[str]) -> list[str | Path]:
     Raises `UnknownName`.
     """
     groups = suites()
-    found = []
+    scenarios: list[str | Path] = []
     for name in names:
         path = Path(name)
         if name in groups:
-            found += groups[name]
+            scenarios += groups[name]
         elif name in index():
-            found.append(name)
+            scenarios.append(name)
         elif path.suffix == ".yaml" and path.exists():
-            found.append(_shipped(path))
+            scenarios.append(_shipped(path))
         elif path.is_dir():
-            found += [
-                _shipped(p) for p in sorted(path.rglob("*.yaml")) if not p.name.startswith("_")
-            ]
-        elif any(n.startswith(name + "/") for n in index()):
-            found += [n for n in index() if n.startswith(name + "/")]
+            scenarios += [_shipped(inner) for inner in _scenarios_below(path)]
+        elif _inside(name):
+            scenarios += _inside(name)
         else:
             raise UnknownName("suite or scenario", name, [*groups, *index()])
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(scenarios))
 
 
 def _shipped(path: Path) -> str | Path:
+    """Return the id of a file where it is one of ours, else the path."""
     whole = path.resolve()
-    return (
-        whole.relative_to(SUITES).with_suffix("").as_posix()
-        if whole.is_relative_to(SUITES)
-        else path
-    )
+    return _id(whole) if whole.is_relative_to(SUITES) else path
 
 
 def path_of(name: str | Path) -> Path:
@@ -135,43 +143,43 @@ def _cross_check(made: Scenario) -> None:
     exposed = set(made.services)
     for name in made.services:
         service(name)
-    for what, name in (
-        ("primary", made.primary),
-        ("fallback", made.fallback),
-        *(("disclose", d.service) for d in made.disclose),
-    ):
+    named = [("primary", made.primary), ("fallback", made.fallback)]
+    named += [("disclose", disclosure.service) for disclosure in made.disclose]
+    for what, name in named:
         if name is not None and name not in exposed:
             raise UnknownName("service", name, exposed, what)
     offered = offer(made)
     check_together(made.faults)
-    known_faults = [f.name for f in made.faults]
+    known_faults = [fault.name for fault in made.faults]
     for fault in made.faults:
         if not fault.on.services & exposed:
-            raise InputError(
-                f"fault {fault.name}: {', '.join(fault.on.patterns)} is on no service of this scenario"
-            )
+            patterns = ", ".join(fault.on.patterns)
+            raise InputError(f"fault {fault.name}: {patterns} is on no service of this scenario")
     for disclosure in made.disclose:
-        if disclosure.after.fired is not None and disclosure.after.fired not in known_faults:
-            raise UnknownName(
-                "fault", disclosure.after.fired, known_faults, f"disclose {disclosure.service}"
-            )
+        awaited = disclosure.after.fired
+        if awaited is not None and awaited not in known_faults:
+            raise UnknownName("fault", awaited, known_faults, f"disclose {disclosure.service}")
     _check_checks(made, exposed, known_faults)
-    for label, steps in (("oracle", made.scripts.oracle), ("naive", made.scripts.naive)):
-        check_names(steps, f"scripts.{label}")
-        for step in flat(steps):
-            if step.call is not None:
-                owner, _, short = step.call.partition(".")
-                if owner not in exposed:
-                    raise UnknownName("service", owner, exposed, f"scripts.{label}")
-                if short not in offered[owner].tools:
-                    raise UnknownName(
-                        "tool", short, offered[owner].tools, f"scripts.{label}: {owner}"
-                    )
+    _check_script(made.scripts.oracle, "scripts.oracle", offered)
+    _check_script(made.scripts.naive, "scripts.naive", offered)
     _check_violations(made)
     if made.failure != "none" and not made.twin and not made.faults:
         raise InputError(f"failure is {made.failure} but there are no faults")
     if made.history is not None and not (HAYSTACK / f"{made.history}.yaml").exists():
-        raise UnknownName("history", made.history, [p.stem for p in HAYSTACK.glob("*.yaml")])
+        histories = [path.stem for path in HAYSTACK.glob("*.yaml")]
+        raise UnknownName("history", made.history, histories)
+
+
+def _check_script(steps: list[Step], where: str, offered: Mapping[str, type[Service]]) -> None:
+    check_names(steps, where)
+    for step in flat(steps):
+        if step.call is None:
+            continue
+        owner, _, short = step.call.partition(".")
+        if owner not in offered:
+            raise UnknownName("service", owner, offered, where)
+        if short not in offered[owner].tools:
+            raise UnknownName("tool", short, offered[owner].tools, f"{where}: {owner}")
 
 
 def offer(made: Scenario) -> dict[str, type[Service]]:
@@ -179,17 +187,18 @@ def offer(made: Scenario) -> dict[str, type[Service]]:
 
     Raises `InputError` where they have too many tools together.
     """
-    found = {name: service(name) for name in made.services}
+    offered = {name: service(name) for name in made.services}
     for name, patterns in made.tools.items():
-        if name not in found:
-            raise UnknownName("service", name, found, "tools")
-        found[name] = narrowed(found[name], patterns)
-    count = sum(len(cls.tools) for cls in found.values())
+        if name not in offered:
+            raise UnknownName("service", name, offered, "tools")
+        offered[name] = narrowed(offered[name], patterns)
+    count = sum(len(cls.tools) for cls in offered.values())
     if count > MOST_TOOLS:
         raise InputError(
-            f"services offer {count} tools together, and clients take at most {MOST_TOOLS}; narrow some of them with `tools`"
+            f"services offer {count} tools together, and clients take at most {MOST_TOOLS}; "
+            "narrow some of them with `tools`"
         )
-    return found
+    return offered
 
 
 def fewer(made: Scenario, most: int) -> Scenario:
@@ -201,34 +210,29 @@ def fewer(made: Scenario, most: int) -> Scenario:
     offered = offer(made)
     if sum(len(cls.tools) for cls in offered.values()) <= most:
         return made
-    scripts = [
-        made.scripts.oracle,
-        made.scripts.naive,
-        *(v.edit(made.scripts.oracle) for v in made.violations),
-    ]
-    needed = {step.call for steps in scripts for step in flat(steps) if step.call is not None}
+    scripts = [made.scripts.oracle, made.scripts.naive]
+    scripts += [violation.edit(made.scripts.oracle) for violation in made.violations]
+    needed: set[str] = set()
+    for steps in scripts:
+        needed |= {step.call for step in flat(steps) if step.call is not None}
     if len(needed) > most:
         raise InputError(
             f"scenario {made.id}: its scripts call {len(needed)} tools, and the client takes {most}"
         )
-    kept = {
-        name: [t for t in cls.tools if f"{name}.{t}" in needed] for name, cls in offered.items()
-    }
-    spare = {
-        n: sorted((t for t in c.tools.values() if t.name not in kept[n]), key=lambda t: t.effect)
-        for n, c in offered.items()
-    }
-    turns = [
-        name
-        for place in range(max(map(len, spare.values())))
-        for name in spare
-        if place < len(spare[name])
-    ]
-    for name in turns[: most - len(needed)]:
-        kept[name].append(spare[name].pop(0).name)
-    return made.model_copy(
-        update={"services": [n for n in made.services if kept[n]], "tools": kept}
-    )
+    kept: dict[str, list[str]] = {}
+    spare: dict[str, list[str]] = {}
+    for name, cls in offered.items():
+        kept[name] = [tool for tool in cls.tools if f"{name}.{tool}" in needed]
+        others = [spec for tool, spec in cls.tools.items() if tool not in kept[name]]
+        spare[name] = [spec.name for spec in sorted(others, key=lambda spec: spec.effect)]
+    room = most - len(needed)
+    while room and any(spare.values()):
+        for name, tools in spare.items():
+            if tools and room:
+                kept[name].append(tools.pop(0))
+                room -= 1
+    services = [name for name in made.services if kept[name]]
+    return made.model_copy(update={"services": services, "tools": kept})
 
 
 def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) -> None:
@@ -240,47 +244,53 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
             raise InputError(f"two checks are named {name!r}")
     tables = known_tables(exposed)
     for check in made.checks:
-        mentions = check.mentions()
         where = f"check {check.name}"
         turn = getattr(check, "turn", None)
         if isinstance(turn, int) and not 1 <= turn <= len(made.turns):
             raise InputError(f"{where}: there is no turn {turn}; the user has {len(made.turns)}")
+        mentions = check.mentions()
         for target in mentions.targets:
             if not target.services & exposed:
-                raise InputError(
-                    f"{where}: {', '.join(target.patterns)} is on no service of this scenario"
-                )
-        for table, columns in mentions.tables.items():
-            if table not in tables:
-                raise UnknownName("table", table, tables, where)
-            for column in columns:
-                if column not in tables[table].columns:
-                    raise UnknownName("column", column, tables[table].columns, f"{where}: {table}")
-        for kind, used, known in (
-            ("fault", mentions.faults, known_faults),
-            ("answer", mentions.answers, made.answers),
-            ("check", mentions.checks, names),
-        ):
-            for name in used:
-                if name not in known:
-                    raise UnknownName(kind, name, known, where)
+                patterns = ", ".join(target.patterns)
+                raise InputError(f"{where}: {patterns} is on no service of this scenario")
+        _check_columns(mentions.tables, tables, where)
+        _check_known("fault", mentions.faults, known_faults, where)
+        _check_known("answer", mentions.answers, made.answers, where)
+        _check_known("check", mentions.checks, names, where)
         for fault in made.faults:
             if fault.name in mentions.recovered and not fault.recover:
                 raise InputError(
-                    f"{where}: fault {fault.name} does not say how one recovers from it; give it `recover`"
+                    f"{where}: fault {fault.name} does not say how one recovers from it; "
+                    "give it `recover`"
                 )
 
 
+def _check_columns(
+    mentioned: Mapping[str, Iterable[str]], tables: Mapping[str, Table], where: str
+) -> None:
+    for table, columns in mentioned.items():
+        if table not in tables:
+            raise UnknownName("table", table, tables, where)
+        known = tables[table].columns
+        _check_known("column", columns, known, f"{where}: {table}")
+
+
+def _check_known(kind: str, used: Iterable[str], known: Collection[str], where: str) -> None:
+    for name in used:
+        if name not in known:
+            raise UnknownName(kind, name, known, where)
+
+
 def _check_violations(made: Scenario) -> None:
-    gates = {c.name for c in made.checks if c.gate}
+    gates = {check.name for check in made.checks if check.gate}
     for violation in made.violations:
         if violation.fails not in gates:
             raise UnknownName("gate", violation.fails, gates, "violation")
         violation.edit(made.scripts.oracle)
-    unnamed = gates - {v.fails for v in made.violations}
+    unnamed = gates - {violation.fails for violation in made.violations}
     if unnamed:
         raise InputError(
-            f"no violation names the gate {sorted(unnamed)[0]!r}; every gate needs one that fails it alone"
+            f"no violation names the gate {min(unnamed)!r}; every gate needs one that fails it alone"
         )
 
 

@@ -121,14 +121,8 @@ def json_schema() -> dict[str, Any]:
             part = model.model_json_schema(by_alias=True, ref_template="#/$defs/{model}")
             definitions.update(part.pop("$defs", {}))
             definitions[f"{key}.{name}"] = part
-            options.append(
-                {
-                    "type": "object",
-                    "properties": {name: {"$ref": f"#/$defs/{key}.{name}"}},
-                    "required": [name],
-                    "additionalProperties": False,
-                }
-            )
+            item = {"type": "object", "required": [name], "additionalProperties": False}
+            options.append(item | {"properties": {name: {"$ref": f"#/$defs/{key}.{name}"}}})
         schema["properties"][key] = {"type": "array", "items": {"oneOf": options}}
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "Haywire scenario"

@@ -1,10 +1,14 @@
-"""Scripts: what a scripted agent does, as data. Steps call tools, keep replies, branch on them and
-speak.
+"""Scripts: what a scripted agent does, as data.
 
-A step is one of
-  `call: gmail.get_email` with `args`, `save` (name of the reply; an error reply is `{error: …}`) and `id` (for violations),
-  `batch: [calls]` (one step of the agent), `say: text` (ends the turn), `if: expression` with `then` and `else`,
-  `repeat: n` with `do` and `until: expression`.
+Steps call tools, keep replies, branch on them and speak. A step is one of
+
+- `call: gmail.get_email` with `args`, `save` (name of the reply; an error reply is `{error: …}`)
+  and `id` (for violations),
+- `batch: [calls]` (one step of the agent),
+- `say: text` (ends the turn),
+- `if: expression` with `then` and `else`,
+- `repeat: n` with `do` and `until: expression`.
+
 Values may hold `${…}` over saved replies, `today` (date) and `now` (ISO).
 """
 
@@ -43,9 +47,8 @@ class Step(Declared):
 
     @model_validator(mode="after")
     def _one(self) -> Step:
-        given = [
-            n for n in ("call", "batch", "say", "test", "repeat") if getattr(self, n) is not None
-        ]
+        does = ("call", "batch", "say", "test", "repeat")
+        given = [name for name in does if getattr(self, name) is not None]
         if len(given) != 1:
             raise InputError(
                 f"a step does one of call, batch, say, if, repeat; got {given or 'none'}"
@@ -65,7 +68,10 @@ class Step(Declared):
 
 def flat(steps: list[Step]) -> list[Step]:
     """Return all steps at every depth, in order."""
-    return [s for step in steps for s in (step, *step.inner())]
+    every: list[Step] = []
+    for step in steps:
+        every += [step, *step.inner()]
+    return every
 
 
 def check_names(steps: list[Step], where: str) -> None:
@@ -77,9 +83,9 @@ def check_names(steps: list[Step], where: str) -> None:
     for step in flat(steps):
         used = names(step.args) | names(step.say or "")
         for expression in (step.test, step.until):
-            used |= names(
-                expression if expression is None or "${" in expression else "${" + expression + "}"
-            )
+            if expression is not None and "${" not in expression:
+                expression = "${" + expression + "}"
+            used |= names(expression)
         for name in sorted(used - saved):
             raise UnknownName("name", name, saved, f"{where}: step {step.id or step.call or 'say'}")
 
@@ -101,11 +107,8 @@ class Violation(Declared):
             raise InputError("a violation is one edit: omit, replace or insert")
         if self.replace is not None and len(self.replace) != 1:
             raise InputError("replace names one step: {id: [steps]}")
-        if self.insert is not None and (
-            "steps" not in self.insert
-            or len({"before", "after"} & set(self.insert)) != 1
-            or len(self.insert) != 2
-        ):
+        places = ({"before", "steps"}, {"after", "steps"})
+        if self.insert is not None and set(self.insert) not in places:
             raise InputError("insert is {before|after: id, steps: […]}")
         return self
 
@@ -137,12 +140,11 @@ def _edit(steps: list[Step], target: str, change: Any) -> list[Step]:
             if step.id == target:
                 made.extend(change(step))
                 continue
-            inner = {
-                n: walk(getattr(step, n)) for n in ("then", "otherwise", "do") if getattr(step, n)
-            }
-            if step.batch:
-                inner["batch"] = walk(step.batch)
+            inner = {}
+            for part_name in ("batch", "then", "otherwise", "do"):
+                if getattr(step, part_name):
+                    inner[part_name] = walk(getattr(step, part_name))
             made.append(step.model_copy(update=inner) if inner else step)
-        return [s for s in made if s.batch is None or s.batch]
+        return [step for step in made if step.batch != []]
 
     return walk(steps)

@@ -13,11 +13,13 @@ import functools
 import hashlib
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired
 
 import anyio
-from pydantic import BaseModel, ValidationError, model_validator
+from pydantic import ValidationError, model_validator
+from typing_extensions import TypedDict
 
 from scenarios.worlds import build
 from servers.kit.control import Control
@@ -65,14 +67,36 @@ class HistoryFile(Declared):
     sessions: list[PastSession]
 
 
-class Lived(BaseModel):
-    """A history as it was lived: canonical messages, and the world afterwards as bytes.
+class PastCall(TypedDict):
+    """A call that the assistant made, with its reply."""
 
-    `sessions` is a list of `{at, messages}`; a message is `{role: user|assistant, text}` or
-    `{role: assistant, calls: [{server, tool, args, reply, is_error}]}`.
-    """
+    server: str
+    tool: str
+    args: dict[str, Any]
+    reply: Any
+    is_error: bool
 
-    sessions: list[dict[str, Any]]
+
+class PastMessage(TypedDict):
+    """What was said, or the calls that the assistant made: a message has `text` or `calls`."""
+
+    role: Literal["user", "assistant"]
+    text: NotRequired[str]
+    calls: NotRequired[list[PastCall]]
+
+
+class LivedSession(TypedDict):
+    """A conversation as it was, at a moment (ISO)."""
+
+    at: str
+    messages: list[PastMessage]
+
+
+@dataclass(frozen=True)
+class Lived:
+    """A history as it was lived, and the world afterwards as bytes."""
+
+    sessions: list[LivedSession]
     image: bytes
 
 
@@ -96,14 +120,13 @@ def live(name: str) -> Lived:
 
 
 async def _live(name: str, written: HistoryFile) -> Lived:
-    used = sorted(
-        {t.call.partition(".")[0] for s in written.sessions for t in s.turns if t.call is not None}
-    )
-    tables = known_tables(used)
-    moments = [parse_time(s.at) for s in written.sessions]
-    if moments != sorted(moments) or (
-        moments and moments[-1] >= parse_time(build.person(written.world)["start"])
-    ):
+    used: set[str] = set()
+    for past in written.sessions:
+        used |= {turn.call.partition(".")[0] for turn in past.turns if turn.call is not None}
+    tables = known_tables(sorted(used))
+    moments = [parse_time(past.at) for past in written.sessions]
+    start = parse_time(build.person(written.world)["start"])
+    if moments != sorted(moments) or max(moments, default=0) >= start:
         raise InputError(
             f"history {name}: sessions stand in order of time and before the world's start"
         )
@@ -113,60 +136,48 @@ async def _live(name: str, written: HistoryFile) -> Lived:
     first = iso(moments[0])
     later = world.undo(lambda e: e["at"] > first and e["table"] in tables, after=first)
     seed = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest())
-    session = Session(used, world, Control(moments[0], seed))
+    session = Session(sorted(used), world, Control(moments[0], seed))
     scope: dict[str, Any] = {}
-    lived = []
+    lived: list[LivedSession] = []
     for past, moment in zip(written.sessions, moments, strict=True):
         due = [e for e in later if e["at"] <= iso(moment)]
         world.redo(due)
         later = later[len(due) :]
         session.pass_time(max(0, moment - session.control.now))
-        lived.append(
-            {
-                "at": iso(moment),
-                "messages": [m for t in past.turns for m in await _turn(session, t, scope, name)],
-            }
-        )
+        messages = [await _message(session, turn, scope, name) for turn in past.turns]
+        lived.append({"at": iso(moment), "messages": messages})
     world.redo(later)
     return Lived(sessions=lived, image=_image(world))
 
 
-async def _turn(
+async def _message(
     session: Session, turn: PastTurn, scope: dict[str, Any], name: str
-) -> list[dict[str, Any]]:
+) -> PastMessage:
+    """Play one turn: a text is rendered, a call is made. `scope` takes the replies that are saved."""
+    if turn.user is not None:
+        return {"role": "user", "text": render(turn.user, scope)}
     if turn.call is None:
-        role = "user" if turn.user is not None else "assistant"
-        return [
-            {
-                "role": role,
-                "text": render(turn.user if turn.user is not None else turn.assistant, scope),
-            }
-        ]
-    server, short = turn.call.split(".")
+        return {"role": "assistant", "text": render(turn.assistant, scope)}
+    server, tool_name = turn.call.split(".")
     args = render(turn.args, scope)
-    reply = await session.call(server, short, args)
+    reply = await session.call(server, tool_name, args)
     if session.bugs:
         raise RuntimeError(f"history {name}: {session.bugs[0]}")
     if turn.save:
         scope[turn.save] = reply.data
     elif reply.is_error:
         raise InputError(
-            f"history {name}: {turn.call} {args} was refused: {reply.data}; give it a `save` where that is meant"
+            f"history {name}: {turn.call} {args} was refused: {reply.data}; "
+            "give it a `save` where that is meant"
         )
-    return [
-        {
-            "role": "assistant",
-            "calls": [
-                {
-                    "server": server,
-                    "tool": short,
-                    "args": args,
-                    "reply": reply.data,
-                    "is_error": reply.is_error,
-                }
-            ],
-        }
-    ]
+    made: PastCall = {
+        "server": server,
+        "tool": tool_name,
+        "args": args,
+        "reply": reply.data,
+        "is_error": reply.is_error,
+    }
+    return {"role": "assistant", "calls": [made]}
 
 
 def _image(world: World) -> bytes:

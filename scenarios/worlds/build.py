@@ -95,11 +95,8 @@ class Builder:
         if said.endswith("Z"):
             return parse_time(said)
         day, _, clock = said.partition("T")
-        return local_moment(
-            date.fromisoformat(day),
-            time.fromisoformat(clock) if clock else bare,
-            where or self.zone,
-        )
+        hour = time.fromisoformat(clock) if clock else bare
+        return local_moment(date.fromisoformat(day), hour, where or self.zone)
 
     @functools.cached_property
     def places(self) -> dict[str, dict[str, Any]]:
@@ -120,7 +117,7 @@ class Builder:
         return make_id(prefix, self.name, str(key))
 
     def chance(self, *key: Any) -> random.Random:
-        """Return a generator of its own for a purpose: drawing more here moves nothing elsewhere."""
+        """Return a purpose's own generator of chance: drawing more here moves nothing elsewhere."""
         return random.Random(repr((self.name, key)))
 
     def add(self, at: int | str, table: str, /, **row: Any) -> dict[str, Any]:
@@ -139,7 +136,8 @@ class Builder:
         moment = parse_time(at) if isinstance(at, str) else at
         if moment > self.start:
             raise InputError(
-                f"world {self.name}: {iso(moment)} is after the start {iso(self.start)}; only rows may speak of the future"
+                f"world {self.name}: {iso(moment)} is after the start {iso(self.start)}; "
+                "only rows may speak of the future"
             )
         return moment
 
@@ -161,16 +159,16 @@ def with_ids(value: Any, name: str) -> Any:
     world.
     """
     if isinstance(value, str):
-        return _SEEDED.sub(lambda found: make_id(found[1], name, found[2]), value)
+        return _SEEDED.sub(lambda seed: make_id(seed[1], name, seed[2]), value)
     if isinstance(value, dict):
         return {with_ids(k, name): with_ids(v, name) for k, v in value.items()}
     return [with_ids(v, name) for v in value] if isinstance(value, list) else value
 
 
 def lost(text: str, name: str) -> list[str]:
-    """Return each `seed:<prefix>/<key>` in a text that stands for no row of a world, in its order."""
-    seeds = {found[0]: make_id(found[1], name, found[2]) for found in _SEEDED.finditer(text)}
-    return [seed for seed, made in seeds.items() if made.encode() not in image(name)]
+    """Return each `seed:<prefix>/<key>` in a text that stands for no row of a world, in order."""
+    ids = {seed[0]: make_id(seed[1], name, seed[2]) for seed in _SEEDED.finditer(text)}
+    return [seed for seed, made in ids.items() if made.encode() not in image(name)]
 
 
 def names() -> list[str]:
@@ -184,11 +182,11 @@ def person(name: str) -> dict[str, Any]:
     if name not in names():
         raise UnknownName("world", name, names())
     try:
-        found = parsed(folder(name) / "person.yaml")
-        parse_time(found["start"])
+        about = parsed(folder(name) / "person.yaml")
+        parse_time(about["start"])
     except _WRONG as wrong:
         raise _misfit(name, "person.yaml", wrong) from None
-    return found
+    return about
 
 
 def parsed(path: Path) -> Any:
@@ -197,39 +195,33 @@ def parsed(path: Path) -> Any:
 
 
 def _misfit(name: str, seeds: str, wrong: Exception) -> InputError:
-    """Say in one line what in a world's seeds does not fit, and where a generator met it;
-    generators read each other's seeds.
+    """Say in one line what in a world's seeds does not fit, and where a generator met it.
+
+    The generator says whose seeds they are: generators read each other's.
     """
-    here = [
-        f
-        for f in traceback.extract_tb(wrong.__traceback__)
-        if Path(f.filename).is_relative_to(HERE)
-    ]
-    met = ([f for f in here if f.filename != __file__] or here)[
-        -1
-    ]  # a generator, where one called us
-    module = Path(met.filename).stem
-    seeds = f"{module}.yaml" if module in generators() else seeds
-    what = (
-        f"no {wrong}"
-        if isinstance(wrong, KeyError)
-        else " ".join(str(wrong).split()) or type(wrong).__name__
-    )
-    return InputError(
-        f"world {name}: {seeds} does not fit: {what} (met by {Path(met.filename).name}, line {met.lineno}: {met.line})"
-    )
+    frames = traceback.extract_tb(wrong.__traceback__)
+    here = [frame for frame in frames if Path(frame.filename).is_relative_to(HERE)]
+    generating = [frame for frame in here if frame.filename != __file__]
+    met = (generating or here)[-1]
+    file = Path(met.filename)
+    if file.stem in generators():
+        seeds = f"{file.stem}.yaml"
+    what = " ".join(str(wrong).split()) or type(wrong).__name__
+    if isinstance(wrong, KeyError):
+        what = f"no {wrong}"
+    place = f"met by {file.name}, line {met.lineno}: {met.line}"
+    return InputError(f"world {name}: {seeds} does not fit: {what} ({place})")
 
 
 @functools.cache
 def generators() -> dict[str, str]:
-    """Return the generators in the order in which they run: the seeds that each reads → its module."""
-    modules = [
-        m.name
-        for m in pkgutil.walk_packages([str(HERE / "fill")], "scenarios.worlds.fill.")
-        if not m.ispkg
-    ]
-    by_seeds = {m.rpartition(".")[2]: m for m in modules}
-    return {seeds: by_seeds[seeds] for seeds in sorted(by_seeds) if not seeds.startswith("_")}
+    """Return the generators in the order in which they run: seeds → the module that reads them."""
+    modules = {}
+    for module in pkgutil.walk_packages([str(HERE / "fill")], "scenarios.worlds.fill."):
+        seeds = module.name.rpartition(".")[2]
+        if not module.ispkg and not seeds.startswith("_"):
+            modules[seeds] = module.name
+    return dict(sorted(modules.items()))
 
 
 def generator(seeds: str) -> Callable[[Builder, Any], None]:
@@ -280,19 +272,22 @@ def fingerprint(name: str) -> str:
 @functools.cache
 def image(name: str) -> bytes:
     """Return the built database of a world as bytes, from the cache where it is there."""
-    home = Path(
-        os.environ.get("HAYWIRE_CACHE")
-        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "haywire"
-    )
-    kept = home / f"{name}-{fingerprint(name)}.db"
+    kept = _cache() / f"{name}-{fingerprint(name)}.db"
     with contextlib.suppress(OSError):
         return kept.read_bytes()
     made = build(name).image()
-    with contextlib.suppress(
-        OSError
-    ):  # a home that cannot be written costs the time of a build, nothing more
+    # A folder that cannot be written costs the time of a build, nothing more.
+    with contextlib.suppress(OSError):
         keep(kept, made)
     return made
+
+
+def _cache() -> Path:
+    own = os.environ.get("HAYWIRE_CACHE")
+    if own:
+        return Path(own)
+    shared_by_all = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared_by_all) if shared_by_all else Path.home() / ".cache") / "haywire"
 
 
 def keep(path: Path, made: bytes) -> None:
@@ -303,8 +298,8 @@ def keep(path: Path, made: bytes) -> None:
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
         part.write(made)
     Path(part.name).replace(path)
-    name, _, found = path.stem.rpartition("-")
-    builds = path.parent.glob(f"{name}-{'?' * len(found)}.db")
+    name, _, number = path.stem.rpartition("-")
+    builds = path.parent.glob(f"{name}-{'?' * len(number)}.db")
     for old in sorted(builds, key=lambda p: p.stat().st_mtime)[:-KEPT]:
         old.unlink()
 
