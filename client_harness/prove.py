@@ -24,7 +24,7 @@ from scenarios.model import Scenario
 from scenarios.worlds import build
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, End, Event, Message, Notice, to_json
-from servers.kit.store import Change
+from servers.kit.store import AGENT, Change
 
 Life = Callable[[Assignment], AbstractAsyncContextManager[Agent]]
 
@@ -56,7 +56,7 @@ class Played:
 
     def failed_gates(self, setting: str) -> list[str]:
         """Names of the gates that failed in a setting."""
-        return [f.name for f in self.verdicts[setting].findings if f.gate and f.value is False]
+        return [finding.name for finding in self.verdicts[setting].findings if finding.failed]
 
 
 async def play(scenario: Scenario, life: Life, *, faulted: bool = True) -> Played:
@@ -72,19 +72,15 @@ async def play(scenario: Scenario, life: Life, *, faulted: bool = True) -> Playe
         ):
             try:
                 await episode.converse(playing_agent)
-            except (
-                InputError
-            ) as mistake:  # raised again outside, where the client's task group cannot wrap it
+            except InputError as mistake:
+                # Raised again outside, where the client's task group cannot wrap it.
                 wrong = mistake
         if wrong is not None:
             raise InputError(f"a script: {wrong}")
         record = episode.record()
         settings = ("base", "relaxed") if faulted else ("clean",)
-        return Played(
-            {s: judge(scenario.checks, record, s) for s in settings},
-            episode.session.trace(),
-            episode.session.bugs,
-        )
+        verdicts = {setting: judge(scenario.checks, record, setting) for setting in settings}
+        return Played(verdicts, episode.session.trace(), episode.session.bugs)
     finally:
         episode.close()
 
@@ -118,9 +114,8 @@ class Proof:
             await self._violation(violation)
         for faulted, setting in ((True, "base"), (False, "clean")):
             done = await play(self.scenario, agent("noop").agent, faulted=faulted)
-            self._need(
-                done.verdicts[setting].value == "fail", f"noop: doing nothing passes {setting}"
-            )
+            failed = done.verdicts[setting].value == "fail"
+            self._need(failed, f"noop: doing nothing passes {setting}")
         await self._stock(base, clean)
         self._used(base, clean)
 
@@ -130,18 +125,16 @@ class Proof:
         clean = await play(self.scenario, life, faulted=False)
         for done in (base, clean):
             for setting, verdict in done.verdicts.items():
-                self._need(
-                    verdict.value == "pass", f"oracle: {verdict.value} in {setting}: {verdict.why}"
-                )
+                problem = f"oracle: {verdict.value} in {setting}: {verdict.why}"
+                self._need(verdict.value == "pass", problem)
             self.problems += [f"oracle: our own bug: {b.splitlines()[0]}" for b in done.bugs]
         for name, fact in base.end.faults.items():
             self._need(
                 not fact["required"] or fact["fired"] > 0,
                 f"fault {name}: required, but does not fire under the oracle",
             )
-            self._need(
-                fact["failed"] == 0, f"fault {name}: was due under the oracle and could not act"
-            )
+            acted = fact["failed"] == 0
+            self._need(acted, f"fault {name}: was due under the oracle and could not act")
         again = await play(self.scenario, life)
         same = [to_json(e) for e in again.events] == [to_json(e) for e in base.events]
         self._need(same, "oracle: two runs give different traces")
@@ -151,33 +144,22 @@ class Proof:
         life = agent("naive").agent
         base = await play(self.scenario, life)
         clean = await play(self.scenario, life, faulted=False)
-        self._need(
-            clean.verdicts["clean"].value == "pass",
-            f"naive: {clean.verdicts['clean'].value} in clean: {clean.verdicts['clean'].why}",
-        )
+        trusted = base.verdicts["base"]
+        unharmed = clean.verdicts["clean"]
+        self._need(unharmed.value == "pass", f"naive: {unharmed.value} in clean: {unharmed.why}")
         if self.scenario.twin:
-            self._need(
-                base.verdicts["base"].value == "pass",
-                f"naive: an honest twin must let trust pass: {base.verdicts['base'].why}",
-            )
+            problem = f"naive: an honest twin must let trust pass: {trusted.why}"
+            self._need(trusted.value == "pass", problem)
             return
-        if not self._need(
-            base.verdicts["base"].value == "fail",
-            f"naive: {base.verdicts['base'].value} in base, must fail",
-        ):
+        if not self._need(trusted.value == "fail", f"naive: {trusted.value} in base, must fail"):
             return
-        right = {f.name for f in clean.verdicts["clean"].findings if f.value is True}
-        telling = [
-            f.name
-            for f in base.verdicts["base"].findings
-            if f.gate
-            and f.value is False
-            and f.aspect in ("outcome", "honesty")
-            and f.name in right
-        ]
+        right = {finding.name for finding in unharmed.findings if finding.value is True}
+        wrong = [finding for finding in trusted.findings if finding.failed]
+        telling = [finding for finding in wrong if finding.aspect in ("outcome", "honesty")]
         self._need(
-            bool(telling),
-            "naive: fails base by no outcome or honesty check that passes once the faults are removed",
+            any(finding.name in right for finding in telling),
+            "naive: fails base by no outcome or honesty check that passes "
+            "once the faults are removed",
         )
 
     async def _violation(self, violation: Any) -> None:
@@ -228,35 +210,26 @@ class Proof:
         self._need(done.verdicts["base"].value == "fail", f"{name}: passes base although {because}")
 
     def _used(self, base: Played, clean: Played) -> None:
-        """Whatever is written is used: answers are given, services are disclosed, limits are not
-        met.
-        """
-        given = {
-            e.about for p in (base, clean) for e in p.events if isinstance(e, Message) and e.about
-        }
+        """Check that whatever is written is used: answers, disclosures, turns."""
+        given: set[str | None] = set()
+        for played in (base, clean):
+            given |= {e.about for e in played.events if isinstance(e, Message)}
         for key in self.scenario.answers:
             self._need(key in given, f"answers: {key!r} is never given under the oracle")
-        shown = {
-            e.detail["service"]
-            for e in base.events
-            if isinstance(e, Notice) and e.what == "disclosed"
-        }
+        notices = [e for e in base.events if isinstance(e, Notice)]
+        shown = {e.detail["service"] for e in notices if e.what == "disclosed"}
         for disclosure in self.scenario.disclose:
-            self._need(
-                disclosure.service in shown,
-                f"disclose: {disclosure.service} never appears under the oracle",
-            )
-        texts = sum(
-            isinstance(e, Message) and e.role == "user" and e.about is None for e in base.events
-        )
-        self._need(
-            texts == len(self.scenario.turns),
-            f"oracle: {texts} of {len(self.scenario.turns)} turns were played",
-        )
-        self._need(
-            not any(e["cause"] == "agent" and e["old"] == e["new"] for e in base.changes),
-            "a change changes nothing",
-        )
+            service = disclosure.service
+            problem = f"disclose: {service} never appears under the oracle"
+            self._need(service in shown, problem)
+        requests = [e for e in base.events if isinstance(e, Message) and e.about is None]
+        played_turns = sum(e.role == "user" for e in requests)
+        turns = len(self.scenario.turns)
+        problem = f"oracle: {played_turns} of {turns} turns were played"
+        self._need(played_turns == turns, problem)
+        own = [change for change in base.changes if change["cause"] == AGENT]
+        idle = any(change["old"] == change["new"] for change in own)
+        self._need(not idle, "a change changes nothing")
 
 
 async def prove(name: str | Path) -> list[str]:
@@ -275,7 +248,8 @@ async def prove(name: str | Path) -> list[str]:
 
 def check(names: list[str | Path]) -> list[dict[str, str]]:
     """Prove scenarios and return their problems as `{scenario, problem}`."""
-    found = []
+    problems = []
     for name in names:
-        found += [{"scenario": str(name), "problem": p} for p in anyio.run(prove, name)]
-    return found
+        for problem in anyio.run(prove, name):
+            problems.append({"scenario": str(name), "problem": problem})
+    return problems

@@ -1,5 +1,4 @@
-"""Reports: what runs came to, as plain data, and that data as tables for a terminal, Markdown or
-HTML.
+"""Reports of runs: as plain data, and as tables for a terminal, Markdown or HTML.
 
 Rates have explicit denominators and Wilson intervals. Unknown trials stand in no denominator;
 trials that were not exposed stay in it.
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from client_harness.results import JUDGED, Results, Trial
 from judge.metrics import mean_pass_hat_k, paired, wilson
@@ -26,22 +25,24 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def report(runs: Sequence[Results]) -> dict[str, Any]:
-    """Return the report of one or more runs as JSON data. Raises `InputError` where they ran
-    different things.
+    """Return the report of one or more runs as JSON data.
 
     Keys: `runs` (folders), `fingerprints`, `scenarios` (how many), `agents`, `differences` (paired
-    over scenarios), `failure_kinds`, `failed` and `unknown` (trials, each with why).
+    over scenarios), `failure_kinds`, `failed` and `unknown` (trials, each with why). Raises
+    `InputError` where the runs ran different things.
     """
     _comparable(runs)
     groups = _groups(runs)
-    trials = [t for found in groups.values() for t in found]
-    if not trials:
-        raise InputError(f"{', '.join(str(r.home) for r in runs)}: no trial has ended yet")
+    scenarios: set[str] = set()
+    for trials in groups.values():
+        scenarios |= {trial.scenario for trial in trials}
+    if not scenarios:
+        raise InputError(f"{', '.join(str(run.home) for run in runs)}: no trial has ended yet")
     return {
-        "runs": [str(r.home) for r in runs],
+        "runs": [str(run.home) for run in runs],
         "fingerprints": runs[0].fingerprints,
-        "scenarios": len({t.scenario for t in trials}),
-        "agents": [_agent(name, found) for name, found in groups.items()],
+        "scenarios": len(scenarios),
+        "agents": [_agent(name, trials) for name, trials in groups.items()],
         "differences": _differences(groups),
         "failure_kinds": _failure_kinds(groups),
         "failed": _listed(groups, "fail"),
@@ -57,44 +58,44 @@ def _comparable(runs: Sequence[Results]) -> None:
         parts = first.fingerprints.keys() | other.fingerprints.keys()
         changed = sorted(p for p in parts if first.fingerprints.get(p) != other.fingerprints.get(p))
         if changed:
+            verb = "differs" if len(changed) == 1 else "differ"
             raise InputError(
-                f"{first.home} and {other.home} do not compare: {', '.join(changed)} differ{'s' * (len(changed) == 1)}"
+                f"{first.home} and {other.home} do not compare: {', '.join(changed)} {verb}"
             )
 
 
 def _groups(runs: Sequence[Results]) -> dict[str, list[Trial]]:
     """Return label → trials; an agent of several runs is labelled with its run."""
-    found = [
-        (run, agent, [t for t in run.trials() if t.agent == agent])
-        for run in runs
-        for agent in run.request["agents"]
-    ]
-    count = Counter(agent for _, agent, _ in found)
+    agents = Counter(agent for run in runs for agent in run.request["agents"])
     homes = Counter(run.home.name for run in runs)
-    groups = {}
-    for run, agent, trials in found:
+    groups: dict[str, list[Trial]] = {}
+    for run in runs:
         home = run.home.name if homes[run.home.name] == 1 else str(run.home)
-        groups[agent if count[agent] == 1 else f"{agent} ({home})"] = trials
+        trials = run.trials()
+        for agent in run.request["agents"]:
+            label = agent if agents[agent] == 1 else f"{agent} ({home})"
+            groups[label] = [trial for trial in trials if trial.agent == agent]
     return groups
 
 
 def _agent(name: str, trials: list[Trial]) -> dict[str, Any]:
-    faulted = [t for t in trials if t.arm == "faulted"]
-    counted = faulted or trials
+    faulted = [trial for trial in trials if trial.arm == "faulted"]
+    known = [trial for trial in trials if not trial.unknown]
     usage: Counter[str] = Counter()
     for trial in trials:
         usage.update(trial.usage)
-    needless = [t.needless for t in trials if t.needless is not None and not t.unknown]
+    needless = [trial.needless for trial in known if trial.needless is not None]
+    not_exposed = [trial for trial in faulted if not trial.exposed]
     return {
         "agent": name,
-        "trials": len(counted),
-        "unknown": sum(t.unknown for t in trials),
-        "not_exposed": sum(not t.exposed and not t.unknown for t in faulted),
-        "order_inferred": sum(t.order_inferred for t in trials),
+        "trials": len(faulted or trials),
+        "unknown": len(trials) - len(known),
+        "not_exposed": sum(not trial.unknown for trial in not_exposed),
+        "order_inferred": sum(trial.order_inferred for trial in trials),
         **{setting: _rate(trials, setting) for setting in SETTINGS},
         "pass_hat_k": {setting: _pass_hat(trials, setting) for setting in SETTINGS},
         "calls": {
-            "made": sum(t.calls for t in trials),
+            "made": sum(trial.calls for trial in trials),
             "needless": sum(needless),
             "needless_in": len(needless),
         },
@@ -123,87 +124,95 @@ def _rate(trials: list[Trial], setting: str) -> dict[str, Any]:
 
 
 def _by_scenario(trials: list[Trial], setting: str) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
+    """Return scenario → (passed, of), counting the trials whose verdict is known."""
+    counts: dict[str, tuple[int, int]] = {}
     for trial, value in _values(trials, setting):
         if value != "unknown":
-            passed, of = found.get(trial.scenario, (0, 0))
-            found[trial.scenario] = passed + (value == "pass"), of + 1
-    return found
+            passed, of = counts.get(trial.scenario, (0, 0))
+            counts[trial.scenario] = (passed + 1 if value == "pass" else passed, of + 1)
+    return counts
+
+
+def _pass_rates(trials: list[Trial], setting: str) -> dict[str, float]:
+    counts = _by_scenario(trials, setting)
+    return {scenario: passed / of for scenario, (passed, of) in counts.items()}
 
 
 def _pass_hat(trials: list[Trial], setting: str) -> dict[str, float]:
-    """Return pass^k for every k that all scenarios have known trials for; nothing where each ran
-    once.
+    """Return pass^k for every k that all scenarios have known trials for.
+
+    Where each ran once there is none.
     """
     counts = _by_scenario(trials, setting)
     most = min((of for _, of in counts.values()), default=0)
-    return (
-        {str(k): round(mean_pass_hat_k(counts, k), 4) for k in range(1, most + 1)}
-        if most > 1
-        else {}
-    )
+    if most < 2:
+        return {}
+    return {str(k): round(mean_pass_hat_k(counts, k), 4) for k in range(1, most + 1)}
 
 
 def _differences(groups: dict[str, list[Trial]]) -> list[dict[str, Any]]:
-    found = []
+    differences = []
     for setting in SETTINGS:
-        rates = {
-            n: {s: p / of for s, (p, of) in _by_scenario(trials, setting).items()}
-            for n, trials in groups.items()
-        }
+        rates = {name: _pass_rates(trials, setting) for name, trials in groups.items()}
         for one, other in combinations(groups, 2):
             if rates[one].keys() & rates[other].keys():
-                found.append(
-                    {
-                        "setting": setting,
-                        "first": one,
-                        "second": other,
-                        **asdict(paired(rates[one], rates[other])),
-                    }
-                )
-    return found
+                compared = asdict(paired(rates[one], rates[other]))
+                pair = {"setting": setting, "first": one, "second": other}
+                differences.append(pair | compared)
+    return differences
+
+
+def _kind_of_failure(trial: Trial) -> str:
+    return "honest twin" if trial.twin else trial.failure
 
 
 def _failure_kinds(groups: dict[str, list[Trial]]) -> list[dict[str, Any]]:
-    kinds = sorted(
-        {("honest twin" if t.twin else t.failure) for trials in groups.values() for t in trials}
-    )
-    found = []
-    for kind in kinds:
-        row: dict[str, Any] = {"failure": kind, "agents": {}}
+    kinds: set[str] = set()
+    for trials in groups.values():
+        kinds |= {_kind_of_failure(trial) for trial in trials}
+    rows = []
+    for kind in sorted(kinds):
+        agents: dict[str, dict[str, dict[str, int]]] = {}
         for name, trials in groups.items():
-            chosen = [t for t in trials if ("honest twin" if t.twin else t.failure) == kind]
-            row["agents"][name] = {
-                s: {k: _rate(chosen, s)[k] for k in ("passed", "of")} for s in SETTINGS
-            }
-        found.append(row)
-    return found
+            chosen = [trial for trial in trials if _kind_of_failure(trial) == kind]
+            agents[name] = {}
+            for setting in SETTINGS:
+                rate = _rate(chosen, setting)
+                agents[name][setting] = {"passed": rate["passed"], "of": rate["of"]}
+        rows.append({"failure": kind, "agents": agents})
+    return rows
 
 
 def _listed(
     groups: dict[str, list[Trial]], value: Literal["fail", "unknown"]
 ) -> list[dict[str, Any]]:
-    found = []
+    listed = []
     for name, trials in groups.items():
         for trial in trials:
             settings = [s for s in JUDGED[trial.arm] if trial.verdicts[s]["value"] == value]
             if settings:
-                why = trial.verdicts[settings[0]]["why"]
-                reason = trial.reason or ""
-                why = (
-                    why if reason in why else "; ".join(filter(None, (reason, why)))
-                )  # that an agent died tells more than what it left undone
-                found.append(
-                    {
-                        "agent": name,
-                        "scenario": trial.scenario,
-                        "trial": trial.trial,
-                        "in": settings,
-                        "why": why,
-                        "trace": trial.trace,
-                    }
-                )
-    return found
+                row = {
+                    "agent": name,
+                    "scenario": trial.scenario,
+                    "trial": trial.trial,
+                    "in": settings,
+                    "why": _why(trial, settings[0]),
+                    "trace": trial.trace,
+                }
+                listed.append(row)
+    return listed
+
+
+def _why(trial: Trial, setting: str) -> str:
+    """Return a verdict's sentence, with how the trial ended where that is another matter.
+
+    That an agent died tells more than what it left undone.
+    """
+    why = trial.verdicts[setting]["why"]
+    reason = trial.reason or ""
+    if reason in why:
+        return why
+    return f"{reason}; {why}" if why else reason
 
 
 # -- as text -------------------------------------------------------------------------------------
@@ -214,9 +223,8 @@ def shown_rate(block: dict[str, Any]) -> str:
     if not block["of"]:
         return "–"
     low, high = block["interval"]
-    return (
-        f"{block['passed']}/{block['of']} {block['rate']:.0%}  ({100 * low:.0f}–{100 * high:.0f})"
-    )
+    interval = f"({100 * low:.0f}–{100 * high:.0f})"
+    return f"{block['passed']}/{block['of']} {block['rate']:.0%}  {interval}"
 
 
 def shown_difference(row: dict[str, Any]) -> str:
@@ -226,131 +234,138 @@ def shown_difference(row: dict[str, Any]) -> str:
     return f"{100 * row['difference']:+.0f} points ({points}), {counts}, p = {row['p']:.2g}"
 
 
-def tables(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the report's tables as `{title, columns, rows}` of text, for whoever renders them."""
-    ran = [s for s in SETTINGS if any(a[s]["of"] or a[s]["unknown"] for a in data["agents"])]
-    hats = [a["pass_hat_k"][ran[0]] for a in data["agents"]]
-    most = min((len(h) for h in hats), default=0)
-    pass_k = f"; pass^{most} of {ran[0]}" if most else ""
-    made = [
-        {
-            "title": f"Trials passed, {data['scenarios']} scenario{'s' * (data['scenarios'] != 1)} (95 % Wilson interval{pass_k})",
-            "columns": [
-                "agent",
-                *ran,
-                *([f"pass^{most}"] if most else []),
-                "needless calls",
-                "unknown",
-                "not exposed",
-            ],
-            "rows": [
-                [
-                    a["agent"],
-                    *(shown_rate(a[s]) for s in ran),
-                    *([f"{h[str(most)]:.0%}"] if most else []),
-                    f"{a['calls']['needless']} in {a['calls']['needless_in']}"
-                    if a["calls"]["needless_in"]
-                    else "–",
-                    str(a["unknown"]),
-                    str(a["not_exposed"]),
-                ]
-                for a, h in zip(data["agents"], hats, strict=True)
-            ],
-        }
-    ]
+class Table(TypedDict):
+    """A table of text: `columns` are its heads; every row has a cell for each."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+FAILED = "Failed trials"
+
+
+def tables(data: dict[str, Any]) -> list[Table]:
+    """Return the report's tables, for whoever renders them."""
+    agents = data["agents"]
+    ran = [s for s in SETTINGS if any(a[s]["of"] or a[s]["unknown"] for a in agents)]
+    shown = [_passed(data, ran)]
     if data["differences"]:
-        rows = [
-            [d["setting"], f"{d['first']} − {d['second']}", shown_difference(d)]
-            for d in data["differences"]
-            if d["setting"] == ran[0]
-        ]
-        made.append(
-            {
-                "title": f"Paired differences over scenarios ({ran[0]})",
-                "columns": ["setting", "agents", "difference"],
-                "rows": rows,
-            }
-        )
-    names = [a["agent"] for a in data["agents"]]
-    rows = [
-        [
-            k["failure"].replace("_", " "),
-            *(f"{k['agents'][n][ran[0]]['passed']}/{k['agents'][n][ran[0]]['of']}" for n in names),
-        ]
-        for k in data["failure_kinds"]
-    ]
-    made.append(
-        {
-            "title": f"Passed by kind of failure ({ran[0]})",
-            "columns": ["failure", *names],
-            "rows": rows,
-        }
-    )
-    for key, title in (
-        ("unknown", "Unknown trials (in no denominator)"),
-        ("failed", "Failed trials"),
-    ):
-        alike: dict[tuple[str, ...], list[str]] = {}
-        for t in data[key]:
-            alike.setdefault((t["agent"], t["scenario"], ", ".join(t["in"]), t["why"]), []).append(
-                str(t["trial"])
-            )
-        rows = [
-            [agent, scenario, ", ".join(numbers), settings, why]
-            for (agent, scenario, settings, why), numbers in alike.items()
-        ]
-        if rows:
-            made.append(
-                {
-                    "title": title,
-                    "columns": ["agent", "scenario", "trial", "in", "why"],
-                    "rows": rows,
-                }
-            )
-    return made
+        shown.append(_compared(data, ran[0]))
+    shown.append(_by_failure(data, ran[0]))
+    for key, title in (("unknown", "Unknown trials (in no denominator)"), ("failed", FAILED)):
+        table = _trials(data[key], title)
+        if table["rows"]:
+            shown.append(table)
+    return shown
+
+
+def _passed(data: dict[str, Any], ran: list[str]) -> Table:
+    """Return the main table: what each agent passed in each setting that ran."""
+    hats = [agent["pass_hat_k"][ran[0]] for agent in data["agents"]]
+    most = min((len(hat) for hat in hats), default=0)
+    noun = "scenario" if data["scenarios"] == 1 else "scenarios"
+    pass_k = f"; pass^{most} of {ran[0]}" if most else ""
+    columns = ["agent", *ran]
+    if most:
+        columns.append(f"pass^{most}")
+    rows = []
+    for agent, hat in zip(data["agents"], hats, strict=True):
+        row = [agent["agent"], *(shown_rate(agent[setting]) for setting in ran)]
+        if most:
+            row.append(f"{hat[str(most)]:.0%}")
+        calls = agent["calls"]
+        needless = f"{calls['needless']} in {calls['needless_in']}" if calls["needless_in"] else "–"
+        rows.append([*row, needless, str(agent["unknown"]), str(agent["not_exposed"])])
+    return {
+        "title": f"Trials passed, {data['scenarios']} {noun} (95 % Wilson interval{pass_k})",
+        "columns": [*columns, "needless calls", "unknown", "not exposed"],
+        "rows": rows,
+    }
+
+
+def _compared(data: dict[str, Any], setting: str) -> Table:
+    rows = []
+    for pair in data["differences"]:
+        if pair["setting"] == setting:
+            agents = f"{pair['first']} − {pair['second']}"
+            rows.append([setting, agents, shown_difference(pair)])
+    title = f"Paired differences over scenarios ({setting})"
+    return {"title": title, "columns": ["setting", "agents", "difference"], "rows": rows}
+
+
+def _by_failure(data: dict[str, Any], setting: str) -> Table:
+    names = [agent["agent"] for agent in data["agents"]]
+    rows = []
+    for kind in data["failure_kinds"]:
+        row = [kind["failure"].replace("_", " ")]
+        for name in names:
+            rate = kind["agents"][name][setting]
+            row.append(f"{rate['passed']}/{rate['of']}")
+        rows.append(row)
+    title = f"Passed by kind of failure ({setting})"
+    return {"title": title, "columns": ["failure", *names], "rows": rows}
+
+
+def _trials(listed: list[dict[str, Any]], title: str) -> Table:
+    """Return a line for each thing that went wrong, with all trials in which it did."""
+    alike: dict[tuple[str, str, str, str], list[str]] = {}
+    for trial in listed:
+        same = (trial["agent"], trial["scenario"], ", ".join(trial["in"]), trial["why"])
+        alike.setdefault(same, []).append(str(trial["trial"]))
+    rows = []
+    for (agent, scenario, settings, why), numbers in alike.items():
+        rows.append([agent, scenario, ", ".join(numbers), settings, why])
+    columns = ["agent", "scenario", "trial", "in", "why"]
+    return {"title": title, "columns": columns, "rows": rows}
 
 
 def to_terminal(data: dict[str, Any], console: Console, failures: int = 10) -> None:
     """Print a report; at most `failures` of the failed trials are listed."""
+    for table in tables(data):
+        if table["columns"][-1] == "why":
+            _print_trials(table, console, failures)
+        elif table["rows"]:
+            _print_table(table, console)
+
+
+def _print_trials(table: Table, console: Console, failures: int) -> None:
     from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
-    for shown in tables(data):
-        rows = shown["rows"]
-        if shown["columns"][-1] == "why":
-            console.print(f"[bold]{shown['title']}[/bold]")
-            for agent, scenario, numbers, settings, why in (
-                rows[:failures] if shown["title"] == "Failed trials" else rows
-            ):
-                console.print(
-                    f"  {agent}: {scenario}, trial {numbers} ({settings})",
-                    highlight=False,
-                    markup=False,
-                    soft_wrap=True,
-                )
-                console.print(Padding(Text(why, style="dim"), (0, 0, 0, 4)))
-            if shown["title"] == "Failed trials" and len(rows) > failures:
-                console.print(
-                    f"  … and {len(rows) - failures} more; `client_harness report DIR --failures 1000` lists them",
-                    markup=False,
-                )
-        elif rows:
-            table = Table(
-                title=shown["title"],
-                title_justify="left",
-                title_style="bold",
-                box=None,
-                padding=(0, 2, 0, 0),
-            )
-            for column in shown["columns"]:
-                table.add_column(
-                    column, header_style="dim", overflow="fold", no_wrap=column in SETTINGS
-                )
-            for row in rows:
-                table.add_row(*(Text(cell.replace("  ", "\n")) for cell in row))
-            console.print(table)
-            console.print()
+    rows = table["rows"]
+    console.print(f"[bold]{table['title']}[/bold]")
+    shown = rows[:failures] if table["title"] == FAILED else rows
+    for agent, scenario, numbers, settings, why in shown:
+        line = f"  {agent}: {scenario}, trial {numbers} ({settings})"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(Padding(Text(why, style="dim"), (0, 0, 0, 4)))
+    if len(shown) < len(rows):
+        more = len(rows) - len(shown)
+        console.print(
+            f"  … and {more} more; `client_harness report DIR --failures 1000` lists them",
+            markup=False,
+        )
+
+
+def _print_table(table: Table, console: Console) -> None:
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(
+        title=table["title"],
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
+    for column in table["columns"]:
+        is_rate = column in SETTINGS
+        shown.add_column(column, header_style="dim", overflow="fold", no_wrap=is_rate)
+    for row in table["rows"]:
+        shown.add_row(*(Text(cell.replace("  ", "\n")) for cell in row))
+    console.print(shown)
+    console.print()
 
 
 def to_text(data: dict[str, Any], form: Literal["md", "html"]) -> str:
