@@ -1,14 +1,15 @@
-"""What brokers share: tables, the account as it follows from orders, transfers and dividends, and how an order comes and goes.
+"""What brokers share: tables, the account as it follows from its rows, and the securities.
 
-Rows hold what was ordered, transferred and paid; cash, lots, holds and statuses are worked out from them and the moment.
+Rows hold what was ordered, transferred and paid; cash, lots, holds and statuses are worked out
+from them and the moment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field
 
@@ -23,29 +24,35 @@ from servers.kit.values import iso, parse_time
 
 # The agenda says when the next dividend of any security is to be worked out for a broker's holders.
 SHARED = market.SHARED | {"finance_agenda": Table("id:str next_at:str")}
-# units in 1/100,000,000 shares, amount, hold and fee in cents, limit_price and stop_price in 1/10000 dollars; fills are
-# [moment, units, price] and may lie ahead; lots name those to be sold first; ref is the plan, basket or set that an order belongs to,
-# client_key the customer's own name of it.
+# units in 1/100,000,000 shares, amount, hold and fee in cents, limit_price and stop_price in
+# 1/10000 dollars; fills are [moment, units, price] and may lie ahead; lots name those to be sold
+# first; ref is the plan, basket or set that an order belongs to, client_key the customer's own
+# name of it.
 ORDERS = Table(
-    "id:str account_id:str symbol:str kind:str side:str units:int? amount:int? order_type:str limit_price:int? stop_price:int? "
-    "duration:str origin:str created_at:str expires_at:str? cancelled_at:str? failure:str? hold:int fills:list lots:list? fee:int ref:str? "
+    "id:str account_id:str symbol:str kind:str side:str units:int? amount:int? order_type:str "
+    "limit_price:int? stop_price:int? duration:str origin:str created_at:str expires_at:str? "
+    "cancelled_at:str? failure:str? hold:int fills:list lots:list? fee:int ref:str? "
     "client_key:str?",
     index=("account_id", "ref"),
 )
-# A deposit counts from clears_at on, of which `instant` cents at once; a withdrawal leaves at once and arrives at clears_at.
+# A deposit counts from clears_at on, of which `instant` cents at once; a withdrawal leaves at once
+# and arrives at clears_at.
 TRANSFERS = Table(
-    "id:str account_id:str direction:str amount:int instant:int method:str bank:str created_at:str clears_at:str failed_at:str? "
-    "failure:str? tax_year:int? ref:str?",
+    "id:str account_id:str direction:str amount:int instant:int method:str bank:str "
+    "created_at:str clears_at:str failed_at:str? failure:str? tax_year:int? ref:str?",
     index=("account_id",),
 )
 DIVIDENDS = Table(
-    "id:str account_id:str symbol:str ex_date:str pay_date:str pays_at:str per_share:int units:int amount:int order_id:str?",
+    "id:str account_id:str symbol:str ex_date:str pay_date:str pays_at:str per_share:int "
+    "units:int amount:int order_id:str?",
     index=("account_id",),
 )
 WATCH = Table("symbol:str added_at:str")
-# threshold in 1/10000 dollars, shares or 1/10000 of a ratio; triggers_at is when the market will first meet it.
+# threshold in 1/10000 dollars, shares or 1/10000 of a ratio; triggers_at is when the market will
+# first meet it.
 ALERTS = Table(
-    "id:str symbol:str condition:str threshold:int created_at:str expires_at:str triggers_at:str? removed_at:str?"
+    "id:str symbol:str condition:str threshold:int created_at:str expires_at:str "
+    "triggers_at:str? removed_at:str?"
 )
 NOUNS: dict[str, str] = {"stock": "stock", "etf": "ETF", "mutual_fund": "fund", "crypto": "coin"}
 MAIN = "main"
@@ -63,7 +70,8 @@ Query = Annotated[
 
 
 def _price(amount: float) -> int:
-    if Decimal(str(amount)) != Decimal(str(amount)).quantize(Decimal("0.0001")):
+    exact = Decimal(str(amount))
+    if exact != exact.quantize(Decimal("0.0001")):
         raise ValueError("must be a price in dollars with at most four decimals")
     return market.pips(amount)
 
@@ -81,7 +89,7 @@ else:
 
 @dataclass(frozen=True)
 class Words:
-    """A broker's names: its table prefix, the prefixes of its ids, its codes and the tools that hints point to."""
+    """A broker's names: table prefix, prefixes of ids, codes, and the tools that hints point to."""
 
     tables: str
     order_id: str
@@ -99,7 +107,7 @@ class Words:
     deposit: str
 
 
-# -- securities -------------------------------------------------------------------------------------------------------
+# -- securities -----------------------------------------------------------------------------------
 def find_security(
     svc: Service, words: Words, symbol: str, kinds: Sequence[str] = ()
 ) -> dict[str, Any]:
@@ -108,41 +116,34 @@ def find_security(
     wanted = tuple(kinds) or words.kinds
     if row is not None and row["kind"] in wanted:
         return row
-    known = market.securities(svc, wanted)
     noun = " or ".join(NOUNS[kind] for kind in wanted)
     if row is not None and row["kind"] in words.kinds:
+        message = f"{row['symbol']} is no {noun} but a {NOUNS[row['kind']]}."
         hint = f"Name a {noun}; {words.search} shows the type of each."
-        svc.fail(
-            words.no_security,
-            f"{row['symbol']} is no {noun} but a {NOUNS[row['kind']]}.",
-            hint,
-            symbol=row["symbol"],
-        )
-    near = did_you_mean(symbol.strip().upper(), [r["symbol"] for r in known])
+        svc.fail(words.no_security, message, hint, symbol=row["symbol"])
+    carried = [security["symbol"] for security in market.securities(svc, wanted)]
+    near = did_you_mean(symbol.strip().upper(), carried)
     message = f"No {noun} has the symbol {symbol!r}{near}."
     svc.fail(words.no_security, message, f"Find the symbol with {words.search}.", symbol=symbol)
 
 
 def tradable(svc: Service, words: Words, row: dict[str, Any], at: int | None = None) -> None:
     """Refuse for a security that is halted or delisted."""
-    now = market.state(row, svc.now if at is None else at)
-    if now in ("halted", "delisted"):
-        since = row[f"{now}_at"]
-        hint = (
-            f"See {words.quote}; trading may resume."
-            if now == "halted"
-            else f"Choose another with {words.search}."
-        )
-        svc.fail(
-            "TRADING_HALTED" if now == "halted" else "SECURITY_DELISTED",
-            f"{row['symbol']} has been {now} since {since}.",
-            hint,
-            symbol=row["symbol"],
-            since=since,
-        )
+    trading = market.state(row, svc.now if at is None else at)
+    if trading == "halted":
+        code = "TRADING_HALTED"
+        hint = f"See {words.quote}; trading may resume."
+    elif trading == "delisted":
+        code = "SECURITY_DELISTED"
+        hint = f"Choose another with {words.search}."
+    else:
+        return
+    since = row[f"{trading}_at"]
+    message = f"{row['symbol']} has been {trading} since {since}."
+    svc.fail(code, message, hint, symbol=row["symbol"], since=since)
 
 
-# -- the account ------------------------------------------------------------------------------------------------------
+# -- the account ----------------------------------------------------------------------------------
 @dataclass
 class Lot:
     """Shares bought at one time: units bought, units left and what these cost, in cents."""
@@ -157,9 +158,10 @@ class Lot:
 
 @dataclass
 class Account:
-    """An account at a moment, in cents. `cash` counts instant credit; `unsettled` proceeds and credit cannot be withdrawn yet.
+    """An account at a moment, in cents.
 
-    `lots` and `sold` hold open and closed lots by symbol, `reserved` units promised to open sales.
+    `cash` counts instant credit; `unsettled` proceeds and credit cannot be withdrawn yet. `lots`
+    and `sold` hold open and closed lots by symbol, `reserved` units promised to open sales.
     """
 
     cash: int = 0
@@ -192,10 +194,21 @@ class Account:
         return sum(lot.cost for lot in self.lots.get(symbol, ()))
 
 
+class Trade(NamedTuple):
+    """One fill of an order; the first three fields give the order in which trades are booked."""
+
+    filled_at: str
+    nth_order: int
+    nth_fill: int
+    order: dict[str, Any]
+    units: int
+    at_pips: int
+
+
 def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None = None) -> Account:
     """Return an account as it stands at a moment (now, unless given)."""
     moment = iso(svc.now if at is None else at)
-    found = Account()
+    mine = Account()
     orders = svc.db.rows(
         f"{words.tables}_orders",
         "account_id=? AND created_at<=?",
@@ -203,62 +216,71 @@ def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None =
         moment,
         order="created_at, rowid",
     )
-    trades = [
-        (fill[0], n, place, row, fill[1], fill[2])
-        for n, row in enumerate(orders)
-        for place, fill in enumerate(row["fills"])
-        if fill[0] <= moment
-    ]
-    for filled_at, _, place, row, units, at_pips in sorted(trades, key=lambda t: t[:3]):
-        _book(found, words, row, filled_at, place, units, at_pips)
-        if (
-            row["side"] == "sell"
-            and row["kind"] != "crypto"
-            and iso(calendar.settles(parse_time(filled_at))) > moment
-        ):
-            found.unsettled += value(units, at_pips)
-    for row in orders:
-        if status(row, moment) in ("pending", "partially_filled"):
-            rest = left(row, moment)
-            if row["side"] == "buy":
-                found.holds += row["hold"] * rest // whole(row) if whole(row) else row["hold"]
-            else:
-                found.reserved[row["symbol"]] = found.reserved.get(row["symbol"], 0) + rest
-    for row in svc.db.rows(
+    for trade in sorted(_trades(orders, moment), key=lambda trade: trade[:3]):
+        _book(mine, words, trade)
+        if trade.order["side"] == "sell" and trade.order["kind"] != "crypto":
+            settles_at = iso(calendar.settles(parse_time(trade.filled_at)))
+            if settles_at > moment:
+                mine.unsettled += value(trade.units, trade.at_pips)
+    for order in orders:
+        if status(order, moment) in ("pending", "partially_filled"):
+            _hold(mine, order, moment)
+    transfers = svc.db.rows(
         f"{words.tables}_transfers", "account_id=? AND created_at<=?", account_id, moment
-    ):
-        _move(found, row, moment)
-    paid = (
-        "SELECT coalesce(sum(amount),0) FROM "
-        + words.tables
-        + "_dividends WHERE account_id=? AND pays_at<=?"
     )
-    found.cash += svc.db.sql(paid, account_id, moment)[0][0]
-    return found
+    for transfer in transfers:
+        _move(mine, transfer, moment)
+    paid = (
+        f"SELECT coalesce(sum(amount),0) FROM {words.tables}_dividends "
+        "WHERE account_id=? AND pays_at<=?"
+    )
+    mine.cash += svc.db.sql(paid, account_id, moment)[0][0]
+    return mine
 
 
-def _book(
-    found: Account, words: Words, row: dict[str, Any], at: str, place: int, units: int, at_pips: int
-) -> None:
-    worth = value(units, at_pips)
-    lots = found.lots.setdefault(row["symbol"], [])
-    if place == 0:
-        found.cash -= row["fee"]
-    if row["side"] == "buy":
-        found.cash -= worth
-        lots.append(
-            Lot(make_id(words.lot_id, row["id"], place), row["symbol"], units, units, worth, at)
-        )
+def _trades(orders: list[dict[str, Any]], moment: str) -> Iterator[Trade]:
+    """Yield the fills of orders by a moment."""
+    for nth_order, order in enumerate(orders):
+        for nth_fill, (filled_at, units, at_pips) in enumerate(order["fills"]):
+            if filled_at <= moment:
+                yield Trade(filled_at, nth_order, nth_fill, order, units, at_pips)
+
+
+def _book(mine: Account, words: Words, trade: Trade) -> None:
+    """Move the cash and the lots of one trade."""
+    order = trade.order
+    symbol = order["symbol"]
+    amount = value(trade.units, trade.at_pips)
+    lots = mine.lots.setdefault(symbol, [])
+    if trade.nth_fill == 0:
+        mine.cash -= order["fee"]
+    if order["side"] == "buy":
+        mine.cash -= amount
+        lot_id = make_id(words.lot_id, order["id"], trade.nth_fill)
+        lots.append(Lot(lot_id, symbol, trade.units, trade.units, amount, trade.filled_at))
         return
-    found.cash += worth
-    for lot in _in_turn(lots, row):
-        taken = min(lot.units, units)
+    mine.cash += amount
+    rest = trade.units
+    for lot in _in_turn(lots, order):
+        taken = min(lot.units, rest)
         if taken:
             lot.cost -= lot.cost * taken // lot.units
             lot.units -= taken
-            units -= taken
-    found.sold.setdefault(row["symbol"], []).extend(lot for lot in lots if not lot.units)
-    found.lots[row["symbol"]] = [lot for lot in lots if lot.units]
+            rest -= taken
+    mine.sold.setdefault(symbol, []).extend(lot for lot in lots if not lot.units)
+    mine.lots[symbol] = [lot for lot in lots if lot.units]
+
+
+def _hold(mine: Account, order: dict[str, Any], moment: str) -> None:
+    """Set aside what an open order still needs: money for a purchase, units for a sale."""
+    rest = left(order, moment)
+    ordered = whole(order)
+    if order["side"] == "sell":
+        mine.reserved[order["symbol"]] = mine.reserved.get(order["symbol"], 0) + rest
+    elif ordered:
+        mine.holds += order["hold"] * rest // ordered
+    else:
+        mine.holds += order["hold"]
 
 
 def _in_turn(lots: list[Lot], sale: dict[str, Any]) -> list[Lot]:
@@ -282,55 +304,72 @@ def free_lots(
     return free
 
 
-def _move(found: Account, row: dict[str, Any], moment: str) -> None:
-    if row["failed_at"] is not None and row["failed_at"] <= moment:
+def _move(mine: Account, transfer: dict[str, Any], moment: str) -> None:
+    """Move the cash of one transfer."""
+    if transfer["failed_at"] is not None and transfer["failed_at"] <= moment:
         return
-    if row["direction"] == "withdrawal":
-        found.cash -= row["amount"]
-    elif row["clears_at"] <= moment:
-        found.cash += row["amount"]
+    if transfer["direction"] == "withdrawal":
+        mine.cash -= transfer["amount"]
+    elif transfer["clears_at"] <= moment:
+        mine.cash += transfer["amount"]
     else:
-        found.cash += row["instant"]
-        found.unsettled += row["instant"]
+        mine.cash += transfer["instant"]
+        mine.unsettled += transfer["instant"]
+
+
+# -- the account over time ------------------------------------------------------------------------
+class Step(NamedTuple):
+    """A change of an account's cash, in cents, and of the units of one symbol."""
+
+    at: str
+    amount: int
+    symbol: str
+    units: int
 
 
 def held_at(
     svc: Service, words: Words, account_id: str, moments: list[int]
 ) -> list[tuple[int, dict[str, int]]]:
-    """Return (cash in cents, units by symbol) at each of some moments in order of time, in one pass."""
-    steps: list[tuple[str, int, str, int]] = []
-    for row in svc.db.rows(f"{words.tables}_orders", "account_id=?", account_id):
-        sign = 1 if row["side"] == "buy" else -1
-        steps += [
-            (at, -sign * value(n, p) - (row["fee"] if not k else 0), row["symbol"], sign * n)
-            for k, (at, n, p) in enumerate(row["fills"])
-        ]
-    for row in svc.db.rows(f"{words.tables}_transfers", "account_id=?", account_id):
-        if row["failed_at"] is None:
-            out = row["direction"] == "withdrawal"
-            steps.append((row["created_at"], -row["amount"] if out else row["instant"], "", 0))
-            if not out:
-                steps.append((row["clears_at"], row["amount"] - row["instant"], "", 0))
-    steps += [
-        (row["pays_at"], row["amount"], "", 0)
-        for row in svc.db.rows(f"{words.tables}_dividends", "account_id=?", account_id)
-    ]
-    steps.sort()
-    found = []
+    """Return (cash in cents, units by symbol) at some moments in order of time, in one pass."""
+    steps = sorted(_account_steps(svc, words, account_id))
+    holdings = []
     cash = 0
-    held = {}
+    units: dict[str, int] = {}
     done = 0
     for moment in map(iso, moments):
-        while done < len(steps) and steps[done][0] <= moment:
-            _, amount, symbol, change = steps[done]
-            cash = cash + amount
-            done = done + 1
-            held[symbol] = held.get(symbol, 0) + change
-        found.append((cash, {s: n for s, n in held.items() if n}))
-    return found
+        while done < len(steps) and steps[done].at <= moment:
+            step = steps[done]
+            cash += step.amount
+            units[step.symbol] = units.get(step.symbol, 0) + step.units
+            done += 1
+        holdings.append((cash, {symbol: held for symbol, held in units.items() if held}))
+    return holdings
+
+
+def _account_steps(svc: Service, words: Words, account_id: str) -> Iterator[Step]:
+    """Yield every change of an account, those still to come included."""
+    for order in svc.db.rows(f"{words.tables}_orders", "account_id=?", account_id):
+        sign = 1 if order["side"] == "buy" else -1
+        for nth_fill, (filled_at, units, at_pips) in enumerate(order["fills"]):
+            fee = order["fee"] if nth_fill == 0 else 0
+            amount = -sign * value(units, at_pips) - fee
+            yield Step(filled_at, amount, order["symbol"], sign * units)
+    for transfer in svc.db.rows(f"{words.tables}_transfers", "account_id=?", account_id):
+        if transfer["failed_at"] is not None:
+            continue
+        if transfer["direction"] == "withdrawal":
+            yield Step(transfer["created_at"], -transfer["amount"], "", 0)
+        else:
+            rest = transfer["amount"] - transfer["instant"]
+            yield Step(transfer["created_at"], transfer["instant"], "", 0)
+            yield Step(transfer["clears_at"], rest, "", 0)
+    for dividend in svc.db.rows(f"{words.tables}_dividends", "account_id=?", account_id):
+        yield Step(dividend["pays_at"], dividend["amount"], "", 0)
 
 
 def worth(svc: Service, symbol: str, units: int, at: int | None = None) -> int:
     """Return cents that units of a security are worth at a moment (now, unless given)."""
     row = market.security(svc, symbol)
-    return value(units, market.price_pips(row, svc.now if at is None else at)) if row else 0
+    if row is None:
+        return 0
+    return value(units, market.price_pips(row, svc.now if at is None else at))

@@ -1,4 +1,7 @@
-"""The exchanges' calendar in New York: trading days, sessions, holidays and settlement days, as pure functions of dates."""
+"""The exchanges' calendar in New York, as pure functions of dates.
+
+It knows trading days, sessions, holidays and settlement days.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ OPEN = time(9, 30)
 CLOSE = time(16)
 EARLY = time(13)
 _FIRST = 1990
-_LAST = 2210
 _MOURNING = frozenset({date(2025, 1, 9)})
 """Days on which the exchanges stayed closed out of turn."""
 
@@ -25,8 +27,9 @@ def _nth(year: int, month: int, weekday: int, n: int) -> date:
 
 
 def _easter(year: int) -> date:
+    """Return Easter Sunday, by the anonymous Gregorian computus; its steps have no names."""
     a = year % 19
-    (b, c) = divmod(year, 100)
+    b, c = divmod(year, 100)
     h = (19 * a + b - b // 4 - (b - (b + 8) // 25 + 1) // 3 + 15) % 30
     k = (32 + 2 * (b % 4) + 2 * (c // 4) - h - c % 4) % 7
     m = (a + 11 * h + 22 * k) // 451
@@ -38,39 +41,48 @@ def _observed(day: date) -> date:
     return day + timedelta(days={5: -1, 6: 1}.get(day.weekday(), 0))
 
 
+def _thanksgiving(year: int) -> date:
+    return _nth(year, 11, 3, 4)
+
+
 @functools.cache
 def holidays(year: int) -> frozenset[date]:
     """Return the weekdays of a year on which the exchanges are closed."""
     new_year = date(year, 1, 1)
-    found = {
-        new_year + timedelta(days=new_year.weekday() == 6),  # on a Saturday it is not made up for
-        _nth(year, 1, 0, 3),
-        _nth(year, 2, 0, 3),
-        _easter(year) - timedelta(days=2),
+    if new_year.weekday() == 6:  # one on a Saturday is not made up for
+        new_year += timedelta(days=1)
+    end_of_may = date(year, 5, 31)
+    regular = {
+        new_year,
+        _nth(year, 1, 0, 3),  # Martin Luther King
+        _nth(year, 2, 0, 3),  # Washington's birthday
+        _easter(year) - timedelta(days=2),  # Good Friday
         _nth(year, 6, 0, 1) - timedelta(days=7),
-        date(year, 5, 31) - timedelta(days=date(year, 5, 31).weekday()),
+        end_of_may - timedelta(days=end_of_may.weekday()),  # Memorial Day
         _observed(date(year, 6, 19)),
         _observed(date(year, 7, 4)),
-        _nth(year, 9, 0, 1),
-        _nth(year, 11, 3, 4),
+        _nth(year, 9, 0, 1),  # Labor Day
+        _thanksgiving(year),
         _observed(date(year, 12, 25)),
     }
-    return frozenset(found) | {d for d in _MOURNING if d.year == year}
+    return frozenset(regular) | {day for day in _MOURNING if day.year == year}
 
 
 def closes_early(day: date) -> bool:
     """Whether a trading day ends at 13:00: the day after Thanksgiving, Christmas Eve and 3 July."""
-    return (day.month, day.day) in ((7, 3), (12, 24)) or day == _nth(
-        day.year, 11, 3, 4
-    ) + timedelta(days=1)
+    day_after_thanksgiving = _thanksgiving(day.year) + timedelta(days=1)
+    return (day.month, day.day) in ((7, 3), (12, 24)) or day == day_after_thanksgiving
 
 
 @functools.cache
 def _days(year: int) -> tuple[date, ...]:
-    closed = holidays(year)
-    first = date(year, 1, 1)
-    days = (first + timedelta(days=n) for n in range(366))
-    return tuple(d for d in days if d.year == year and d.weekday() < 5 and d not in closed)
+    day = date(year, 1, 1)
+    days = []
+    while day.year == year:
+        if is_trading_day(day):
+            days.append(day)
+        day += timedelta(days=1)
+    return tuple(days)
 
 
 @functools.cache
@@ -103,8 +115,9 @@ def on_or_after(day: date) -> date:
 
 def on_or_before(day: date) -> date:
     """Return the day itself if it is a trading day, else the one before."""
-    found = bisect_right(_days(day.year), day)
-    return _days(day.year)[found - 1] if found else _days(day.year - 1)[-1]
+    days = _days(day.year)
+    earlier = bisect_right(days, day)
+    return days[earlier - 1] if earlier else _days(day.year - 1)[-1]
 
 
 def add_days(day: date, count: int) -> date:
@@ -115,9 +128,8 @@ def add_days(day: date, count: int) -> date:
 @functools.lru_cache(4096)
 def session(day: date) -> tuple[int, int]:
     """Return the moments (epoch seconds) at which a trading day's session opens and closes."""
-    return local_moment(day, OPEN, NEW_YORK), local_moment(
-        day, EARLY if closes_early(day) else CLOSE, NEW_YORK
-    )
+    close = EARLY if closes_early(day) else CLOSE
+    return local_moment(day, OPEN, NEW_YORK), local_moment(day, close, NEW_YORK)
 
 
 @functools.lru_cache(4096)
@@ -149,10 +161,16 @@ def next_open(at: int) -> int:
 
 
 def next_close(at: int) -> int:
-    """Return the close of the running session, or of the next one: when the next net asset value is struck."""
+    """Return the close of the running session, or of the next one.
+
+    At that moment the next net asset value is struck.
+    """
     return session(add_days(last_closed(at), 1))[1]
 
 
 def settles(at: int, days: int = 1) -> int:
-    """Return when a trade or transfer made at a moment settles: the opening of the session `days` trading days after its own day."""
+    """Return when a trade or transfer made at a moment settles.
+
+    It does at the opening of the session `days` trading days after its own day.
+    """
     return session(add_days(on_or_before(local_day(at, NEW_YORK)), days))[0]

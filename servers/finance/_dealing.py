@@ -50,65 +50,85 @@ def place(
 ) -> dict[str, Any]:
     """Place an order if money or shares cover it, and return its row.
 
-    `funded`: its money comes from sales of the same set. `planned`: how it fills, where the market does not say so.
+    `funded`: its money comes from sales of the same set. `planned`: how it fills, where the market
+    does not say so.
     """
     moment = svc.now if at is None else at
     planned = planned or plan(row, wish, moment)
     mine = account(svc, words, account_id, moment)
     if wish.side == "buy" and not funded:
-        need = max([planned.hold, sum(value(f[1], f[2]) for f in planned.fills)]) + fee
-        if need > mine.buying_power:
-            message = f"The order needs up to ${dollars(need):,.2f}; buying power is ${dollars(mine.buying_power):,.2f}."
-            hint = f"Order less, or add money with {words.deposit}."
-            svc.fail(
-                words.no_funds,
-                message,
-                hint,
-                required=dollars(need),
-                buying_power=dollars(mine.buying_power),
-            )
-    selling = wish.units if wish.units is not None else sum(f[1] for f in planned.fills)
-    if wish.side == "sell" and selling > mine.free_units(row["symbol"]):
-        held = shares(mine.units(row["symbol"]))
-        free = shares(mine.free_units(row["symbol"]))
-        message = f"{shares(selling)} {row['symbol']} are to be sold; {held} are held and {free} are free to sell."
-        hint = f"See {words.positions}, and {words.list_orders} for open sales that hold shares."
-        svc.fail(words.no_shares, message, hint, symbol=row["symbol"], available=free)
-    if not any(f[1] for f in planned.fills) and wish.amount is not None and planned.fills:
-        svc.fail(
-            "INVALID_AMOUNT",
-            f"The amount is too small for any fraction of a share of {row['symbol']}.",
-            "Raise the amount.",
-        )
-    if wish.side == "buy" and planned.fills and not any(value(f[1], f[2]) for f in planned.fills):
-        svc.fail(
-            "INVALID_QUANTITY",
-            f"So little of {row['symbol']} costs less than a cent.",
-            "Raise the quantity.",
-            symbol=row["symbol"],
-        )
-    made = order_row(
+        _check_money(svc, words, mine, planned, fee)
+    if wish.side == "sell":
+        _check_shares(svc, words, mine, row["symbol"], wish, planned)
+    _check_size(svc, row["symbol"], wish, planned)
+    order = order_row(
         svc.new_id(words.order_id),
         row,
         wish,
         planned,
-        account_id,
-        origin,
-        ref,
-        lots,
-        fee,
-        iso(moment),
+        account_id=account_id,
+        origin=origin,
+        created_at=iso(moment),
+        ref=ref,
+        lots=lots,
+        fee=fee,
     )
-    return svc.db.insert(f"{words.tables}_orders", made | {"client_key": client_key})
+    return svc.db.insert(f"{words.tables}_orders", order | {"client_key": client_key})
+
+
+def _check_money(svc: Service, words: Words, mine: Account, planned: Plan, fee: int) -> None:
+    """Refuse a purchase that may cost more than can be spent."""
+    cost = sum(value(units, at_pips) for _, units, at_pips in planned.fills)
+    need = max(planned.hold, cost) + fee
+    if need <= mine.buying_power:
+        return
+    required = dollars(need)
+    available = dollars(mine.buying_power)
+    message = f"The order needs up to ${required:,.2f}; buying power is ${available:,.2f}."
+    hint = f"Order less, or add money with {words.deposit}."
+    svc.fail(words.no_funds, message, hint, required=required, buying_power=available)
+
+
+def _check_shares(
+    svc: Service, words: Words, mine: Account, symbol: str, wish: Wish, planned: Plan
+) -> None:
+    """Refuse a sale of more than is held and not promised to another sale."""
+    selling = wish.units if wish.units is not None else _planned_units(planned)
+    if selling <= mine.free_units(symbol):
+        return
+    held = shares(mine.units(symbol))
+    free = shares(mine.free_units(symbol))
+    message = (
+        f"{shares(selling)} {symbol} are to be sold; {held} are held and {free} are free to sell."
+    )
+    hint = f"See {words.positions}, and {words.list_orders} for open sales that hold shares."
+    svc.fail(words.no_shares, message, hint, symbol=symbol, available=free)
+
+
+def _check_size(svc: Service, symbol: str, wish: Wish, planned: Plan) -> None:
+    """Refuse an order that rounds to no share, or a purchase that rounds to no cent."""
+    if not planned.fills:
+        return
+    if wish.amount is not None and not _planned_units(planned):
+        message = f"The amount is too small for any fraction of a share of {symbol}."
+        svc.fail("INVALID_AMOUNT", message, "Raise the amount.")
+    costs_something = any(value(units, at_pips) for _, units, at_pips in planned.fills)
+    if wish.side == "buy" and not costs_something:
+        message = f"So little of {symbol} costs less than a cent."
+        svc.fail("INVALID_QUANTITY", message, "Raise the quantity.", symbol=symbol)
+
+
+def _planned_units(planned: Plan) -> int:
+    return sum(units for _, units, _ in planned.fills)
 
 
 def orders(svc: Service, words: Words, account_id: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of orders, newest first; of one account where it is given."""
-    where, args = (
-        ("created_at<=?", [svc.time])
-        if account_id is None
-        else ("created_at<=? AND account_id=?", [svc.time, account_id])
-    )
+    where = "created_at<=?"
+    args = [svc.time]
+    if account_id is not None:
+        where += " AND account_id=?"
+        args.append(account_id)
     return svc.db.rows(f"{words.tables}_orders", where, *args, order="created_at DESC, rowid DESC")
 
 
@@ -117,12 +137,13 @@ def order_row(
     row: dict[str, Any],
     wish: Wish,
     planned: Plan,
+    *,
     account_id: str,
     origin: str,
-    ref: str | None,
-    lots: list[str] | None,
-    fee: int,
     created_at: str,
+    ref: str | None = None,
+    lots: list[str] | None = None,
+    fee: int = 0,
     failure: str | None = None,
 ) -> dict[str, Any]:
     """Return the row of an order on a security."""
@@ -144,7 +165,7 @@ def order_row(
         "cancelled_at": None,
         "failure": failure,
         "hold": planned.hold + (fee if planned.hold else 0),
-        "fills": [list(f) for f in planned.fills],
+        "fills": [list(fill) for fill in planned.fills],
         "lots": lots,
         "fee": fee,
         "ref": ref,
@@ -153,24 +174,23 @@ def order_row(
 
 
 def cancel(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
-    """Cancel what of an order has not filled, and return its new row. Refuses an order that is no longer open."""
+    """Cancel what of an order has not filled, and return its new row.
+
+    Refuses an order that is no longer open.
+    """
     row = find_order(svc, words, order_id)
     state = status(row, svc.time)
     if state not in ("pending", "partially_filled"):
+        message = f"Order {order_id} is {state}."
         hint = f"Only open orders can be cancelled; see {words.list_orders}."
-        svc.fail(
-            "ORDER_NOT_CANCELABLE",
-            f"Order {order_id} is {state}.",
-            hint,
-            order_id=order_id,
-            status=state,
-        )
-    done = [f for f in row["fills"] if f[0] <= svc.time]
-    changes = {"fills": done, "cancelled_at": svc.time}
+        svc.fail("ORDER_NOT_CANCELABLE", message, hint, order_id=order_id, status=state)
+    past_fills = [fill for fill in row["fills"] if fill[0] <= svc.time]
+    changes = {"fills": past_fills, "cancelled_at": svc.time}
     svc.db.update(f"{words.tables}_orders", order_id, **changes)
     return row | changes
 
 
+# -- what an order asks for -----------------------------------------------------------------------
 def wish_of(
     svc: Service,
     row: dict[str, Any],
@@ -181,61 +201,70 @@ def wish_of(
     stop: int | None,
     duration: Duration = "gfd",
 ) -> Wish:
-    """Return what an order asks for, or refuse what does not go together: prices and type, a stop on the wrong side, broken shares."""
-    for kind, given in (("limit", limit), ("stop", stop)):
-        if order_type == kind and given is None:
-            svc.fail(
-                f"{kind.upper()}_PRICE_REQUIRED",
-                f"A {kind} order needs a {kind}_price.",
-                f"Give {kind}_price.",
-                field=f"{kind}_price",
-            )
-        if order_type != kind and given is not None:
-            message = f"A {order_type} order takes no {kind}_price."
-            svc.fail(
-                "INVALID_ORDER_TYPE",
-                message,
-                f"Leave it out, or set order_type to {kind}.",
-                field=f"{kind}_price",
-            )
+    """Return what an order asks for, or refuse what does not go together.
+
+    That is prices and type, a stop on the wrong side, or broken shares.
+    """
+    _check_price_given(svc, "limit", limit, order_type)
+    _check_price_given(svc, "stop", stop, order_type)
     if order_type != "market" and row["kind"] in ("crypto", "mutual_fund"):
         message = f"{row['symbol']} is traded by market orders only."
         svc.fail("INVALID_ORDER_TYPE", message, "Set order_type to market.", symbol=row["symbol"])
     if order_type != "market" and quantity != int(quantity):
+        message = "A limit or stop order is for whole shares."
         hint = "Order whole shares, or set order_type to market."
-        svc.fail(
-            "INVALID_QUANTITY",
-            "A limit or stop order is for whole shares.",
-            hint,
-            quantity=quantity,
-        )
-    last = market.price(row, svc.now)
-    if stop is not None and (stop <= market.pips(last)) == (side == "buy"):
-        way = "above" if side == "buy" else "below"
-        message = f"The stop price of a {side} order lies {way} the last price, ${last:,.2f}."
-        svc.fail("INVALID_STOP_PRICE", message, f"Choose a stop_price {way} it.", last_price=last)
+        svc.fail("INVALID_QUANTITY", message, hint, quantity=quantity)
+    if stop is not None:
+        _check_stop(svc, row, side, stop)
     units = units_of(svc, quantity, decimals(row))
     return Wish(side, units, None, order_type, limit, stop, duration)
+
+
+def _check_price_given(svc: Service, kind: str, given: int | None, order_type: str) -> None:
+    """Refuse a limit or stop order without its price, and such a price with another order."""
+    name = f"{kind}_price"
+    if order_type == kind and given is None:
+        message = f"A {kind} order needs a {name}."
+        svc.fail(f"{kind.upper()}_PRICE_REQUIRED", message, f"Give {name}.", field=name)
+    if order_type != kind and given is not None:
+        message = f"A {order_type} order takes no {name}."
+        hint = f"Leave it out, or set order_type to {kind}."
+        svc.fail("INVALID_ORDER_TYPE", message, hint, field=name)
+
+
+def _check_stop(svc: Service, row: dict[str, Any], side: Side, stop: int) -> None:
+    """Refuse a stop price that the market has passed already."""
+    last = market.price(row, svc.now)
+    buying = side == "buy"
+    reached = stop <= market.pips(last) if buying else stop > market.pips(last)
+    if reached:
+        way = "above" if buying else "below"
+        message = f"The stop price of a {side} order lies {way} the last price, ${last:,.2f}."
+        svc.fail("INVALID_STOP_PRICE", message, f"Choose a stop_price {way} it.", last_price=last)
 
 
 def check_minimum(
     svc: Service, words: Words, row: dict[str, Any], mine: Account, amount: int
 ) -> None:
-    """Refuse a first purchase of a fund for less than its minimum; more can be added to what is held."""
+    """Refuse a first purchase of a fund for less than its minimum.
+
+    More of a fund that is held can be bought for any amount.
+    """
     least = row["minimum_investment"] or 0
     if amount < least and not mine.units(row["symbol"]):
-        message = f"A first purchase of {row['symbol']} is for at least ${dollars(least):,.2f}."
+        minimum = dollars(least)
+        message = f"A first purchase of {row['symbol']} is for at least ${minimum:,.2f}."
         hint = f"Raise the amount, or find another share class with {words.search}."
         svc.fail(
             "MINIMUM_INVESTMENT_NOT_MET",
             message,
             hint,
             symbol=row["symbol"],
-            minimum_investment=dollars(least),
+            minimum_investment=minimum,
         )
 
 
-# -- transfers --------------------------------------------------------------------------------------------------------
+# -- transfers ------------------------------------------------------------------------------------
 def transfer_status(row: dict[str, Any], moment: str) -> str:
     """Return pending, completed or failed."""
     if row["failed_at"] is not None and row["failed_at"] <= moment:
@@ -259,20 +288,13 @@ def transfer(
     at: int | None = None,
     failure: str | None = None,
 ) -> dict[str, Any]:
-    """Move money in or out, to arrive at a moment, and return its row; what leaves must be settled and free. A `failure` moves nothing."""
+    """Move money in or out, to arrive at a moment, and return its row.
+
+    What leaves must be settled and free. A `failure` moves nothing.
+    """
     moment = svc.now if at is None else at
     if direction == "withdrawal" and failure is None:
-        mine = account(svc, words, account_id, moment)
-        if amount > mine.withdrawable:
-            message = f"${dollars(amount):,.2f} are asked for; ${dollars(mine.withdrawable):,.2f} are settled and free to withdraw."
-            hint = f"Withdraw less, sell something of {words.positions}, or wait until sales and deposits have settled."
-            svc.fail(
-                "INSUFFICIENT_SETTLED_CASH",
-                message,
-                hint,
-                available=dollars(mine.withdrawable),
-                unsettled=dollars(mine.unsettled),
-            )
+        _check_withdrawal(svc, words, account(svc, words, account_id, moment), amount)
     row = {
         "id": svc.new_id(words.transfer_id),
         "account_id": account_id,
@@ -289,3 +311,25 @@ def transfer(
         "ref": ref,
     }
     return svc.db.insert(f"{words.tables}_transfers", row)
+
+
+def _check_withdrawal(svc: Service, words: Words, mine: Account, amount: int) -> None:
+    """Refuse to send out more than is settled and free."""
+    if amount <= mine.withdrawable:
+        return
+    available = dollars(mine.withdrawable)
+    message = (
+        f"${dollars(amount):,.2f} are asked for; "
+        f"${available:,.2f} are settled and free to withdraw."
+    )
+    hint = (
+        f"Withdraw less, sell something of {words.positions}, "
+        "or wait until sales and deposits have settled."
+    )
+    svc.fail(
+        "INSUFFICIENT_SETTLED_CASH",
+        message,
+        hint,
+        available=available,
+        unsettled=dollars(mine.unsettled),
+    )

@@ -19,13 +19,11 @@ ALERT_LIFE = 90 * 86_400
 """Seconds for which an alert is kept up."""
 
 
-# -- watchlist --------------------------------------------------------------------------------------------------------
+# -- watchlist ------------------------------------------------------------------------------------
 def watched(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return the rows of what is watched, in the order in which it was added."""
-    rows = [
-        market.security(svc, w["symbol"])
-        for w in svc.db.rows(f"{words.tables}_watchlist", order="added_at, rowid")
-    ]
+    entries = svc.db.rows(f"{words.tables}_watchlist", order="added_at, rowid")
+    rows = [market.security(svc, entry["symbol"]) for entry in entries]
     return [row for row in rows if row is not None]
 
 
@@ -33,12 +31,9 @@ def watch(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
     """Put a security on the watchlist and return its row; one that is there stays where it is."""
     row = find_security(svc, words, symbol)
     if market.state(row, svc.now) == "delisted":
-        svc.fail(
-            "SECURITY_DELISTED",
-            f"{row['symbol']} is no longer listed.",
-            f"Choose another with {words.search}.",
-            symbol=row["symbol"],
-        )
+        message = f"{row['symbol']} is no longer listed."
+        hint = f"Choose another with {words.search}."
+        svc.fail("SECURITY_DELISTED", message, hint, symbol=row["symbol"])
     if svc.db.get(f"{words.tables}_watchlist", row["symbol"]) is None:
         svc.db.insert(f"{words.tables}_watchlist", {"symbol": row["symbol"], "added_at": svc.time})
     return row
@@ -48,17 +43,14 @@ def unwatch(svc: Service, words: Words, symbol: str, lister: str) -> str:
     """Take a security off the watchlist and return its symbol, or refuse one that is not on it."""
     key = symbol.strip().upper()
     if svc.db.get(f"{words.tables}_watchlist", key) is None:
-        svc.fail(
-            "NOT_IN_WATCHLIST",
-            f"{key!r} is not on the watchlist.",
-            f"See {lister} for what is on it.",
-            symbol=key,
-        )
+        message = f"{key!r} is not on the watchlist."
+        hint = f"See {lister} for what is on it."
+        svc.fail("NOT_IN_WATCHLIST", message, hint, symbol=key)
     svc.db.delete(f"{words.tables}_watchlist", key)
     return key
 
 
-# -- alerts -----------------------------------------------------------------------------------------------------------
+# -- alerts ---------------------------------------------------------------------------------------
 def first_met(row: dict[str, Any], condition: str, threshold: int, start: int) -> int | None:
     """Return when the market will first meet an alert's condition within its life, or None."""
     end = start + ALERT_LIFE
@@ -67,8 +59,8 @@ def first_met(row: dict[str, Any], condition: str, threshold: int, start: int) -
     if condition == "pe_below":
         return _ratio_met(row, threshold, start, end)
     if condition.endswith("above"):
-        return _price_met(row, start, end, lambda p: market.pips(p) >= threshold)
-    return _price_met(row, start, end, lambda p: market.pips(p) <= threshold)
+        return _price_met(row, start, end, lambda last: market.pips(last) >= threshold)
+    return _price_met(row, start, end, lambda last: market.pips(last) <= threshold)
 
 
 def _price_met(
@@ -78,29 +70,33 @@ def _price_met(
 
 
 def _volume_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int | None:
-    for day in market.days(
-        row, local_day(start, calendar.NEW_YORK), local_day(end, calendar.NEW_YORK), end
-    ):
+    first = local_day(start, calendar.NEW_YORK)
+    last = local_day(end, calendar.NEW_YORK)
+    for day in market.days(row, first, last, end):
         opened, closed = calendar.session(day)
         total = market.daily_bar(row, day, closed).volume
-        if total >= threshold > 0:
-            moment = opened + -(-(closed - opened) * threshold // total // 60) * 60
-            if closed >= start:
-                return max(moment, start) if moment <= end else None
+        if total < threshold or threshold <= 0 or closed < start:
+            continue
+        # A day's volume grows evenly; the threshold is met at the end of a minute.
+        minutes = -(-(closed - opened) * threshold // total // 60)
+        moment = opened + minutes * 60
+        return max(moment, start) if moment <= end else None
     return None
 
 
 def _ratio_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int | None:
+    """Look quarter by quarter, as earnings change with each."""
     while start < end:
         day = local_day(start, calendar.NEW_YORK)
-        quarter = months_later(date(day.year, (day.month - 1) // 3 * 3 + 1, 1), 3)
-        until = min(local_moment(quarter, calendar.OPEN, calendar.NEW_YORK) - 60, end)
+        this_quarter = date(day.year, (day.month - 1) // 3 * 3 + 1, 1)
+        next_quarter = months_later(this_quarter, 3)
+        until = min(local_moment(next_quarter, calendar.OPEN, calendar.NEW_YORK) - 60, end)
         earned = figures.eps(row, start) or 0
-        bound = earned * threshold / market.PIP
         if earned > 0:
-            met = _price_met(row, start, until, lambda p, bound=bound: p < bound)
-            if met is not None:
-                return met
+            bound = earned * threshold / market.PIP
+            met_at = _price_met(row, start, until, lambda last, bound=bound: last < bound)
+            if met_at is not None:
+                return met_at
         start = until + 60
     return None
 
@@ -109,20 +105,18 @@ def set_alert(
     svc: Service, words: Words, alert_id: str, row: dict[str, Any], condition: str, threshold: int
 ) -> dict[str, Any]:
     """Keep an alert on a security, and return its row."""
-    met = first_met(row, condition, threshold, svc.now)
-    made = {
+    met_at = first_met(row, condition, threshold, svc.now)
+    alert = {
         "id": alert_id,
         "symbol": row["symbol"],
         "condition": condition,
         "threshold": threshold,
         "created_at": svc.time,
-    }
-    times = {
         "expires_at": iso(svc.now + ALERT_LIFE),
-        "triggers_at": None if met is None else iso(met),
+        "triggers_at": None if met_at is None else iso(met_at),
         "removed_at": None,
     }
-    return svc.db.insert(f"{words.tables}_alerts", made | times)
+    return svc.db.insert(f"{words.tables}_alerts", alert)
 
 
 def alerts(svc: Service, words: Words) -> list[dict[str, Any]]:
@@ -143,11 +137,7 @@ def remove_alert(svc: Service, words: Words, alert_id: str, lister: str) -> dict
     """Remove an alert and return its old row, or refuse one that is not there."""
     row = svc.db.get(f"{words.tables}_alerts", alert_id)
     if row is None or row["removed_at"] is not None:
-        svc.fail(
-            "ALERT_NOT_FOUND",
-            f"There is no alert {alert_id!r}.",
-            f"Take an alert_id from {lister}.",
-            alert_id=alert_id,
-        )
+        message = f"There is no alert {alert_id!r}."
+        svc.fail("ALERT_NOT_FOUND", message, f"Take an alert_id from {lister}.", alert_id=alert_id)
     svc.db.update(f"{words.tables}_alerts", alert_id, removed_at=svc.time)
     return row

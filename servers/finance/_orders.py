@@ -1,7 +1,8 @@
-"""When and at what price an order fills, worked out from the market as it will be; nothing here reads or writes an account.
+"""When and at what price an order fills, worked out from the market as it will be.
 
-An order's fills are known once it is placed, as prices are functions of the moment. They count from their own moments on,
-and cancelling an order strikes out those that have not come.
+Nothing here reads or writes an account. An order's fills are known once it is placed, as prices
+are functions of the moment. They count from their own moments on, and cancelling an order strikes
+out those that have not come.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from servers.finance import _calendar as calendar
 from servers.finance._market import PIP, pips, price, spread
@@ -28,11 +29,16 @@ COLLAR = Decimal("1.05")
 """A buy that waits holds this much of the last price, and pays no more."""
 GTC_DAYS = 90
 _HALF_HOUR = 1800
+_PER_CENT = UNIT * PIP // 100
+"""Units times 1/10000 dollars that make one cent."""
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What an order asks for: a side, and either units or (at market) cents; limit and stop in 1/10000 dollars."""
+    """What an order asks for: a side, and either units or (at market) cents.
+
+    Limit and stop are in 1/10000 dollars.
+    """
 
     side: Side
     units: int | None = None
@@ -43,26 +49,39 @@ class Wish:
     duration: Duration = "gfd"
 
 
+class Fill(NamedTuple):
+    """A moment (ISO), units, and a price in 1/10000 dollars."""
+
+    at: str
+    units: int
+    at_pips: int
+
+
 @dataclass(frozen=True)
 class Plan:
-    """What becomes of an order: fills as (moment ISO, units, price in 1/10000 dollars), when it lapses, and the cents it holds."""
+    """What becomes of an order: its fills, when it lapses, and the cents that it holds."""
 
-    fills: list[tuple[str, int, int]] = field(default_factory=list)
+    fills: list[Fill] = field(default_factory=list)
     expires_at: str | None = None
     hold: int = 0
 
 
 def value(units: int, at_pips: int) -> int:
     """Return the cents that units cost at a price, rounded half to even."""
-    whole, rest = divmod(units * at_pips, UNIT * PIP // 100)
-    half = UNIT * PIP // 200
-    return whole + (rest > half or (rest == half and whole % 2 == 1))
+    cents, rest = divmod(units * at_pips, _PER_CENT)
+    half = _PER_CENT // 2
+    rounds_up = rest > half or (rest == half and cents % 2 == 1)
+    return cents + 1 if rounds_up else cents
 
 
 def units_for(amount: int, at_pips: int, decimals: int) -> int:
-    """Return the units that cents buy, in steps of so many decimals of a share, never for more than the amount."""
+    """Return the units that cents buy, in steps of so many decimals of a share.
+
+    They never cost more than the amount.
+    """
     step = UNIT // 10**decimals
-    return amount * (UNIT * PIP // 100) // at_pips // step * step
+    units = amount * _PER_CENT // at_pips
+    return units // step * step
 
 
 def decimals(row: dict[str, Any]) -> int:
@@ -71,33 +90,41 @@ def decimals(row: dict[str, Any]) -> int:
 
 
 def plan(row: dict[str, Any], wish: Wish, at: int) -> Plan:
-    """Return what becomes of an order placed at a moment on a security that is neither halted nor delisted."""
+    """Return what becomes of an order placed at a moment.
+
+    Its security must be neither halted nor delisted.
+    """
     if row["kind"] == "mutual_fund":
         return _at_value(row, wish, at)
     if row["kind"] == "crypto":
         return Plan([_fill(row, wish, at)])
-    if wish.order_type == "market":
-        return Plan([_fill(row, wish, at)]) if calendar.is_open(at) else _queued(row, wish, at)
-    return _resting(row, wish, at)
+    if wish.order_type != "market":
+        return _resting(row, wish, at)
+    if calendar.is_open(at):
+        return Plan([_fill(row, wish, at)])
+    return _queued(row, wish, at)
 
 
 def _at_value(row: dict[str, Any], wish: Wish, at: int) -> Plan:
+    """A fund's order fills at the next net asset value."""
     close = calendar.next_close(at)
     nav = pips(price(row, close))
-    units = (
-        wish.units if wish.units is not None else units_for(wish.amount or 0, nav, decimals(row))
-    )
-    hold = (
-        wish.amount
-        if wish.amount is not None
-        else value(units, max(int(pips(price(row, at)) * COLLAR), nav))
-    )
-    return Plan([(iso(close), units, nav)], hold=hold if wish.side == "buy" else 0)
+    units = wish.units
+    if units is None:
+        units = units_for(wish.amount or 0, nav, decimals(row))
+    hold = 0
+    if wish.side == "buy":
+        hold = wish.amount
+        if hold is None:
+            collar = int(pips(price(row, at)) * COLLAR)
+            hold = value(units, max(collar, nav))
+    return Plan([Fill(iso(close), units, nav)], hold=hold)
 
 
 def _fill(
     row: dict[str, Any], wish: Wish, at: int, limit: int | None = None, units: int | None = None
-) -> tuple[str, int, int]:
+) -> Fill:
+    """Fill at the bid or ask of a moment, or at a limit that is better for the other side."""
     bid, ask = spread(row, price(row, at))
     paid = pips(ask if wish.side == "buy" else bid)
     if limit is not None:
@@ -105,11 +132,14 @@ def _fill(
     wanted = units if units is not None else wish.units
     if wanted is None:
         wanted = units_for(wish.amount or 0, paid, decimals(row))
-    return iso(at), wanted, paid
+    return Fill(iso(at), wanted, paid)
 
 
 def _queued(row: dict[str, Any], wish: Wish, at: int) -> Plan:
-    """A market order outside of the session waits for the next one; a buy then pays at most the collar."""
+    """A market order outside of the session waits for the next one.
+
+    A buy then pays at most the collar.
+    """
     opens = calendar.next_open(at)
     closes = calendar.session(local_day(opens, calendar.NEW_YORK))[1]
     if wish.side == "sell":
@@ -117,45 +147,58 @@ def _queued(row: dict[str, Any], wish: Wish, at: int) -> Plan:
     last = pips(price(row, at))
     collar = int(last * COLLAR)
     hold = wish.amount if wish.amount is not None else value(wish.units or 0, collar)
-    moment = crossing(row, opens, closes, lambda p: pips(spread(row, p)[1]) <= collar)
-    return Plan([_fill(row, wish, moment)] if moment is not None else [], iso(closes), hold)
+    moment = crossing(row, opens, closes, lambda last: pips(spread(row, last)[1]) <= collar)
+    fills = [] if moment is None else [_fill(row, wish, moment)]
+    return Plan(fills, iso(closes), hold)
 
 
 def _resting(row: dict[str, Any], wish: Wish, at: int) -> Plan:
-    """A limit or stop order waits until the market reaches it, in the session (gfd) or for ninety days (gtc)."""
+    """A limit or stop order waits until the market reaches it.
+
+    It waits until the end of the session (gfd) or for ninety days (gtc).
+    """
     start = at if calendar.is_open(at) else calendar.next_open(at)
     last_day = local_day(start, calendar.NEW_YORK)
     if wish.duration == "gtc":
         last_day = calendar.on_or_before(last_day + timedelta(days=GTC_DAYS))
     closes = calendar.session(last_day)[1]
-    buy = wish.side == "buy"
-    units = wish.units or 0
-    limit = wish.limit
     if wish.order_type == "stop":
-        stop = wish.stop or 0
-        trigger = crossing(
-            row, start, closes, (lambda p: pips(p) >= stop) if buy else (lambda p: pips(p) <= stop)
-        )
-        limit = int(stop * COLLAR) if buy else None
-        start = closes if trigger is None else trigger
-        if trigger is None:
-            return Plan([], iso(closes), value(units, limit or 0))
-    bound = limit
+        return _stopped(row, wish, start, closes)
+    limit = wish.limit
+    buy = wish.side == "buy"
 
     def reached(last: float) -> bool:
         bid, ask = spread(row, last)
-        return bound is None or (pips(ask) <= bound if buy else pips(bid) >= bound)
+        return limit is None or (pips(ask) <= limit if buy else pips(bid) >= limit)
 
-    first = crossing(row, start, closes, reached)
+    units = wish.units or 0
     fills = []
-    if first is not None:
-        parts = _parts(row, wish, units)
-        own = None if wish.order_type == "stop" else limit
-        fills = [_fill(row, wish, first, own, parts[0])]
-        second = crossing(row, first + _HALF_HOUR, closes, reached) if len(parts) == 2 else None
-        if second is not None:
-            fills.append(_fill(row, wish, second, own, parts[1]))
+    start_of_part = start
+    for part in _parts(row, wish, units):
+        moment = crossing(row, start_of_part, closes, reached)
+        if moment is None:
+            break
+        fills.append(_fill(row, wish, moment, limit, part))
+        start_of_part = moment + _HALF_HOUR
     return Plan(fills, iso(closes), value(units, limit or 0) if buy else 0)
+
+
+def _stopped(row: dict[str, Any], wish: Wish, start: int, closes: int) -> Plan:
+    """A stop order becomes a market order at its price; a buy then pays at most the collar."""
+    units = wish.units or 0
+    stop = wish.stop or 0
+    if wish.side == "sell":
+        trigger = crossing(row, start, closes, lambda last: pips(last) <= stop)
+        fills = [] if trigger is None else [_fill(row, wish, trigger, None, units)]
+        return Plan(fills, iso(closes))
+    collar = int(stop * COLLAR)
+    hold = value(units, collar)
+    trigger = crossing(row, start, closes, lambda last: pips(last) >= stop)
+    if trigger is None:
+        return Plan([], iso(closes), hold)
+    moment = crossing(row, trigger, closes, lambda last: pips(spread(row, last)[1]) <= collar)
+    fills = [] if moment is None else [_fill(row, wish, moment, None, units)]
+    return Plan(fills, iso(closes), hold)
 
 
 def _parts(row: dict[str, Any], wish: Wish, units: int) -> list[int]:
@@ -167,9 +210,10 @@ def _parts(row: dict[str, Any], wish: Wish, units: int) -> list[int]:
 
 
 def crossing(row: dict[str, Any], start: int, end: int, hit: Callable[[float], bool]) -> int | None:
-    """Return the first moment from `start` to `end` at which a security trades at a price that hits, or None.
+    """Return the first moment from `start` to `end` at which a price hits, or None.
 
-    `hit` must hold from some price on, upwards or downwards: prices only rise or only fall within a half hour.
+    `hit` must hold from some price on, upwards or downwards: prices only rise or only fall within a
+    half hour.
     """
     for stop in (row["halted_at"], row["delisted_at"]):
         if stop is not None:
@@ -186,81 +230,100 @@ def crossing(row: dict[str, Any], start: int, end: int, hit: Callable[[float], b
 
 
 def _steps(row: dict[str, Any], start: int, end: int) -> Iterator[int | None]:
-    """Yield the half hours of trading between two moments, both ends included, and None where a session ends."""
+    """Yield the half hours of trading between two moments, and None where a session ends.
+
+    Both ends are included.
+    """
     if row["kind"] == "crypto":
-        yield from (
-            m
-            for m in (
-                start,
-                *range(start // _HALF_HOUR * _HALF_HOUR + _HALF_HOUR, end + 1, _HALF_HOUR),
-            )
-            if m <= end
-        )
+        if start <= end:
+            yield start
+        yield from range(_next_half_hour(start, 0), end + 1, _HALF_HOUR)
         return
     day = calendar.last_session(start)
-    while (hours := calendar.session(day))[0] <= end:
-        opened = max(hours[0], start)
-        closed = min(hours[1], end)
-        if opened <= closed:
-            yield opened
-            yield from range(
-                opened - (opened - hours[0]) % _HALF_HOUR + _HALF_HOUR, closed + 1, _HALF_HOUR
-            )
-            if (closed - hours[0]) % _HALF_HOUR:
-                yield closed
+    opens, closes = calendar.session(day)
+    while opens <= end:
+        first = max(opens, start)
+        last = min(closes, end)
+        if first <= last:
+            yield first
+            yield from range(_next_half_hour(first, opens), last + 1, _HALF_HOUR)
+            if (last - opens) % _HALF_HOUR:
+                yield last
             yield None
         day = calendar.add_days(day, 1)
+        opens, closes = calendar.session(day)
+
+
+def _next_half_hour(at: int, opens: int) -> int:
+    """Return the next moment that is a whole number of half hours after the opening."""
+    return at - (at - opens) % _HALF_HOUR + _HALF_HOUR
 
 
 def _first(row: dict[str, Any], low: int, high: int, hit: Callable[[float], bool]) -> int:
+    """Return the first minute after `low` at which a price hits, given that `high` does."""
     while high - low > 60:
         middle = (low + high) // 120 * 60
-        low, high = (low, middle) if hit(price(row, middle)) else (middle, high)
+        if hit(price(row, middle)):
+            high = middle
+        else:
+            low = middle
     return high
 
 
-# -- what has become of an order ---------------------------------------------------------------------------------------
+# -- what has become of an order ------------------------------------------------------------------
 Status = Literal["pending", "partially_filled", "filled", "cancelled", "expired", "failed"]
+
+
+class Filled(NamedTuple):
+    """What of an order has filled: units, their cost in cents, the moment of the latest fill."""
+
+    units: int
+    cents: int
+    latest_at: str | None
 
 
 def status(row: dict[str, Any], moment: str) -> Status:
     """Return where an order stands at a moment (ISO)."""
     if row["failure"] is not None:
         return "failed"
-    done = [f for f in row["fills"] if f[0] <= moment]
-    if done and sum(f[1] for f in done) >= whole(row):
+    past = past_fills(row, moment)
+    if past and sum(fill.units for fill in past) >= whole(row):
         return "filled"
     if row["cancelled_at"] is not None and row["cancelled_at"] <= moment:
         return "cancelled"
     if row["expires_at"] is not None and row["expires_at"] <= moment:
         return "expired"
-    return "partially_filled" if done else "pending"
+    return "partially_filled" if past else "pending"
+
+
+def past_fills(row: dict[str, Any], moment: str) -> list[Fill]:
+    """Return the fills of an order by a moment."""
+    return [Fill(*fill) for fill in row["fills"] if fill[0] <= moment]
 
 
 def whole(row: dict[str, Any]) -> int:
     """Return the units that an order is for."""
-    return row["units"] or sum(f[1] for f in row["fills"])
+    return row["units"] or sum(units for _, units, _ in row["fills"])
 
 
 def left(row: dict[str, Any], moment: str) -> int:
     """Return the units that have not filled by a moment."""
-    return whole(row) - sum(f[1] for f in row["fills"] if f[0] <= moment)
+    return whole(row) - sum(fill.units for fill in past_fills(row, moment))
 
 
-def filled(row: dict[str, Any], moment: str) -> tuple[int, int, str | None]:
-    """Return (units, cents, latest fill) of what has filled by a moment."""
-    done = [f for f in row["fills"] if f[0] <= moment]
-    return (
-        sum(f[1] for f in done),
-        sum(value(f[1], f[2]) for f in done),
-        done[-1][0] if done else None,
-    )
+def filled(row: dict[str, Any], moment: str) -> Filled:
+    """Return what of an order has filled by a moment."""
+    past = past_fills(row, moment)
+    units = sum(fill.units for fill in past)
+    cents = sum(value(fill.units, fill.at_pips) for fill in past)
+    return Filled(units, cents, past[-1].at if past else None)
 
 
 def average_price(row: dict[str, Any], moment: str) -> float | None:
     """Return the average price in dollars at which an order has filled, None before it has."""
-    units = sum(f[1] for f in row["fills"] if f[0] <= moment)
-    spent = sum(f[1] * f[2] for f in row["fills"] if f[0] <= moment)
+    past = past_fills(row, moment)
+    units = sum(fill.units for fill in past)
+    spent = sum(fill.units * fill.at_pips for fill in past)
     return round(spent / units / PIP, 4) if units else None
 
 
@@ -273,10 +336,6 @@ def units_of(svc: Service, quantity: float, decimals: int) -> int:
     """Return a quantity as stored units, or refuse one that is too fine."""
     exact = Decimal(str(quantity))
     if exact != exact.quantize(Decimal(1).scaleb(-decimals)):
-        svc.fail(
-            "INVALID_QUANTITY",
-            f"{quantity} has more than {decimals} decimals.",
-            "Round the quantity.",
-            quantity=quantity,
-        )
+        message = f"{quantity} has more than {decimals} decimals."
+        svc.fail("INVALID_QUANTITY", message, "Round the quantity.", quantity=quantity)
     return int(exact * UNIT)

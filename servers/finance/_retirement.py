@@ -1,4 +1,4 @@
-"""The law of individual retirement accounts: how much may be paid in for a year, and from which age it must be taken out."""
+"""The law of individual retirement accounts: yearly limits, and distributions by age."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS = ("traditional_ira", "roth_ira", "rollover_ira", "sep_ira")
 DISTRIBUTED = ("traditional_ira", "rollover_ira", "sep_ira")
 """Kinds of accounts from which distributions are required."""
 LIMITS = {2024: (700_000, 800_000), 2025: (700_000, 800_000), 2026: (750_000, 860_000)}
-"""Cents that may be paid in for a tax year: before the year in which one turns fifty, and from then on."""
+"""Cents that may be paid in for a tax year before the year of the fiftieth birthday, and after."""
 SEP_LIMITS = {2024: 6_900_000, 2025: 7_000_000, 2026: 7_200_000}
 """Cents that a business may pay into an owner's SEP-IRA for a tax year."""
 CATCH_UP_AGE = 50
@@ -25,7 +25,7 @@ FACTORS = (
     *(27.4, 26.5, 25.5, 24.6, 23.7, 22.9, 22.0, 21.1, 20.2, 19.4, 18.5, 17.7, 16.8, 16.0, 15.2),
     *(14.4, 13.7, 12.9, 12.2, 11.5, 10.8, 10.1, 9.5, 8.9, 8.4, 7.8, 7.3, 6.8, 6.4),
 )
-"""Years of the uniform lifetime table for the ages 72 to 100; the last one holds for all later ages here."""
+"""Years of the uniform lifetime table for ages 72 to 100; here the last holds for later ages."""
 
 
 def today(svc: Service) -> date:
@@ -36,19 +36,28 @@ def today(svc: Service) -> date:
 def limit(year: int, born: date, kind: str = "traditional_ira") -> int:
     """Return the cents that may be paid in for a tax year, all accounts together."""
     known = min(max(year, min(LIMITS)), max(LIMITS))
-    return (
-        SEP_LIMITS[known] if kind == "sep_ira" else LIMITS[known][year - born.year >= CATCH_UP_AGE]
-    )
+    if kind == "sep_ira":
+        return SEP_LIMITS[known]
+    younger, older = LIMITS[known]
+    return older if year - born.year >= CATCH_UP_AGE else younger
 
 
 def open_years(day: date) -> list[int]:
-    """Return the tax years for which one may pay in on a day: this one, and the last one until 15 April."""
-    return [day.year] + ([day.year - 1] if (day.month, day.day) <= (4, 15) else [])
+    """Return the tax years for which one may pay in on a day.
+
+    They are the day's own year and, until 15 April, the year before it.
+    """
+    if (day.month, day.day) <= (4, 15):
+        return [day.year, day.year - 1]
+    return [day.year]
 
 
 def contributed(svc: Service, words: Words, year: int) -> int:
     """Return the cents paid in for a tax year."""
-    query = f"SELECT coalesce(sum(amount),0) FROM {words.tables}_transfers WHERE direction='deposit' AND tax_year=? AND failed_at IS NULL"
+    query = (
+        f"SELECT coalesce(sum(amount),0) FROM {words.tables}_transfers "
+        "WHERE direction='deposit' AND tax_year=? AND failed_at IS NULL"
+    )
     return svc.db.sql(query, year)[0][0]
 
 
@@ -62,14 +71,18 @@ def check_contribution(
         message = f"No contribution can be made for {year} any more or yet."
         hint = f"tax_year may be {' or '.join(map(str, years))}."
         svc.fail("INVALID_TAX_YEAR", message, hint, tax_year=year)
-    done = contributed(svc, words, year)
+    paid_in = contributed(svc, words, year)
     most = limit(year, born, kind)
-    if done + amount > most:
-        room = dollars(most - done)
-        message = f"The limit for {year} is ${dollars(most):,.2f}; ${dollars(done):,.2f} were paid in, which leaves ${room:,.2f}."
-        hint = "Pay in less" + (
-            f", or for {years[1]} until 15 April." if len(years) > 1 and year == years[0] else "."
+    if paid_in + amount > most:
+        room = dollars(most - paid_in)
+        message = (
+            f"The limit for {year} is ${dollars(most):,.2f}; "
+            f"${dollars(paid_in):,.2f} were paid in, which leaves ${room:,.2f}."
         )
+        if year == years[0] and len(years) > 1:
+            hint = f"Pay in less, or for {years[1]} until 15 April."
+        else:
+            hint = "Pay in less."
         svc.fail(
             "CONTRIBUTION_LIMIT_EXCEEDED",
             message,
@@ -82,12 +95,18 @@ def check_contribution(
 
 
 def first_rmd_age(born: date) -> int:
-    """Return the age from whose year on distributions are required: 73, or 75 for those born in 1960 or later."""
+    """Return the age from whose year on distributions are required.
+
+    It is 73, or 75 for those born in 1960 or later.
+    """
     return FIRST_RMD_AGE + (2 if born.year >= 1960 else 0)
 
 
 def rmd(age: int, balance: int, first_age: int = FIRST_RMD_AGE) -> tuple[float | None, int]:
-    """Return (years of the table, cents to take out) at an age reached in the year; nothing before the first age."""
+    """Return (years of the table, cents to take out) at an age reached in the year.
+
+    Nothing needs to be taken out before the first age.
+    """
     if age < first_age:
         return None, 0
     factor = FACTORS[min(age, 100) - 72]
@@ -95,22 +114,29 @@ def rmd(age: int, balance: int, first_age: int = FIRST_RMD_AGE) -> tuple[float |
 
 
 def deadline(year: int, born: date) -> date:
-    """Return the day by which a year's distribution must be taken: the end of the year, for the first one 1 April of the next."""
-    return date(year + 1, 4, 1) if year - born.year == first_rmd_age(born) else date(year, 12, 31)
+    """Return the day by which a year's distribution must be taken.
+
+    It is the end of the year; for the first distribution it is 1 April of the next year.
+    """
+    is_first = year - born.year == first_rmd_age(born)
+    return date(year + 1, 4, 1) if is_first else date(year, 12, 31)
 
 
 def penalty_ends(born: date) -> date:
-    """Return the day from which money can be taken out without the ten percent that are due before the age of 59 and a half."""
+    """Return the day from which money can be taken out without a penalty.
+
+    Ten percent are due before the age of 59 and a half.
+    """
     return months_later(born, 59 * 12 + 6)
 
 
 def row_of_year(year: int, svc: Service, words: Words, born: date) -> dict[str, Any]:
     """Return what may be and was paid in for a tax year, in dollars."""
-    done = contributed(svc, words, year)
+    paid_in = contributed(svc, words, year)
     most = limit(year, born)
     return {
         "tax_year": year,
         "limit": dollars(most),
-        "contributed": dollars(done),
-        "remaining": dollars(max(most - done, 0)),
+        "contributed": dollars(paid_in),
+        "remaining": dollars(max(most - paid_in, 0)),
     }

@@ -16,8 +16,8 @@ from servers.kit.values import dollars, iso
 
 TABLES = {
     "fidelity_profile": Table(
-        "id:str name:str email:str account_number:str account_type:str registration:str born:str bank_name:str bank_last4:str "
-        "opened_at:str",
+        "id:str name:str email:str account_number:str account_type:str registration:str born:str "
+        "bank_name:str bank_last4:str opened_at:str",
         identity=True,
     ),
     "fidelity_orders": brokerage.ORDERS,
@@ -53,48 +53,57 @@ SHOWN = {"pending": "open", "cancelled": "canceled", "failed": "rejected"}
 
 def state(row: dict[str, Any], now: str) -> str:
     """Return an order's status in Fidelity's words."""
-    found = status(row, now)
-    return SHOWN.get(found, found)
+    general = status(row, now)
+    return SHOWN.get(general, general)
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order for the agent."""
-    (units, cents, at) = filled(row, svc.time)
-    now = status(row, svc.time)
-    shown = {
+    done = filled(row, svc.time)
+    quantity = row["units"]
+    if quantity is None:
+        quantity = done.units or None
+    charged = done.units or status(row, svc.time) == "pending"
+    return {
         "order_id": row["id"],
         "symbol": row["symbol"],
         "side": row["side"],
-        "quantity": shares(row["units"])
-        if row["units"] is not None
-        else shares(units)
-        if units
-        else None,
+        "quantity": shares(quantity),
         "order_type": row["order_type"],
         "status": state(row, svc.time),
-        "filled_quantity": shares(units),
+        "filled_quantity": shares(done.units),
         "filled_price": average_price(row, svc.time),
-        "filled_value": dollars(cents),
-        "commission": dollars(row["fee"] if units or now == "pending" else 0),
-    }
-    for name in ("limit_price", "stop_price"):
-        shown[name] = None if row[name] is None else row[name] / market.PIP
-    return shown | {
+        "filled_value": dollars(done.cents),
+        "commission": dollars(row["fee"] if charged else 0),
+        "limit_price": _price(row["limit_price"]),
+        "stop_price": _price(row["stop_price"]),
         "dollar_amount": None if row["amount"] is None else dollars(row["amount"]),
         "basket_id": row["ref"],
         "lot_ids": row["lots"] or [],
         "placed_at": row["created_at"],
-        "executed_at": at,
+        "executed_at": done.latest_at,
         "good_until": row["expires_at"],
         "canceled_at": row["cancelled_at"],
     }
 
 
+def _price(at_pips: int | None) -> float | None:
+    return None if at_pips is None else at_pips / market.PIP
+
+
+def minimum_investment(row: dict[str, Any]) -> float | None:
+    """Return the dollars that a first purchase of a fund takes, None for what has no minimum."""
+    return None if row["minimum_investment"] is None else dollars(row["minimum_investment"])
+
+
 def security_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a security in a list of results."""
     quote = market.quote(row, svc.now)
-    kept = {k: row[k] for k in ("symbol", "name", "sector", "exchange")}
-    return kept | {
+    return {
+        "symbol": row["symbol"],
+        "name": row["name"],
+        "sector": row["sector"],
+        "exchange": row["exchange"],
         "security_type": row["kind"],
         "last_price": quote.price,
         "change_percent": quote.change_percent,
@@ -104,7 +113,7 @@ def security_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a quote in full."""
     quote = market.quote(row, svc.now)
-    (low, high) = market.year_range(row, svc.now)
+    low, high = market.year_range(row, svc.now)
     return security_json(svc, row) | {
         "industry": row["industry"],
         "previous_close": quote.previous_close,
@@ -122,9 +131,7 @@ def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "pe_ratio": figures.pe_ratio(row, svc.now),
         "dividend_yield": figures.dividend_yield(row, svc.now),
         "expense_ratio": row["expense_ratio"],
-        "minimum_investment": None
-        if row["minimum_investment"] is None
-        else dollars(row["minimum_investment"]),
+        "minimum_investment": minimum_investment(row),
         "trading_status": quote.state,
         "as_of": iso(quote.as_of),
     }

@@ -58,52 +58,43 @@ class Baskets(Service):
         """Make a basket of stocks and ETFs by weight. Nothing is bought yet; see trade_basket."""
         name = name.strip()
         if not name:
-            self.fail(
-                "INVALID_BASKET_NAME",
-                "A basket needs a name.",
-                "Give a name of letters or digits.",
-                field="name",
-            )
-        if any(r["name"].lower() == name.lower() for r in self._baskets()):
-            self.fail(
-                "DUPLICATE_BASKET_NAME",
-                f"A basket is called {name!r} already.",
-                "Choose another name.",
-                name=name,
-            )
-        parts: list[list[Any]] = []
-        for part in securities:
-            row = brokerage.find_security(self, WORDS, part.symbol, ("stock", "etf"))
-            brokerage.tradable(self, WORDS, row)
-            weight = Decimal(str(part.weight_percent)) * 100
-            if weight != int(weight):
-                message = f"The weight of {row['symbol']} has more than two decimals."
-                self.fail("INVALID_WEIGHTS", message, "Round the weights.", symbol=row["symbol"])
-            if row["symbol"] in [p[0] for p in parts]:
-                self.fail(
-                    "DUPLICATE_SYMBOL",
-                    f"{row['symbol']} is named twice.",
-                    "Name each security once.",
-                    symbol=row["symbol"],
-                )
-            parts.append([row["symbol"], int(weight)])
-        total = sum(p[1] for p in parts)
-        if total != 10_000:
-            message = f"The weights add up to {total / 100:g} percent."
-            self.fail(
-                "INVALID_WEIGHTS",
-                message,
-                "They must add up to 100 percent.",
-                total_percent=total / 100,
-            )
-        made = {
+            message = "A basket needs a name."
+            hint = "Give a name of letters or digits."
+            self.fail("INVALID_BASKET_NAME", message, hint, field="name")
+        if any(row["name"].lower() == name.lower() for row in self._baskets()):
+            message = f"A basket is called {name!r} already."
+            self.fail("DUPLICATE_BASKET_NAME", message, "Choose another name.", name=name)
+        weights = self._weights(securities)
+        basket = {
             "id": self.new_id("fdb"),
             "name": name,
-            "securities": parts,
+            "securities": [[symbol, weight] for symbol, weight in weights.items()],
             "created_at": self.time,
             "deleted_at": None,
         }
-        return self._json(self.db.insert("fidelity_baskets", made))
+        return self._json(self.db.insert("fidelity_baskets", basket))
+
+    def _weights(self, securities: list[Part]) -> dict[str, int]:
+        """Return the weight of each symbol in hundredths of a percent, which add up to 100."""
+        weights: dict[str, int] = {}
+        for part in securities:
+            row = brokerage.find_security(self, WORDS, part.symbol, ("stock", "etf"))
+            brokerage.tradable(self, WORDS, row)
+            symbol = row["symbol"]
+            weight = Decimal(str(part.weight_percent)) * 100
+            if weight != int(weight):
+                message = f"The weight of {symbol} has more than two decimals."
+                self.fail("INVALID_WEIGHTS", message, "Round the weights.", symbol=symbol)
+            if symbol in weights:
+                message = f"{symbol} is named twice."
+                self.fail("DUPLICATE_SYMBOL", message, "Name each security once.", symbol=symbol)
+            weights[symbol] = int(weight)
+        total = sum(weights.values())
+        if total != 10_000:
+            message = f"The weights add up to {total / 100:g} percent."
+            hint = "They must add up to 100 percent."
+            self.fail("INVALID_WEIGHTS", message, hint, total_percent=total / 100)
+        return weights
 
     @reads(example={"basket_id": seeded("fdb", "dividends")})
     def get_basket(self, basket_id: BasketId) -> dict[str, Any]:
@@ -129,24 +120,21 @@ class Baskets(Service):
         amounts = [total_amount * weight // 10_000 for _, weight in basket["securities"]]
         amounts[0] += total_amount - sum(amounts)
         if min(amounts) < 100:
-            hint = "Raise total_amount."
-            self.fail(
-                "INVALID_AMOUNT",
-                "A security of the basket would get less than $1.00.",
-                hint,
-                smallest=dollars(min(amounts)),
-            )
-        made = []
+            message = "A security of the basket would get less than $1.00."
+            smallest = dollars(min(amounts))
+            self.fail("INVALID_AMOUNT", message, "Raise total_amount.", smallest=smallest)
+        order_ids = []
         for (symbol, _), amount in zip(basket["securities"], amounts, strict=True):
             row = brokerage.find_security(self, WORDS, symbol)
             brokerage.tradable(self, WORDS, row)
             wish = Wish(side, amount=amount)
-            made.append(dealing.place(self, WORDS, row, wish, origin="basket", ref=basket_id)["id"])
+            order = dealing.place(self, WORDS, row, wish, origin="basket", ref=basket_id)
+            order_ids.append(order["id"])
         return {
             "basket_id": basket_id,
             "side": side,
             "total_amount": dollars(total_amount),
-            "order_ids": made,
+            "order_ids": order_ids,
         }
 
     @writes(example={"basket_id": seeded("fdb", "dividends")}, destructive=True)
@@ -164,28 +152,30 @@ class Baskets(Service):
     def _find(self, basket_id: str, deleted: bool = False) -> dict[str, Any]:
         row = self.db.get("fidelity_baskets", basket_id)
         if row is None or (row["deleted_at"] is not None and not deleted):
+            message = f"There is no basket {basket_id!r}."
             hint = "Take a basket_id from list_baskets."
-            self.fail(
-                "BASKET_NOT_FOUND", f"There is no basket {basket_id!r}.", hint, basket_id=basket_id
-            )
+            self.fail("BASKET_NOT_FOUND", message, hint, basket_id=basket_id)
         return row
 
     def _short(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {
+        return {
             "basket_id": row["id"],
             "name": row["name"],
             "status": "deleted" if row["deleted_at"] else "active",
+            "security_count": len(row["securities"]),
+            "created_at": row["created_at"],
         }
-        return shown | {"security_count": len(row["securities"]), "created_at": row["created_at"]}
 
     def _json(self, row: dict[str, Any]) -> dict[str, Any]:
         mine = account(self)
-        parts = []
+        securities = []
         for symbol, weight in row["securities"]:
             asset = brokerage.find_security(self, WORDS, symbol)
-            now = {
+            security = {
+                "symbol": symbol,
+                "weight_percent": weight / 100,
                 "current_price": market.price(asset, self.now),
                 "shares_held": shares(mine.units(symbol)),
             }
-            parts.append({"symbol": symbol, "weight_percent": weight / 100} | now)
-        return self._short(row) | {"securities": parts}
+            securities.append(security)
+        return self._short(row) | {"securities": securities}

@@ -25,13 +25,15 @@ from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 Method = Annotated[
     Literal["ach", "wire"],
     Field(
-        description="ach: free, two business days; wire: on the same business day, 100 dollars or more."
+        description="ach: free, two business days; "
+        "wire: on the same business day, 100 dollars or more."
     ),
 ]
 Condition = Annotated[
     Literal["price_above", "price_below", "volume_above", "pe_below"],
     Field(
-        description="price_above and price_below: dollars; volume_above: shares in a day; pe_below: price to earnings, for stocks."
+        description="price_above and price_below: dollars; volume_above: shares in a day; "
+        "pe_below: price to earnings, for stocks."
     ),
 ]
 Threshold = Annotated[
@@ -48,7 +50,14 @@ TaxYear = Annotated[
 ]
 AlertId = Annotated[str, Field(description="alert_id, from list_stock_alerts.")]
 SETTLES = 2
+"""Business days for which a transfer by ACH is on its way."""
 LEAST_WIRE = 10_000
+"""The smallest wire, in cents."""
+
+
+def _steps_to_one(condition: str) -> int:
+    """Return how many of a stored threshold's steps make one share, dollar or ratio of one."""
+    return 1 if condition == "volume_above" else market.PIP
 
 
 class Money(Service):
@@ -62,24 +71,21 @@ class Money(Service):
         counts towards the yearly limit of its tax year (this year's, unless said)."""
         who = self._profile()
         year = None
-        if who["account_type"] in retirement.KINDS:
-            year = retirement.check_contribution(
-                self, WORDS, amount, tax_year, date.fromisoformat(who["born"]), who["account_type"]
-            )
+        kind = who["account_type"]
+        if kind in retirement.KINDS:
+            born = date.fromisoformat(who["born"])
+            year = retirement.check_contribution(self, WORDS, amount, tax_year, born, kind)
         elif tax_year is not None:
-            message = f"A {who['account_type']} account knows no tax years."
-            self.fail(
-                "NOT_A_RETIREMENT_ACCOUNT",
-                message,
-                "Leave tax_year out.",
-                account_type=who["account_type"],
-            )
+            message = f"A {kind} account knows no tax years."
+            hint = "Leave tax_year out."
+            self.fail("NOT_A_RETIREMENT_ACCOUNT", message, hint, account_type=kind)
+        arrives = self._arrival(amount, method)
         row = dealing.transfer(
             self,
             WORDS,
             "deposit",
             amount,
-            self._arrival(amount, method),
+            arrives,
             method=method,
             bank=self._bank(),
             tax_year=year,
@@ -110,10 +116,14 @@ class Money(Service):
         return page(rows, "dividends", limit, cursor, self._dividend)
 
     def _dividend(self, row: dict[str, Any]) -> dict[str, Any]:
-        amounts = {"amount": dollars(row["amount"]), "per_share": row["per_share"] / market.PIP}
-        status = "paid" if row["pays_at"] <= self.time else "declared"
-        return {"dividend_id": row["id"], "symbol": row["symbol"], **amounts, "status": status} | {
-            k: row[k] for k in ("ex_date", "pay_date")
+        return {
+            "dividend_id": row["id"],
+            "symbol": row["symbol"],
+            "amount": dollars(row["amount"]),
+            "per_share": row["per_share"] / market.PIP,
+            "status": "paid" if row["pays_at"] <= self.time else "declared",
+            "ex_date": row["ex_date"],
+            "pay_date": row["pay_date"],
         }
 
     def _transfer(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -133,12 +143,9 @@ class Money(Service):
         if method == "ach":
             return calendar.settles(self.now, SETTLES)
         if amount < LEAST_WIRE:
-            self.fail(
-                "AMOUNT_TOO_SMALL",
-                "A wire is for $100.00 or more.",
-                "Use ach, or raise the amount.",
-                minimum=dollars(LEAST_WIRE),
-            )
+            message = "A wire is for $100.00 or more."
+            hint = "Use ach, or raise the amount."
+            self.fail("AMOUNT_TOO_SMALL", message, hint, minimum=dollars(LEAST_WIRE))
         return self.now if calendar.is_open(self.now) else calendar.next_open(self.now)
 
     def _bank(self) -> str:
@@ -148,7 +155,7 @@ class Money(Service):
     def _profile(self) -> dict[str, Any]:
         return self.db.rows("fidelity_profile")[0]
 
-    # -- watchlist and alerts -----------------------------------------------------------------------------------------
+    # -- watchlist and alerts ---------------------------------------------------------------------
     @reads()
     def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return what is watched, with price and the day's change in dollars and percent."""
@@ -156,12 +163,13 @@ class Money(Service):
 
     def _watched(self, row: dict[str, Any]) -> dict[str, Any]:
         quote = market.quote(row, self.now)
-        change = {
+        return {
+            "symbol": row["symbol"],
+            "name": row["name"],
             "current_price": quote.price,
             "day_change": quote.change,
             "day_change_percent": quote.change_percent,
         }
-        return {"symbol": row["symbol"], "name": row["name"]} | change
 
     @writes(example={"symbol": "BWTR"}, idempotent=True)
     def add_to_watchlist(self, symbol: Symbol) -> dict[str, Any]:
@@ -180,29 +188,20 @@ class Money(Service):
         """Be alerted the first time that a condition holds within 90 days; one that holds already triggers at once."""
         row = brokerage.find_security(self, WORDS, symbol)
         brokerage.tradable(self, WORDS, row)
-        if (condition == "pe_below" and row["eps"] is None) or (
-            condition == "volume_above" and row["kind"] in ("mutual_fund", "crypto")
-        ):
+        symbol = row["symbol"]
+        lacks_earnings = condition == "pe_below" and row["eps"] is None
+        lacks_volume = condition == "volume_above" and row["kind"] in ("mutual_fund", "crypto")
+        if lacks_earnings or lacks_volume:
+            message = f"{symbol} has no such figure."
             hint = "Use price_above or price_below."
-            self.fail(
-                "CONDITION_NOT_AVAILABLE",
-                f"{row['symbol']} has no such figure.",
-                hint,
-                symbol=row["symbol"],
-                condition=condition,
-            )
-        exact = Decimal(str(threshold)) * (1 if condition == "volume_above" else market.PIP)
+            self.fail("CONDITION_NOT_AVAILABLE", message, hint, symbol=symbol, condition=condition)
+        exact = Decimal(str(threshold)) * _steps_to_one(condition)
         if exact != int(exact) or exact < 1:
+            message = f"The threshold {threshold} is too fine."
             hint = "Give whole shares for volume_above, and at most four decimals otherwise."
-            self.fail(
-                "INVALID_THRESHOLD",
-                f"The threshold {threshold} is too fine.",
-                hint,
-                threshold=threshold,
-            )
-        return self._alert(
-            lists.set_alert(self, WORDS, self.new_id("fda"), row, condition, int(exact))
-        )
+            self.fail("INVALID_THRESHOLD", message, hint, threshold=threshold)
+        alert_id = self.new_id("fda")
+        return self._alert(lists.set_alert(self, WORDS, alert_id, row, condition, int(exact)))
 
     @reads()
     def list_stock_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -217,25 +216,22 @@ class Money(Service):
 
     def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
         asset = market.security(self, row["symbol"])
-        now = lists.alert_status(row, self.time)
-        size = 1 if row["condition"] == "volume_above" else market.PIP
-        shown = {
+        status = lists.alert_status(row, self.time)
+        return {
             "alert_id": row["id"],
             "symbol": row["symbol"],
             "condition": row["condition"],
-            "threshold": row["threshold"] / size,
-        }
-        return shown | {
-            "status": now,
+            "threshold": row["threshold"] / _steps_to_one(row["condition"]),
+            "status": status,
             "current_price": market.price(asset, self.now) if asset else None,
             "current_pe": figures.pe_ratio(asset, self.now) if asset else None,
             "current_volume": market.quote(asset, self.now).volume if asset else None,
-            "triggered_at": row["triggers_at"] if now == "triggered" else None,
+            "triggered_at": row["triggers_at"] if status == "triggered" else None,
             "created_at": row["created_at"],
             "expires_at": row["expires_at"],
         }
 
-    # -- the clock ----------------------------------------------------------------------------------------------------
+    # -- the clock --------------------------------------------------------------------------------
     def due(self) -> bool:
         """Whether an ex-date has come."""
         return clockwork.is_due(self, WORDS, recurring=False)

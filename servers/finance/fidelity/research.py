@@ -10,9 +10,9 @@ from servers.finance import _brokerage as brokerage
 from servers.finance import _figures as figures
 from servers.finance import _market as market
 from servers.finance._brokerage import Symbol
-from servers.finance.fidelity._model import WORDS
+from servers.finance.fidelity._model import WORDS, minimum_investment
 from servers.kit.service import Service, reads
-from servers.kit.values import Cursor, Limit, dollars, page
+from servers.kit.values import Cursor, Limit, page
 
 Percent = Annotated[float, Field(ge=0, le=100, description="Percent a year, e.g. 0.25.")]
 Sector = Annotated[
@@ -27,15 +27,15 @@ class Research(Service):
     def get_analyst_rating(self, symbol: Symbol) -> dict[str, Any]:
         """Return the analysts' rating of a stock: consensus, target price in dollars, how many rate it how, and its sector."""
         row = self._stock(symbol)
-        said = figures.analysts(row, self.now)
-        assert said is not None  # a stock is rated
+        rating = figures.analysts(row, self.now)
+        assert rating is not None  # a stock is rated
         return {
             "symbol": row["symbol"],
-            "analyst_rating": said.consensus,
-            "target_price": said.target,
-            "target_low": said.target_low,
-            "target_high": said.target_high,
-            "ratings": said.counts,
+            "analyst_rating": rating.consensus,
+            "target_price": rating.target,
+            "target_low": rating.target_low,
+            "target_high": rating.target_high,
+            "ratings": rating.counts,
             "sector": row["sector"],
         }
 
@@ -44,21 +44,24 @@ class Research(Service):
         """Return the report on a stock: summary, recommendation, target price, valuation, revenue growth in percent, rank within its
         sector (1 is best) and risk from 1 (calm) to 10."""
         row = self._stock(symbol)
-        said = figures.analysts(row, self.now)
+        rating = figures.analysts(row, self.now)
         ranks = self._ranks(row["sector"])
-        assert said is not None  # a stock is rated
+        assert rating is not None  # a stock is rated
         last = market.price(row, self.now)
-        upside = round((said.target / market.price(row, self.now) - 1) * 100, 1)
-        next_report = next(
-            (e.date.isoformat() for e in figures.earnings(row, self.now) if e.reported is None),
-            None,
+        upside = round((rating.target / last - 1) * 100, 1)
+        way = "below" if upside >= 0 else "above"
+        summary = (
+            f"{row['name']} ({row['industry'].lower()}): {row['about']}. "
+            f"At ${last:,.2f} the shares trade {abs(upside)} percent {way} "
+            f"the analysts' target of ${rating.target:,.2f}."
         )
+        reports = figures.earnings(row, self.now)
+        to_come = [report.date.isoformat() for report in reports if report.reported is None]
         return {
             "symbol": row["symbol"],
-            "summary": f"{row['name']} ({row['industry'].lower()}): {row['about']}. At ${last:,.2f} the shares trade {abs(upside)} percent "
-            f"{'below' if upside >= 0 else 'above'} the analysts' target of ${said.target:,.2f}.",
-            "recommendation": said.consensus,
-            "target_price": said.target,
+            "summary": summary,
+            "recommendation": rating.consensus,
+            "target_price": rating.target,
             "pe_ratio": figures.pe_ratio(row, self.now),
             "eps": figures.eps(row, self.now),
             "revenue_growth": row["growth"],
@@ -66,7 +69,7 @@ class Research(Service):
             "sector_rank": ranks.index(row["symbol"]) + 1,
             "sector_size": len(ranks),
             "risk_score": min(max(round(row["volatility"] * 2 + row["beta"] * 1.5), 1), 10),
-            "next_earnings_date": next_report,
+            "next_earnings_date": to_come[0] if to_come else None,
         }
 
     @reads(example={"max_expense_ratio": 0.1, "min_dividend_yield": 1})
@@ -83,56 +86,58 @@ class Research(Service):
         low = min_expense_ratio or 0
         high = 100 if max_expense_ratio is None else max_expense_ratio
         if low > high:
-            message = "min_expense_ratio is above max_expense_ratio."
             self.fail(
                 "INVALID_RANGE",
-                message,
+                "min_expense_ratio is above max_expense_ratio.",
                 "Swap the two.",
                 min_expense_ratio=low,
                 max_expense_ratio=high,
             )
-        found = []
-        for row in market.securities(self, ("etf", "mutual_fund")):
-            fits = low <= (row["expense_ratio"] or 0) <= high and sector in (None, row["sector"])
-            if fits and (
-                min_dividend_yield is None
-                or figures.dividend_yield(row, self.now) >= min_dividend_yield
-            ):
-                found.append(row)
-        return page(
-            sorted(found, key=lambda r: (r["expense_ratio"] or 0, r["symbol"])),
-            "funds",
-            limit,
-            cursor,
-            self._fund,
-        )
+
+        def fits(row: dict[str, Any]) -> bool:
+            if sector is not None and row["sector"] != sector:
+                return False
+            if not low <= (row["expense_ratio"] or 0) <= high:
+                return False
+            if min_dividend_yield is None:
+                return True
+            return figures.dividend_yield(row, self.now) >= min_dividend_yield
+
+        funds = [row for row in market.securities(self, ("etf", "mutual_fund")) if fits(row)]
+        funds.sort(key=lambda row: (row["expense_ratio"] or 0, row["symbol"]))
+        return page(funds, "funds", limit, cursor, self._fund)
 
     def _fund(self, row: dict[str, Any]) -> dict[str, Any]:
-        kept = ("symbol", "name", "family", "category", "sector", "expense_ratio")
-        return {k: row[k] for k in kept} | {
+        return {
+            "symbol": row["symbol"],
+            "name": row["name"],
+            "family": row["family"],
+            "category": row["category"],
+            "sector": row["sector"],
+            "expense_ratio": row["expense_ratio"],
             "security_type": row["kind"],
             "dividend_yield": figures.dividend_yield(row, self.now),
             "last_price": market.price(row, self.now),
-            "minimum_investment": None
-            if row["minimum_investment"] is None
-            else dollars(row["minimum_investment"]),
+            "minimum_investment": minimum_investment(row),
         }
 
     def _ranks(self, sector: str) -> list[str]:
+        """Return the symbols of a sector's stocks, best first."""
         rated = []
         for row in market.securities(self, ("stock",), delisted=True):
-            said = figures.analysts(row, self.now) if row["sector"] == sector else None
-            if said is not None:
-                rated.append((said.score, row["symbol"]))
+            rating = figures.analysts(row, self.now) if row["sector"] == sector else None
+            if rating is not None:
+                rated.append((rating.score, row["symbol"]))
         return [symbol for _, symbol in sorted(rated)]
 
     def _stock(self, symbol: str) -> dict[str, Any]:
         row = brokerage.find_security(self, WORDS, symbol)
         if row["kind"] != "stock":
+            message = f"{row['symbol']} is no stock."
             hint = "Research covers stocks; for funds see screen_funds."
             self.fail(
                 "RESEARCH_NOT_AVAILABLE",
-                f"{row['symbol']} is no stock.",
+                message,
                 hint,
                 symbol=row["symbol"],
                 security_type=row["kind"],

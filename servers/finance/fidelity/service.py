@@ -12,7 +12,7 @@ from servers.kit.service import Codes
 
 
 class Fidelity(Trading, Research, Baskets, Money):
-    """A full-service broker: stocks, ETFs, mutual funds and coins, research, tax lots, and baskets."""
+    """A full-service broker: stocks, funds and coins, research, tax lots, and baskets."""
 
     name = "fidelity"
     title = "Fidelity"

@@ -31,7 +31,8 @@ Side = Annotated[Literal["buy", "sell"], Field(description="Buy or sell.")]
 Type = Annotated[
     Literal["market", "limit", "stop"],
     Field(
-        description="market, limit or stop. Funds and coins: market only. Limit and stop orders are good for the day."
+        description="market, limit or stop. Funds and coins: market only. "
+        "Limit and stop orders are good for the day."
     ),
 ]
 Security = Annotated[
@@ -62,17 +63,12 @@ class Trading(Service):
         who = self.db.rows("fidelity_profile")[0]
         mine = account(self)
         return {
-            **{
-                k: who[k]
-                for k in (
-                    "name",
-                    "email",
-                    "account_number",
-                    "account_type",
-                    "registration",
-                    "opened_at",
-                )
-            },
+            "name": who["name"],
+            "email": who["email"],
+            "account_number": who["account_number"],
+            "account_type": who["account_type"],
+            "registration": who["registration"],
+            "opened_at": who["opened_at"],
             "buying_power": dollars(mine.buying_power),
             "cash_balance": dollars(mine.cash),
             "committed_to_open_orders": dollars(mine.holds),
@@ -90,12 +86,10 @@ class Trading(Service):
     ) -> dict[str, Any]:
         """Return stocks, ETFs, mutual funds and coins whose symbol or name holds every word of the query, best first."""
         kinds = WORDS.kinds if security_type in (None, "option") else (security_type,)
-        found = [
-            r
-            for r in market.search(self, query, kinds)
-            if security_type != "option" or options.has_options(r)
-        ]
-        return page(found, "securities", limit, cursor, lambda r: security_json(self, r))
+        matches = market.search(self, query, kinds)
+        if security_type == "option":
+            matches = [row for row in matches if options.has_options(row)]
+        return page(matches, "securities", limit, cursor, lambda row: security_json(self, row))
 
     @reads(example={"symbol": "CNDR"})
     def get_stock_quote(self, symbol: Symbol) -> dict[str, Any]:
@@ -108,18 +102,18 @@ class Trading(Service):
         mine = account(self)
         positions = {}
         total = 0
-        for symbol in sorted(s for s, lots in mine.lots.items() if lots):
+        for symbol in sorted(symbol for symbol, lots in mine.lots.items() if lots):
             units = mine.units(symbol)
             cost = mine.cost(symbol)
-            now = brokerage.worth(self, symbol, units)
-            total += now
+            worth = brokerage.worth(self, symbol, units)
+            total += worth
             positions[symbol] = {
                 "quantity": shares(units),
                 "available_to_sell": shares(mine.free_units(symbol)),
                 "average_cost": round(cost * UNIT / units / 100, 4),
                 "cost_basis": dollars(cost),
-                "current_value": dollars(now),
-                "unrealized_gain_loss": dollars(now - cost),
+                "current_value": dollars(worth),
+                "unrealized_gain_loss": dollars(worth - cost),
             }
         return {
             "positions": positions,
@@ -139,16 +133,17 @@ class Trading(Service):
         term (held for more than a year)."""
         row = brokerage.find_security(self, WORDS, symbol)
         mine = account(self)
-        found = mine.lots.get(row["symbol"], []) + (
-            mine.sold.get(row["symbol"], []) if include_sold else []
-        )
-        lots = {lot.id: lot for lot in sorted(found, key=lambda lot: lot.acquired_at)}
+        position = list(mine.lots.get(row["symbol"], ()))
+        if include_sold:
+            position += mine.sold.get(row["symbol"], ())
+        position.sort(key=lambda lot: lot.acquired_at)
+        lots = {lot.id: lot for lot in position}
         return page(list(lots), "lots", limit, cursor, lambda lot_id: self._lot(row, lots[lot_id]))
 
     def _lot(self, row: dict[str, Any], lot: brokerage.Lot) -> dict[str, Any]:
-        now = brokerage.worth(self, lot.symbol, lot.units)
+        worth = brokerage.worth(self, lot.symbol, lot.units)
         acquired = local_day(parse_time(lot.acquired_at), calendar.NEW_YORK)
-        long = local_day(self.now, calendar.NEW_YORK) > months_later(acquired, 12)
+        is_long_term = local_day(self.now, calendar.NEW_YORK) > months_later(acquired, 12)
         return {
             "lot_id": lot.id,
             "symbol": lot.symbol,
@@ -157,8 +152,8 @@ class Trading(Service):
             "cost_basis": dollars(lot.cost),
             "acquired_date": acquired.isoformat(),
             "current_price": market.price(row, self.now),
-            "gain_loss": dollars(now - lot.cost),
-            "term": "long" if long else "short",
+            "gain_loss": dollars(worth - lot.cost),
+            "term": "long" if is_long_term else "short",
         }
 
     @writes(
@@ -189,67 +184,52 @@ class Trading(Service):
             self._check_lots(row["symbol"], side, wish.units or 0, lot_ids)
         elif side == "sell":
             lot_ids = self._unpromised(row["symbol"])
+        fee = 0
         if side == "buy":
-            dealing.check_minimum(
-                self,
-                WORDS,
-                row,
-                account(self),
-                value(wish.units or 0, market.price_pips(row, self.now)),
-            )
-        fee = (
-            FEE_FAMILIES.get(row["family"] or "", 0)
-            if side == "buy" and row["kind"] == "mutual_fund"
-            else 0
-        )
-        made = dealing.place(self, WORDS, row, wish, fee=fee, lots=lot_ids)
-        return order_json(self, made)
+            amount = value(wish.units or 0, market.price_pips(row, self.now))
+            dealing.check_minimum(self, WORDS, row, account(self), amount)
+            if row["kind"] == "mutual_fund":
+                fee = FEE_FAMILIES.get(row["family"] or "", 0)
+        order = dealing.place(self, WORDS, row, wish, fee=fee, lots=lot_ids)
+        return order_json(self, order)
 
     def _check_lots(self, symbol: str, side: str, wanted: int, lot_ids: list[str]) -> None:
+        """Refuse lots of a purchase, lots that are not held, and lots that do not cover a sale."""
         if side == "buy":
-            self.fail(
-                "INVALID_LOT_SELECTION",
-                "A purchase takes no lot_ids.",
-                "Leave lot_ids out.",
-                field="lot_ids",
-            )
+            message = "A purchase takes no lot_ids."
+            self.fail("INVALID_LOT_SELECTION", message, "Leave lot_ids out.", field="lot_ids")
         lots = brokerage.free_lots(account(self), symbol, self._open_sales(symbol), self.time)
         for lot_id in lot_ids:
             if lot_id not in lots:
+                message = f"No lot {lot_id!r} of {symbol} is held."
                 hint = f"Take lot_ids of {symbol} from get_tax_lots."
-                self.fail(
-                    "LOT_NOT_FOUND", f"No lot {lot_id!r} of {symbol} is held.", hint, lot_id=lot_id
-                )
-        chosen = sum(lots[lot_id] for lot_id in set(lot_ids))
-        if chosen < wanted:
-            message = f"The lots hold {shares(chosen)} shares that no open sale takes; {shares(wanted)} are to be sold."
-            self.fail(
-                "INSUFFICIENT_LOT_SHARES",
-                message,
-                "Name more lots, or sell less.",
-                available=shares(chosen),
+                self.fail("LOT_NOT_FOUND", message, hint, lot_id=lot_id)
+        units = sum(lots[lot_id] for lot_id in set(lot_ids))
+        if units < wanted:
+            available = shares(units)
+            message = (
+                f"The lots hold {available} shares that no open sale takes; "
+                f"{shares(wanted)} are to be sold."
             )
+            hint = "Name more lots, or sell less."
+            self.fail("INSUFFICIENT_LOT_SHARES", message, hint, available=available)
 
     def _unpromised(self, symbol: str) -> list[str] | None:
         """Return the lots that a sale without lot_ids takes, where open sales were promised lots of their own."""
         sales = self._open_sales(symbol)
-        if not any(r["lots"] for r in sales):
+        if not any(sale["lots"] for sale in sales):
             return None
-        return [
-            lot_id
-            for lot_id, units in brokerage.free_lots(
-                account(self), symbol, sales, self.time
-            ).items()
-            if units
-        ]
+        free = brokerage.free_lots(account(self), symbol, sales, self.time)
+        return [lot_id for lot_id, units in free.items() if units]
 
     def _open_sales(self, symbol: str) -> list[dict[str, Any]]:
-        rows = [
-            r
-            for r in reversed(dealing.orders(self, WORDS))
-            if r["symbol"] == symbol and r["side"] == "sell"
-        ]
-        return [r for r in rows if state(r, self.time) in ("open", "partially_filled")]
+        """Return the open sales of a symbol, oldest first."""
+        sales = []
+        for row in reversed(dealing.orders(self, WORDS)):
+            is_sale = row["symbol"] == symbol and row["side"] == "sell"
+            if is_sale and state(row, self.time) in ("open", "partially_filled"):
+                sales.append(row)
+        return sales
 
     @reads(example={"order_id": seeded("fdo", "div-etf")})
     def get_order(self, order_id: OrderId) -> dict[str, Any]:
@@ -261,12 +241,10 @@ class Trading(Service):
         self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return orders, newest first; those of a basket carry its basket_id."""
-        rows = [
-            r
-            for r in dealing.orders(self, WORDS)
-            if status is None or state(r, self.time) == status
-        ]
-        return page(rows, "orders", limit, cursor, lambda r: order_json(self, r))
+        rows = dealing.orders(self, WORDS)
+        if status is not None:
+            rows = [row for row in rows if state(row, self.time) == status]
+        return page(rows, "orders", limit, cursor, lambda row: order_json(self, row))
 
     @writes(
         example={"order_id": "${made.order_id}"},

@@ -18,7 +18,8 @@ from servers.kit.values import dollars, iso
 
 TABLES = {
     "robinhood_profile": Table(
-        "id:str name:str email:str account_number:str account_type:str gold:bool bank_name:str bank_last4:str opened_at:str",
+        "id:str name:str email:str account_number:str account_type:str gold:bool bank_name:str "
+        "bank_last4:str opened_at:str",
         identity=True,
     ),
     "robinhood_orders": brokerage.ORDERS,
@@ -94,41 +95,41 @@ def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def state(row: dict[str, Any], now: str) -> str:
     """Return an order's status in Robinhood's words."""
-    found = status(row, now)
-    return SHOWN.get(found, found)
+    general = status(row, now)
+    return SHOWN.get(general, general)
 
 
 def trade_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order for the agent; quantities of options are contracts."""
-    units, cents, at = filled(row, svc.time)
+    done = filled(row, svc.time)
     size = 100 if row["kind"] == "option" else 1
-    now = status(row, svc.time)
-    asked = row["units"] if row["units"] is not None else (units or None)
+    ordered = row["units"]
+    if ordered is None:
+        ordered = done.units or None
+    canceled_at = row["cancelled_at"]
+    if not canceled_at and status(row, svc.time) == "expired":
+        canceled_at = row["expires_at"]
     return {
         "order_id": row["id"],
         "symbol": row["symbol"],
         "asset_type": row["kind"],
         "side": row["side"],
-        "quantity": shares(asked // size) if asked is not None else None,
+        "quantity": None if ordered is None else shares(ordered // size),
         "amount_in_dollars": None if row["amount"] is None else dollars(row["amount"]),
         "order_type": row["order_type"],
         "limit_price": _price(row["limit_price"]),
         "stop_price": _price(row["stop_price"]),
         "time_in_force": row["duration"],
-        "status": SHOWN.get(now, now),
-        "filled_quantity": shares(units // size),
+        "status": state(row, svc.time),
+        "filled_quantity": shares(done.units // size),
         "filled_price": average_price(row, svc.time),
-        "filled_amount": dollars(cents),
+        "filled_amount": dollars(done.cents),
         "placed_by": row["origin"],
         "investment_id": row["ref"] if row["origin"] == "recurring" else None,
         "created_at": row["created_at"],
-        "filled_at": at,
+        "filled_at": done.latest_at,
         "expires_at": row["expires_at"],
-        "canceled_at": row["cancelled_at"]
-        if row["cancelled_at"]
-        else row["expires_at"]
-        if now == "expired"
-        else None,
+        "canceled_at": canceled_at,
         "reject_reason": row["failure"],
     }
 
@@ -143,46 +144,52 @@ def account(svc: Service) -> brokerage.Account:
 
 
 def worth(svc: Service, symbol: str, units: int, at: int | None = None) -> int:
-    """Return cents that units of a security or contract are worth at a moment (now, unless given)."""
+    """Return cents that units of a security or contract are worth.
+
+    They are those of a moment (now, unless given).
+    """
     moment = svc.now if at is None else at
-    made = option(svc, symbol, moment)
-    return (
-        brokerage.worth(svc, symbol, units, moment)
-        if made is None
-        else value(units, market.pips(made.premium))
-    )
+    contract = option(svc, symbol, moment)
+    if contract is None:
+        return brokerage.worth(svc, symbol, units, moment)
+    return value(units, market.pips(contract.premium))
 
 
 def option(svc: Service, symbol: str, at: int) -> options.Contract | None:
     """Return what a contract of the account costs at a moment, None for what is no contract."""
-    made = svc.db.get("robinhood_contracts", symbol)
-    row = market.security(svc, made["underlying"]) if made else None
-    if made is None or row is None:
+    contract = svc.db.get("robinhood_contracts", symbol)
+    if contract is None:
         return None
-    return options.contract(
-        row, at, date.fromisoformat(made["expiry"]), made["right_type"], made["strike"] / market.PIP
-    )
+    underlying = market.security(svc, contract["underlying"])
+    if underlying is None:
+        return None
+    expiry = date.fromisoformat(contract["expiry"])
+    strike = contract["strike"] / market.PIP
+    return options.contract(underlying, at, expiry, contract["right_type"], strike)
 
 
 def holding_json(svc: Service, mine: brokerage.Account, symbol: str) -> dict[str, Any]:
     """Return a position: quantity, average cost a share, worth and gain, in dollars."""
     units = mine.units(symbol)
     cost = mine.cost(symbol)
-    now = worth(svc, symbol, units)
+    current = worth(svc, symbol, units)
     return {
         "quantity": shares(units),
         "average_cost": round(cost * UNIT / units / 100, 4),
-        "current_value": dollars(now),
-        "unrealized_gain_loss": dollars(now - cost),
+        "current_value": dollars(current),
+        "unrealized_gain_loss": dollars(current - cost),
     }
 
 
 def held(svc: Service, mine: brokerage.Account, *kinds: str) -> list[str]:
     """Return the symbols of what is held of these kinds, in order."""
-    found = []
-    for symbol in sorted(mine.lots):
-        row = market.security(svc, symbol)
-        kind = row["kind"] if row else "option" if option(svc, symbol, svc.now) else None
-        if mine.lots[symbol] and kind in kinds:
-            found.append(symbol)
-    return found
+    symbols = sorted(symbol for symbol, lots in mine.lots.items() if lots)
+    return [symbol for symbol in symbols if _kind(svc, symbol) in kinds]
+
+
+def _kind(svc: Service, symbol: str) -> str | None:
+    """Return the kind of a security, or option for a contract of the account."""
+    row = market.security(svc, symbol)
+    if row is not None:
+        return row["kind"]
+    return "option" if option(svc, symbol, svc.now) else None

@@ -26,6 +26,7 @@ Coins = Annotated[
     float, Field(gt=0, le=1_000_000_000, description="How many coins; up to eight decimals.")
 ]
 MINIMUM = 100
+"""Cents of the smallest purchase."""
 
 
 class Crypto(Service):
@@ -41,9 +42,9 @@ class Crypto(Service):
         """Return the coins held by symbol, with quantity, average cost, value and gain, and their total value in dollars."""
         mine = account(self)
         symbols = held(self, mine, "crypto")
-        total = sum(worth(self, s, mine.units(s)) for s in symbols)
+        total = sum(worth(self, symbol, mine.units(symbol)) for symbol in symbols)
         return {
-            "holdings": {s: holding_json(self, mine, s) for s in symbols},
+            "holdings": {symbol: holding_json(self, mine, symbol) for symbol in symbols},
             "total_value": dollars(total),
         }
 
@@ -53,35 +54,27 @@ class Crypto(Service):
         row = self._coin(symbol)
         brokerage.tradable(self, WORDS, row)
         if amount_in_dollars < MINIMUM:
-            self.fail(
-                "INVALID_AMOUNT",
-                "A purchase of coins is for at least $1.00.",
-                "Raise amount_in_dollars.",
-                minimum=1.0,
-            )
-        made = dealing.place(self, WORDS, row, Wish("buy", amount=amount_in_dollars))
-        units, cents, _ = filled(made, self.time)
-        return self._done(made) | {"quantity": shares(units), "amount": dollars(cents)}
+            message = "A purchase of coins is for at least $1.00."
+            self.fail("INVALID_AMOUNT", message, "Raise amount_in_dollars.", minimum=1.0)
+        order = dealing.place(self, WORDS, row, Wish("buy", amount=amount_in_dollars))
+        done = filled(order, self.time)
+        figures = {"quantity": shares(done.units), "amount": dollars(done.cents)}
+        return self._receipt(order) | figures
 
     @writes(example={"symbol": "ETRN", "quantity": 0.01}, destructive=True)
     def sell_crypto(self, symbol: Symbol, quantity: Coins) -> dict[str, Any]:
         """Sell coins at the bid, at once and at any hour; the proceeds can be spent and withdrawn at once."""
         row = self._coin(symbol)
         brokerage.tradable(self, WORDS, row)
-        made = dealing.place(
-            self, WORDS, row, Wish("sell", units_of(self, quantity, decimals(row)))
-        )
-        units, cents, _ = filled(made, self.time)
-        return self._done(made) | {"quantity": shares(units), "proceeds": dollars(cents)}
+        wish = Wish("sell", units_of(self, quantity, decimals(row)))
+        order = dealing.place(self, WORDS, row, wish)
+        done = filled(order, self.time)
+        figures = {"quantity": shares(done.units), "proceeds": dollars(done.cents)}
+        return self._receipt(order) | figures
 
-    def _done(self, made: dict[str, Any]) -> dict[str, Any]:
-        shown = trade_json(self, made)
-        return {
-            "order_id": made["id"],
-            "symbol": made["symbol"],
-            "status": shown["status"],
-            "filled_price": shown["filled_price"],
-        }
+    def _receipt(self, order: dict[str, Any]) -> dict[str, Any]:
+        trade = trade_json(self, order)
+        return {name: trade[name] for name in ("order_id", "symbol", "status", "filled_price")}
 
     def _coin(self, symbol: str) -> dict[str, Any]:
         return brokerage.find_security(self, WORDS, symbol, ("crypto",))

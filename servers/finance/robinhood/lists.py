@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -35,7 +36,9 @@ COLLECTIONS = {
     **{sector: f"Stocks of the sector {sector}." for sector in market.SECTORS},
 }
 _YEAR = 365 * 86_400
+"""Seconds for which a listing is new."""
 _SOON = 21
+"""Days within which earnings are upcoming."""
 
 
 class Lists(Service):
@@ -44,9 +47,8 @@ class Lists(Service):
     @reads()
     def get_collection(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the watchlist in the order in which it was made, with prices and changes of the day in dollars and percent."""
-        return page(
-            lists.watched(self, WORDS), "watchlist", limit, cursor, lambda r: asset_json(self, r)
-        )
+        rows = lists.watched(self, WORDS)
+        return page(rows, "watchlist", limit, cursor, lambda row: asset_json(self, row))
 
     @writes(example={"symbol": "STMK"}, idempotent=True)
     def add_to_collection(self, symbol: Symbol) -> dict[str, Any]:
@@ -61,7 +63,8 @@ class Lists(Service):
     @writes(example={"symbol": "ORBX"}, destructive=True)
     def remove_from_collection(self, symbol: Symbol) -> dict[str, Any]:
         """Take a symbol off the watchlist."""
-        return {"symbol": lists.unwatch(self, WORDS, symbol, "get_collection"), "status": "removed"}
+        removed = lists.unwatch(self, WORDS, symbol, "get_collection")
+        return {"symbol": removed, "status": "removed"}
 
     @reads()
     def list_collections(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -73,17 +76,15 @@ class Lists(Service):
         self, collection_name: CollectionName, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return what is on a themed list now, with prices."""
-        name = next((n for n in COLLECTIONS if n.lower() == collection_name.strip().lower()), None)
+        names = {name.lower(): name for name in COLLECTIONS}
+        name = names.get(collection_name.strip().lower())
         if name is None:
             near = did_you_mean(collection_name, COLLECTIONS)
             message = f"There is no list {collection_name!r}{near}."
-            self.fail(
-                "COLLECTION_NOT_FOUND",
-                message,
-                "See list_collections.",
-                collection_name=collection_name,
-            )
-        stocks = page(self._members(name), "stocks", limit, cursor, lambda r: asset_json(self, r))
+            hint = "See list_collections."
+            self.fail("COLLECTION_NOT_FOUND", message, hint, collection_name=collection_name)
+        members = self._members(name)
+        stocks = page(members, "stocks", limit, cursor, lambda row: asset_json(self, row))
         return self._collection(name) | stocks
 
     def _collection(self, name: str) -> dict[str, Any]:
@@ -94,28 +95,32 @@ class Lists(Service):
         }
 
     def _members(self, name: str) -> list[dict[str, Any]]:
-        stocks = market.securities(self, ("stock",))
         if name == "Crypto":
             return market.securities(self, ("crypto",))
         if name == "100 Most Traded":
-            return sorted(market.securities(self, LISTED), key=lambda r: -r["volume"])[:100]
+            listed = market.securities(self, LISTED)
+            return sorted(listed, key=lambda row: -row["volume"])[:100]
+        stocks = market.securities(self, ("stock",))
         if name == "Daily Movers":
-            return sorted(stocks, key=lambda r: -abs(market.quote(r, self.now).change_percent))[:20]
+            return sorted(stocks, key=self._movement, reverse=True)[:20]
         if name == "Dividend Payers":
-            return [r for r in stocks if figures.dividend_yield(r, self.now) >= 3]
+            return [row for row in stocks if figures.dividend_yield(row, self.now) >= 3]
         if name == "New Listings":
-            return [r for r in stocks if parse_time(r["listed_at"]) > self.now - _YEAR]
+            return [row for row in stocks if parse_time(row["listed_at"]) > self.now - _YEAR]
         if name == "Upcoming Earnings":
-            last = market.trading_date(stocks[0], self.now).toordinal() + _SOON
-            return [
-                r
-                for r in stocks
-                if any(
-                    e.reported is None and e.date.toordinal() <= last
-                    for e in figures.earnings(r, self.now)
-                )
-            ]
-        return [r for r in stocks if r["sector"] == name]
+            last = market.trading_date(stocks[0], self.now) + timedelta(days=_SOON)
+            return [row for row in stocks if self._reports_by(row, last)]
+        return [row for row in stocks if row["sector"] == name]
+
+    def _movement(self, row: dict[str, Any]) -> float:
+        return abs(market.quote(row, self.now).change_percent)
+
+    def _reports_by(self, row: dict[str, Any], last: date) -> bool:
+        """Whether a company will report earnings by a day."""
+        for report in figures.earnings(row, self.now):
+            if report.reported is None and report.date <= last:
+                return True
+        return False
 
     @writes(example={"symbol": "VNTA", "target_price": 20, "direction": "above"})
     def set_price_alert(
@@ -125,12 +130,14 @@ class Lists(Service):
         row = brokerage.find_security(self, WORDS, symbol)
         brokerage.tradable(self, WORDS, row)
         last = market.price(row, self.now)
-        if (market.pips(last) < target_price) != (direction == "above"):
+        lies = "above" if target_price > market.pips(last) else "below"
+        if lies != direction:
             message = f"{row['symbol']} is at ${last:,.2f} already."
             hint = f"For an alert {direction}, choose a target_price {direction} it."
             self.fail("INVALID_TARGET_PRICE", message, hint, current_price=last)
-        made = lists.set_alert(self, WORDS, self.new_id("rha"), row, direction, target_price)
-        return self._alert(made)
+        alert_id = self.new_id("rha")
+        alert = lists.set_alert(self, WORDS, alert_id, row, direction, target_price)
+        return self._alert(alert)
 
     @reads()
     def list_price_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -145,15 +152,15 @@ class Lists(Service):
 
     def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
         asset = market.security(self, row["symbol"])
-        now = lists.alert_status(row, self.time)
+        status = lists.alert_status(row, self.time)
         return {
             "alert_id": row["id"],
             "symbol": row["symbol"],
             "target_price": row["threshold"] / market.PIP,
             "direction": row["condition"],
             "current_price": market.price(asset, self.now) if asset else None,
-            "status": now,
-            "triggered_at": row["triggers_at"] if now == "triggered" else None,
+            "status": status,
+            "triggered_at": row["triggers_at"] if status == "triggered" else None,
             "created_at": row["created_at"],
             "expires_at": row["expires_at"],
         }

@@ -10,6 +10,8 @@ from pydantic import Field
 from servers.finance import _brokerage as brokerage
 from servers.finance import _calendar as calendar
 from servers.finance import _dealing as dealing
+from servers.finance import _market as market
+from servers.finance._orders import UNIT
 from servers.finance.robinhood._model import WORDS, account, worth
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, parse_time
@@ -18,13 +20,18 @@ from servers.kit.zones import local_day
 Span = Annotated[
     Literal["day", "week", "month", "3month", "year", "all"],
     Field(
-        description="day: half hours of the last session; week, month, 3month: closes of days; year, all: of weeks."
+        description="day: half hours of the last session; week, month, 3month: closes of days; "
+        "year, all: of weeks."
     ),
 ]
 INSTANT = 100_000
 """Cents of uncleared deposits that can be spent at once; Gold accounts have five times as much."""
 CLEARS = 3
+"""Business days after which a deposit has cleared."""
 ARRIVES = 2
+"""Business days after which a withdrawal arrives."""
+MOST_PENDING = 5_000_000
+"""Cents of deposits that may be on their way at a time."""
 
 
 class Money(Service):
@@ -36,7 +43,11 @@ class Money(Service):
         who = self._profile()
         mine = account(self)
         return {
-            **{k: who[k] for k in ("name", "email", "account_type", "account_number", "opened_at")},
+            "name": who["name"],
+            "email": who["email"],
+            "account_type": who["account_type"],
+            "account_number": who["account_number"],
+            "opened_at": who["opened_at"],
             "gold": who["gold"],
             "buying_power": dollars(mine.buying_power),
             "cash_balance": dollars(mine.cash),
@@ -49,21 +60,18 @@ class Money(Service):
     @reads(example={"span": "month"})
     def get_portfolio_history(self, span: Span = "week") -> dict[str, Any]:
         """Return what the account was worth in dollars, cash included, at moments of the span, oldest first; the last point is now."""
-        moments = [m for m in self._moments(span) if m < self.now] + [self.now]
+        moments = [moment for moment in self._moments(span) if moment < self.now] + [self.now]
+        holdings = brokerage.held_at(self, WORDS, brokerage.MAIN, moments)
+        values = []
+        for at, (cash, units) in zip(moments, holdings, strict=True):
+            invested = sum(worth(self, symbol, held, at) for symbol, held in sorted(units.items()))
+            values.append(dollars(cash + invested))
         points = [
-            {
-                "timestamp": iso(at),
-                "value": dollars(
-                    cash + sum(worth(self, s, n, at) for s, n in sorted(units.items()))
-                ),
-            }
-            for at, (cash, units) in zip(
-                moments, brokerage.held_at(self, WORDS, brokerage.MAIN, moments), strict=True
-            )
+            {"timestamp": iso(at), "value": value}
+            for at, value in zip(moments, values, strict=True)
         ]
-        first = float(points[0]["value"])
-        last = float(points[-1]["value"])
-        return {"span": span, "change": round(last - first, 2), "data_points": points}
+        change = round(values[-1] - values[0], 2)
+        return {"span": span, "change": change, "data_points": points}
 
     def _moments(self, span: str) -> list[int]:
         last = calendar.last_session(self.now)
@@ -77,14 +85,12 @@ class Money(Service):
         return sorted(calendar.session(calendar.trading_day(n))[1] for n in numbers)
 
     def _first_day(self) -> date:
-        began = self.db.sql(
-            "SELECT min(created_at) FROM robinhood_transfers WHERE created_at<=?", self.time
-        )[0][0]
-        return (
-            local_day(parse_time(began), calendar.NEW_YORK)
-            if began
-            else calendar.last_session(self.now) - timedelta(days=7)
-        )
+        """Return the day of the first transfer; where there is none, a day of last week."""
+        query = "SELECT min(created_at) FROM robinhood_transfers WHERE created_at<=?"
+        first = self.db.sql(query, self.time)[0][0]
+        if first is None:
+            return calendar.last_session(self.now) - timedelta(days=7)
+        return local_day(parse_time(first), calendar.NEW_YORK)
 
     @reads()
     def get_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -97,8 +103,8 @@ class Money(Service):
             "dividend_id": row["id"],
             "symbol": row["symbol"],
             "amount": dollars(row["amount"]),
-            "rate_per_share": row["per_share"] / 10_000,
-            "shares": row["units"] / 100_000_000,
+            "rate_per_share": row["per_share"] / market.PIP,
+            "shares": row["units"] / UNIT,
             "ex_date": row["ex_date"],
             "pay_date": row["pay_date"],
             "status": "paid" if row["pays_at"] <= self.time else "pending",
@@ -114,32 +120,22 @@ class Money(Service):
             "direction='deposit' AND clears_at>? AND failed_at IS NULL",
             self.time,
         )
-        free = max((5 if who["gold"] else 1) * INSTANT - sum(r["instant"] for r in waiting), 0)
-        if sum(r["amount"] for r in waiting) + amount > 5_000_000:
+        most = 5 * INSTANT if who["gold"] else INSTANT
+        credit = max(most - sum(deposit["instant"] for deposit in waiting), 0)
+        if sum(deposit["amount"] for deposit in waiting) + amount > MOST_PENDING:
+            message = "At most $50,000.00 of deposits may be on their way at a time."
             hint = "Wait until earlier deposits have cleared; see list_transfers."
-            self.fail(
-                "DEPOSIT_LIMIT_EXCEEDED",
-                "At most $50,000.00 of deposits may be on their way at a time.",
-                hint,
-            )
-        bank = f"{who['bank_name']} …{who['bank_last4']}"
+            self.fail("DEPOSIT_LIMIT_EXCEEDED", message, hint)
+        clears = calendar.settles(self.now, CLEARS)
+        instant = min(amount, credit)
         row = dealing.transfer(
-            self,
-            WORDS,
-            "deposit",
-            amount,
-            calendar.settles(self.now, CLEARS),
-            bank=bank,
-            instant=min(amount, free),
+            self, WORDS, "deposit", amount, clears, bank=self._bank(), instant=instant
         )
-        instant = {
-            "instant_available": dollars(row["instant"]),
-            "pending": dollars(amount - row["instant"]),
-        }
         return {
             "transfer_id": row["id"],
             "amount": dollars(amount),
-            **instant,
+            "instant_available": dollars(instant),
+            "pending": dollars(amount - instant),
             "status": "pending",
             "clears_at": row["clears_at"],
         }
@@ -147,11 +143,8 @@ class Money(Service):
     @writes(example={"amount": 40})
     def withdraw_to_bank(self, amount: Dollars) -> dict[str, Any]:
         """Send settled cash to the linked bank, where it arrives after two business days."""
-        who = self._profile()
-        bank = f"{who['bank_name']} …{who['bank_last4']}"
-        row = dealing.transfer(
-            self, WORDS, "withdrawal", amount, calendar.settles(self.now, ARRIVES), bank=bank
-        )
+        arrives = calendar.settles(self.now, ARRIVES)
+        row = dealing.transfer(self, WORDS, "withdrawal", amount, arrives, bank=self._bank())
         return {
             "transfer_id": row["id"],
             "amount": dollars(amount),
@@ -166,17 +159,21 @@ class Money(Service):
         return page(rows, "transfers", limit, cursor, self._transfer)
 
     def _transfer(self, row: dict[str, Any]) -> dict[str, Any]:
-        now = dealing.transfer_status(row, self.time)
+        status = dealing.transfer_status(row, self.time)
         return {
             "transfer_id": row["id"],
             "direction": row["direction"],
             "amount": dollars(row["amount"]),
-            "status": now,
+            "status": status,
             "bank": row["bank"],
             "created_at": row["created_at"],
             "clears_at": row["clears_at"],
-            "failure": row["failure"] if now == "failed" else None,
+            "failure": row["failure"] if status == "failed" else None,
         }
+
+    def _bank(self) -> str:
+        who = self._profile()
+        return f"{who['bank_name']} …{who['bank_last4']}"
 
     def _profile(self) -> dict[str, Any]:
         return self.db.rows("robinhood_profile")[0]

@@ -14,7 +14,7 @@ from servers.finance import _market as market
 from servers.finance import _options as options
 from servers.finance._brokerage import Symbol
 from servers.finance._clockwork import Job
-from servers.finance._orders import UNIT, Plan, Wish, shares, value
+from servers.finance._orders import UNIT, Fill, Plan, Wish, shares, value
 from servers.finance.robinhood._model import LISTED, WORDS, account, held, option, trade_json, worth
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, iso, page, parse_time
@@ -26,7 +26,8 @@ Right = Annotated[
 Expiration = Annotated[
     Date,
     Field(
-        description="Date on which the contract ends, one of those in get_options_chain, as YYYY-MM-DD."
+        description="Date on which the contract ends, one of those in get_options_chain, "
+        "as YYYY-MM-DD."
     ),
 ]
 Contracts = Annotated[
@@ -46,7 +47,10 @@ else:
         Dollars, Field(description="The most to pay, in dollars a share; for limit orders only.")
     ]
 SIZE = 100
+"""Shares of one contract."""
 _MARGIN = 125
+"""Percent of the last ask that a market order outside of the session pays at most."""
+_HALF_HOUR = 1800
 
 
 class Options(Service):
@@ -66,19 +70,19 @@ class Options(Service):
         row = self._optioned(symbol)
         dates = options.expirations(self.now)
         expiry = self._expiry(expiration_date, dates)
-        found = [
-            (c.right, c.strike)
-            for c in options.chain(row, self.now, expiry)
-            if option_type in (None, c.right)
-        ]
-        listed = page(
-            found,
-            "options",
-            limit,
-            cursor,
-            lambda c: self._contract(options.contract(row, self.now, expiry, *c)),
-        )
-        return {"symbol": row["symbol"], "expirations": [d.isoformat() for d in dates], **listed}
+        # A cursor names a contract by its right and strike, which outlive a change of prices.
+        names = []
+        for contract in options.chain(row, self.now, expiry):
+            if option_type in (None, contract.right):
+                names.append((contract.right, contract.strike))
+
+        def shown(name: tuple[options.Right, float]) -> dict[str, Any]:
+            right, strike = name
+            return self._contract(options.contract(row, self.now, expiry, right, strike))
+
+        listed = page(names, "options", limit, cursor, shown)
+        ends = [day.isoformat() for day in dates]
+        return {"symbol": row["symbol"], "expirations": ends, **listed}
 
     @reads()
     def get_options_positions(
@@ -86,12 +90,9 @@ class Options(Service):
     ) -> dict[str, Any]:
         """Return contracts held: quantity, average premium, present value and gain in dollars, greeks, and the date on which they end."""
         mine = account(self)
+        symbols = held(self, mine, "option")
         return page(
-            held(self, mine, "option"),
-            "positions",
-            limit,
-            cursor,
-            lambda s: self._position(mine, s),
+            symbols, "positions", limit, cursor, lambda symbol: self._position(mine, symbol)
         )
 
     @reads(example={"limit": 10})
@@ -99,7 +100,7 @@ class Options(Service):
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return orders of options, newest first, and the sales by which contracts ended; cancel_trade cancels one that is pending."""
-        rows = [r for r in dealing.orders(self, WORDS) if r["kind"] == "option"]
+        rows = [row for row in dealing.orders(self, WORDS) if row["kind"] == "option"]
         return page(rows, "orders", limit, cursor, self._order)
 
     @writes(
@@ -129,56 +130,54 @@ class Options(Service):
         brokerage.tradable(self, WORDS, row)
         expiry = self._expiry(expiration_date, options.expirations(self.now))
         strike = dollars(strike_price)
-        if strike not in options.strikes(row, self.now):
-            near = ", ".join(f"{s:g}" for s in options.strikes(row, self.now))
+        strikes = options.strikes(row, self.now)
+        if strike not in strikes:
             message = f"No contract on {row['symbol']} has the strike {strike:g}."
-            self.fail("STRIKE_NOT_FOUND", message, f"Strikes are {near}.", strike_price=strike)
+            hint = f"Strikes are {', '.join(f'{listed:g}' for listed in strikes)}."
+            self.fail("STRIKE_NOT_FOUND", message, hint, strike_price=strike)
         if (order_type == "limit") != (limit_price is not None):
             code = "LIMIT_PRICE_REQUIRED" if limit_price is None else "INVALID_ORDER_TYPE"
-            self.fail(
-                code,
-                "limit_price belongs to limit orders, and to them alone.",
-                "Give order_type limit and limit_price together.",
-            )
-        contract = self._made(row["symbol"], option_type, strike, expiry)
-        wish = Wish(
-            "buy",
-            quantity * SIZE * UNIT,
-            order_type=order_type,
-            limit=limit_price and limit_price * 100,
-        )
+            message = "limit_price belongs to limit orders, and to them alone."
+            self.fail(code, message, "Give order_type limit and limit_price together.")
+        asset = {
+            "symbol": self._contract_id(row["symbol"], option_type, strike, expiry),
+            "kind": "option",
+        }
+        # The premium is in cents, a wish's limit in 1/10000 dollars.
+        limit = None if limit_price is None else limit_price * 100
+        wish = Wish("buy", quantity * SIZE * UNIT, order_type=order_type, limit=limit)
         planned = self._plan(row, expiry, option_type, strike, wish)
-        made = dealing.place(
-            self, WORDS, {"symbol": contract, "kind": "option"}, wish, planned=planned
-        )
-        return self._order(made)
+        return self._order(dealing.place(self, WORDS, asset, wish, planned=planned))
 
     def _plan(
         self, row: dict[str, Any], expiry: date, right: options.Right, strike: float, wish: Wish
     ) -> Plan:
-        """Fill at the first half hour of this session, or of the next one, at which the ask is low enough."""
+        """Fill at the first half hour of a session at which the ask is low enough.
+
+        It is this session, or the next one while the market is closed.
+        """
         start = self.now if calendar.is_open(self.now) else calendar.next_open(self.now)
         opened, closed = calendar.session(local_day(start, calendar.NEW_YORK))
         units = wish.units or 0
+
+        def ask_at(moment: int) -> int:
+            return market.pips(options.contract(row, moment, expiry, right, strike).ask)
+
+        if wish.limit is None and start == self.now:
+            return Plan([Fill(iso(start), units, ask_at(start))], iso(closed))
         bound = wish.limit
         if bound is None:
-            bound = (
-                market.pips(options.contract(row, self.now, expiry, right, strike).ask)
-                * _MARGIN
-                // 100
-            )
-        for moment in [
-            start,
-            *range(opened + (start - opened) // 1800 * 1800 + 1800, closed, 1800),
-        ]:
-            ask = market.pips(options.contract(row, moment, expiry, right, strike).ask)
-            if wish.limit is None and moment == self.now:
-                return Plan([(iso(moment), units, ask)], iso(closed))
+            bound = ask_at(self.now) * _MARGIN // 100
+        hold = value(units, bound)
+        half_hour = opened + (start - opened) // _HALF_HOUR * _HALF_HOUR + _HALF_HOUR
+        for moment in (start, *range(half_hour, closed, _HALF_HOUR)):
+            ask = ask_at(moment)
             if ask <= bound:
-                return Plan([(iso(moment), units, ask)], iso(closed), value(units, bound))
-        return Plan([], iso(closed), value(units, bound))
+                return Plan([Fill(iso(moment), units, ask)], iso(closed), hold)
+        return Plan([], iso(closed), hold)
 
-    def _made(self, symbol: str, right: str, strike: float, expiry: date) -> str:
+    def _contract_id(self, symbol: str, right: str, strike: float, expiry: date) -> str:
+        """Return the id of a contract, whose row is written with the first order of it."""
         key = f"{symbol}{expiry:%y%m%d}{right[0].upper()}{int(strike * 1000 + 0.5):08d}"
         if self.db.get("robinhood_contracts", key) is None:
             ends = calendar.session(calendar.on_or_before(expiry))[1]
@@ -188,138 +187,129 @@ class Options(Service):
                 "right_type": right,
                 "strike": market.pips(strike),
                 "expiry": expiry.isoformat(),
+                "ends_at": iso(ends),
+                "closed_at": None,
             }
-            self.db.insert("robinhood_contracts", row | {"ends_at": iso(ends), "closed_at": None})
+            self.db.insert("robinhood_contracts", row)
         return key
 
-    def _expiry(self, said: str | None, dates: list[date]) -> date:
-        if said is None:
+    def _expiry(self, named: str | None, dates: list[date]) -> date:
+        if named is None:
             return dates[0]
-        chosen = date.fromisoformat(said)
-        if chosen not in dates:
-            near = ", ".join(d.isoformat() for d in dates)
-            self.fail(
-                "EXPIRATION_NOT_FOUND",
-                f"No contracts end on {said}.",
-                f"Contracts end on {near}.",
-                expiration_date=said,
-            )
-        return chosen
+        expiry = date.fromisoformat(named)
+        if expiry not in dates:
+            message = f"No contracts end on {named}."
+            hint = f"Contracts end on {', '.join(day.isoformat() for day in dates)}."
+            self.fail("EXPIRATION_NOT_FOUND", message, hint, expiration_date=named)
+        return expiry
 
     def _optioned(self, symbol: str) -> dict[str, Any]:
         row = brokerage.find_security(self, WORDS, symbol, LISTED)
         if not options.has_options(row):
+            message = f"No options are listed on {row['symbol']}."
             hint = "Choose a stock or ETF that is traded more; see search_assets."
-            self.fail(
-                "OPTIONS_NOT_AVAILABLE",
-                f"No options are listed on {row['symbol']}.",
-                hint,
-                symbol=row["symbol"],
-            )
+            self.fail("OPTIONS_NOT_AVAILABLE", message, hint, symbol=row["symbol"])
         return row
 
-    def _contract(self, c: options.Contract) -> dict[str, Any]:
-        shown = {
-            "option_type": c.right,
-            "strike": c.strike,
-            "expiry": c.expiry,
-            "premium": c.premium,
-            "bid": c.bid,
-            "ask": c.ask,
+    def _contract(self, contract: options.Contract) -> dict[str, Any]:
+        return {
+            "option_type": contract.right,
+            "strike": contract.strike,
+            "expiry": contract.expiry,
+            "premium": contract.premium,
+            "bid": contract.bid,
+            "ask": contract.ask,
+            "volume": contract.volume,
+            "open_interest": contract.open_interest,
+            "delta": contract.delta,
+            "gamma": contract.gamma,
+            "theta": contract.theta,
+            "implied_volatility": contract.implied_volatility,
         }
-        greeks = {
-            "delta": c.delta,
-            "gamma": c.gamma,
-            "theta": c.theta,
-            "implied_volatility": c.implied_volatility,
-        }
-        return shown | {"volume": c.volume, "open_interest": c.open_interest} | greeks
 
     def _position(self, mine: brokerage.Account, symbol: str) -> dict[str, Any]:
         units = mine.units(symbol)
         cost = mine.cost(symbol)
-        current = worth(self, symbol, mine.units(symbol))
-        shown = self._about(symbol) | {
+        current = worth(self, symbol, units)
+        position = self._about(symbol) | {
             "quantity": shares(units // SIZE),
             "average_premium": round(cost * UNIT / units / 100, 4),
             "current_value": dollars(current),
             "unrealized_gain_loss": dollars(current - cost),
         }
-        now = option(self, symbol, self.now)
-        return shown | (
-            {
-                "current_premium": now.premium,
-                "delta": now.delta,
-                "gamma": now.gamma,
-                "theta": now.theta,
+        contract = option(self, symbol, self.now)
+        if contract is not None:
+            position |= {
+                "current_premium": contract.premium,
+                "delta": contract.delta,
+                "gamma": contract.gamma,
+                "theta": contract.theta,
             }
-            if now
-            else {}
-        )
+        return position
 
     def _about(self, symbol: str) -> dict[str, Any]:
-        made = self.db.get("robinhood_contracts", symbol)
-        names = {"symbol": "underlying", "option_type": "right_type", "expiry": "expiry"}
-        about = {shown: made[column] if made else None for shown, column in names.items()}
+        """Return what a contract is, each part null for one that has no row."""
+        contract = self.db.get("robinhood_contracts", symbol)
         return {
             "contract": symbol,
-            **about,
-            "strike": made["strike"] / market.PIP if made else None,
+            "symbol": contract["underlying"] if contract else None,
+            "option_type": contract["right_type"] if contract else None,
+            "expiry": contract["expiry"] if contract else None,
+            "strike": contract["strike"] / market.PIP if contract else None,
         }
 
     def _order(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = trade_json(self, row)
-        kept = (
-            "side",
-            "quantity",
-            "order_type",
-            "limit_price",
-            "status",
-            "placed_by",
-            "created_at",
-            "filled_at",
-            "expires_at",
-            "canceled_at",
-        )
+        trade = trade_json(self, row)
         return {
             "order_id": row["id"],
             **self._about(row["symbol"]),
-            **{k: shown[k] for k in kept},
-            "premium": shown["filled_price"],
-            "total": shown["filled_amount"],
+            "side": trade["side"],
+            "quantity": trade["quantity"],
+            "order_type": trade["order_type"],
+            "limit_price": trade["limit_price"],
+            "status": trade["status"],
+            "placed_by": trade["placed_by"],
+            "created_at": trade["created_at"],
+            "filled_at": trade["filled_at"],
+            "expires_at": trade["expires_at"],
+            "canceled_at": trade["canceled_at"],
+            "premium": trade["filled_price"],
+            "total": trade["filled_amount"],
         }
 
     def _endings(self) -> Job:
         """Return the job that pays out contracts at their end."""
 
         def due_at() -> int | None:
-            found = self.db.sql(
-                "SELECT min(ends_at) FROM robinhood_contracts WHERE closed_at IS NULL"
-            )[0][0]
-            return parse_time(found) if found else None
+            query = "SELECT min(ends_at) FROM robinhood_contracts WHERE closed_at IS NULL"
+            earliest = self.db.sql(query)[0][0]
+            return parse_time(earliest) if earliest else None
 
         def run(moment: int) -> None:
-            for made in self.db.rows(
+            ending = self.db.rows(
                 "robinhood_contracts", "ends_at=? AND closed_at IS NULL", iso(moment), order="id"
-            ):
-                units = brokerage.account(self, WORDS, at=moment).units(made["id"])
-                row = market.security(self, made["underlying"])
-                if units and row:
-                    expiry = date.fromisoformat(made["expiry"])
-                    paid = options.exercise_value(
-                        row, expiry, made["right_type"], made["strike"] / market.PIP
-                    )
-                    planned = Plan([(iso(moment), units, market.pips(paid))])
-                    asset = {"symbol": made["id"], "kind": "option"}
-                    dealing.place(
-                        self,
-                        WORDS,
-                        asset,
-                        Wish("sell", units),
-                        origin="expiration",
-                        at=moment,
-                        planned=planned,
-                    )
-                self.db.update("robinhood_contracts", made["id"], closed_at=iso(moment))
+            )
+            for contract in ending:
+                self._pay_out(contract, moment)
+                self.db.update("robinhood_contracts", contract["id"], closed_at=iso(moment))
 
         return Job(due_at, run)
+
+    def _pay_out(self, contract: dict[str, Any], moment: int) -> None:
+        """Sell what is held of a contract for its exercise value."""
+        units = brokerage.account(self, WORDS, at=moment).units(contract["id"])
+        underlying = market.security(self, contract["underlying"])
+        if not units or underlying is None:
+            return
+        expiry = date.fromisoformat(contract["expiry"])
+        strike = contract["strike"] / market.PIP
+        paid = options.exercise_value(underlying, expiry, contract["right_type"], strike)
+        dealing.place(
+            self,
+            WORDS,
+            {"symbol": contract["id"], "kind": "option"},
+            Wish("sell", units),
+            origin="expiration",
+            at=moment,
+            planned=Plan([Fill(iso(moment), units, market.pips(paid))]),
+        )

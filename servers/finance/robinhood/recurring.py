@@ -34,16 +34,11 @@ class Recurring(Options):
         """Buy a stock, ETF or coin for an amount of dollars (1 or more) again and again, at 10:00 in New York, from tomorrow on. A run that
         buying power does not cover fails and the next one is tried again."""
         if amount < 100:
-            self.fail(
-                "INVALID_AMOUNT",
-                "A recurring investment is for at least $1.00.",
-                "Raise the amount.",
-                minimum=1.0,
-            )
+            message = "A recurring investment is for at least $1.00."
+            self.fail("INVALID_AMOUNT", message, "Raise the amount.", minimum=1.0)
         start = local_day(self.now, calendar.NEW_YORK) + timedelta(days=1)
-        return self._plan_json(
-            clockwork.start_recurring(self, WORDS, "rhi", symbol, amount, frequency, start, MAIN)
-        )
+        row = clockwork.start_recurring(self, WORDS, "rhi", symbol, amount, frequency, start, MAIN)
+        return self._plan_json(row)
 
     @reads()
     def list_recurring_investments(
@@ -76,7 +71,7 @@ class Recurring(Options):
             "status": "active" if row["cancelled_at"] is None else "canceled",
             "next_execution": row["next_at"],
             "created_at": row["created_at"],
-            "order_ids": [r["id"] for r in runs],
+            "order_ids": [run["id"] for run in runs],
         }
 
     def due(self) -> bool:
@@ -89,5 +84,6 @@ class Recurring(Options):
 
     def tick(self) -> None:
         """Make recurring investments, record dividends and pay out contracts, in order of time."""
-        paid = clockwork.dividends(self, WORDS, [MAIN], lambda *_: False)
-        clockwork.run_due(self, [paid, clockwork.recurring(self, WORDS), self._endings()])
+        dividends = clockwork.dividends(self, WORDS, [MAIN], lambda *_: False)
+        purchases = clockwork.recurring(self, WORDS)
+        clockwork.run_due(self, [dividends, purchases, self._endings()])

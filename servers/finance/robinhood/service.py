@@ -13,7 +13,7 @@ from servers.kit.service import Codes
 
 
 class Robinhood(Money, Trading, Crypto, Recurring, Lists):
-    """A broker on the phone: stocks and ETFs in fractions, coins at any hour, options, and investments that repeat."""
+    """A broker on the phone: fractions of stocks and ETFs, coins, options, recurring orders."""
 
     name = "robinhood"
     title = "Robinhood"

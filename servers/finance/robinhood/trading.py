@@ -32,14 +32,14 @@ from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 Type = Annotated[
     Literal["market", "limit", "stop"],
     Field(
-        description="market: at once at the going price (at the next opening when closed); limit and stop: whole shares only."
+        description="market: at once at the going price (at the next opening when closed); "
+        "limit and stop: whole shares only."
     ),
 ]
 Force = Annotated[
     Literal["gfd", "gtc"],
     Field(description="gfd: until the end of the session; gtc: for up to 90 days."),
 ]
-_TERMS = ("symbol", "side", "units", "order_type", "limit_price", "stop_price", "duration")
 RefId = Annotated[
     str,
     Field(
@@ -58,8 +58,8 @@ class Trading(Service):
         self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return stocks, ETFs and coins whose symbol or name holds every word of the query, best first, with price and day change."""
-        found = market.search(self, query, WORDS.kinds)
-        return page(found, "assets", limit, cursor, lambda r: asset_json(self, r))
+        rows = market.search(self, query, WORDS.kinds)
+        return page(rows, "assets", limit, cursor, lambda row: asset_json(self, row))
 
     @reads(example={"symbol": "SMPK"})
     def get_asset_quote(self, symbol: Symbol) -> dict[str, Any]:
@@ -71,20 +71,22 @@ class Trading(Service):
     def get_portfolio(self) -> dict[str, Any]:
         """Return stock and ETF holdings by symbol and their total value, beside the value of coins, options and cash and the sum of all."""
         mine = account(self)
-        listed = held(self, mine, *LISTED)
-        parts = {
-            kind: sum(worth(self, s, mine.units(s)) for s in held(self, mine, *kinds))
-            for kind, kinds in (
-                ("total_value", LISTED),
-                ("crypto_value", ("crypto",)),
-                ("options_value", ("option",)),
-            )
-        }
+
+        def total(*kinds: str) -> int:
+            symbols = held(self, mine, *kinds)
+            return sum(worth(self, symbol, mine.units(symbol)) for symbol in symbols)
+
+        listed = total(*LISTED)
+        coins = total("crypto")
+        options = total("option")
+        symbols = held(self, mine, *LISTED)
         return {
-            "holdings": {symbol: holding_json(self, mine, symbol) for symbol in listed},
-            **{name: dollars(cents) for name, cents in parts.items()},
+            "holdings": {symbol: holding_json(self, mine, symbol) for symbol in symbols},
+            "total_value": dollars(listed),
+            "crypto_value": dollars(coins),
+            "options_value": dollars(options),
             "cash_balance": dollars(mine.cash),
-            "account_value": dollars(sum(parts.values()) + mine.cash),
+            "account_value": dollars(listed + coins + options + mine.cash),
         }
 
     @writes(
@@ -110,33 +112,30 @@ class Trading(Service):
         """Order shares of a stock or ETF and return the order. A market order fills at ask or bid while the market is open;
         open orders hold buying power or shares."""
         row = brokerage.find_security(self, WORDS, symbol, LISTED)
-        earlier = (
-            self.db.rows("robinhood_orders", "client_key=?", ref_id) if ref_id is not None else []
-        )
-        if earlier:
-            said = (
-                row["symbol"],
-                side,
-                units_of(self, quantity, decimals(row)),
-                order_type,
-                limit_price,
-                stop_price,
-                time_in_force,
-            )
-            if tuple(earlier[0][k] for k in _TERMS) != said:
+        earlier = None
+        if ref_id is not None:
+            earlier = next(iter(self.db.rows("robinhood_orders", "client_key=?", ref_id)), None)
+        if earlier is not None:
+            terms = {
+                "symbol": row["symbol"],
+                "side": side,
+                "units": units_of(self, quantity, decimals(row)),
+                "order_type": order_type,
+                "limit_price": limit_price,
+                "stop_price": stop_price,
+                "duration": time_in_force,
+            }
+            if {column: earlier[column] for column in terms} != terms:
+                message = "This ref_id was used for another order."
                 hint = "Use a new ref_id for a new order."
-                self.fail(
-                    "REF_ID_REUSED",
-                    "This ref_id was used for another order.",
-                    hint,
-                    order_id=earlier[0]["id"],
-                )
-            return trade_json(self, earlier[0])
+                self.fail("REF_ID_REUSED", message, hint, order_id=earlier["id"])
+            return trade_json(self, earlier)
         brokerage.tradable(self, WORDS, row)
         wish = dealing.wish_of(
             self, row, side, quantity, order_type, limit_price, stop_price, time_in_force
         )
-        return trade_json(self, dealing.place(self, WORDS, row, wish, client_key=ref_id))
+        order = dealing.place(self, WORDS, row, wish, client_key=ref_id)
+        return trade_json(self, order)
 
     @writes(example={"symbol": "TMKT", "amount_in_dollars": 25, "side": "buy"})
     def place_fractional_order(
@@ -146,15 +145,10 @@ class Trading(Service):
         row = brokerage.find_security(self, WORDS, symbol, LISTED)
         brokerage.tradable(self, WORDS, row)
         if amount_in_dollars < 100:
-            self.fail(
-                "INVALID_AMOUNT",
-                "An order by dollars is for at least $1.00.",
-                "Raise the amount.",
-                minimum=1.0,
-            )
-        return trade_json(
-            self, dealing.place(self, WORDS, row, Wish(side, amount=amount_in_dollars))
-        )
+            message = "An order by dollars is for at least $1.00."
+            self.fail("INVALID_AMOUNT", message, "Raise the amount.", minimum=1.0)
+        order = dealing.place(self, WORDS, row, Wish(side, amount=amount_in_dollars))
+        return trade_json(self, order)
 
     @reads(example={"order_id": seeded("rho", "limit-nvlt")})
     def get_trade(self, order_id: OrderId) -> dict[str, Any]:
@@ -166,12 +160,10 @@ class Trading(Service):
         self, status: TradeStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return orders of stocks, coins and options, newest first, those of recurring investments among them."""
-        rows = [
-            r
-            for r in dealing.orders(self, WORDS)
-            if status is None or state(r, self.time) == status
-        ]
-        return page(rows, "trades", limit, cursor, lambda r: trade_json(self, r))
+        rows = dealing.orders(self, WORDS)
+        if status is not None:
+            rows = [row for row in rows if state(row, self.time) == status]
+        return page(rows, "trades", limit, cursor, lambda row: trade_json(self, row))
 
     @writes(
         example={"order_id": "${made.order_id}"},
@@ -193,7 +185,6 @@ class Trading(Service):
     def cancel_trade(self, order_id: OrderId) -> dict[str, Any]:
         """Cancel what of an open order has not filled; the money or shares that it held are free again."""
         row = dealing.cancel(self, WORDS, order_id)
-        shown = trade_json(self, row)
-        return {
-            name: shown[name] for name in ("order_id", "status", "filled_quantity", "canceled_at")
-        }
+        trade = trade_json(self, row)
+        shown = ("order_id", "status", "filled_quantity", "canceled_at")
+        return {name: trade[name] for name in shown}

@@ -1,7 +1,8 @@
-"""How an account is spread over stocks, bonds and cash, and the trades that bring it to its target."""
+"""How an account is spread over stocks, bonds and cash, and the trades that meet its target."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from servers.finance import _brokerage as brokerage
@@ -12,12 +13,20 @@ from servers.kit.service import Service
 from servers.kit.values import dollars
 
 CLASSES = ("stocks", "bonds", "cash")
+INVESTED = ("stocks", "bonds")
 DEFAULTS = {"stocks": ("MTMAX", "MTMIX"), "bonds": ("MTBAX", "MTBIX")}
 """Funds that are bought where none of a class is held."""
 LEAST = 5_000
 """Cents below which no trade is suggested."""
 SLACK = 100
-"""Cents kept back for each sale: funds are sold in thousandths of a share, so that a sale may bring a little less."""
+"""Cents kept back for each sale.
+
+Funds are sold in thousandths of a share, so that a sale may bring a little less.
+"""
+MOST_SOLD = 98
+"""Percent of a fund's free shares that are sold at most: its price may fall before the sale."""
+PURE = 80
+"""Percent of a class from which on a fund is bought for that class."""
 
 
 def target_json(row: dict[str, Any] | None) -> dict[str, Any]:
@@ -26,118 +35,142 @@ def target_json(row: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def preview(svc: Service, account_id: str) -> dict[str, Any]:
-    """Return present and target allocation, and the suggested trades; refuses where no target was set."""
+    """Return present and target allocation, and the suggested trades.
+
+    Refuses where no target was set.
+    """
     target = svc.db.get("vanguard_targets", account_id)
     if target is None:
+        message = "The account has no target allocation."
         hint = "Set one with set_target_allocation."
-        svc.fail(
-            "TARGET_ALLOCATION_NOT_SET",
-            "The account has no target allocation.",
-            hint,
-            account_id=account_id,
-        )
+        svc.fail("TARGET_ALLOCATION_NOT_SET", message, hint, account_id=account_id)
     mine = account_at(svc, account_id)
-    funds = {
-        s: row
-        for s in sorted(mine.lots)
-        if mine.lots[s] and (row := market.security(svc, s)) is not None
-    }
-    worth = {s: value(mine.units(s), market.price_pips(row, svc.now)) for s, row in funds.items()}
-    total = sum(worth.values()) + mine.cash
-    now = {
-        name: sum(worth[s] * _percent(row, name) // 100 for s, row in funds.items())
-        for name in ("stocks", "bonds")
-    }
-    now["cash"] = total - now["stocks"] - now["bonds"]
-    wanted = {name: total * target[name] // 10_000 for name in CLASSES}
+    funds = _held_funds(svc, mine)
+    total = sum(fund.worth for fund in funds) + mine.cash
+    present = {}
+    for name in INVESTED:
+        present[name] = sum(fund.worth * _percent(fund.row, name) // 100 for fund in funds)
+    present["cash"] = total - present["stocks"] - present["bonds"]
+    shares = {name: present[name] / total * 100 if total else 0.0 for name in CLASSES}
+    trades = []
+    if total > 0:
+        wanted = {name: total * target[name] // 10_000 for name in CLASSES}
+        short = {name: wanted[name] - present[name] for name in CLASSES}
+        trades = _Rebalancing(svc, mine, funds, short).trades
     return {
-        "current_allocation": {
-            f"{name}_percent": round(now[name] / total * 100, 2) if total else 0.0
-            for name in CLASSES
-        },
+        "current_allocation": {f"{name}_percent": round(shares[name], 2) for name in CLASSES},
         "target_allocation": target_json(target),
         "total_value": dollars(total),
-        "suggested_trades": _trades(
-            svc, mine, funds, worth, {n: wanted[n] - now[n] for n in CLASSES}
-        )
-        if total > 0
-        else [],
+        "suggested_trades": trades,
     }
 
 
-def _main(row: dict[str, Any]) -> str:
-    return "stocks" if _percent(row, "stocks") >= _percent(row, "bonds") else "bonds"
+@dataclass(frozen=True)
+class _Fund:
+    """A fund of an account, and what its shares are worth in cents."""
+
+    symbol: str
+    row: dict[str, Any]
+    worth: int
 
 
-def _trades(
-    svc: Service,
-    mine: brokerage.Account,
-    funds: dict[str, dict[str, Any]],
-    worth: dict[str, int],
-    short: dict[str, int],
-) -> list[dict[str, Any]]:
-    """Sell the largest funds of what there is too much of, and buy for it and for spare cash what there is too little of.
-
-    `short` are the cents that each class lacks; a fund of several classes moves all of them.
-    """
-    spare = min(max(-short["cash"], 0), mine.buying_power)
-    trades = []
-    money = spare - max(short["cash"], 0)
-    for name in ("stocks", "bonds"):
-        for symbol in sorted(
-            (s for s in funds if _main(funds[s]) == name), key=lambda s: (-worth[s], s)
-        ):
-            free = (
-                value(mine.free_units(symbol), market.price_pips(funds[symbol], svc.now))
-                * 98
-                // 100
-            )
-            amount = min(-short[name] * 100 // max(_percent(funds[symbol], name), 1), free)
-            if amount >= LEAST and market.state(funds[symbol], svc.now) in ("open", "closed"):
-                trades.append({"action": "sell", "fund_id": symbol, "amount": dollars(amount)})
-                money += amount - SLACK
-                for moved in ("stocks", "bonds"):
-                    short[moved] += amount * _percent(funds[symbol], moved) // 100
-    for name in ("stocks", "bonds"):
-        symbol = (
-            _to_buy(svc, funds, worth, name, min(short[name], money))
-            if min(short[name], money) >= LEAST
-            else None
-        )
-        row = market.security(svc, symbol) if symbol is not None else None
-        etf = row is not None and row["kind"] == "etf"
-        room = (
-            min(spare, money) if etf else money
-        )  # an ETF is paid before the sales of funds bring their money
-        if symbol is not None and row is not None and room >= LEAST:
-            amount = min(short[name] * 100 // max(_percent(row, name), 1), room)
-            spare -= amount if etf else 0
-            trades.append({"action": "buy", "fund_id": symbol, "amount": dollars(amount)})
-            money -= amount
-            for moved in ("stocks", "bonds"):
-                short[moved] -= amount * _percent(row, moved) // 100
-    return trades
+def _held_funds(svc: Service, mine: brokerage.Account) -> list[_Fund]:
+    """Return the funds of an account by symbol."""
+    funds = []
+    for symbol, lots in sorted(mine.lots.items()):
+        row = market.security(svc, symbol)
+        if lots and row is not None:
+            worth = value(mine.units(symbol), market.price_pips(row, svc.now))
+            funds.append(_Fund(symbol, row, worth))
+    return funds
 
 
 def _percent(row: dict[str, Any], name: str) -> int:
     return row[f"{name}_percent"] or 0
 
 
-def _to_buy(
-    svc: Service, funds: dict[str, dict[str, Any]], worth: dict[str, int], name: str, amount: int
-) -> str | None:
-    pure = [s for s, r in funds.items() if r["kind"] == "mutual_fund" and _percent(r, name) >= 80]
-    if pure:
-        return max(pure, key=lambda s: (worth[s], s))
-    for symbol in DEFAULTS[name]:
-        row = market.security(svc, symbol)
-        if row is not None and (row["minimum_investment"] or 0) <= amount:
-            return symbol
-    etfs = [
-        s
-        for s, r in funds.items()
-        if r["kind"] == "etf"
-        and _percent(r, name) >= 80
-        and market.state(r, svc.now) in ("open", "closed")
-    ]
-    return max(etfs, key=lambda s: (worth[s], s), default=None)
+class _Rebalancing:
+    """The trades that bring an account to its target.
+
+    They sell the largest funds of a class of which there is too much, and buy for that and for
+    spare cash funds of a class of which there is too little. `short` are the cents that each class
+    lacks; a fund of several classes moves all of them.
+    """
+
+    def __init__(
+        self, svc: Service, mine: brokerage.Account, funds: list[_Fund], short: dict[str, int]
+    ) -> None:
+        self.svc = svc
+        self.mine = mine
+        self.funds = funds
+        self.short = short
+        self.trades: list[dict[str, Any]] = []
+        self.spare = min(max(-short["cash"], 0), mine.buying_power)
+        self.money = self.spare - max(short["cash"], 0)
+        for name in INVESTED:
+            self._sell(name)
+        for name in INVESTED:
+            self._buy(name)
+
+    def _sell(self, name: str) -> None:
+        """Sell of a class what there is too much of, the largest fund first."""
+        of_class = [fund for fund in self.funds if _main_class(fund.row) == name]
+        for fund in sorted(of_class, key=lambda fund: (-fund.worth, fund.symbol)):
+            price = market.price_pips(fund.row, self.svc.now)
+            free = value(self.mine.free_units(fund.symbol), price) * MOST_SOLD // 100
+            excess = -self.short[name] * 100 // max(_percent(fund.row, name), 1)
+            amount = min(excess, free)
+            if amount >= LEAST and self._trades_now(fund.row):
+                self._add("sell", fund.symbol, amount)
+                self.money += amount - SLACK
+                self._move(fund.row, amount)
+
+    def _buy(self, name: str) -> None:
+        """Buy one fund of a class of which there is too little."""
+        amount = min(self.short[name], self.money)
+        row = self._fund_to_buy(name, amount) if amount >= LEAST else None
+        if row is None:
+            return
+        # An ETF is paid before the sales of funds bring their money.
+        is_etf = row["kind"] == "etf"
+        room = min(self.spare, self.money) if is_etf else self.money
+        if room < LEAST:
+            return
+        amount = min(self.short[name] * 100 // max(_percent(row, name), 1), room)
+        if is_etf:
+            self.spare -= amount
+        self._add("buy", row["symbol"], amount)
+        self.money -= amount
+        self._move(row, -amount)
+
+    def _fund_to_buy(self, name: str, amount: int) -> dict[str, Any] | None:
+        """Return a held mutual fund, else a default that the amount buys, else a held ETF."""
+        pure = [fund for fund in self.funds if _percent(fund.row, name) >= PURE]
+        mutual = [fund for fund in pure if fund.row["kind"] == "mutual_fund"]
+        if mutual:
+            return max(mutual, key=lambda fund: (fund.worth, fund.symbol)).row
+        for symbol in DEFAULTS[name]:
+            row = market.security(self.svc, symbol)
+            if row is not None and (row["minimum_investment"] or 0) <= amount:
+                return row
+        etfs = [fund for fund in pure if fund.row["kind"] == "etf"]
+        traded = [fund for fund in etfs if self._trades_now(fund.row)]
+        if not traded:
+            return None
+        return max(traded, key=lambda fund: (fund.worth, fund.symbol)).row
+
+    def _trades_now(self, row: dict[str, Any]) -> bool:
+        """Whether a fund is neither halted nor delisted."""
+        return market.state(row, self.svc.now) in ("open", "closed")
+
+    def _add(self, action: str, symbol: str, amount: int) -> None:
+        self.trades.append({"action": action, "fund_id": symbol, "amount": dollars(amount)})
+
+    def _move(self, row: dict[str, Any], amount: int) -> None:
+        """Let each class lack what an amount of a fund sold takes from it."""
+        for name in INVESTED:
+            self.short[name] += amount * _percent(row, name) // 100
+
+
+def _main_class(row: dict[str, Any]) -> str:
+    return "stocks" if _percent(row, "stocks") >= _percent(row, "bonds") else "bonds"

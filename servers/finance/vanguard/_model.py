@@ -33,7 +33,8 @@ TABLES = {
     # Percents in hundredths.
     "vanguard_targets": Table("account_id:str stocks:int bonds:int cash:int set_at:str"),
     "vanguard_rmd_plans": Table(
-        "id:str account_id:str amount:int frequency:str start_date:str created_at:str next_at:str? cancelled_at:str?",
+        "id:str account_id:str amount:int frequency:str start_date:str created_at:str "
+        "next_at:str? cancelled_at:str?",
         index=("next_at",),
     ),
 }
@@ -63,6 +64,8 @@ AccountId = Annotated[
     str, Field(description="account_id, from list_accounts; the primary account when left out.")
 ]
 SHOWN = {"filled": "executed", "cancelled": "canceled"}
+ARRIVES = 2
+"""Business days after which a withdrawal arrives."""
 _SPANS = (
     ("one_month", 30),
     ("three_months", 91),
@@ -74,14 +77,12 @@ _SPANS = (
 
 def find_account(svc: Service, account_id: str | None) -> dict[str, Any]:
     """Return an account's row, the primary one where none is named, or refuse."""
-    rows = svc.db.rows("vanguard_accounts", order="place")
-    found = next((r for r in rows if account_id in (None, r["id"])), None)
-    if found is None:
-        hint = "Take an account_id from list_accounts, or leave it out."
-        svc.fail(
-            "ACCOUNT_NOT_FOUND", f"There is no account {account_id!r}.", hint, account_id=account_id
-        )
-    return found
+    for row in svc.db.rows("vanguard_accounts", order="place"):
+        if account_id is None or row["id"] == account_id:
+            return row
+    message = f"There is no account {account_id!r}."
+    hint = "Take an account_id from list_accounts, or leave it out."
+    svc.fail("ACCOUNT_NOT_FOUND", message, hint, account_id=account_id)
 
 
 def account_at(svc: Service, account_id: str, at: int | None = None) -> brokerage.Account:
@@ -97,9 +98,8 @@ def find_fund(svc: Service, fund_id: str) -> dict[str, Any]:
 def check_purchase(svc: Service, row: dict[str, Any], account_id: str, amount: int) -> None:
     """Refuse a purchase for less than a dollar, or a first one for less than the fund's minimum."""
     if amount < 100:
-        svc.fail(
-            "INVALID_AMOUNT", "A purchase is for at least $1.00.", "Raise the amount.", minimum=1.0
-        )
+        message = "A purchase is for at least $1.00."
+        svc.fail("INVALID_AMOUNT", message, "Raise the amount.", minimum=1.0)
     dealing.check_minimum(svc, WORDS, row, account_at(svc, account_id), amount)
 
 
@@ -112,8 +112,12 @@ def reinvests(svc: Service, account_id: str, fund_id: str) -> bool:
 def fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a fund in short."""
     quote = market.quote(row, svc.now)
-    kept = {k: row[k] for k in ("name", "share_class", "category", "expense_ratio")}
-    return {"fund_id": row["symbol"], **kept} | {
+    return {
+        "fund_id": row["symbol"],
+        "name": row["name"],
+        "share_class": row["share_class"],
+        "category": row["category"],
+        "expense_ratio": row["expense_ratio"],
         "minimum_investment": dollars(row["minimum_investment"] or 100),
         "nav": quote.price,
         "nav_date": market.trading_date(row, svc.now).isoformat(),
@@ -125,15 +129,13 @@ def fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 def whole_fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a fund in full, with its mix and price returns in percent."""
     day = market.trading_date(row, svc.now)
-    now = market.price(row, svc.now)
+    starts = {name: day - timedelta(days=back) for name, back in _SPANS}
+    starts["year_to_date"] = day.replace(month=1, day=1) - timedelta(days=1)
+    current = market.price(row, svc.now)
     returns = {}
-    for name, back in _SPANS:
-        before = market.closing(row, calendar.on_or_before(day - timedelta(days=back)))
-        returns[name] = round((now / before - 1) * 100, 2)
-    new_year = market.closing(
-        row, calendar.on_or_before(day.replace(month=1, day=1) - timedelta(days=1))
-    )
-    returns["year_to_date"] = round((now / new_year - 1) * 100, 2)
+    for name, start in starts.items():
+        before = market.closing(row, calendar.on_or_before(start))
+        returns[name] = round((current / before - 1) * 100, 2)
     return fund_json(svc, row) | {
         "about": row["about"],
         "stocks_percent": row["stocks_percent"],
@@ -146,47 +148,52 @@ def whole_fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def state(row: dict[str, Any], now: str) -> str:
     """Return an order's status in Vanguard's words."""
-    found = status(row, now)
-    return SHOWN.get(found, found)
+    general = status(row, now)
+    return SHOWN.get(general, general)
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order for the agent; until it is executed, shares are an estimate at the latest net asset value."""
-    units, cents, at = filled(row, svc.time)
+    """Return an order for the agent.
+
+    Until it is executed, shares are an estimate at the latest net asset value.
+    """
+    done = filled(row, svc.time)
     fund = market.security(svc, row["symbol"])
     last = market.price(fund, svc.now) if fund else None
-    estimate = (
-        shares(row["units"])
-        if row["units"] is not None
-        else round((row["amount"] or 0) / 100 / last, 3)
-        if last
-        else None
-    )
+    estimate = None
+    if not done.units:
+        estimate = _estimated_shares(row, last)
     return {
         "order_id": row["id"],
         "account_id": row["account_id"],
         "fund_id": row["symbol"],
         "side": row["side"],
         "amount": None if row["amount"] is None else dollars(row["amount"]),
-        "estimated_shares": None if units else estimate,
+        "estimated_shares": estimate,
         "status": state(row, svc.time),
         "nav_price": average_price(row, svc.time) or last,
-        "executed_shares": shares(units),
-        "executed_amount": dollars(cents),
+        "executed_shares": shares(done.units),
+        "executed_amount": dollars(done.cents),
         "source": row["origin"],
         "investment_id": row["ref"] if row["origin"] == "recurring" else None,
         "placed_at": row["created_at"],
-        "executed_at": at,
+        "executed_at": done.latest_at,
         "canceled_at": row["cancelled_at"],
         "failure": row["failure"],
     }
 
 
+def _estimated_shares(row: dict[str, Any], last: float | None) -> float | None:
+    if row["units"] is not None:
+        return shares(row["units"])
+    return round((row["amount"] or 0) / 100 / last, 3) if last else None
+
+
 def orders(svc: Service, account_id: str | None) -> list[dict[str, Any]]:
     """Return orders of an account, or of all, newest first."""
-    return dealing.orders(
-        svc, WORDS, None if account_id is None else find_account(svc, account_id)["id"]
-    )
+    if account_id is None:
+        return dealing.orders(svc, WORDS)
+    return dealing.orders(svc, WORDS, find_account(svc, account_id)["id"])
 
 
 def bank_of(row: dict[str, Any]) -> str:

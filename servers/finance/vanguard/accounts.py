@@ -13,8 +13,10 @@ from servers.finance import _clockwork as clockwork
 from servers.finance import _dealing as dealing
 from servers.finance import _market as market
 from servers.finance import _retirement as retirement
+from servers.finance._orders import UNIT
 from servers.finance._orders import status as order_status
 from servers.finance.vanguard._model import (
+    ARRIVES,
     WORDS,
     AccountId,
     FundId,
@@ -35,7 +37,8 @@ TaxYear = Annotated[
     Field(
         ge=2000,
         le=2199,
-        description="Year for which a contribution to an IRA counts: this one, or until 15 April the last.",
+        description="Year for which a contribution to an IRA counts: this one, "
+        "or until 15 April the last.",
     ),
 ]
 Frequency = Annotated[
@@ -44,8 +47,8 @@ Frequency = Annotated[
 ]
 InvestmentId = Annotated[str, Field(description="investment_id, from list_auto_investments.")]
 Canceled = Annotated[bool, Field(description="true also returns those that were stopped.")]
-ARRIVES = 2
 CLEARS = 5
+"""Business days after which a contribution can be withdrawn."""
 
 
 class Accounts(Service):
@@ -58,7 +61,8 @@ class Accounts(Service):
         owner = find_account(self, None)
         mine = account_at(self, owner["id"])
         return {
-            **{k: who[k] for k in ("name", "email")},
+            "name": who["name"],
+            "email": who["email"],
             "birth_date": who["born"],
             "account_id": owner["id"],
             "account_type": owner["kind"],
@@ -69,17 +73,14 @@ class Accounts(Service):
     @reads()
     def list_accounts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return all accounts, the primary one first: type, invested value, cash, what can be withdrawn, and total, in dollars."""
-        return page(
-            self.db.rows("vanguard_accounts", order="place"),
-            "accounts",
-            limit,
-            cursor,
-            self._account,
-        )
+        rows = self.db.rows("vanguard_accounts", order="place")
+        return page(rows, "accounts", limit, cursor, self._account)
 
     def _account(self, row: dict[str, Any]) -> dict[str, Any]:
         mine = account_at(self, row["id"])
-        invested = sum(brokerage.worth(self, s, mine.units(s)) for s in sorted(mine.lots))
+        invested = sum(
+            brokerage.worth(self, symbol, mine.units(symbol)) for symbol in sorted(mine.lots)
+        )
         return {
             "account_id": row["id"],
             "account_type": row["kind"],
@@ -94,7 +95,7 @@ class Accounts(Service):
             "opened_at": row["opened_at"],
         }
 
-    # -- in and out ---------------------------------------------------------------------------------------------------
+    # -- in and out -------------------------------------------------------------------------------
     @writes(example={"amount": 100, "tax_year": 2026})
     def contribute(
         self, amount: Dollars, tax_year: TaxYear | None = None, account_id: AccountId | None = None
@@ -104,25 +105,20 @@ class Accounts(Service):
         owner = find_account(self, account_id)
         year = None
         if owner["kind"] in retirement.KINDS:
-            born = date.fromisoformat(self._profile()["born"])
+            born = self._birthday()
             year = retirement.check_contribution(self, WORDS, amount, tax_year, born, owner["kind"])
         elif tax_year is not None:
             message = f"A {owner['kind']} account knows no tax years."
-            self.fail(
-                "NOT_A_RETIREMENT_ACCOUNT",
-                message,
-                "Leave tax_year out, or name an IRA of list_accounts.",
-                account_id=owner["id"],
-            )
+            hint = "Leave tax_year out, or name an IRA of list_accounts."
+            self.fail("NOT_A_RETIREMENT_ACCOUNT", message, hint, account_id=owner["id"])
         clears = calendar.settles(self.now, CLEARS)
-        bank = bank_of(owner)
         row = dealing.transfer(
             self,
             WORDS,
             "deposit",
             amount,
             clears,
-            bank=bank,
+            bank=bank_of(owner),
             account_id=owner["id"],
             instant=amount,
             tax_year=year,
@@ -132,12 +128,12 @@ class Accounts(Service):
     @reads(example={"limit": 10})
     def list_contributions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return contributions to all accounts, newest first, and for each tax year that is open the limit and what is left of it."""
-        born = date.fromisoformat(self._profile()["born"])
-        today = retirement.today(self)
-        years = [retirement.row_of_year(y, self, WORDS, born) for y in retirement.open_years(today)]
+        born = self._birthday()
+        years = retirement.open_years(retirement.today(self))
+        rows = self._transfers("deposit")
         return {
-            "tax_years": years,
-            **page(self._transfers("deposit"), "contributions", limit, cursor, self._contribution),
+            "tax_years": [retirement.row_of_year(year, self, WORDS, born) for year in years],
+            **page(rows, "contributions", limit, cursor, self._contribution),
         }
 
     def _contribution(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -161,12 +157,10 @@ class Accounts(Service):
         row = dealing.transfer(
             self, WORDS, "withdrawal", amount, arrives, bank=bank_of(owner), account_id=owner["id"]
         )
-        early = owner["kind"] in retirement.KINDS and retirement.today(
-            self
-        ) < retirement.penalty_ends(date.fromisoformat(self._profile()["born"]))
-        return self._withdrawal(row) | {
-            "early_withdrawal_penalty": dollars(amount // 10) if early else 0.0
-        }
+        early = retirement.today(self) < retirement.penalty_ends(self._birthday())
+        is_ira = owner["kind"] in retirement.KINDS
+        penalty = dollars(amount // 10) if is_ira and early else 0.0
+        return self._withdrawal(row) | {"early_withdrawal_penalty": penalty}
 
     @reads(example={"limit": 10})
     def list_withdrawals(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -188,16 +182,15 @@ class Accounts(Service):
         }
 
     def _transfers(self, direction: str) -> list[dict[str, Any]]:
-        newest = "created_at DESC, rowid DESC"
         return self.db.rows(
             "vanguard_transfers",
             "direction=? AND created_at<=?",
             direction,
             self.time,
-            order=newest,
+            order="created_at DESC, rowid DESC",
         )
 
-    # -- dividends ----------------------------------------------------------------------------------------------------
+    # -- dividends --------------------------------------------------------------------------------
     @reads(example={"fund_id": "MRFFX"})
     def get_dividend_history(
         self, fund_id: FundId | None = None, limit: Limit = 50, cursor: Cursor | None = None
@@ -212,20 +205,20 @@ class Accounts(Service):
 
     def _dividend(self, row: dict[str, Any]) -> dict[str, Any]:
         paid = row["pays_at"] <= self.time
-        bought = (
-            self.db.get("vanguard_orders", row["order_id"]) if row["order_id"] is not None else None
-        )
+        purchase = None
+        if row["order_id"] is not None:
+            purchase = self.db.get("vanguard_orders", row["order_id"])
         return {
             "dividend_id": row["id"],
             "account_id": row["account_id"],
             "fund_id": row["symbol"],
             "amount": dollars(row["amount"]),
             "per_share": row["per_share"] / market.PIP,
-            "shares": row["units"] / 100_000_000,
+            "shares": row["units"] / UNIT,
             "ex_date": row["ex_date"],
             "pay_date": row["pay_date"],
             "status": "paid" if paid else "announced",
-            "reinvested": bought is not None and bought["cancelled_at"] is None,
+            "reinvested": purchase is not None and purchase["cancelled_at"] is None,
             "order_id": row["order_id"] if paid else None,
         }
 
@@ -243,26 +236,22 @@ class Accounts(Service):
         row = find_fund(self, fund_id)
         owner = find_account(self, account_id)
         if not account_at(self, owner["id"]).units(row["symbol"]):
+            message = f"The account holds no {row['symbol']}."
             hint = "See get_positions for what the account holds."
-            self.fail(
-                "POSITION_NOT_FOUND",
-                f"The account holds no {row['symbol']}.",
-                hint,
-                fund_id=row["symbol"],
-            )
+            self.fail("POSITION_NOT_FOUND", message, hint, fund_id=row["symbol"])
         key = f"{owner['id']}:{row['symbol']}"
         if reinvests(self, owner["id"], row["symbol"]) != reinvest:
             if self.db.get("vanguard_reinvest", key):
                 self.db.update("vanguard_reinvest", key, reinvest=reinvest, set_at=self.time)
             else:
-                said = {
+                choice = {
                     "id": key,
                     "account_id": owner["id"],
                     "fund_id": row["symbol"],
                     "reinvest": reinvest,
                     "set_at": self.time,
                 }
-                self.db.insert("vanguard_reinvest", said)
+                self.db.insert("vanguard_reinvest", choice)
         return {
             "fund_id": row["symbol"],
             "account_id": owner["id"],
@@ -270,7 +259,7 @@ class Accounts(Service):
             "status": "updated",
         }
 
-    # -- automatic investments ----------------------------------------------------------------------------------------
+    # -- automatic investments --------------------------------------------------------------------
     @writes(example={"fund_id": "MRFFX", "amount": 50, "frequency": "monthly"})
     def setup_auto_invest(
         self,
@@ -285,10 +274,10 @@ class Accounts(Service):
         owner = find_account(self, account_id)
         check_purchase(self, row, owner["id"], amount)
         start = local_day(self.now, calendar.NEW_YORK) + timedelta(days=1)
-        made = clockwork.start_recurring(
+        investment = clockwork.start_recurring(
             self, WORDS, "vgi", row["symbol"], amount, frequency, start, owner["id"]
         )
-        return self._plan(made)
+        return self._plan(investment)
 
     @reads()
     def list_auto_investments(
@@ -306,12 +295,8 @@ class Accounts(Service):
         return {"investment_id": investment_id, "status": "canceled"}
 
     def _plan(self, row: dict[str, Any]) -> dict[str, Any]:
-        made = [
-            order_status(r, self.time)
-            for r in self.db.rows(
-                "vanguard_orders", "ref=? AND created_at<=?", row["id"], self.time
-            )
-        ]
+        orders = self.db.rows("vanguard_orders", "ref=? AND created_at<=?", row["id"], self.time)
+        statuses = [order_status(order, self.time) for order in orders]
         return {
             "investment_id": row["id"],
             "account_id": row["account_id"],
@@ -320,8 +305,11 @@ class Accounts(Service):
             "frequency": row["frequency"],
             "next_execution": row["next_at"],
             "status": "active" if row["cancelled_at"] is None else "canceled",
-            "purchases_made": made.count("filled"),
+            "purchases_made": statuses.count("filled"),
         }
+
+    def _birthday(self) -> date:
+        return date.fromisoformat(self._profile()["born"])
 
     def _profile(self) -> dict[str, Any]:
         return self.db.rows("vanguard_profile")[0]

@@ -64,12 +64,11 @@ class Funds(Service):
         """Return mutual funds and ETFs whose name or symbol holds every word of the query, best first. Share classes of a fund are funds of
         their own."""
         rows = market.search(self, query, WORDS.kinds)
-        kept = [
-            r
-            for r in rows
-            if category in (None, r["category"]) and share_class in (None, r["share_class"])
-        ]
-        return page(kept, "funds", limit, cursor, lambda r: fund_json(self, r))
+        if category is not None:
+            rows = [row for row in rows if row["category"] == category]
+        if share_class is not None:
+            rows = [row for row in rows if row["share_class"] == share_class]
+        return page(rows, "funds", limit, cursor, lambda row: fund_json(self, row))
 
     @reads(example={"fund_id": "MTMAX"})
     def get_stock_quote(self, fund_id: FundId) -> dict[str, Any]:
@@ -80,36 +79,31 @@ class Funds(Service):
     @reads(example={"fund_ids": ["MTMAX", "MTMIX", "TMKT"]})
     def compare_funds(self, fund_ids: FundIds) -> dict[str, Any]:
         """Return two to five funds side by side, in the order given."""
-        found = [find_fund(self, f) for f in fund_ids]
-        if len({r["symbol"] for r in found}) < len(found):
-            self.fail(
-                "DUPLICATE_FUND",
-                "A fund is named twice.",
-                "Name two to five different funds.",
-                fund_ids=fund_ids,
-            )
-        return {"funds": [whole_fund_json(self, r) for r in found]}
+        rows = [find_fund(self, fund_id) for fund_id in fund_ids]
+        if len({row["symbol"] for row in rows}) < len(rows):
+            message = "A fund is named twice."
+            hint = "Name two to five different funds."
+            self.fail("DUPLICATE_FUND", message, hint, fund_ids=fund_ids)
+        return {"funds": [whole_fund_json(self, row) for row in rows]}
 
     @reads(example={"retirement_year": 2041})
     def get_target_date_fund(self, retirement_year: Year) -> dict[str, Any]:
         """Return the target-date fund whose year is nearest to the one given; for years long past, the income fund."""
-        dated = [
-            r for r in market.securities(self, ("mutual_fund",)) if r["category"] == "target_date"
-        ]
-        targets = [r for r in dated if r["target_year"] is not None]
-        income = [r for r in dated if r["target_year"] is None]
-        if income and targets and retirement_year < min(r["target_year"] for r in targets) - 5:
-            return whole_fund_json(self, income[0])
+        funds = market.securities(self, ("mutual_fund",))
+        dated = [row for row in funds if row["category"] == "target_date"]
+        targets = [row for row in dated if row["target_year"] is not None]
+        income = [row for row in dated if row["target_year"] is None]
         if not targets:
-            self.fail(
-                "FUND_NOT_FOUND",
-                "No target-date fund is offered.",
-                "Look for one with search_stocks.",
-            )
-        return whole_fund_json(
-            self,
-            min(targets, key=lambda r: (abs(r["target_year"] - retirement_year), r["target_year"])),
-        )
+            message = "No target-date fund is offered."
+            self.fail("FUND_NOT_FOUND", message, "Look for one with search_stocks.")
+        earliest = min(row["target_year"] for row in targets)
+        if income and retirement_year < earliest - 5:
+            return whole_fund_json(self, income[0])
+
+        def distance(row: dict[str, Any]) -> tuple[int, int]:
+            return abs(row["target_year"] - retirement_year), row["target_year"]
+
+        return whole_fund_json(self, min(targets, key=distance))
 
     @reads()
     def get_positions(self, account_id: AccountId | None = None) -> dict[str, Any]:
@@ -119,24 +113,24 @@ class Funds(Service):
         mine = account_at(self, owner["id"])
         positions = {}
         total = 0
-        for fund_id in sorted(s for s, lots in mine.lots.items() if lots):
+        for fund_id in sorted(symbol for symbol, lots in mine.lots.items() if lots):
             units = mine.units(fund_id)
             cost = mine.cost(fund_id)
-            now = brokerage.worth(self, fund_id, units)
-            total += now
+            worth = brokerage.worth(self, fund_id, units)
+            total += worth
             positions[fund_id] = {
                 "quantity": shares(units),
                 "average_cost": round(cost * UNIT / units / 100, 4),
-                "current_value": dollars(now),
-                "unrealized_gain_loss": dollars(now - cost),
+                "current_value": dollars(worth),
+                "unrealized_gain_loss": dollars(worth - cost),
                 "dividend_reinvest": reinvests(self, owner["id"], fund_id),
             }
-        sums = {"total_value": dollars(total), "settlement_cash": dollars(mine.cash)}
         return {
             "account_id": owner["id"],
             "account_type": owner["kind"],
             "positions": positions,
-            **sums,
+            "total_value": dollars(total),
+            "settlement_cash": dollars(mine.cash),
         }
 
     @writes(example={"fund_id": "MTBIX", "amount": 25})
@@ -149,10 +143,9 @@ class Funds(Service):
         owner = find_account(self, account_id)
         brokerage.tradable(self, WORDS, row)
         check_purchase(self, row, owner["id"], amount)
-        return order_json(
-            self,
-            dealing.place(self, WORDS, row, Wish("buy", amount=amount), account_id=owner["id"]),
-        )
+        wish = Wish("buy", amount=amount)
+        order = dealing.place(self, WORDS, row, wish, account_id=owner["id"])
+        return order_json(self, order)
 
     @writes(example={"fund_id": "MRFFX", "amount": 20})
     def sell_fund(
@@ -168,19 +161,15 @@ class Funds(Service):
         owner = find_account(self, account_id)
         brokerage.tradable(self, WORDS, row)
         if (shares is None) == (amount is None):
-            self.fail(
-                "INVALID_AMOUNT",
-                "Give either shares or amount.",
-                "Leave one of the two out.",
-                field="shares",
-            )
-        wish = (
-            Wish("sell", amount=amount)
-            if shares is None
-            else Wish("sell", units_of(self, shares, decimals(row)))
-        )
-        made = order_json(self, dealing.place(self, WORDS, row, wish, account_id=owner["id"]))
-        return made | {"shares_sold": made["executed_shares"], "proceeds": made["executed_amount"]}
+            message = "Give either shares or amount."
+            self.fail("INVALID_AMOUNT", message, "Leave one of the two out.", field="shares")
+        if shares is None:
+            wish = Wish("sell", amount=amount)
+        else:
+            wish = Wish("sell", units_of(self, shares, decimals(row)))
+        order = dealing.place(self, WORDS, row, wish, account_id=owner["id"])
+        sale = order_json(self, order)
+        return sale | {"shares_sold": sale["executed_shares"], "proceeds": sale["executed_amount"]}
 
     @reads(example={"order_id": seeded("vgo", "first-target")})
     def get_order(self, order_id: OrderId) -> dict[str, Any]:
@@ -192,9 +181,8 @@ class Funds(Service):
         self, limit: Limit = 20, cursor: Cursor | None = None, account_id: AccountId | None = None
     ) -> dict[str, Any]:
         """Return orders of all accounts, or of one, newest first: one's own, automatic ones and reinvested dividends."""
-        return page(
-            orders(self, account_id), "orders", limit, cursor, lambda r: order_json(self, r)
-        )
+        rows = orders(self, account_id)
+        return page(rows, "orders", limit, cursor, lambda row: order_json(self, row))
 
     @writes(
         example={"order_id": "${made.order_id}"},
@@ -204,25 +192,23 @@ class Funds(Service):
     def cancel_order(self, order_id: OrderId) -> dict[str, Any]:
         """Cancel an order before it is executed. An order of a rebalancing takes the others of its set with it."""
         row = dealing.cancel(self, WORDS, order_id)
-        others = (
-            self.db.rows("vanguard_orders", "ref=? AND id<>?", row["ref"], order_id, order="id")
-            if row["origin"] == "rebalance"
-            else []
-        )
-        with_it = [
-            r["id"] for r in others if status(r, self.time) in ("pending", "partially_filled")
-        ]
-        for other in with_it:
-            dealing.cancel(self, WORDS, other)
-        return {"order_id": order_id, "status": "canceled", "also_canceled": with_it}
+        also_canceled = []
+        if row["origin"] == "rebalance":
+            others = self.db.rows(
+                "vanguard_orders", "ref=? AND id<>?", row["ref"], order_id, order="id"
+            )
+            for other in others:
+                if status(other, self.time) in ("pending", "partially_filled"):
+                    dealing.cancel(self, WORDS, other["id"])
+                    also_canceled.append(other["id"])
+        return {"order_id": order_id, "status": "canceled", "also_canceled": also_canceled}
 
-    # -- watchlist ----------------------------------------------------------------------------------------------------
+    # -- watchlist --------------------------------------------------------------------------------
     @reads()
     def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the funds watched, in the order in which they were added, with net asset value and change."""
-        return page(
-            lists.watched(self, WORDS), "funds", limit, cursor, lambda r: fund_json(self, r)
-        )
+        rows = lists.watched(self, WORDS)
+        return page(rows, "funds", limit, cursor, lambda row: fund_json(self, row))
 
     @writes(example={"symbol": "MWMIX"}, idempotent=True)
     def add_to_watchlist(self, symbol: Symbol) -> dict[str, Any]:
@@ -232,4 +218,5 @@ class Funds(Service):
     @writes(example={"symbol": "MRFYX"}, destructive=True)
     def remove_from_watchlist(self, symbol: Symbol) -> dict[str, Any]:
         """Stop watching a fund; `symbol` is its fund_id."""
-        return {"symbol": lists.unwatch(self, WORDS, symbol, "get_watchlist"), "status": "removed"}
+        removed = lists.unwatch(self, WORDS, symbol, "get_watchlist")
+        return {"symbol": removed, "status": "removed"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -18,6 +17,7 @@ from servers.finance._clockwork import Job
 from servers.finance._orders import Wish, status
 from servers.finance.vanguard import _allocation as allocation
 from servers.finance.vanguard._model import (
+    ARRIVES,
     WORDS,
     AccountId,
     bank_of,
@@ -32,9 +32,15 @@ from servers.kit.zones import day_start
 
 
 def _percent(value: float) -> float:
-    if Decimal(str(value)) * 100 != int(Decimal(str(value)) * 100):
+    hundredths = Decimal(str(value)) * 100
+    if hundredths != int(hundredths):
         raise ValueError("must be a percentage with at most two decimals")
     return value
+
+
+def _hundredths(amount: float) -> int:
+    """Return percent in hundredths, or dollars in cents."""
+    return int(Decimal(str(amount)) * 100)
 
 
 Percent = Annotated[
@@ -50,7 +56,8 @@ BirthDate = Annotated[
 Balance = Annotated[
     Dollars,
     Field(
-        description="Balance on 31 December of last year in dollars; the account's own when left out."
+        description="Balance on 31 December of last year in dollars; "
+        "the account's own when left out."
     ),
 ]
 
@@ -58,15 +65,13 @@ Balance = Annotated[
 class Planning(Service):
     """Allocation, distributions, the clock."""
 
-    # -- allocation ---------------------------------------------------------------------------------------------------
+    # -- allocation -------------------------------------------------------------------------------
     @reads()
     def get_target_allocation(self, account_id: AccountId | None = None) -> dict[str, Any]:
         """Return the target shares of stocks, bonds and cash in percent; null where none was set."""
         owner = find_account(self, account_id)
-        return {
-            "account_id": owner["id"],
-            **allocation.target_json(self.db.get("vanguard_targets", owner["id"])),
-        }
+        target = self.db.get("vanguard_targets", owner["id"])
+        return {"account_id": owner["id"], **allocation.target_json(target)}
 
     @writes(example={"stocks_percent": 80, "bonds_percent": 15, "cash_percent": 5}, idempotent=True)
     def set_target_allocation(
@@ -78,25 +83,22 @@ class Planning(Service):
     ) -> dict[str, Any]:
         """Set the target shares, which add up to 100 percent. Nothing is traded; see get_rebalance_preview."""
         owner = find_account(self, account_id)
-        said = (stocks_percent, bonds_percent, cash_percent)
-        stocks, bonds, cash = (int(Decimal(str(p)) * 100) for p in said)
-        if stocks + bonds + cash != 10_000:
-            total = (stocks + bonds + cash) / 100
-            self.fail(
-                "INVALID_ALLOCATION",
-                f"The shares add up to {total:g} percent.",
-                "They must add up to 100.",
-                total=total,
-            )
+        target = {
+            "stocks": _hundredths(stocks_percent),
+            "bonds": _hundredths(bonds_percent),
+            "cash": _hundredths(cash_percent),
+        }
+        if sum(target.values()) != 10_000:
+            total = sum(target.values()) / 100
+            message = f"The shares add up to {total:g} percent."
+            self.fail("INVALID_ALLOCATION", message, "They must add up to 100.", total=total)
         row = self.db.get("vanguard_targets", owner["id"])
-        new = {"stocks": stocks, "bonds": bonds, "cash": cash}
         if row is None:
-            self.db.insert(
-                "vanguard_targets", {"account_id": owner["id"], **new, "set_at": self.time}
-            )
-        elif any(row[k] != v for k, v in new.items()):
-            self.db.update("vanguard_targets", owner["id"], **new, set_at=self.time)
-        return {"account_id": owner["id"], **allocation.target_json(new), "status": "set"}
+            new = {"account_id": owner["id"], **target, "set_at": self.time}
+            self.db.insert("vanguard_targets", new)
+        elif any(row[name] != share for name, share in target.items()):
+            self.db.update("vanguard_targets", owner["id"], **target, set_at=self.time)
+        return {"account_id": owner["id"], **allocation.target_json(target), "status": "set"}
 
     @reads()
     def get_rebalance_preview(self, account_id: AccountId | None = None) -> dict[str, Any]:
@@ -108,54 +110,48 @@ class Planning(Service):
     def execute_rebalance(self, account_id: AccountId | None = None) -> dict[str, Any]:
         """Place the trades of get_rebalance_preview, all or none; purchases are paid by the sales of the same set."""
         owner = find_account(self, account_id)
-        waiting = [
-            r["id"]
-            for r in dealing.orders(self, WORDS, owner["id"])
-            if r["origin"] == "rebalance"
-            and status(r, self.time) in ("pending", "partially_filled")
-        ]
-        if waiting:
-            hint = "Wait until they are executed, or cancel them with cancel_order."
-            self.fail(
-                "REBALANCE_PENDING",
-                "Orders of an earlier rebalancing are pending.",
-                hint,
-                order_ids=waiting,
-            )
+        self._check_none_waits(owner["id"])
         trades = allocation.preview(self, owner["id"])["suggested_trades"]
-        made = []
         if not trades:
+            message = "No trade of $50.00 or more brings the account nearer to its target."
             hint = "See get_rebalance_preview; funds that are not held yet have minimums."
-            self.fail(
-                "NOTHING_TO_REBALANCE",
-                "No trade of $50.00 or more brings the account nearer to its target.",
-                hint,
-            )
+            self.fail("NOTHING_TO_REBALANCE", message, hint)
         ref = self.new_id("vgs")
+        order_ids = []
         for trade in trades:
             row = find_fund(self, trade["fund_id"])
             brokerage.tradable(self, WORDS, row)
-            wish = Wish(trade["action"], amount=int(Decimal(str(trade["amount"])) * 100))
-            made.append(
-                dealing.place(
-                    self,
-                    WORDS,
-                    row,
-                    wish,
-                    account_id=owner["id"],
-                    origin="rebalance",
-                    ref=ref,
-                    funded=True,
-                )["id"]
+            order = dealing.place(
+                self,
+                WORDS,
+                row,
+                Wish(trade["action"], amount=_hundredths(trade["amount"])),
+                account_id=owner["id"],
+                origin="rebalance",
+                ref=ref,
+                funded=True,
             )
+            order_ids.append(order["id"])
         return {
             "account_id": owner["id"],
             "status": "submitted",
-            "orders_placed": made,
+            "orders_placed": order_ids,
             "trades": trades,
         }
 
-    # -- required distributions ---------------------------------------------------------------------------------------
+    def _check_none_waits(self, account_id: str) -> None:
+        """Refuse a rebalancing while orders of an earlier one are open."""
+        waiting = []
+        for row in dealing.orders(self, WORDS, account_id):
+            is_open = status(row, self.time) in ("pending", "partially_filled")
+            if is_open and row["origin"] == "rebalance":
+                waiting.append(row["id"])
+        if waiting:
+            message = "Orders of an earlier rebalancing are pending."
+            hint = "Wait until they are executed, or cancel them with cancel_order."
+            self.fail("REBALANCE_PENDING", message, hint, order_ids=waiting)
+
+    # -- required distributions -------------------------------------------------------------------
     @reads(example={"birth_date": "1952-04-19", "account_balance": 510000})
     def calculate_rmd(
         self,
@@ -168,12 +164,9 @@ class Planning(Service):
         born = date.fromisoformat(birth_date or self._born())
         today = retirement.today(self)
         if born > today:
-            self.fail(
-                "INVALID_BIRTH_DATE",
-                f"{born} lies ahead.",
-                "Give a date of birth in the past.",
-                birth_date=str(born),
-            )
+            message = f"{born} lies ahead."
+            hint = "Give a date of birth in the past."
+            self.fail("INVALID_BIRTH_DATE", message, hint, birth_date=str(born))
         if account_balance is None:
             account_balance = self._year_end(self._ira(account_id)["id"], today.year)
         elif account_id is not None:
@@ -201,11 +194,12 @@ class Planning(Service):
         first = retirement.first_rmd_age(born)
         factor, required = retirement.rmd(today.year - born.year, balance, first)
         start = day_start(date(today.year, 1, 1), calendar.NEW_YORK)
-        taken = self.db.sql(
-            "SELECT coalesce(sum(amount),0) FROM vanguard_transfers WHERE account_id=? AND direction='withdrawal' AND failed_at IS NULL"
-            " AND created_at>=? AND created_at<=?",
-            *(owner["id"], start, self.time),
-        )[0][0]
+        withdrawn = (
+            "SELECT coalesce(sum(amount),0) FROM vanguard_transfers WHERE account_id=? "
+            "AND direction='withdrawal' AND failed_at IS NULL "
+            "AND created_at>=? AND created_at<=?"
+        )
+        taken = self.db.sql(withdrawn, owner["id"], start, self.time)[0][0]
         plans = self.db.rows(
             "vanguard_rmd_plans", "account_id=?", owner["id"], order="created_at, rowid"
         )
@@ -217,7 +211,7 @@ class Planning(Service):
             "withdrawn_this_year": dollars(taken),
             "remaining": dollars(max(required - taken, 0)),
             "deadline": retirement.deadline(today.year, born).isoformat() if factor else None,
-            "withdrawal_schedule": [self._plan_json(p) for p in plans],
+            "withdrawal_schedule": [self._plan_json(plan) for plan in plans],
         }
 
     @writes(
@@ -240,23 +234,21 @@ class Planning(Service):
         today = retirement.today(self)
         start = date.fromisoformat(start_date)
         if start <= today or start.year > today.year + 5:
+            message = f"A plan cannot begin on {start}."
             hint = "Choose a date after today and within five years."
-            self.fail(
-                "INVALID_START_DATE",
-                f"A plan cannot begin on {start}.",
-                hint,
-                today=today.isoformat(),
-            )
-        made = {
+            self.fail("INVALID_START_DATE", message, hint, today=today.isoformat())
+        first = clockwork.next_run(start, frequency, self.now)
+        plan = {
             "id": self.new_id("vgr"),
             "account_id": owner["id"],
             "amount": amount,
             "frequency": frequency,
             "start_date": start_date,
+            "created_at": self.time,
+            "next_at": iso(first),
+            "cancelled_at": None,
         }
-        first = clockwork.next_run(start, frequency, self.now)
-        times = {"created_at": self.time, "next_at": iso(first), "cancelled_at": None}
-        return self._plan_json(self.db.insert("vanguard_rmd_plans", made | times))
+        return self._plan_json(self.db.insert("vanguard_rmd_plans", plan))
 
     @writes(
         example={"schedule_id": "${plan.schedule_id}"},
@@ -273,13 +265,9 @@ class Planning(Service):
         """End a plan of withdrawals; what was sent out stays out."""
         row = self.db.get("vanguard_rmd_plans", schedule_id)
         if row is None or row["cancelled_at"] is not None:
+            message = f"There is no active plan {schedule_id!r}."
             hint = "Take the schedule_id of an active plan from get_rmd_status."
-            self.fail(
-                "SCHEDULE_NOT_FOUND",
-                f"There is no active plan {schedule_id!r}.",
-                hint,
-                schedule_id=schedule_id,
-            )
+            self.fail("SCHEDULE_NOT_FOUND", message, hint, schedule_id=schedule_id)
         self.db.update("vanguard_rmd_plans", schedule_id, next_at=None, cancelled_at=self.time)
         return {"schedule_id": schedule_id, "status": "canceled"}
 
@@ -302,52 +290,61 @@ class Planning(Service):
         return owner
 
     def _year_end(self, account_id: str, year: int) -> int:
+        """Return the cents that an account was worth at the close of the year before."""
         close = calendar.session(calendar.on_or_before(date(year - 1, 12, 31)))[1]
-        cash, units = brokerage.held_at(self, WORDS, account_id, [close])[0]
-        return max(
-            cash + sum(brokerage.worth(self, s, n, close) for s, n in sorted(units.items())), 0
-        )
+        balance, units = brokerage.held_at(self, WORDS, account_id, [close])[0]
+        for symbol, held in sorted(units.items()):
+            balance += brokerage.worth(self, symbol, held, close)
+        return max(balance, 0)
 
     def _born(self) -> str:
         return self.db.rows("vanguard_profile")[0]["born"]
 
-    # -- the clock ----------------------------------------------------------------------------------------------------
+    # -- the clock --------------------------------------------------------------------------------
     def due(self) -> bool:
         """Whether a withdrawal, a purchase or an ex-date has come."""
-        planned = self.db.sql(
-            "SELECT 1 FROM vanguard_rmd_plans WHERE next_at<=? LIMIT 1", self.time
-        )
+        query = "SELECT 1 FROM vanguard_rmd_plans WHERE next_at<=? LIMIT 1"
+        planned = self.db.sql(query, self.time)
         return bool(planned) or clockwork.is_due(self, WORDS)
 
     def tick(self) -> None:
         """Make withdrawals of plans and automatic purchases, and record dividends, in order of time."""
-        accounts = [r["id"] for r in self.db.rows("vanguard_accounts", order="place")]
-        paid = clockwork.dividends(
-            self, WORDS, accounts, lambda account_id, fund_id: reinvests(self, account_id, fund_id)
-        )
-        clockwork.run_due(
-            self, [paid, clockwork.recurring(self, WORDS), Job(self._next_plan, self._run_plans)]
-        )
+        accounts = [row["id"] for row in self.db.rows("vanguard_accounts", order="place")]
+
+        def reinvested(account_id: str, fund_id: str) -> bool:
+            return reinvests(self, account_id, fund_id)
+
+        dividends = clockwork.dividends(self, WORDS, accounts, reinvested)
+        purchases = clockwork.recurring(self, WORDS)
+        withdrawals = Job(self._next_plan, self._run_plans)
+        clockwork.run_due(self, [dividends, purchases, withdrawals])
 
     def _next_plan(self) -> int | None:
-        found = self.db.sql(
-            "SELECT min(next_at) FROM vanguard_rmd_plans WHERE next_at IS NOT NULL"
-        )[0][0]
-        return parse_time(found) if found else None
+        query = "SELECT min(next_at) FROM vanguard_rmd_plans WHERE next_at IS NOT NULL"
+        earliest = self.db.sql(query)[0][0]
+        return parse_time(earliest) if earliest else None
 
     def _run_plans(self, moment: int) -> None:
-        for said in self.db.rows("vanguard_rmd_plans", "next_at=?", iso(moment), order="rowid"):
-            bank = bank_of(find_account(self, said["account_id"]))
-            arrives = calendar.settles(moment, 2)
-            send = functools.partial(
-                dealing.transfer, self, WORDS, "withdrawal", said["amount"], arrives, bank=bank
-            )
-            send = functools.partial(send, account_id=said["account_id"], ref=said["id"], at=moment)
+        for plan in self.db.rows("vanguard_rmd_plans", "next_at=?", iso(moment), order="rowid"):
             try:
-                send()
+                self._send(plan, moment)
             except ServiceError as refusal:
-                send(failure=refusal.code)
-            following = clockwork.next_run(
-                date.fromisoformat(said["start_date"]), said["frequency"], moment
-            )
-            self.db.update("vanguard_rmd_plans", said["id"], next_at=iso(following))
+                self._send(plan, moment, failure=refusal.code)
+            start = date.fromisoformat(plan["start_date"])
+            following = clockwork.next_run(start, plan["frequency"], moment)
+            self.db.update("vanguard_rmd_plans", plan["id"], next_at=iso(following))
+
+    def _send(self, plan: dict[str, Any], moment: int, failure: str | None = None) -> None:
+        """Make one withdrawal of a plan, or record that it failed."""
+        dealing.transfer(
+            self,
+            WORDS,
+            "withdrawal",
+            plan["amount"],
+            calendar.settles(moment, ARRIVES),
+            bank=bank_of(find_account(self, plan["account_id"])),
+            account_id=plan["account_id"],
+            ref=plan["id"],
+            at=moment,
+            failure=failure,
+        )

@@ -11,7 +11,7 @@ from servers.kit.service import Codes
 
 
 class Vanguard(Accounts, Funds, Planning):
-    """A fund house: mutual funds and ETFs in retirement and brokerage accounts, allocation, and required distributions."""
+    """A fund house: funds in retirement and brokerage accounts, allocation, distributions."""
 
     name = "vanguard"
     title = "Vanguard"

@@ -1,4 +1,4 @@
-"""Edges at the brokers: cents and fractions that round to nothing, promised lots, repeated references, fees that were not charged."""
+"""Edges at the brokers: what rounds to nothing, promised lots, repeated references, fees."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from servers.finance import _retirement as retirement
 from servers.kit.session import Session
 from servers.kit.values import cents
-from tests.services.finance.support import call_ok, call_refused, cash, of, until
-from tests.support import new_session
+from tests.services.finance.support import cash, of, until
+from tests.support import call_ok, call_refused, new_session
 
 pytestmark = pytest.mark.anyio
 MONDAY = "2026-03-16T15:00:00Z"
@@ -21,77 +21,84 @@ def session() -> Session:
     return new_session("robinhood", "fidelity", "vanguard")
 
 
-# -- what rounds to nothing ---------------------------------------------------------------------------------------------
+# -- what rounds to nothing -----------------------------------------------------------------------
 
 
 async def test_a_dividend_too_small_for_any_share_is_paid_in_cash(session: Session) -> None:
     until(session, "2026-03-30T16:00:00Z")
-    held = (await call_ok(session, "vanguard.get_positions"))["positions"]["MTMIX"]["quantity"]
-    await call_ok(session, "vanguard.sell_fund", fund_id="MTMIX", shares=round(held - 0.05, 3))
+    held = (await call_ok(session, "vanguard", "get_positions"))["positions"]["MTMIX"]["quantity"]
+    await call_ok(session, "vanguard", "sell_fund", fund_id="MTMIX", shares=round(held - 0.05, 3))
     until(session, "2026-06-15T16:00:00Z")
-    paid = (await call_ok(session, "vanguard.get_dividend_history", fund_id="MTMIX"))["dividends"][
-        0
-    ]
+    reply = await call_ok(session, "vanguard", "get_dividend_history", fund_id="MTMIX")
+    paid = reply["dividends"][0]
     assert (paid["status"], paid["shares"]) == ("announced", 0.05)
     assert cents(paid["amount"]) > 0 and paid["reinvested"] is False
-    await call_ok(session, "vanguard.sell_fund", fund_id="MTMIX", shares=0.05)
+    await call_ok(session, "vanguard", "sell_fund", fund_id="MTMIX", shares=0.05)
     until(session, f"{paid['pay_date']}T13:00:00Z")
     before = await cash(session, "vanguard")
     until(session, f"{paid['pay_date']}T21:30:00Z")
-    assert (await cash(session, "vanguard"))["cash_balance"] == before["cash_balance"] + cents(
-        paid["amount"]
-    )
-    assert "MTMIX" not in (await call_ok(session, "vanguard.get_positions"))["positions"]
+    reply = await cash(session, "vanguard")
+    assert reply["cash_balance"] == before["cash_balance"] + cents(paid["amount"])
+    assert "MTMIX" not in (await call_ok(session, "vanguard", "get_positions"))["positions"]
 
 
 async def test_nothing_is_bought_for_nothing(session: Session) -> None:
     until(session, MONDAY)
-    for tool in ("robinhood.place_trade", "fidelity.place_order"):
-        error = await call_refused(session, tool, symbol="VNTA", side="buy", quantity=0.0001)
+    for service, tool in (("robinhood", "place_trade"), ("fidelity", "place_order")):
+        error = await call_refused(
+            session, service, tool, symbol="VNTA", side="buy", quantity=0.0001
+        )
         assert error["code"] == "INVALID_QUANTITY" and "cent" in error["message"]
-        assert (await call_ok(session, tool, symbol="VNTA", side="buy", quantity=0.001))[
-            "filled_quantity"
-        ] == 0.001
+        reply = await call_ok(session, service, tool, symbol="VNTA", side="buy", quantity=0.001)
+        assert reply["filled_quantity"] == 0.001
 
 
 async def test_an_automatic_investment_is_for_a_dollar_as_each_purchase_is(
     session: Session,
 ) -> None:
     error = await call_refused(
-        session, "vanguard.setup_auto_invest", fund_id="MTBIX", amount=0.99, frequency="weekly"
+        session, "vanguard", "setup_auto_invest", fund_id="MTBIX", amount=0.99, frequency="weekly"
     )
     assert error["code"] == "INVALID_AMOUNT" and error["minimum"] == 1.0
 
 
-# -- orders -------------------------------------------------------------------------------------------------------------
+# -- orders ---------------------------------------------------------------------------------------
 
 
 async def test_a_lot_is_promised_to_one_sale_only(session: Session) -> None:
-    lots = (await call_ok(session, "fidelity.get_tax_lots", symbol="TMKT"))["lots"]
+    lots = (await call_ok(session, "fidelity", "get_tax_lots", symbol="TMKT"))["lots"]
     sale = {"symbol": "TMKT", "side": "sell"}
     first = lots[0]
     last = lots[3]
     await call_ok(
-        session, "fidelity.place_order", **sale, quantity=first["shares"], lot_ids=[first["lot_id"]]
+        session,
+        "fidelity",
+        "place_order",
+        **sale,
+        quantity=first["shares"],
+        lot_ids=[first["lot_id"]],
     )
     error = await call_refused(
-        session, "fidelity.place_order", **sale, quantity=first["shares"], lot_ids=[first["lot_id"]]
+        session,
+        "fidelity",
+        "place_order",
+        **sale,
+        quantity=first["shares"],
+        lot_ids=[first["lot_id"]],
     )
     assert error["code"] == "INSUFFICIENT_LOT_SHARES" and error["available"] == 0.0
     until(session, MONDAY)
-    rest = (await call_ok(session, "fidelity.get_tax_lots", symbol="TMKT"))["lots"]
+    rest = (await call_ok(session, "fidelity", "get_tax_lots", symbol="TMKT"))["lots"]
     assert [lot["lot_id"] for lot in rest] == [lot["lot_id"] for lot in lots[1:]]
     far = {
         "order_type": "limit",
         "limit_price": rest[0]["current_price"] * 2,
         "lot_ids": [lots[1]["lot_id"], last["lot_id"]],
     }
-    await call_ok(session, "fidelity.place_order", **sale, quantity=1, **far)
-    await call_ok(session, "fidelity.place_order", **sale, quantity=0.5)
-    left = {
-        lot["lot_id"]: lot["shares"]
-        for lot in (await call_ok(session, "fidelity.get_tax_lots", symbol="TMKT"))["lots"]
-    }
+    await call_ok(session, "fidelity", "place_order", **sale, quantity=1, **far)
+    await call_ok(session, "fidelity", "place_order", **sale, quantity=0.5)
+    reply = await call_ok(session, "fidelity", "get_tax_lots", symbol="TMKT")
+    left = {lot["lot_id"]: lot["shares"] for lot in reply["lots"]}
     assert left[lots[1]["lot_id"]] == lots[1]["shares"], (
         "the oldest lot waits for the sale that named it"
     )
@@ -107,24 +114,24 @@ async def test_a_reference_stands_for_one_order_in_all_its_terms(session: Sessio
         "order_type": "limit",
         "limit_price": 40,
     }
-    made = await call_ok(session, "robinhood.place_trade", **order)
+    placed = await call_ok(session, "robinhood", "place_trade", **order)
     for other in ({"quantity": 2}, {"limit_price": 41}, {"time_in_force": "gtc"}):
-        error = await call_refused(session, "robinhood.place_trade", **order | other)
-        assert error["code"] == "REF_ID_REUSED" and error["order_id"] == made["order_id"]
-    assert (await call_ok(session, "robinhood.place_trade", **order))["order_id"] == made[
-        "order_id"
-    ]
+        error = await call_refused(session, "robinhood", "place_trade", **order | other)
+        assert error["code"] == "REF_ID_REUSED" and error["order_id"] == placed["order_id"]
+    reply = await call_ok(session, "robinhood", "place_trade", **order)
+    assert reply["order_id"] == placed["order_id"]
 
 
 async def test_an_order_that_was_canceled_cost_no_commission() -> None:
     session = of("eleanor")
     before = await cash(session, "fidelity")
-    made = await call_ok(session, "fidelity.place_order", symbol="IRGRX", side="buy", quantity=40)
-    assert made["commission"] == 49.95 and made["status"] == "open"
-    await call_ok(session, "fidelity.cancel_order", order_id=made["order_id"])
-    assert (await call_ok(session, "fidelity.get_order", order_id=made["order_id"]))[
-        "commission"
-    ] == 0.0
+    placed = await call_ok(
+        session, "fidelity", "place_order", symbol="IRGRX", side="buy", quantity=40
+    )
+    assert placed["commission"] == 49.95 and placed["status"] == "open"
+    await call_ok(session, "fidelity", "cancel_order", order_id=placed["order_id"])
+    order = await call_ok(session, "fidelity", "get_order", order_id=placed["order_id"])
+    assert order["commission"] == 0.0
     assert await cash(session, "fidelity") == before
 
 
@@ -134,7 +141,8 @@ async def test_an_option_at_market_in_the_session_needs_its_price_and_no_more(
     until(session, MONDAY)
     chain = await call_ok(
         session,
-        "robinhood.get_options_chain",
+        "robinhood",
+        "get_options_chain",
         symbol="SMPK",
         expiration_date="2026-04-17",
         limit=100,
@@ -142,7 +150,7 @@ async def test_an_option_at_market_in_the_session_needs_its_price_and_no_more(
     best = max((o for o in chain["options"] if o["ask"] < 3.5), key=lambda o: o["ask"])
     power = (await cash(session))["buying_power"]
     await call_ok(
-        session, "robinhood.withdraw_to_bank", amount=(power - cents(best["ask"]) * 100) / 100
+        session, "robinhood", "withdraw_to_bank", amount=(power - cents(best["ask"]) * 100) / 100
     )
     args = {
         "symbol": "SMPK",
@@ -150,95 +158,88 @@ async def test_an_option_at_market_in_the_session_needs_its_price_and_no_more(
         "strike_price": best["strike"],
         "expiration_date": "2026-04-17",
     }
-    made = await call_ok(
-        session, "robinhood.place_options_order", **args, quantity=1, order_type="market"
+    order = await call_ok(
+        session, "robinhood", "place_options_order", **args, quantity=1, order_type="market"
     )
-    assert made["status"] == "filled" and (await cash(session))["buying_power"] == 0
+    assert order["status"] == "filled" and (await cash(session))["buying_power"] == 0
 
 
 async def test_a_coin_among_stocks_is_called_a_coin(session: Session) -> None:
     error = await call_refused(
-        session, "robinhood.place_trade", symbol="BTCR", side="buy", quantity=1
+        session, "robinhood", "place_trade", symbol="BTCR", side="buy", quantity=1
     )
-    assert (
-        error["code"] == "STOCK_NOT_FOUND"
-        and error["message"] == "BTCR is no stock or ETF but a coin."
-    )
+    assert error["code"] == "STOCK_NOT_FOUND"
+    assert error["message"] == "BTCR is no stock or ETF but a coin."
 
 
-# -- plans --------------------------------------------------------------------------------------------------------------
+# -- plans ----------------------------------------------------------------------------------------
 
 
 async def test_a_purchase_counts_once_it_is_executed(session: Session) -> None:
-    start = (await call_ok(session, "vanguard.list_auto_investments"))["investments"][0]
+    start = (await call_ok(session, "vanguard", "list_auto_investments"))["investments"][0]
     until(session, "2026-03-23T15:00:00Z")
-    order = (await call_ok(session, "vanguard.list_orders", limit=1))["orders"][0]
+    order = (await call_ok(session, "vanguard", "list_orders", limit=1))["orders"][0]
     assert (order["investment_id"], order["status"]) == (start["investment_id"], "pending")
-    await call_ok(session, "vanguard.cancel_order", order_id=order["order_id"])
+    await call_ok(session, "vanguard", "cancel_order", order_id=order["order_id"])
     until(session, "2026-03-23T21:00:00Z")
-    assert (await call_ok(session, "vanguard.list_auto_investments"))["investments"][0][
-        "purchases_made"
-    ] == start["purchases_made"]
+    investments = (await call_ok(session, "vanguard", "list_auto_investments"))["investments"]
+    assert investments[0]["purchases_made"] == start["purchases_made"]
 
 
 async def test_spare_cash_goes_into_a_held_etf_where_no_fund_can_be_bought() -> None:
     session = of("rafael")
-    preview = await call_ok(session, "vanguard.get_rebalance_preview")
+    preview = await call_ok(session, "vanguard", "get_rebalance_preview")
     assert [(t["action"], t["fund_id"]) for t in preview["suggested_trades"]] == [("buy", "TMKT")]
-    await call_ok(session, "vanguard.execute_rebalance")
+    await call_ok(session, "vanguard", "execute_rebalance")
     assert (await cash(session, "vanguard"))["buying_power"] >= 0
     until(session, "2026-06-22T15:00:00Z")
-    after = await call_ok(session, "vanguard.get_rebalance_preview")
+    after = await call_ok(session, "vanguard", "get_rebalance_preview")
     assert after["current_allocation"]["stocks_percent"] == pytest.approx(85, abs=1)
-    error = await call_refused(session, "vanguard.execute_rebalance")
+    error = await call_refused(session, "vanguard", "execute_rebalance")
     assert error["code"] == "NOTHING_TO_REBALANCE" and "minimum" in error["hint"]
 
 
 async def test_who_was_born_from_1960_on_has_time_until_seventy_five(session: Session) -> None:
-    said = await call_ok(session, "vanguard.calculate_rmd")
-    assert said["first_rmd_year"] == 1991 + 75
+    distribution = await call_ok(session, "vanguard", "calculate_rmd")
+    assert distribution["first_rmd_year"] == 1991 + 75
     older = await call_ok(
-        session, "vanguard.calculate_rmd", birth_date="1953-12-31", account_balance=26500
+        session, "vanguard", "calculate_rmd", birth_date="1953-12-31", account_balance=26500
     )
     assert (older["first_rmd_year"], older["rmd_amount"]) == (2026, 1000.0)
     young = date(1960, 1, 1)
     assert retirement.rmd(74, 100_000, retirement.first_rmd_age(young)) == (None, 0)
-    assert retirement.deadline(2035, young) == date(2036, 4, 1) and retirement.deadline(
-        2033, young
-    ) == date(2033, 12, 31)
+    assert retirement.deadline(2035, young) == date(2036, 4, 1)
+    assert retirement.deadline(2033, young) == date(2033, 12, 31)
 
 
 async def test_a_withdrawal_that_failed_never_arrives_and_a_canceled_reinvestment_stays_cash(
     session: Session,
 ) -> None:
     held = (await cash(session, "vanguard"))["cash_balance"] / 100
-    await call_ok(session, "vanguard.withdraw", amount=held)
+    await call_ok(session, "vanguard", "withdraw", amount=held)
     await call_ok(
         session,
-        "vanguard.schedule_rmd_withdrawal",
+        "vanguard",
+        "schedule_rmd_withdrawal",
         amount=500,
         frequency="annually",
         start_date="2026-03-18",
     )
     until(session, "2026-03-18T15:00:00Z")
-    failed = (await call_ok(session, "vanguard.list_withdrawals"))["withdrawals"][0]
+    failed = (await call_ok(session, "vanguard", "list_withdrawals"))["withdrawals"][0]
     assert (failed["status"], failed["estimated_arrival"]) == ("failed", None)
     until(session, "2026-04-06T14:00:00Z")
     before = await cash(session, "vanguard")
-    paid = (await call_ok(session, "vanguard.get_dividend_history", fund_id="MTBIX"))["dividends"][
-        0
-    ]
+    reply = await call_ok(session, "vanguard", "get_dividend_history", fund_id="MTBIX")
+    paid = reply["dividends"][0]
     assert paid["reinvested"] is True
-    await call_ok(session, "vanguard.cancel_order", order_id=paid["order_id"])
-    assert (await call_ok(session, "vanguard.get_dividend_history", fund_id="MTBIX"))["dividends"][
-        0
-    ]["reinvested"] is False
+    await call_ok(session, "vanguard", "cancel_order", order_id=paid["order_id"])
+    reply = await call_ok(session, "vanguard", "get_dividend_history", fund_id="MTBIX")
+    dividends = reply["dividends"]
+    assert dividends[0]["reinvested"] is False
     until(session, "2026-04-06T21:00:00Z")
-    assert (
-        (await cash(session, "vanguard"))["cash_balance"]
-        == before["cash_balance"]
-        >= cents(paid["amount"])
-    )
+    reply = await cash(session, "vanguard")
+    assert reply["cash_balance"] == before["cash_balance"] >= cents(paid["amount"])
 
 
 async def test_a_basket_is_known_by_its_name_without_the_spaces_around_it(session: Session) -> None:
@@ -247,6 +248,7 @@ async def test_a_basket_is_known_by_its_name_without_the_spaces_around_it(sessio
         ("Steady dividends ", "DUPLICATE_BASKET_NAME"),
         ("  ", "INVALID_BASKET_NAME"),
     ):
-        assert (await call_refused(session, "fidelity.create_basket", name=name, securities=parts))[
-            "code"
-        ] == code
+        error = await call_refused(
+            session, "fidelity", "create_basket", name=name, securities=parts
+        )
+        assert error["code"] == code

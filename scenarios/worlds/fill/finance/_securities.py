@@ -15,76 +15,78 @@ LISTED = "2012-01-03T14:30:00Z"
 def rows() -> list[dict[str, Any]]:
     """Return every security's row."""
     seeds = parsed(FILE)
-    names = {kind: columns.split() for kind, columns in seeds["columns"].items()}
+    columns = {kind: names.split() for kind, names in seeds["columns"].items()}
 
-    def said(kind: str, values: list[Any]) -> dict[str, Any]:
-        return dict(zip(names[kind], values, strict=True))
+    def named(kind: str, values: list[Any]) -> dict[str, Any]:
+        return dict(zip(columns[kind], values, strict=True))
 
-    found = [
-        _stock(said("stocks", s), sector.removesuffix(" 2"))
-        for sector, stocks in seeds["stocks"].items()
-        for s in stocks
-    ]
-    found += [_fund(said("etfs", s), "etf") for s in seeds["etfs"]]
-    found += [_fund(said("funds", s), "mutual_fund") for s in seeds["funds"]]
-    found += [
-        _row(said("crypto", s) | {"kind": "crypto", "exchange": "CRYPTO"}) for s in seeds["crypto"]
-    ]
-    for row in found:
-        day = seeds["listed"].get(row["symbol"])
+    securities = []
+    for sector, stocks in seeds["stocks"].items():
+        for values in stocks:
+            # YAML allows a key once only, so that a sector's second list is called "… 2".
+            securities.append(_stock(named("stocks", values), sector.removesuffix(" 2")))
+    securities += [_fund(named("etfs", values), "etf") for values in seeds["etfs"]]
+    securities += [_fund(named("funds", values), "mutual_fund") for values in seeds["funds"]]
+    securities += [_coin(named("crypto", values)) for values in seeds["crypto"]]
+    for row in securities:
+        symbol = row["symbol"]
+        day = seeds["listed"].get(symbol)
         row["listed_at"] = f"{day}T14:30:00Z" if day else LISTED
-        row["halted_at"], row["delisted_at"] = (
-            seeds["halted"].get(row["symbol"]),
-            seeds["delisted"].get(row["symbol"]),
-        )
-    return found
+        row["halted_at"] = seeds["halted"].get(symbol)
+        row["delisted_at"] = seeds["delisted"].get(symbol)
+    return securities
 
 
-def _stock(said: dict[str, Any], sector: str) -> dict[str, Any]:
+def _stock(seed: dict[str, Any], sector: str) -> dict[str, Any]:
     figures = {
-        "eps": round(said["eps"] * 100),
-        "revenue": said["revenue"] * 1_000_000,
-        "shares_outstanding": said["shares"] * 1_000_000,
+        "eps": round(seed["eps"] * 100),
+        "revenue": seed["revenue"] * 1_000_000,
+        "shares_outstanding": seed["shares"] * 1_000_000,
     }
-    return _row(said | figures | {"kind": "stock", "sector": sector})
+    return _row(seed | figures | {"kind": "stock", "sector": sector})
 
 
-def _fund(said: dict[str, Any], kind: str) -> dict[str, Any]:
+def _fund(seed: dict[str, Any], kind: str) -> dict[str, Any]:
     own = {
         "kind": kind,
-        "sector": said.get("sector") or None,
-        "target_year": said.get("target_year") or None,
+        "sector": seed.get("sector") or None,
+        "target_year": seed.get("target_year") or None,
     }
     if kind == "etf":
-        return _row(said | own | {"share_class": "etf"})
-    return _row(
-        said | own | {"exchange": "FUND", "volume": 0, "minimum_investment": said["minimum"] * 100}
-    )
+        own["share_class"] = "etf"
+    else:
+        minimum = seed["minimum"] * 100
+        own |= {"exchange": "FUND", "volume": 0, "minimum_investment": minimum}
+    return _row(seed | own)
 
 
-def _row(said: dict[str, Any]) -> dict[str, Any]:
-    paid = bool(said.get("dividend"))
+def _coin(seed: dict[str, Any]) -> dict[str, Any]:
+    return _row(seed | {"kind": "crypto", "exchange": "CRYPTO"})
+
+
+def _row(seed: dict[str, Any]) -> dict[str, Any]:
+    """Return a security's row, with prices in 1/10000 dollars."""
+    pays = bool(seed.get("dividend"))
     optional = [name for name, (_, nullable) in SECURITIES.columns.items() if nullable]
-    row = {name: said.get(name) for name in optional}
-    row |= {k: said[k] for k in ("symbol", "name", "kind", "exchange", "about")}
-    row |= {k: float(said[k]) for k in ("beta", "volatility", "drift")}
-    months = _months(said["months"]) if paid else None
-    row |= {"dividend": round(said["dividend"] * PIP) if paid else None, "dividend_months": months}
-    row["dividend_day"] = min(said["day"], 28) if paid else None
+    row = {name: seed.get(name) for name in optional}
+    row |= {name: seed[name] for name in ("symbol", "name", "kind", "exchange", "about")}
+    row |= {name: float(seed[name]) for name in ("beta", "volatility", "drift")}
     return row | {
-        "pattern": said.get("pattern", said["symbol"]),
-        "base_price": round(said["price"] * PIP),
-        "volume": said["volume"] * 1000,
-        "growth": float(said["growth"]) if "growth" in said else None,
+        "dividend": round(seed["dividend"] * PIP) if pays else None,
+        "dividend_months": _months(seed["months"]) if pays else None,
+        "dividend_day": min(seed["day"], 28) if pays else None,
+        "pattern": seed.get("pattern", seed["symbol"]),
+        "base_price": round(seed["price"] * PIP),
+        "volume": seed["volume"] * 1000,
+        "growth": float(seed["growth"]) if "growth" in seed else None,
     }
 
 
 def _months(when: str) -> list[int]:
+    """Return the months of dividends: `m` every month, `q2` each third from February, `q2 only`."""
     if when == "m":
         return list(range(1, 13))
     first = when.removeprefix("q")
-    return (
-        [int(first.removesuffix(" only"))]
-        if first.endswith("only")
-        else sorted((int(first) + n - 1) % 12 + 1 for n in (0, 3, 6, 9))
-    )
+    if first.endswith("only"):
+        return [int(first.removesuffix(" only"))]
+    return sorted((int(first) + later - 1) % 12 + 1 for later in (0, 3, 6, 9))

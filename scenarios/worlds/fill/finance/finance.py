@@ -1,6 +1,7 @@
-"""The past at the brokers: securities, accounts, and what was done there, played through the services' own tools on the dates of the seeds.
+"""The past at the brokers: securities, accounts, and what was done there.
 
-So no row contradicts a rule: orders filled at the prices of their moments, and dividends went to who held on the ex-date.
+It is played through the services' own tools on the dates of the seeds. So no row contradicts a
+rule: orders filled at the prices of their moments, and dividends went to who held on the ex-date.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from scenarios.worlds.build import Builder, with_ids
 from scenarios.worlds.fill.finance import _securities as listing
@@ -20,7 +21,7 @@ from servers.finance.robinhood import _model as robinhood
 from servers.finance.vanguard import _model as vanguard
 from servers.kit.errors import InputError, ServiceError
 from servers.kit.service import Ids, Service, services
-from servers.kit.store import WORLD, World
+from servers.kit.store import WORLD, Change, World
 from servers.kit.values import cents, iso
 from servers.kit.zones import local_day, local_moment
 
@@ -35,10 +36,22 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     first = local_moment(seeds["since"], time(9), calendar.NEW_YORK)
     for row in securities:
         builder.add(first, "finance_securities", **row)
-    told = {h["key"]: h for h in builder.life if "invest" in h}
+    invested = [happening for happening in builder.life if "invest" in happening]
     for name in WORDS:
-        mine = {k: h for k, h in told.items() if h["invest"]["on"] == name}
-        Past(builder, services()[name], seeds[name], securities, first, mine).play()
+        told = {each["key"]: each for each in invested if each["invest"]["on"] == name}
+        Past(builder, services()[name], seeds[name], securities, first, told).play()
+
+
+class Step(NamedTuple):
+    """A call of a tool at a moment; where the tool is empty, only the clock ticks.
+
+    `note` is no tool but checks a dividend, and `update` changes a row of the table `key`.
+    """
+
+    moment: int
+    tool: str
+    key: str
+    args: dict[str, Any]
 
 
 class Past:
@@ -55,10 +68,11 @@ class Past:
     ) -> None:
         self.builder = builder
         self.cls = cls
+        self.name = cls.name
         self.seeds = seeds
         self.first = first
         self.told = told
-        self.named: dict[str, str] = {}
+        self.next_key: str | None = None
         self._count = 0
         self.world = World.empty(cls.known_tables())
         self.world.stamp(first, WORLD)
@@ -68,109 +82,126 @@ class Past:
 
     def play(self) -> None:
         """Make everything happen, then hand over all rows but the securities."""
-        carried = [r for r in self.listed.values() if r["kind"] in WORDS[self.cls.name].kinds]
-        self.world.insert(
-            "finance_agenda",
-            {"id": self.cls.name, "next_at": clockwork.next_ex_date(carried, self.first)},
-        )
+        carried = [row for row in self.listed.values() if row["kind"] in WORDS[self.name].kinds]
+        next_at = clockwork.next_ex_date(carried, self.first)
+        self.world.insert("finance_agenda", {"id": self.name, "next_at": next_at})
         for table, rows in self.seeds["rows"].items():
             for row in rows:
                 self.world.insert(table, with_ids(self._dated(row), self.builder.name))
         self.world.commit()
-        for moment, step in sorted(self._steps(), key=lambda s: s[0]):
-            if moment <= self.builder.start:
-                self._do(moment, step)
+        for step in sorted(self._steps(), key=lambda step: step.moment):
+            if step.moment <= self.builder.start:
+                self._do(step)
         for entry in self.world.log():
-            if entry["table"] == "finance_securities":
-                continue
-            old = entry["old"]
-            new = entry["new"]
-            if new is None:
-                raise InputError(
-                    f"{self.cls.name}: the past deletes {entry['key']} of {entry['table']}; "
-                    "only rows that stay can be told"
-                )
-            if old is None:
-                self.builder.add(entry["at"], entry["table"], **new)
-            else:
-                changed = {k: v for k, v in new.items() if old[k] != v}
-                self.builder.change(entry["at"], entry["table"], entry["key"], **changed)
+            if entry["table"] != "finance_securities":
+                self._tell(entry)
         self.world.close()
 
-    def _steps(self) -> Iterator[tuple[int, list[Any] | None]]:
-        """Yield (moment, step) of what is told, of what repeats, and of the clock."""
-        missing = sorted(set(self.told) - {s[2].removeprefix("life:") for s in self.seeds["steps"]})
+    def _tell(self, entry: Change) -> None:
+        """Hand one change of the small world over to the builder."""
+        table = entry["table"]
+        old = entry["old"]
+        new = entry["new"]
+        if new is None:
+            raise InputError(
+                f"{self.name}: the past deletes {entry['key']} of {table}; "
+                "only rows that stay can be told"
+            )
+        if old is None:
+            self.builder.add(entry["at"], table, **new)
+        else:
+            changed = {name: value for name, value in new.items() if old[name] != value}
+            self.builder.change(entry["at"], table, entry["key"], **changed)
+
+    def _steps(self) -> Iterator[Step]:
+        """Yield what is told, what repeats, and the ticks of the clock."""
+        tells = {key.removeprefix("life:") for _, _, key, _ in self.seeds["steps"]}
+        missing = sorted(set(self.told) - tells)
         if missing:
             raise InputError(
-                f"finance.yaml: {self.cls.name} does not tell {', '.join(missing)} of life.yaml"
+                f"finance.yaml: {self.name} does not tell {', '.join(missing)} of life.yaml"
             )
-        for step in self.seeds["steps"]:
-            yield self._step(step)
-        for said in self.seeds.get("repeats", ()):
-            until = said.get("until", local_day(self.builder.start, self.builder.zone))
-            number = 0
-            while (
-                day := clockwork.occurrence(said["start"], said["every"], number, every_day=True)
-            ) <= until:
-                number += 1
-                moment = self.builder.moment(f"{day}T{said.get('time', '11:30')}")
-                if moment <= self.builder.start:
-                    yield moment, [None, said["tool"], f"{said['key']}-{number}", said["args"]]
+        for at, tool, key, args in self.seeds["steps"]:
+            yield self._step(at, tool, key, args)
+        for repeat in self.seeds.get("repeats", ()):
+            yield from self._repeats(repeat)
         day = local_day(self.first, calendar.NEW_YORK)
         last = local_day(self.builder.start, calendar.NEW_YORK)
         while day <= last:
             for clock in TICKS:
-                yield local_moment(day, clock, calendar.NEW_YORK), None
+                yield Step(local_moment(day, clock, calendar.NEW_YORK), "", "", {})
             day += timedelta(days=1)
 
-    def _step(self, step: list[Any]) -> tuple[int, list[Any]]:
-        """Return when a step is made; one named `life:<key>` takes its moment, and an amount written `life`, from that happening."""
-        at, tool, key, args = step
+    def _step(self, at: Any, tool: str, key: str, args: dict[str, Any]) -> Step:
+        """Return a step of the seeds.
+
+        One named `life:<key>` takes its moment, and an amount written `life`, from that happening.
+        """
         if not key.startswith("life:"):
-            return self.builder.moment(at), step
+            return Step(self.builder.moment(at), tool, key, args)
         happening = self.told[key.removeprefix("life:")]
         amount = happening["invest"]["amount"]
-        args = {k: amount if v == "life" else v for k, v in args.items()}
-        return self.builder.moment(at or happening["at"]), [at, tool, happening["key"], args]
+        args = {name: amount if value == "life" else value for name, value in args.items()}
+        return Step(self.builder.moment(at or happening["at"]), tool, happening["key"], args)
 
-    def _do(self, moment: int, step: list[Any] | None) -> None:
-        self.world.stamp(moment, WORLD)
-        broker = self.cls(
-            self.world, moment, Ids(self._spend, lambda prefix, ahead: f"{prefix}_{ahead}", [])
-        )
+    def _repeats(self, repeat: dict[str, Any]) -> Iterator[Step]:
+        """Yield each time of what repeats, until a day or the start of the episode."""
+        until = repeat.get("until", local_day(self.builder.start, self.builder.zone))
+        number = 0
+        while True:
+            day = clockwork.occurrence(repeat["start"], repeat["every"], number, every_day=True)
+            if day > until:
+                return
+            number += 1
+            moment = self.builder.moment(f"{day}T{repeat.get('time', '11:30')}")
+            if moment <= self.builder.start:
+                yield Step(moment, repeat["tool"], f"{repeat['key']}-{number}", repeat["args"])
+
+    def _do(self, step: Step) -> None:
+        """Let the service do what is due by a step's moment, then make the step."""
+        self.world.stamp(step.moment, WORLD)
+        ids = Ids(self._spend, lambda prefix, ahead: f"{prefix}_{ahead}", [])
+        broker = self.cls(self.world, step.moment, ids)
         if broker.due():
             broker.tick()
             self.world.commit()
-        if step is None:
+        if not step.tool:
             return
-        _, tool, key, said = step
-        self.world.stamp(moment, WORLD)
-        if tool == "note":
-            self._check_dividend(moment, said)
-        elif tool == "update":
-            self.world.update(key, with_ids(said.pop("id"), self.builder.name), **self._dated(said))
+        self.world.stamp(step.moment, WORLD)
+        if step.tool == "note":
+            self._check_dividend(step)
+        elif step.tool == "update":
+            changes = dict(step.args)
+            key = with_ids(changes.pop("id"), self.builder.name)
+            self.world.update(step.key, key, **self._dated(changes))
         else:
-            self.named = {"": key}
-            spec = self.cls.tools[tool]
-            args = with_ids(self._dated(said), self.builder.name)
-            try:
-                spec.run(broker, **spec.arguments(self._quantity(args, moment), self.cls.codes))
-            except ServiceError as refusal:
-                raise InputError(
-                    f"finance.yaml: {self.cls.name} at {iso(moment)} refuses {tool} {key}: {refusal}"
-                ) from None
+            self._call(broker, step)
         self.world.commit()
 
-    def _check_dividend(self, moment: int, said: dict[str, Any]) -> None:
-        """Refuse a past in which a dividend that was told of is not paid on its day."""
-        day = local_day(moment, calendar.NEW_YORK).isoformat()
-        paid = self.world.rows(
-            f"{self.cls.name}_dividends", "symbol=? AND pay_date=?", said["symbol"], day
-        )
-        if [r["amount"] for r in paid] != [cents(said["amount"])]:
-            found = [f"{r['amount'] / 100:.2f}" for r in paid] or "nothing"
+    def _call(self, broker: Service, step: Step) -> None:
+        """Call a tool; the first row that it makes is named by the step's key."""
+        self.next_key = step.key
+        spec = self.cls.tools[step.tool]
+        args = self._quantity(with_ids(self._dated(step.args), self.builder.name), step.moment)
+        try:
+            spec.run(broker, **spec.arguments(args, self.cls.codes))
+        except ServiceError as refusal:
             raise InputError(
-                f"finance.yaml: {self.cls.name} pays {found} for {said['symbol']} on {day}, not {said['amount']:.2f}"
+                f"finance.yaml: {self.name} at {iso(step.moment)} "
+                f"refuses {step.tool} {step.key}: {refusal}"
+            ) from None
+
+    def _check_dividend(self, step: Step) -> None:
+        """Refuse a past in which a dividend that was told of is not paid on its day."""
+        symbol = step.args["symbol"]
+        amount = step.args["amount"]
+        day = local_day(step.moment, calendar.NEW_YORK).isoformat()
+        paid = self.world.rows(f"{self.name}_dividends", "symbol=? AND pay_date=?", symbol, day)
+        amounts = [row["amount"] for row in paid]
+        if amounts != [cents(amount)]:
+            shown = [f"{each / 100:.2f}" for each in amounts] or "nothing"
+            raise InputError(
+                f"finance.yaml: {self.name} pays {shown} for {symbol} on {day}, not {amount:.2f}"
             )
 
     def _quantity(self, args: dict[str, Any], moment: int) -> dict[str, Any]:
@@ -181,22 +212,25 @@ class Past:
         bid, ask = market.spread(row, market.price(row, moment))
         price = Decimal(str(bid if args["side"] == "sell" else ask))
         quantity = (Decimal(cents(args["worth"])) / 100 / price).quantize(Decimal("0.000001"))
-        return {k: v for k, v in args.items() if k != "worth"} | {"quantity": float(quantity)}
+        others = {name: value for name, value in args.items() if name != "worth"}
+        return others | {"quantity": float(quantity)}
 
     def _spend(self, prefix: str) -> str:
-        key = self.named.pop("", None)
+        """Return the next id: that of the step, once, then counted ones."""
+        key = self.next_key
+        self.next_key = None
         if key is None:
             self._count += 1
-            key = f"{self.cls.name}-{self._count}"
+            key = f"{self.name}-{self._count}"
         return self.builder.id(prefix, key)
 
-    def _dated(self, said: dict[str, Any]) -> dict[str, Any]:
-        """Return arguments with dates as the text that tools take, and `local:` times as moments."""
-        found = {}
-        for key, value in said.items():
+    def _dated(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Return arguments with dates as text that tools take, and `local:` times as moments."""
+        dated = {}
+        for name, value in args.items():
             if isinstance(value, date):
                 value = value.isoformat()
             elif isinstance(value, str) and value.startswith("local:"):
                 value = iso(self.builder.moment(value.removeprefix("local:")))
-            found[key] = value
-        return found
+            dated[name] = value
+        return dated
