@@ -338,7 +338,10 @@ def remove_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any
 
 # -- transactions ----------------------------------------------------------------------------------
 def status(row: dict[str, Any], now: str) -> str:
-    """Return pending, completed, cancelled, failed, or expired (nobody claimed the money in time)."""
+    """Return pending, completed, cancelled, failed, or expired.
+
+    A transfer is expired where nobody claimed the money in time.
+    """
     if row["cancelled_at"] is not None:
         return "cancelled"
     if row["failure"] is not None:

@@ -47,7 +47,7 @@ def held(builder: Builder, service: str, key: str) -> list[int]:
     book = Book(builder, service, seeds)
     for happening in builder.life:
         if service in happening.get("event", {}).get("on", []):
-            book.taken.append(book.when(happening))
+            book.life_spans.append(book.when(happening))
     begin = builder.moment(seed["at"])
     length = _length(seed)
     rule = _rule(seed)
@@ -121,8 +121,8 @@ class Book:
         self.email = emails["personal"] if service == "google_calendar" else emails["work"]
         self.since = builder.moment(builder.seeds("calendar")["since"])
         self.primary = next(iter(seeds["calendars"]))
-        self.taken: list[tuple[int, int]] = []
-        self.full: list[tuple[int, int]] = []
+        self.life_spans: list[tuple[int, int]] = []
+        self.event_spans: list[tuple[int, int]] = []
 
     def id(self, key: str) -> str:
         """Return the id of an event by its key."""
@@ -156,7 +156,7 @@ class Book:
         self._fill_events()
 
     def _fill_events(self) -> None:
-        """Write the events; those that come by chance last, as they keep out of the others' time."""
+        """Write the events. Loose ones come last, as they must not overlap the others."""
         covered: set[str] = set()
         for seed in self.seeds.get("series", []):
             covered.update(seed.get("covers", []))
@@ -169,7 +169,7 @@ class Book:
             self.event(seed)
         for seed in self.seeds.get("slots", []):
             begin = self.builder.moment(seed["at"])
-            self.full.append((begin, begin + seed["count"] * seed["minutes"] * 60))
+            self.event_spans.append((begin, begin + seed["count"] * seed["minutes"] * 60))
         for seed in self.seeds.get("loose", []):
             for row in self._scattered(seed):
                 self.event(row)
@@ -196,7 +196,7 @@ class Book:
         if self._drawn(seed, day) < seed.get("lapse", 0):
             return True
         end = start + length
-        return bool(seed.get("yields")) and _any_overlap(self.taken, start, end)
+        return bool(seed.get("yields")) and _any_overlap(self.life_spans, start, end)
 
     def _drawn(self, seed: dict[str, Any], day: str) -> float:
         return self.builder.chance("series", self.service, seed["key"], day).random()
@@ -217,7 +217,7 @@ class Book:
         }
         moved_from = aspect.get("moved_from")
         if self.service == aspect["on"][0] or (self.service in aspect["on"] and not moved_from):
-            self.taken.append((begin, end))
+            self.life_spans.append((begin, end))
             event = {
                 "key": key,
                 "at": iso(begin),
@@ -241,16 +241,16 @@ class Book:
     def event(self, seed: dict[str, Any], **extra: Any) -> None:
         """Write one event from its seed; see the header of the seeds for what it may say."""
         row = self._row(seed)
-        made = self._made(seed)
-        self.builder.add(made, f"{self.service}_events", **row, **extra)
+        created_at = self._created(seed)
+        self.builder.add(created_at, f"{self.service}_events", **row, **extra)
         self._fills(row)
         if seed.get("cancelled"):
             self._cancel(row["id"], self.builder.moment(seed["cancelled"]))
 
     def _fills(self, row: dict[str, Any]) -> None:
-        """Keep single events that come by chance out of an event's time, where it takes the person's own."""
+        """Keep loose events out of an event's time, where it takes the person's own."""
         if row["show_as"] == "busy" and not row["all_day"] and row["organizer"] == self.email:
-            self.full.append((parse_time(row["start_at"]), parse_time(row["end_at"])))
+            self.event_spans.append((parse_time(row["start_at"]), parse_time(row["end_at"])))
 
     def _cancel(self, event: str, at: int) -> None:
         at = min(at, self.builder.start)
@@ -258,16 +258,16 @@ class Book:
             at, f"{self.service}_events", event, cancelled_at=iso(at), updated_at=iso(at)
         )
 
-    def _made(self, seed: dict[str, Any]) -> int:
+    def _created(self, seed: dict[str, Any]) -> int:
         if seed.get("made"):
-            made = self.builder.moment(seed["made"], bare=time(11))
+            created_at = self.builder.moment(seed["made"], bare=time(11))
         else:
-            made = self.builder.moment(seed["at"]) - 6 * rules.DAY
-        return max(self.since + rules.DAY, min(made, self.builder.start))
+            created_at = self.builder.moment(seed["at"]) - 6 * rules.DAY
+        return max(self.since + rules.DAY, min(created_at, self.builder.start))
 
     def _row(self, seed: dict[str, Any]) -> dict[str, Any]:
         builder = self.builder
-        made = iso(self._made(seed))
+        created_at = iso(self._created(seed))
         if "days" in seed:
             day = date.fromisoformat(str(seed["at"]))
             begin = local_moment(day, time(0), builder.zone)
@@ -279,14 +279,14 @@ class Book:
         owner = self.seeds["calendars"][calendar].get("owner")
         host = seed.get("organizer") or owner
         organizer = self.address(host)[0] if host else self.email
-        guests = [self._guest(g, seed, made) for g in seed.get("guests", [])]
+        guests = [self._guest(g, seed, created_at) for g in seed.get("guests", [])]
         if seed.get("organizer"):
             answer = seed.get("answer", "accepted")
             me = {
                 "email": self.email,
                 "name": builder.person["name"],
                 "response": None if answer == "none" else answer,
-                "invited_at": made,
+                "invited_at": created_at,
             }
             guests = [g for g in guests if g["email"] != organizer] + [me]
         minutes = seed.get("remind", 30)
@@ -308,8 +308,8 @@ class Book:
             "reminders": reminders,
             "show_as": "free" if seed.get("free") else seed.get("show_as", "busy"),
             "online": seed.get("online", False),
-            "created_at": made,
-            "updated_at": made,
+            "created_at": created_at,
+            "updated_at": created_at,
         }
         if self.service == "outlook_calendar":
             room = seed.get("room")
@@ -328,14 +328,14 @@ class Book:
             raise InputError(f"calendar.yaml: {who!r} is nobody known")
         return email.lower(), name or None
 
-    def _guest(self, who: str, event: dict[str, Any], made: str) -> dict[str, Any]:
+    def _guest(self, who: str, event: dict[str, Any], invited_at: str) -> dict[str, Any]:
         email, name = self.address(who)
         drawn = self.builder.chance("answer", self.service, event["key"], who).random()
         response = next(answer for answer, below in USUAL_ANSWERS if drawn < below)
         return {
             "email": email,
             "name": name,
-            "invited_at": made,
+            "invited_at": invited_at,
             "response": event.get("answers", {}).get(who, response),
         }
 
@@ -352,7 +352,7 @@ class Book:
 
         Those are the ones that the seed names, and some of the past by chance.
         """
-        made = self._made(seed)
+        created_at = self._created(seed)
         row = self._row(seed)
         rule = row["recurrence"]
         begin = parse_time(row["start_at"])
@@ -361,7 +361,7 @@ class Book:
             raise InputError(
                 f"calendar.yaml: series {seed['key']} does not begin on a day of its rule"
             )
-        self.builder.add(made, f"{self.service}_events", **row)
+        self.builder.add(created_at, f"{self.service}_events", **row)
         moved = {str(d): m for d, m in seed.get("moved", {}).items()}
         horizon = self.builder.start + 200 * rules.DAY
         for start in starts(rule, begin, self.builder.zone, begin, horizon):
@@ -411,7 +411,7 @@ class Book:
             event = self._loose(seed, day)
             begin = parse_time(event["at"])
             end = begin + int(event["hours"] * HOUR)
-            if not _any_overlap([*self.taken, *self.full], begin, end):
+            if not _any_overlap([*self.life_spans, *self.event_spans], begin, end):
                 yield event
             day += timedelta(days=seed["every"])
 

@@ -378,7 +378,7 @@ class Confluence(Wiki):
             builder.change(trashed_at, "confluence_content", content, trashed_at=iso(trashed_at))
 
     def _edits(self, seed: dict[str, Any], content: str, body: str, at: int) -> None:
-        """Write the edits of content that was published at a moment, and the versions before each."""
+        """Write the edits of content that was published at a moment, with the older versions."""
         version: dict[str, Any] = {
             "number": 1,
             "title": seed["title"],

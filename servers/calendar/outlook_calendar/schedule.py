@@ -136,7 +136,7 @@ class Schedule(Service):
         return _busy.within(start, end, rules.zone(self, WORDS), time(7), time(20), range(7))
 
     def _suits(self, start: int, end: int, people: dict[str, dict[str, Any] | None]) -> bool:
-        """Return whether a span lies in everybody's working hours, as far as all of them are known."""
+        """Return whether a span lies in everybody's working hours; False if some are unknown."""
         for row in self.db.rows("outlook_calendar_hours"):
             days = [DAYS.index(d) for d in row["days"]]
             opens = time.fromisoformat(row["start_time"])

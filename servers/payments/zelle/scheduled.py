@@ -121,7 +121,7 @@ class Scheduled(Service):
         return bool(self.db.sql(overdue, self.time))
 
     def tick(self) -> None:
-        """Make the payments that are due, in order; one that is refused leaves a failed transfer."""
+        """Make the payments that are due, in order; a refused one leaves a failed transfer."""
         while (row := self._earliest_due()) is not None:
             self._pay(row, parse_time(row["next_at"]))
             self.db.update("zelle_scheduled", row["id"], next_at=self._next(row))

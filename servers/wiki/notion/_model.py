@@ -167,11 +167,8 @@ def find_page(
 def url(row: dict[str, Any]) -> str:
     """Return the address of a page, database or entry."""
     slug = re.sub(r"[^A-Za-z0-9]+", "-", row.get("title") or "").strip("-")
-    return (
-        f"https://www.notion.so/{slug}-{row['id']}"
-        if slug
-        else f"https://www.notion.so/{row['id']}"
-    )
+    path = f"{slug}-{row['id']}" if slug else row["id"]
+    return f"https://www.notion.so/{path}"
 
 
 def parent_of(svc: Service, row: dict[str, Any]) -> str | None:
