@@ -1,4 +1,7 @@
-"""How a series repeats: the days of a rule, in local time, so that an hour stays an hour when clocks change."""
+"""How a series repeats: the days of a rule.
+
+They are counted in local time, so that an event keeps its hour when clocks change.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,8 @@ def _until(text: str) -> str:
     day = text[:10]
     if len(text) > 10:
         parse_time(text)
-    if (
-        not re.fullmatch(r"\d{4}-\d{2}-\d{2}", day)
-        or not 1900 <= date.fromisoformat(day).year < 2200
-    ):
+    is_date = re.fullmatch(r"\d{4}-\d{2}-\d{2}", day)
+    if not is_date or not 1900 <= date.fromisoformat(day).year < 2200:
         raise ValueError("must be a date such as 2026-06-30")
     return day
 
@@ -49,7 +50,8 @@ class Recurrence(TypedDict):
             Field(
                 min_length=1,
                 max_length=7,
-                description="Weekdays MO to SU, for weekly and monthly; monthly ones may be counted: 2TU, -1FR.",
+                description="Weekdays MO to SU, for weekly and monthly; "
+                "monthly ones may be counted: 2TU, -1FR.",
             ),
         ]
     ]
@@ -82,7 +84,10 @@ def flaw(rule: dict[str, Any]) -> str | None:
 def starts(
     rule: dict[str, Any], first: int, where: ZoneInfo, after: int, before: int
 ) -> Iterator[int]:
-    """Yield the starts of occurrences from `after` until before `before`; `first` is where the series begins. All epoch seconds."""
+    """Yield the starts of occurrences from `after` on and before `before`.
+
+    The series begins at `first`. All of them are epoch seconds.
+    """
     begin = local(first, where)
     clock = begin.time()
     left = rule.get("count")
@@ -118,23 +123,28 @@ def _days(rule: dict[str, Any], begin: datetime, near: date, last: date) -> Iter
 
 
 def _period(rule: dict[str, Any], first: date, offset: int) -> tuple[date, list[date]]:
-    """Return when the day, week, month or year so many units after the first begins, and its days that fit the rule."""
+    """Return the start of a period and its days that fit the rule.
+
+    It is the day, week, month or year that is `offset` units after the first.
+    """
     chosen = rule.get("by_day", [])
     if rule["freq"] == "daily":
         day = first + timedelta(days=offset)
         return day, [day]
     if rule["freq"] == "weekly":
         monday = first + timedelta(weeks=offset, days=-first.weekday())
-        return monday, sorted(
-            monday + timedelta(days=DAYS.index(d)) for d in set(chosen) or {DAYS[first.weekday()]}
-        )
+        weekdays = {DAYS.index(d) for d in chosen} or {first.weekday()}
+        return monday, [monday + timedelta(days=n) for n in sorted(weekdays)]
     if rule["freq"] == "yearly":
         year = first.year + offset
         return date(year, 1, 1), _exists(year, first.month, first.day)
     start = months_later(first.replace(day=1), offset)
     if not chosen:
         return start, _exists(start.year, start.month, first.day)
-    return start, sorted({d for c in chosen for d in _weekdays(start, c)})
+    days = set()
+    for weekday in chosen:
+        days.update(_weekdays(start, weekday))
+    return start, sorted(days)
 
 
 def _exists(year: int, month: int, day: int) -> list[date]:
@@ -145,9 +155,13 @@ def _exists(year: int, month: int, day: int) -> list[date]:
 
 
 def _weekdays(start: date, chosen: str) -> list[date]:
-    first = start + timedelta(days=(DAYS.index(chosen[-2:]) - start.weekday()) % 7)
-    found = [d for d in (first + timedelta(weeks=n) for n in range(5)) if d.month == start.month]
+    """Return the days of a month for a weekday such as TU, 2TU (the second) or -1FR (the last)."""
+    day = start + timedelta(days=(DAYS.index(chosen[-2:]) - start.weekday()) % 7)
+    days = []
+    while day.month == start.month:
+        days.append(day)
+        day += timedelta(weeks=1)
     if len(chosen) == 2:
-        return found
+        return days
     place = int(chosen[:-2])
-    return found[-1:] if place == -1 else found[place - 1 : place]
+    return days[-1:] if place == -1 else days[place - 1 : place]

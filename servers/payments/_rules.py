@@ -1,6 +1,7 @@
-"""What Venmo and Zelle share: the accounts behind their sources, the charge rule, address books, and the life of payments and requests.
+"""What Venmo and Zelle share: accounts and funding sources, contacts, transactions.
 
-Every balance is a sum over entries, so that two writes never overwrite each other; every status follows from rows and the moment.
+Money requests are in `_requests.py`. Every balance is a sum over entries, so two writes never
+overwrite each other. Every status is computed from rows and the moment.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
-from servers.kit.values import dollars, iso
+from servers.kit.values import dollars
 
 SHARED = {
-    # `behind` is the account that a debit card draws on; `opening` of a credit card is its free credit.
+    # `behind` is the account that a debit card draws on.
+    # `opening` of a credit card is its free credit.
     "payments_accounts": Table("id:str type:str name:str last4:str behind:str? opening:int"),
     "payments_entries": Table(
         "id:str account_id:str amount:int at:str ref:str what:str", index=("account_id", "ref")
@@ -29,13 +31,9 @@ SOURCES = Table("id:str account_id:str added_at:str active:bool")
 DAY = 86_400
 SETTLES = 30 * 60
 """Seconds for which a payment can still be cancelled."""
-REQUEST_LIFE = 30 * DAY
 
 ContactId = Annotated[
     str, Field(description="contact_id of the other person, from the contact list.")
-]
-RequestId = Annotated[
-    str, Field(description="request_id of a money request, from the request list.")
 ]
 TransactionId = Annotated[str, Field(description="transaction_id, from the transaction list.")]
 SourceId = Annotated[str, Field(description="source_id of a linked account or card.")]
@@ -61,24 +59,18 @@ Key = Annotated[
         description="A key of your own: a repeat with the same key pays nothing more.",
     ),
 ]
-Direction = Annotated[
-    Literal["outgoing", "incoming"],
-    Field(description="outgoing: you asked for money; incoming: you were asked."),
-]
-Answer = Annotated[Literal["pay", "decline"], Field(description="Pay the request or decline it.")]
 Status = Annotated[
     Literal["pending", "completed", "cancelled", "failed", "expired"],
     Field(description="Only transactions in this status."),
-]
-RequestStatus = Annotated[
-    Literal["pending", "paid", "declined", "cancelled", "expired", "settled"],
-    Field(description="Only requests in this status."),
 ]
 
 
 @dataclass(frozen=True)
 class Words:
-    """A provider's names for the common things: its table prefix, id prefixes and the tools that hints point to."""
+    """A provider's names for the common things.
+
+    Its table prefix, its id prefixes, and the tools that hints point to.
+    """
 
     tables: str
     transactions: str
@@ -93,7 +85,7 @@ class Words:
     list_requests: str
 
 
-# -- accounts and the charge rule ---------------------------------------------------------------------------------
+# -- accounts and their entries --------------------------------------------------------------------
 def balance(svc: Service, account_id: str) -> int:
     """Return the balance (for a credit card: the free credit) of an account in cents, now."""
     account = svc.db.get("payments_accounts", account_id) or {}
@@ -110,7 +102,10 @@ def balance(svc: Service, account_id: str) -> int:
 def post(
     svc: Service, account_id: str, amount: int, ref: str, what: str, at: str | None = None
 ) -> None:
-    """Enter signed cents in the account (or the one behind a card), at a moment that may lie ahead."""
+    """Enter signed cents in an account, or in the one behind a card.
+
+    The moment `at` may lie in the future; it is now unless given.
+    """
     account = svc.db.get("payments_accounts", account_id) or {}
     row = {
         "account_id": account.get("behind") or account_id,
@@ -123,7 +118,10 @@ def post(
 
 
 def reverse(svc: Service, ref: str) -> None:
-    """Give back what was entered for a transaction: entries still ahead vanish, the others get a counter-entry."""
+    """Undo the entries of a transaction.
+
+    Entries that still lie in the future are deleted; the others get a counter-entry.
+    """
     for entry in svc.db.rows("payments_entries", "ref=?", ref):
         if entry["at"] > svc.time:
             svc.db.delete("payments_entries", entry["id"])
@@ -131,30 +129,29 @@ def reverse(svc: Service, ref: str) -> None:
             post(svc, entry["account_id"], -entry["amount"], ref, "refund")
 
 
+# -- linked sources and the charge rule ------------------------------------------------------------
 def sources(svc: Service, words: Words, where: str = "1") -> list[dict[str, Any]]:
     """Return linked sources, oldest first, each with `type`, `name`, `last4` of its account."""
-    found = []
-    for row in svc.db.rows(f"{words.tables}_sources", where, order="added_at, rowid"):
-        account = svc.db.get("payments_accounts", row["account_id"]) or {}
-        found.append(
-            {"type": account["type"], "name": account["name"], "last4": account["last4"]} | row
-        )
-    return found
+    rows = svc.db.rows(f"{words.tables}_sources", where, order="added_at, rowid")
+    return [_with_account(svc, row) for row in rows]
+
+
+def _with_account(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    account = svc.db.get("payments_accounts", row["account_id"]) or {}
+    return {"type": account["type"], "name": account["name"], "last4": account["last4"]} | row
 
 
 def find_source(svc: Service, words: Words, source_id: str) -> dict[str, Any]:
     """Return a linked source, active or not, or refuse."""
     row = svc.db.get(f"{words.tables}_sources", source_id)
-    if row is not None:
-        account = svc.db.get("payments_accounts", row["account_id"]) or {}
-        return {"type": account["type"], "name": account["name"], "last4": account["last4"]} | row
-    hint = f"Take a source_id from {words.list_sources}."
-    svc.fail(
-        "FUNDING_SOURCE_NOT_FOUND",
-        f"There is no funding source {source_id!r}.",
-        hint,
-        source_id=source_id,
-    )
+    if row is None:
+        svc.fail(
+            "FUNDING_SOURCE_NOT_FOUND",
+            f"There is no funding source {source_id!r}.",
+            f"Take a source_id from {words.list_sources}.",
+            source_id=source_id,
+        )
+    return _with_account(svc, row)
 
 
 def active_source(svc: Service, words: Words, source_id: str | None) -> dict[str, Any]:
@@ -162,18 +159,18 @@ def active_source(svc: Service, words: Words, source_id: str | None) -> dict[str
     if source_id is None:
         usable = sources(svc, words, "active=1")
         if not usable:
-            hint = (
-                f"Activate one with {words.activate_source} or link one with {words.link_source}."
+            svc.fail(
+                "NO_FUNDING_SOURCE",
+                "No active funding source is linked.",
+                f"Activate one with {words.activate_source} or link one with {words.link_source}.",
             )
-            svc.fail("NO_FUNDING_SOURCE", "No active funding source is linked.", hint)
         return usable[0]
     chosen = find_source(svc, words, source_id)
     if not chosen["active"]:
-        hint = f"Activate it with {words.activate_source} or name another source."
         svc.fail(
             "FUNDING_SOURCE_INACTIVE",
             f"{chosen['name']} (…{chosen['last4']}) is inactive.",
-            hint,
+            f"Activate it with {words.activate_source} or name another source.",
             source_id=source_id,
         )
     return chosen
@@ -185,7 +182,8 @@ def cover(svc: Service, words: Words, source: dict[str, Any], total: int) -> Non
     if available < total:
         svc.fail(
             "INSUFFICIENT_FUNDS",
-            f"{source['name']} (…{source['last4']}) holds ${dollars(available):,.2f}; ${dollars(total):,.2f} are needed.",
+            f"{source['name']} (…{source['last4']}) holds ${dollars(available):,.2f}; "
+            f"${dollars(total):,.2f} are needed.",
             f"Choose another source from {words.list_sources} or a smaller amount.",
             source_id=source["id"],
             available=dollars(available),
@@ -217,34 +215,36 @@ def source_ref(svc: Service, words: Words, source_id: str) -> dict[str, Any]:
 
 
 def link_source(svc: Service, words: Words, kind: str, name: str, last4: str) -> dict[str, Any]:
-    """Link an account or card that the bank confirms, and return it for the agent. The balance is the bank's."""
+    """Link an account or card that the bank confirms, and return it for the agent.
+
+    The bank knows the balance. It confirms an account when one word of the name agrees.
+    """
     known = svc.db.rows("payments_accounts", "type=? AND last4=?", kind, last4)
     if not known or not set(name.lower().split()) & set(known[0]["name"].lower().split()):
-        what = kind.replace("_", " ")
-        message = f"No {what} {name!r} ending in {last4} could be verified."
         svc.fail(
             "ACCOUNT_VERIFICATION_FAILED",
-            message,
+            f"No {kind.replace('_', ' ')} {name!r} ending in {last4} could be verified.",
             "Check the name and last4 with the account holder.",
             last4=last4,
         )
+    account = known[0]
     for row in sources(svc, words):
-        if row["account_id"] == known[0]["id"]:
-            hint = f"See {words.list_sources}; an inactive one can be turned on with {words.activate_source}."
+        if row["account_id"] == account["id"]:
             svc.fail(
                 "DUPLICATE_FUNDING_SOURCE",
                 f"{row['name']} (…{last4}) is already linked.",
-                hint,
+                f"See {words.list_sources}; an inactive one can be turned on with "
+                f"{words.activate_source}.",
                 source_id=row["id"],
             )
-    made = {
+    source = {
         "id": svc.new_id(words.source_id),
-        "account_id": known[0]["id"],
+        "account_id": account["id"],
         "added_at": svc.time,
         "active": True,
     }
-    svc.db.insert(f"{words.tables}_sources", made)
-    return source_json(svc, find_source(svc, words, made["id"]))
+    svc.db.insert(f"{words.tables}_sources", source)
+    return source_json(svc, find_source(svc, words, source["id"]))
 
 
 def set_active(svc: Service, words: Words, source_id: str, active: bool) -> dict[str, Any]:
@@ -255,14 +255,16 @@ def set_active(svc: Service, words: Words, source_id: str, active: bool) -> dict
     return {"source_id": source_id, "active": active, "status": "active" if active else "inactive"}
 
 
-# -- contacts -----------------------------------------------------------------------------------------------------
+# -- contacts --------------------------------------------------------------------------------------
 def find_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
     """Return a contact that was not removed, or refuse."""
     row = svc.db.get(f"{words.tables}_contacts", contact_id)
     if row is None or row["removed_at"] is not None:
-        hint = f"Take a contact_id from {words.list_contacts}."
         svc.fail(
-            "CONTACT_NOT_FOUND", f"There is no contact {contact_id!r}.", hint, contact_id=contact_id
+            "CONTACT_NOT_FOUND",
+            f"There is no contact {contact_id!r}.",
+            f"Take a contact_id from {words.list_contacts}.",
+            contact_id=contact_id,
         )
     return row
 
@@ -285,8 +287,19 @@ def contacts(svc: Service, words: Words) -> list[dict[str, Any]]:
 
 def digits(phone: str) -> str:
     """Return a phone number's digits, with the country code of the US where none is given."""
-    found = "".join(c for c in phone if c.isdigit())
-    return "1" + found if len(found) == 10 else found
+    number = "".join(c for c in phone if c.isdigit())
+    return "1" + number if len(number) == 10 else number
+
+
+def _clash(row: dict[str, Any], username: str, email: str | None, phone: str | None) -> str | None:
+    """Return the first of username, email and phone that a contact has already."""
+    if row["username"].lower() == username.lower():
+        return "username"
+    if email is not None and row["email"] is not None and row["email"].lower() == email:
+        return "email"
+    if phone is not None and row["phone"] is not None and digits(row["phone"]) == digits(phone):
+        return "phone"
+    return None
 
 
 def add_contact(
@@ -296,33 +309,24 @@ def add_contact(
     username = username.removeprefix("@")
     email = email.lower() if email else None
     for row in contacts(svc, words):
-        same = {
-            "username": row["username"].lower() == username.lower(),
-            "email": email is not None
-            and row["email"] is not None
-            and row["email"].lower() == email,
-            "phone": phone is not None
-            and row["phone"] is not None
-            and digits(row["phone"]) == digits(phone),
-        }
-        clash = next((field for field, equal in same.items() if equal), None)
-        if clash:
-            message = f"{row['name']} is already a contact with this {clash}."
+        clash = _clash(row, username, email, phone)
+        if clash is not None:
             svc.fail(
                 "DUPLICATE_CONTACT",
-                message,
+                f"{row['name']} is already a contact with this {clash}.",
                 "Use the existing contact_id.",
                 contact_id=row["id"],
                 field=clash,
             )
-    made = {
+    contact = {
         "id": svc.new_id(words.contact_id),
         "name": name,
         "username": username,
         "email": email,
         "phone": phone,
+        "added_at": svc.time,
     }
-    return svc.db.insert(f"{words.tables}_contacts", made | {"added_at": svc.time})
+    return svc.db.insert(f"{words.tables}_contacts", contact)
 
 
 def remove_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
@@ -332,9 +336,12 @@ def remove_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any
     return {"contact_id": contact_id, "status": "removed"}
 
 
-# -- transactions -------------------------------------------------------------------------------------------------
+# -- transactions ----------------------------------------------------------------------------------
 def status(row: dict[str, Any], now: str) -> str:
-    """Return pending, completed, cancelled, failed, or expired (nobody claimed the money in time)."""
+    """Return pending, completed, cancelled, failed, or expired.
+
+    A transfer is expired where nobody claimed the money in time.
+    """
     if row["cancelled_at"] is not None:
         return "cancelled"
     if row["failure"] is not None:
@@ -348,27 +355,30 @@ def find_transaction(svc: Service, words: Words, transaction_id: str) -> dict[st
     """Return a transaction, or refuse."""
     row = svc.db.get(words.transactions, transaction_id)
     if row is None:
-        hint = f"Take a transaction_id from {words.list_transactions}."
         svc.fail(
             "TRANSACTION_NOT_FOUND",
             f"There is no transaction {transaction_id!r}.",
-            hint,
+            f"Take a transaction_id from {words.list_transactions}.",
             transaction_id=transaction_id,
         )
     return row
 
 
 def cancel_transaction(svc: Service, words: Words, transaction_id: str) -> dict[str, Any]:
-    """Cancel a pending transaction of one's own, give the money back and reopen the request it paid; return its old row."""
+    """Cancel one of the account's own pending transactions and return its old row.
+
+    The money comes back, and the request that the transaction paid opens again.
+    """
     row = find_transaction(svc, words, transaction_id)
     state = status(row, svc.time)
-    if state != "pending" or row["type"].endswith("received"):
-        why = "was sent by someone else" if row["type"].endswith("received") else f"is {state}"
-        hint = "Only pending payments that you made can be cancelled; ask the recipient to send the money back."
+    received = row["type"].endswith("received")
+    if received or state != "pending":
+        why = "was sent by someone else" if received else f"is {state}"
         svc.fail(
             "TRANSACTION_NOT_CANCELLABLE",
             f"Transaction {transaction_id} {why}.",
-            hint,
+            "Only pending payments that you made can be cancelled; "
+            "ask the recipient to send the money back.",
             transaction_id=transaction_id,
             status=state,
         )
@@ -385,139 +395,28 @@ def cancel_transaction(svc: Service, words: Words, transaction_id: str) -> dict[
     return row
 
 
-def repeated(svc: Service, words: Words, key: str | None, **said: Any) -> dict[str, Any] | None:
-    """Return the transaction made with this idempotency key, if any; refuse when the key was used for another payment."""
+def repeated(svc: Service, words: Words, key: str | None, **payment: Any) -> dict[str, Any] | None:
+    """Return the transaction that was made with this idempotency key, or None.
+
+    Refuses a key that was used for a payment with other values in the given columns.
+    """
     if key is None:
         return None
-    earlier = svc.db.rows(words.transactions, "idempotency_key=?", key)
-    if not earlier:
+    rows = svc.db.rows(words.transactions, "idempotency_key=?", key)
+    if not rows:
         return None
-    if any(earlier[0][field] != value for field, value in said.items()):
-        hint = "Use a new key for a new payment."
+    earlier = rows[0]
+    if any(earlier[column] != value for column, value in payment.items()):
         svc.fail(
             "IDEMPOTENCY_KEY_REUSED",
             "This key was used for another payment.",
-            hint,
-            transaction_id=earlier[0]["id"],
+            "Use a new key for a new payment.",
+            transaction_id=earlier["id"],
         )
-    return earlier[0]
+    return earlier
 
 
-# -- requests -----------------------------------------------------------------------------------------------------
-def request_status(row: dict[str, Any], now: str) -> str:
-    """Return how the request was closed, else pending or expired."""
-    return row["closed_as"] or ("pending" if now < row["expires_at"] else "expired")
-
-
-def request_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a request for the agent (the common part)."""
-    return {
-        "request_id": row["id"],
-        "direction": row["direction"],
-        "status": request_status(row, svc.time),
-        "amount": dollars(row["amount"]),
-        "note": row["note"],
-        "contact": party(svc, words, row["contact_id"]),
-        "created_at": row["created_at"],
-        "expires_at": row["expires_at"],
-        "closed_at": row["closed_at"],
-        "transaction_id": row["transaction_id"],
-    }
-
-
-def new_request(
-    svc: Service, words: Words, contact_id: str, amount: int, note: str | None, **extra: Any
-) -> dict[str, Any]:
-    """Ask a contact for money; return the row."""
-    find_contact(svc, words, contact_id)
-    row = {
-        "id": svc.new_id(words.request_id),
-        "direction": "outgoing",
-        "contact_id": contact_id,
-        "amount": amount,
-        "note": note,
-    }
-    dates = {"created_at": svc.time, "expires_at": iso(svc.now + REQUEST_LIFE)}
-    return svc.db.insert(f"{words.tables}_requests", row | dates | extra)
-
-
-def requests(
-    svc: Service, words: Words, direction: str | None, wanted: str | None
-) -> list[dict[str, Any]]:
-    """Return rows of requests, newest first."""
-    found = svc.db.rows(
-        f"{words.tables}_requests",
-        "direction=coalesce(?,direction)",
-        direction,
-        order="created_at DESC, rowid DESC",
-    )
-    return [r for r in found if wanted is None or request_status(r, svc.time) == wanted]
-
-
-def find_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
-    """Return a request, or refuse."""
-    row = svc.db.get(f"{words.tables}_requests", request_id)
-    if row is None:
-        hint = f"Take a request_id from {words.list_requests}."
-        svc.fail(
-            "REQUEST_NOT_FOUND", f"There is no request {request_id!r}.", hint, request_id=request_id
-        )
-    return row
-
-
-def open_request(svc: Service, words: Words, request_id: str, direction: str) -> dict[str, Any]:
-    """Return a pending request of a direction, or refuse."""
-    row = find_request(svc, words, request_id)
-    state = request_status(row, svc.time)
-    if row["direction"] != direction:
-        could = "answered" if direction == "incoming" else "cancelled"
-        hint = f"List requests of that direction with {words.list_requests}."
-        svc.fail(
-            "WRONG_DIRECTION",
-            f"Only {direction} requests can be {could}; this one is {row['direction']}.",
-            hint,
-        )
-    if state != "pending":
-        hint = "Nothing more can be done with a closed request."
-        svc.fail(
-            "REQUEST_NOT_PENDING",
-            f"Request {request_id} is {state}.",
-            hint,
-            request_id=request_id,
-            status=state,
-        )
-    return row
-
-
-def close_request(
-    svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None
-) -> None:
-    """Close a request as paid, declined, cancelled or settled."""
-    svc.db.update(
-        f"{words.tables}_requests",
-        request_id,
-        closed_as=outcome,
-        closed_at=svc.time,
-        transaction_id=transaction_id,
-    )
-
-
-def answer_request(
-    svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None
-) -> dict[str, Any]:
-    """Close an incoming request as paid (by a transaction) or declined, and return what tools answer."""
-    close_request(svc, words, request_id, outcome, transaction_id)
-    return {"request_id": request_id, "status": outcome, "transaction_id": transaction_id}
-
-
-def withdraw_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
-    """Cancel a pending request of one's own and return what tools answer."""
-    open_request(svc, words, request_id, "outgoing")
-    close_request(svc, words, request_id, "cancelled")
-    return {"request_id": request_id, "status": "cancelled"}
-
-
-# -- days in the account's own time zone --------------------------------------------------------------------------
+# -- days in the account's own time zone -----------------------------------------------------------
 def zone(svc: Service, words: Words) -> ZoneInfo:
     """Return the time zone of the signed-in account."""
     return ZoneInfo(svc.db.rows(f"{words.tables}_profile")[0]["timezone"])

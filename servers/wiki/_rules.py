@@ -1,4 +1,4 @@
-"""What Notion and Confluence share: levels of access, and how a piece of text is shown around what was looked for."""
+"""What Notion and Confluence share: levels of access, and snippets of search results."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ PageTitle = Annotated[
 Remark = Annotated[
     str, Field(min_length=1, max_length=5000, pattern=r"\S", description="Text of the comment.")
 ]
+# -- search ----------------------------------------------------------------------------------------
 AROUND = 90
 """Letters shown before and after what was found."""
 
@@ -35,11 +36,13 @@ def snippet(text: str, query: str) -> str:
     """Return a piece of a text around the first of the words looked for, on one line."""
     plain = " ".join(text.split())
     words = [re.escape(w) for w in re.findall(r"\w+", query)]
-    found = re.search(rf"\b(?:{'|'.join(words)})", plain, re.IGNORECASE) if words else None
-    place = found.start() if found else 0
+    match = re.search(rf"\b(?:{'|'.join(words)})", plain, re.IGNORECASE) if words else None
+    place = match.start() if match else 0
     first = max(0, place - AROUND)
     last = min(len(plain), place + AROUND)
-    return ("…" if first else "") + plain[first:last].strip() + ("…" if last < len(plain) else "")
+    before = "…" if first > 0 else ""
+    after = "…" if last < len(plain) else ""
+    return f"{before}{plain[first:last].strip()}{after}"
 
 
 def says(title: str, query: str) -> bool:

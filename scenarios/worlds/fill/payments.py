@@ -1,4 +1,7 @@
-"""Venmo, Zelle and the bank accounts behind them, from patterns and single rows. Opening balances follow from what is held at the start."""
+"""Venmo, Zelle and the bank accounts behind them, from patterns and single rows.
+
+Opening balances follow from the balances that the seeds give for the start.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,13 @@ from servers.kit.errors import InputError
 from servers.kit.values import cents, iso, parse_time
 from servers.kit.zones import day_start, months_later
 from servers.payments import _rules as rules
+from servers.payments._requests import REQUEST_LIFE
 from servers.payments.zelle._model import CLAIM
 
 BANK_SETTLES = rules.DAY
 CASH_OUT_TAKES = 2 * rules.DAY
 SCHEDULE_HOUR = 6
+CREDIT_CARD = "amex"
 
 
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
@@ -27,7 +32,7 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 
 class Books:
-    """Accounts and what is entered in them, so that the opening balances can be worked out at the end."""
+    """Accounts and their entries, from which the opening balances are worked out at the end."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
         self.builder = builder
@@ -67,19 +72,23 @@ class Books:
         self.move(account, at, amount)
 
     def opening(self, account: str, held: float) -> int:
-        """Return what an account held at first, for it to hold `held` at the start; it must never have been overdrawn."""
+        """Return the first balance of an account in cents, for it to hold `held` at the start.
+
+        Raises `InputError` if the account would have been overdrawn at any time.
+        """
         moves = sorted(m for m in self.moves.get(account, []) if m[0] <= self.builder.start)
-        found = cents(held) - sum(amount for _, amount in moves)
-        left = found
+        opening = cents(held) - sum(amount for _, amount in moves)
+        balance = opening
         for at, amount in moves:
-            left += amount
-            if left < 0:
+            balance += amount
+            if balance < 0:
                 raise InputError(
-                    f"payments.yaml: {account} would be overdrawn by {-left / 100:.2f} at {iso(at)}"
+                    f"payments.yaml: {account} would be overdrawn by "
+                    f"{-balance / 100:.2f} at {iso(at)}"
                 )
-        if found < 0:
-            raise InputError(f"payments.yaml: {account} would open with {found / 100:.2f}")
-        return found
+        if opening < 0:
+            raise InputError(f"payments.yaml: {account} would open with {opening / 100:.2f}")
+        return opening
 
     def close(self) -> None:
         """Write the ledger, then the accounts."""
@@ -88,27 +97,30 @@ class Books:
                 at = int(datetime.combine(day, time(item["hour"]), UTC).timestamp())
                 if day.day in item["days"] and at < self.builder.start:
                     amount = item["amount"]
-                    chance = self.builder.chance("ledger", number, day)
-                    worth = (
-                        cents(round(chance.uniform(*amount), 2))
-                        if isinstance(amount, list)
-                        else cents(amount)
-                    )
-                    self.enter(item["account"], at, worth, "", item["what"])
+                    if isinstance(amount, list):
+                        chance = self.builder.chance("ledger", number, day)
+                        amount = round(chance.uniform(*amount), 2)
+                    self.enter(item["account"], at, cents(amount), "", item["what"])
         person = self.builder.person
-        known = [("bank_account", k, v) for k, v in person["banks"].items()]
-        cards = [
-            ("debit_card" if k in self.seeds["behind"] else "credit_card", k, v)
-            for k, v in person["cards"].items()
-        ]
-        for kind, key, said in known + cards:
-            behind = self.seeds["behind"].get(key)
-            opening = 0 if behind else self.opening(key, self.seeds["accounts"][key])
-            row = {"type": kind, "name": said["name"], "last4": said["last4"], "opening": opening}
-            behind_id = self.id("acct", behind) if behind else None
-            self.builder.add(
-                self.first, "payments_accounts", id=self.id("acct", key), behind=behind_id, **row
-            )
+        for key, bank in person["banks"].items():
+            self.account("bank_account", key, bank)
+        for key, card in person["cards"].items():
+            kind = "debit_card" if key in self.seeds["behind"] else "credit_card"
+            self.account(kind, key, card)
+
+    def account(self, kind: str, key: str, given: dict[str, Any]) -> None:
+        """Write a bank account or a card; a debit card has no balance besides its account's."""
+        behind = self.seeds["behind"].get(key)
+        self.builder.add(
+            self.first,
+            "payments_accounts",
+            id=self.id("acct", key),
+            behind=self.id("acct", behind) if behind else None,
+            type=kind,
+            name=given["name"],
+            last4=given["last4"],
+            opening=0 if behind else self.opening(key, self.seeds["accounts"][key]),
+        )
 
     def profile(self, table: str, username: str) -> None:
         """Write who is signed in."""
@@ -151,44 +163,46 @@ class Books:
 
     def expand(self, service: str, pattern: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the single rows that a recurring pattern stands for."""
+        for key, day, month in self._pattern_days(pattern):
+            # The order of the draws decides every row of the world.
+            chance = self.builder.chance(service, pattern["key"], day)
+            skipped = chance.random() < pattern.get("skip", 0)
+            clock = time(pattern["hour"], chance.randrange(60), chance.randrange(60))
+            at = int(datetime.combine(day, clock, UTC).timestamp())
+            if skipped or at >= self.builder.start - rules.DAY:
+                continue
+            note = chance.choice(pattern["notes"]).format(month=f"{month:%B}")
+            amount = pattern["amount"]
+            if isinstance(amount, list):
+                amount = chance.choice(amount)
+            categorised = chance.random() < 0.7 or "before" in pattern
+            yield pattern | {
+                "key": key,
+                "at": iso(at),
+                "amount": amount,
+                "note": note,
+                "category": pattern.get("category") if categorised else None,
+            }
+
+    def _pattern_days(self, pattern: dict[str, Any]) -> Iterator[tuple[str, date, date]]:
+        """Yield each day of a pattern with the key of its row and the month that it is for.
+
+        A monthly pattern falls on a `day`, or some days `before` the month that it is for; any
+        other falls on a weekday, `every` so many days.
+        """
         number = 0
         for day in _days(self.seeds["since"], self.builder.start):
-            chance = self.builder.chance(service, pattern["key"], day)
-            month = months_later(day.replace(day=1), 1) if "before" in pattern else day
-            if pattern["every"] == "month":
-                key = f"{pattern['key']}-{month:%Y-%m}"
-                hit = (
-                    (month.replace(day=1) - day).days == pattern["before"]
-                    if "before" in pattern
-                    else day.day == pattern["day"]
-                )
-            else:
+            if pattern["every"] != "month":
                 days = (day - _first_weekday(self.seeds["since"], pattern["day"])).days
-                hit = days >= 0 and days % pattern["every"] == 0
-                number += hit
-                key = f"{pattern['key']}-{number}"
-            skipped = chance.random() < pattern.get("skip", 0)
-            at = int(
-                datetime.combine(
-                    day, time(pattern["hour"], chance.randrange(60), chance.randrange(60)), UTC
-                ).timestamp()
-            )
-            if hit and not skipped and at < self.builder.start - rules.DAY:
-                amount = pattern["amount"]
-                note = chance.choice(pattern["notes"]).format(month=f"{month:%B}")
-                worth = chance.choice(amount) if isinstance(amount, list) else amount
-                category = (
-                    pattern.get("category")
-                    if chance.random() < 0.7 or "before" in pattern
-                    else None
-                )
-                yield pattern | {
-                    "key": key,
-                    "at": iso(at),
-                    "amount": worth,
-                    "note": note,
-                    "category": category,
-                }
+                if days >= 0 and days % pattern["every"] == 0:
+                    number += 1
+                    yield f"{pattern['key']}-{number}", day, day
+            elif "before" in pattern:
+                month = months_later(day.replace(day=1), 1)
+                if (month - day).days == pattern["before"]:
+                    yield f"{pattern['key']}-{month:%Y-%m}", day, month
+            elif day.day == pattern["day"]:
+                yield f"{pattern['key']}-{day:%Y-%m}", day, day
 
 
 class Venmo:
@@ -222,14 +236,13 @@ class Venmo:
         for row in seeds["groups"]:
             self.group(row)
         card = seeds["card"]
-        limit = cents(card["daily_limit"])
         self.builder.add(
             first,
             "venmo_card",
             id="card",
             last4=card["last4"],
             enabled=True,
-            daily_limit=limit,
+            daily_limit=cents(card["daily_limit"]),
             reward_category=card["reward_category"],
         )
         for key, at, merchant, category, amount in seeds["purchases"]:
@@ -245,131 +258,123 @@ class Venmo:
             first, "venmo_wallet", id="wallet", opening=books.opening("wallet", seeds["wallet"])
         )
 
-    def pay(self, said: dict[str, Any], request: str | None = None) -> str:
+    def pay(self, seed: dict[str, Any], request: str | None = None) -> str:
         """Write a payment sent or received."""
         books = self.books
-        at = parse_time(said["at"])
-        amount = cents(said["amount"])
-        made = books.id("vtx", said["key"])
-        sent = said["way"] == "sent"
-        source = said["source"] if sent else None
-        fee = round(amount * 3 / 100) if source == "amex" else 0
-        settles = (
-            at + (BANK_SETTLES if source in self.builder.person["banks"] else rules.SETTLES)
-            if sent
-            else at
-        )
+        at = parse_time(seed["at"])
+        amount = cents(seed["amount"])
+        transaction = books.id("vtx", seed["key"])
+        sent = seed["way"] == "sent"
+        source = seed["source"] if sent else None
+        fee = round(amount * 3 / 100) if source == CREDIT_CARD else 0
+        settles = at
+        if sent:
+            settles += BANK_SETTLES if source in self.builder.person["banks"] else rules.SETTLES
+        chance = self.builder.chance("visibility", seed["key"])
         row = {
-            "type": f"payment_{said['way']}",
-            "contact_id": books.id("vct", said["with"]),
+            "type": f"payment_{seed['way']}",
+            "contact_id": books.id("vct", seed["with"]),
             "amount": amount,
             "fee": fee,
-            "note": said["note"],
-            "visibility": self.builder.chance("visibility", said["key"]).choice(
-                ["private", "private", "friends"]
-            ),
+            "note": seed["note"],
+            "visibility": chance.choice(["private", "private", "friends"]),
             "source_id": books.id("vfs", source) if source not in (None, "balance") else None,
             "request_id": request,
             "created_at": iso(at),
             "settles_at": iso(settles),
-            "failure": said.get("failure"),
+            "failure": seed.get("failure"),
         }
-        self.builder.add(at, "venmo_transactions", id=made, **row)
-        moves = [] if said.get("failure") else [(at, amount if not sent else -(amount + fee))]
-        if said.get("cancelled"):
-            back = parse_time(said["cancelled"])
-            self.builder.change(back, "venmo_transactions", made, cancelled_at=iso(back))
-            moves.append((back, amount + fee))
+        self.builder.add(at, "venmo_transactions", id=transaction, **row)
+        moves = []
+        if not seed.get("failure"):
+            moves.append((at, -(amount + fee) if sent else amount))
+        if seed.get("cancelled"):
+            cancelled_at = parse_time(seed["cancelled"])
+            self.builder.change(
+                cancelled_at, "venmo_transactions", transaction, cancelled_at=iso(cancelled_at)
+            )
+            moves.append((cancelled_at, amount + fee))
         for moment, change in moves:
             if source in (None, "balance"):
                 books.move("wallet", moment, change)
             else:
-                books.enter(
-                    source, moment, change, made, "venmo payment" if change < 0 else "refund"
-                )
-        return made
+                what = "venmo payment" if change < 0 else "refund"
+                books.enter(source, moment, change, transaction, what)
+        return transaction
 
-    def cash_out(self, said: dict[str, Any]) -> None:
+    def cash_out(self, seed: dict[str, Any]) -> None:
         """Write a transfer from the wallet to a bank."""
         books = self.books
-        at = parse_time(said["at"])
-        amount = cents(said["amount"])
-        instant = said.get("instant", False)
-        made = books.id("vtx", said["key"])
+        at = parse_time(seed["at"])
+        amount = cents(seed["amount"])
+        instant = seed.get("instant", False)
+        transaction = books.id("vtx", seed["key"])
         arrives = at if instant else at + CASH_OUT_TAKES
         fee = min(max(round(amount * 0.0175), 25), 2_500) if instant else 0
-        row = {
-            "type": "bank_transfer",
-            "amount": amount,
-            "fee": fee,
-            "visibility": "private",
-            "source_id": books.id("vfs", said["to"]),
-        }
-        note = "Instant transfer" if instant else "Standard transfer"
         self.builder.add(
             at,
             "venmo_transactions",
-            id=made,
-            note=note,
+            id=transaction,
+            note="Instant transfer" if instant else "Standard transfer",
             created_at=iso(at),
             settles_at=iso(arrives),
-            **row,
+            type="bank_transfer",
+            amount=amount,
+            fee=fee,
+            visibility="private",
+            source_id=books.id("vfs", seed["to"]),
         )
         books.move("wallet", at, -amount)
-        books.enter(said["to"], arrives, amount - fee, made, "venmo cash-out", made=at)
+        books.enter(seed["to"], arrives, amount - fee, transaction, "venmo cash-out", made=at)
 
-    def request(self, said: dict[str, Any], group: str | None = None) -> None:
+    def request(self, seed: dict[str, Any], group: str | None = None) -> None:
         """Write a request and how it was closed."""
-        visibility = {
+        own = {
             "visibility": "private",
             "group_id": self.books.id("vgp", group) if group else None,
         }
-        _request(self.books, said, "venmo_requests", ("vrq", "vct"), visibility, self.pay)
+        _request(self.books, seed, "venmo_requests", ("vrq", "vct"), own, self.pay)
 
-    def group(self, said: dict[str, Any]) -> None:
+    def group(self, seed: dict[str, Any]) -> None:
         """Write a group payment with the requests of its participants."""
         books = self.books
-        at = parse_time(said["at"])
-        key = said["key"]
-        made = books.id("vgp", key)
-        total = cents(said["total"])
-        if total != cents(said["own"]) + sum(cents(p["amount"]) for p in said["participants"]):
+        at = parse_time(seed["at"])
+        key = seed["key"]
+        group_id = books.id("vgp", key)
+        total = cents(seed["total"])
+        if total != cents(seed["own"]) + sum(cents(p["amount"]) for p in seed["participants"]):
             raise InputError(f"payments.yaml: shares of group {key} do not add up")
         row = {
-            "description": said["description"],
+            "description": seed["description"],
             "total": total,
-            "own_share": cents(said["own"]),
+            "own_share": cents(seed["own"]),
             "created_at": iso(at),
         }
-        self.builder.add(at, "venmo_groups", id=made, **row)
-        for part in said["participants"]:
-            asked = {
+        self.builder.add(at, "venmo_groups", id=group_id, **row)
+        for part in seed["participants"]:
+            request = {
                 "key": f"{key}-{part['with']}",
-                "at": said["at"],
+                "at": seed["at"],
                 "way": "outgoing",
-                "note": said["description"],
+                "note": seed["description"],
             }
-            if part.get("paid") or said.get("settled"):
-                asked |= (
-                    {"closed": "paid", "closed_at": part["paid"]}
-                    if part.get("paid")
-                    else {"closed": "settled", "closed_at": said["settled"]}
-                )
-            self.request(part | asked, group=key)
-            if said.get("reminded") and not part.get("paid"):
-                again = parse_time(said["reminded"])
-                until = iso(again + rules.REQUEST_LIFE)
+            if part.get("paid"):
+                request |= {"closed": "paid", "closed_at": part["paid"]}
+            elif seed.get("settled"):
+                request |= {"closed": "settled", "closed_at": seed["settled"]}
+            self.request(part | request, group=key)
+            if seed.get("reminded") and not part.get("paid"):
+                reminded_at = parse_time(seed["reminded"])
                 self.builder.change(
-                    again,
+                    reminded_at,
                     "venmo_requests",
-                    books.id("vrq", asked["key"]),
-                    reminded_at=iso(again),
-                    expires_at=until,
+                    books.id("vrq", request["key"]),
+                    reminded_at=iso(reminded_at),
+                    expires_at=iso(reminded_at + REQUEST_LIFE),
                 )
-        if said.get("settled"):
-            self.builder.change(
-                said["settled"], "venmo_groups", made, settled_at=iso(parse_time(said["settled"]))
-            )
+        if seed.get("settled"):
+            settled_at = parse_time(seed["settled"])
+            self.builder.change(settled_at, "venmo_groups", group_id, settled_at=iso(settled_at))
 
 
 class Zelle:
@@ -388,8 +393,9 @@ class Zelle:
         books.contacts("zelle_contacts", "zrc", seeds["recipients"], venmo=False)
         books.sources("zelle_sources", "zbk", seeds["banks"])
         for who in books.people.values():
-            for token in (who["email"].lower(), rules.digits(who["phone"])) if who["zelle"] else ():
-                self.builder.add(books.first, "zelle_directory", token=token)
+            if who["zelle"]:
+                for token in (who["email"].lower(), rules.digits(who["phone"])):
+                    self.builder.add(books.first, "zelle_directory", token=token)
         for pattern in seeds["patterns"]:
             for row in books.expand("zelle", pattern):
                 self.pay(row)
@@ -401,80 +407,81 @@ class Zelle:
             self.schedule(row)
 
     def pay(
-        self, said: dict[str, Any], request: str | None = None, scheduled: str | None = None
+        self, seed: dict[str, Any], request: str | None = None, scheduled: str | None = None
     ) -> str:
         """Write a transfer sent or received."""
         books = self.books
-        at = parse_time(said["at"])
-        amount = cents(said["amount"])
-        made = books.id("ztx", said["key"])
-        sent = said["way"] == "sent"
-        who = books.people[said["with"]]
+        at = parse_time(seed["at"])
+        bank = seed["bank"]
+        amount = cents(seed["amount"])
+        transfer = books.id("ztx", seed["key"])
+        sent = seed["way"] == "sent"
+        who = books.people[seed["with"]]
         claim = at + CLAIM if sent and not who["zelle"] else None
         row = {
-            "type": f"transfer_{said['way']}",
-            "contact_id": books.id("zrc", said["with"]),
+            "type": f"transfer_{seed['way']}",
+            "contact_id": books.id("zrc", seed["with"]),
             "party": who["name"],
             "amount": amount,
-            "note": said["note"],
-            "source_id": books.id("zbk", said["bank"]),
+            "note": seed["note"],
+            "source_id": books.id("zbk", bank),
             "request_id": request,
             "scheduled_id": scheduled,
-            "category": said.get("category"),
+            "category": seed.get("category"),
             "created_at": iso(at),
             "settles_at": iso(at + rules.SETTLES if sent else at),
             "claim_by": iso(claim) if claim else None,
-            "failure": said.get("failure"),
+            "failure": seed.get("failure"),
         }
-        self.builder.add(at, "zelle_transfers", id=made, **row)
-        if not said.get("failure"):
-            books.enter(said["bank"], at, -amount if sent else amount, made, "zelle transfer")
+        self.builder.add(at, "zelle_transfers", id=transfer, **row)
+        if not seed.get("failure"):
+            books.enter(bank, at, -amount if sent else amount, transfer, "zelle transfer")
         if claim:
-            books.enter(said["bank"], claim, amount, made, "zelle transfer not claimed", made=at)
-        if said.get("cancelled"):
-            back = parse_time(said["cancelled"])
-            self.builder.change(back, "zelle_transfers", made, cancelled_at=iso(back))
-            books.enter(said["bank"], back, amount, made, "refund")
-        return made
+            books.enter(bank, claim, amount, transfer, "zelle transfer not claimed", made=at)
+        if seed.get("cancelled"):
+            cancelled_at = parse_time(seed["cancelled"])
+            self.builder.change(
+                cancelled_at, "zelle_transfers", transfer, cancelled_at=iso(cancelled_at)
+            )
+            books.enter(bank, cancelled_at, amount, transfer, "refund")
+        return transfer
 
-    def schedule(self, said: dict[str, Any]) -> None:
+    def schedule(self, seed: dict[str, Any]) -> None:
         """Write a scheduled payment, and the transfers that it has made until the start."""
         books = self.books
-        made = self.books.id("zsp", said["key"])
-        due = self._due(said["date"], 0)
-        row = {
-            "contact_id": books.id("zrc", said["with"]),
-            "amount": cents(said["amount"]),
-            "note": said["note"],
-        }
-        dates = {
-            "scheduled_date": str(said["date"]),
-            "created_at": iso(parse_time(said["at"])),
-            "next_at": due,
-        }
-        recurring = said.get("recurring", False)
-        bank = books.id("zbk", said["bank"])
+        payment = books.id("zsp", seed["key"])
+        due = self._due(seed["date"], 0)
+        recurring = seed.get("recurring", False)
         self.builder.add(
-            said["at"],
+            seed["at"],
             "zelle_scheduled",
-            id=made,
-            source_id=bank,
+            id=payment,
+            source_id=books.id("zbk", seed["bank"]),
             recurring=recurring,
-            **row,
-            **dates,
+            contact_id=books.id("zrc", seed["with"]),
+            amount=cents(seed["amount"]),
+            note=seed["note"],
+            scheduled_date=str(seed["date"]),
+            created_at=iso(parse_time(seed["at"])),
+            next_at=due,
         )
-        if said.get("cancelled"):
-            back = parse_time(said["cancelled"])
-            self.builder.change(back, "zelle_scheduled", made, next_at=None, cancelled_at=iso(back))
+        if seed.get("cancelled"):
+            cancelled_at = parse_time(seed["cancelled"])
+            self.builder.change(
+                cancelled_at,
+                "zelle_scheduled",
+                payment,
+                next_at=None,
+                cancelled_at=iso(cancelled_at),
+            )
             return
         runs = 0
         while due is not None and parse_time(due) <= self.builder.start:
             runs += 1
-            self.pay(
-                said | {"key": f"{said['key']}-{runs}", "at": due, "way": "sent"}, scheduled=made
-            )
-            following = self._due(said["date"], runs) if recurring else None
-            self.builder.change(due, "zelle_scheduled", made, next_at=following)
+            transfer = seed | {"key": f"{seed['key']}-{runs}", "at": due, "way": "sent"}
+            self.pay(transfer, scheduled=payment)
+            following = self._due(seed["date"], runs) if recurring else None
+            self.builder.change(due, "zelle_scheduled", payment, next_at=following)
             due = following
 
     def _due(self, day: date, months: int) -> str:
@@ -483,35 +490,37 @@ class Zelle:
 
 def _request(
     books: Books,
-    said: dict[str, Any],
+    seed: dict[str, Any],
     table: str,
     prefixes: tuple[str, str],
     extra: dict[str, Any],
     pay: Any,
 ) -> None:
-    at = parse_time(said["at"])
-    made = books.id(prefixes[0], said["key"])
+    """Write a request and how it was closed; `prefixes` are those of requests and contacts."""
+    at = parse_time(seed["at"])
+    request = books.id(prefixes[0], seed["key"])
     row = {
-        "direction": said["way"],
-        "contact_id": books.id(prefixes[1], said["with"]),
-        "amount": cents(said["amount"]),
-    }
-    dates = {
+        "direction": seed["way"],
+        "contact_id": books.id(prefixes[1], seed["with"]),
+        "amount": cents(seed["amount"]),
         "created_at": iso(at),
-        "expires_at": iso(at + rules.REQUEST_LIFE),
-        "note": said["note"],
+        "expires_at": iso(at + REQUEST_LIFE),
+        "note": seed["note"],
     }
-    books.builder.add(at, table, id=made, **row, **dates, **extra)
-    if said.get("closed"):
-        end = parse_time(said["closed_at"])
-        way = "sent" if said["way"] == "incoming" else "received"
-        paid = (
-            pay(said | {"at": iso(end), "way": way}, request=made)
-            if said["closed"] == "paid"
-            else None
-        )
+    books.builder.add(at, table, id=request, **row, **extra)
+    if seed.get("closed"):
+        closed_at = parse_time(seed["closed_at"])
+        transaction = None
+        if seed["closed"] == "paid":
+            way = "sent" if seed["way"] == "incoming" else "received"
+            transaction = pay(seed | {"at": iso(closed_at), "way": way}, request=request)
         books.builder.change(
-            end, table, made, closed_as=said["closed"], closed_at=iso(end), transaction_id=paid
+            closed_at,
+            table,
+            request,
+            closed_as=seed["closed"],
+            closed_at=iso(closed_at),
+            transaction_id=transaction,
         )
 
 

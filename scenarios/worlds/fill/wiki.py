@@ -1,4 +1,7 @@
-"""Fill Notion and Confluence: pages written by hand, notes of meetings that the calendars hold, logs, databases, outdated copies."""
+"""Fill Notion and Confluence from seeds and from the calendars.
+
+They hold pages written by hand, notes of meetings, logs, databases and outdated copies.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +38,9 @@ class Wiki:
         self.people = builder.person["people"] | builder.seeds("calendar").get("colleagues", {})
         self.since = builder.moment(seeds["since"])
 
-    def at(self, said: Any) -> int:
+    def at(self, when: Any) -> int:
         """Return a moment, not before the wiki began and not after the start."""
-        return max(self.since + HOUR, min(self.builder.moment(said), self.builder.start))
+        return max(self.since + HOUR, min(self.builder.moment(when), self.builder.start))
 
     def name(self, key: str | None) -> str:
         """Return a person's name, the world's own person for None."""
@@ -53,69 +56,73 @@ class Wiki:
         """Return the id of a page by its key."""
         return self.builder.id(self.prefix, key)
 
+    def stamps(self, at: int, by: str | None) -> dict[str, str]:
+        """Return who wrote a row and when; nobody has edited it since."""
+        author = self.name(by)
+        return {
+            "created_at": iso(at),
+            "created_by": author,
+            "updated_at": iso(at),
+            "edited_by": author,
+        }
+
     def pages(self) -> list[dict[str, Any]]:
-        """Return the seeds of all pages: by hand, and of meetings. Happenings name pages that must be there."""
-        found = [dict(p) for p in self.seeds["pages"]]
+        """Return the seeds of all pages, those of meetings included.
+
+        Raises `InputError` where a happening names a page that is not among them.
+        """
+        pages = [dict(p) for p in self.seeds["pages"]]
         for pattern in self.seeds.get("notes", []):
-            found += self._notes(pattern)
-        titles = {p["title"] for p in found}
+            pages += self._notes(pattern)
+        titles = {p["title"] for p in pages}
         for happening in self.builder.life:
             aspect = happening.get("wiki", {})
             if aspect.get("on") == self.service and aspect["page"] not in titles:
                 raise InputError(
-                    f"wiki.yaml: {self.service} has no page {aspect['page']!r}, which {happening['key']} names"
+                    f"wiki.yaml: {self.service} has no page {aspect['page']!r}, "
+                    f"which {happening['key']} names"
                 )
-        return found
+        return pages
 
-    def _notes(self, said: dict[str, Any]) -> list[dict[str, Any]]:
+    def _notes(self, seed: dict[str, Any]) -> list[dict[str, Any]]:
         """Return a page for each time that a series of the calendar took place."""
-        found = []
-        for start in held(self.builder, said["calendar"], said["series"])[-said.get("last", 60) :]:
-            day = local(start, self.builder.zone).date()
-            chance = self.builder.chance(self.service, said["key"], day)
-            lines = [
-                chance.choice(choices)
-                for choices in said["lines"]
-                if chance.random() < said.get("fullness", 0.8)
-            ]
-            present = [p for p in said.get("people", []) if chance.random() < 0.85]
-            words = {
-                "n": str(chance.randrange(2, 9)),
-                "who": self.name(chance.choice(present)).split()[0] if present else "nobody",
-            }
-            head = f"Present: {', '.join(['me' if said.get('me') else self.name(None), *map(self.name, present)])}."
-            filled = [
-                line.replace("{n}", words["n"]).replace("{who}", words["who"]) for line in lines
-            ]
-            title = said["title"].replace("{date}", day.isoformat())
-            made = {
-                "key": f"{said['key']}-{day}",
-                "title": title,
-                "at": iso(self._awake(start + chance.randrange(2, 30) * HOUR // 2)),
-            }
-            writers = [
-                w
-                for w in said.get("writers", [])
-                if w in present or w not in said.get("people", [])
-            ]
-            by = chance.choice(writers) if writers else None
-            found.append(
-                {k: v for k, v in said.items() if k in ("ws", "space", "parent", "labels")}
-                | made
-                | {"by": by, "lines": [head, *filled]}
-            )
-        return found
+        times = held(self.builder, seed["calendar"], seed["series"])
+        return [self._note(seed, start) for start in times[-seed.get("last", 60) :]]
+
+    def _note(self, seed: dict[str, Any], start: int) -> dict[str, Any]:
+        """Return the page of one meeting; the order of its draws decides every row."""
+        day = local(start, self.builder.zone).date()
+        chance = self.builder.chance(self.service, seed["key"], day)
+        lines = []
+        for choices in seed["lines"]:
+            if chance.random() < seed.get("fullness", 0.8):
+                lines.append(chance.choice(choices))
+        people = seed.get("people", [])
+        present = [who for who in people if chance.random() < 0.85]
+        number = str(chance.randrange(2, 9))
+        speaker = self.name(chance.choice(present)).split()[0] if present else "nobody"
+        lines = [line.replace("{n}", number).replace("{who}", speaker) for line in lines]
+        me = "me" if seed.get("me") else self.name(None)
+        head = f"Present: {', '.join([me, *map(self.name, present)])}."
+        written_at = self._awake(start + chance.randrange(2, 30) * HOUR // 2)
+        absent = set(people) - set(present)
+        writers = [who for who in seed.get("writers", []) if who not in absent]
+        page = {k: v for k, v in seed.items() if k in ("ws", "space", "parent", "labels")}
+        return page | {
+            "key": f"{seed['key']}-{day}",
+            "title": seed["title"].replace("{date}", day.isoformat()),
+            "at": iso(written_at),
+            "by": chance.choice(writers) if writers else None,
+            "lines": [head, *lines],
+        }
 
     def _awake(self, moment: int) -> int:
         """Return a moment, or the morning after it where it lies in the night."""
         at = local(moment, self.builder.zone)
-        return (
-            moment
-            if 7 <= at.hour < 23
-            else local_moment(
-                at.date() + timedelta(days=at.hour >= 23), time(8, at.minute), self.builder.zone
-            )
-        )
+        if 7 <= at.hour < 23:
+            return moment
+        day = at.date() + timedelta(days=1) if at.hour >= 23 else at.date()
+        return local_moment(day, time(8, at.minute), self.builder.zone)
 
 
 class Notion(Wiki):
@@ -131,170 +138,161 @@ class Notion(Wiki):
         who = self.builder.person
         profile = {"name": who["name"], "email": who["emails"]["personal"], "plan": seeds["plan"]}
         builder.add(self.since, "notion_profile", id=builder.id("nus", "me"), **profile)
-        for key, said in seeds["workspaces"].items():
-            made = builder.id("nwk", key)
-            row = {k: said[k] for k in ("name", "icon", "plan", "role")}
-            builder.add(self.since, "notion_workspaces", id=made, **row)
-            members = {"me": said["role"]} | said.get("members", {})
+        for key, seed in seeds["workspaces"].items():
+            workspace = builder.id("nwk", key)
+            row = {k: seed[k] for k in ("name", "icon", "plan", "role")}
+            builder.add(self.since, "notion_workspaces", id=workspace, **row)
+            members = {"me": seed["role"]} | seed.get("members", {})
             for person, role in members.items():
-                name, email = (
-                    (who["name"], profile["email"])
-                    if person == "me"
-                    else (self.name(person), self.email(person))
-                )
-                row = {"workspace_id": made, "email": email, "name": name, "role": role}
                 builder.add(
-                    self.since, "notion_members", id=builder.id("nmb", f"{key}-{person}"), **row
+                    self.since,
+                    "notion_members",
+                    id=builder.id("nmb", f"{key}-{person}"),
+                    workspace_id=workspace,
+                    email=profile["email"] if person == "me" else self.email(person),
+                    name=who["name"] if person == "me" else self.name(person),
+                    role=role,
                 )
-        for said in self.pages():
-            self._page(said)
-        for said in seeds["databases"]:
-            self._database(said)
-        for number, said in enumerate(seeds.get("comments", [])):
-            at = self.at(said["at"])
-            done = iso(self.at(said["resolved"])) if said.get("resolved") else None
+        for seed in self.pages():
+            self._page(seed)
+        for seed in seeds["databases"]:
+            self._database(seed)
+        for number, seed in enumerate(seeds.get("comments", [])):
+            at = self.at(seed["at"])
+            comment = builder.id("ncm", str(number))
             row = {
-                "page_id": self.id(said["page"]),
-                "author": self.name(said.get("by")),
-                "body": said["body"],
+                "page_id": self.id(seed["page"]),
+                "author": self.name(seed.get("by")),
+                "body": seed["body"],
                 "created_at": iso(at),
             }
-            builder.add(at, "notion_comments", id=builder.id("ncm", str(number)), **row)
-            if done:
-                builder.change(
-                    done, "notion_comments", builder.id("ncm", str(number)), resolved_at=done
-                )
+            builder.add(at, "notion_comments", id=comment, **row)
+            if seed.get("resolved"):
+                resolved_at = iso(self.at(seed["resolved"]))
+                builder.change(resolved_at, "notion_comments", comment, resolved_at=resolved_at)
 
-    def _page(self, said: dict[str, Any]) -> None:
+    def _page(self, seed: dict[str, Any]) -> None:
         builder = self.builder
-        at = self.at(said["at"])
-        made = self.id(said["key"])
-        text = said.get("text", "").strip() or "\n".join(
-            f"- {line}" for line in said.get("lines", [])
+        at = self.at(seed["at"])
+        page = self.id(seed["key"])
+        text = seed.get("text", "").strip()
+        if not text:
+            text = "\n".join(f"- {line}" for line in seed.get("lines", []))
+        builder.add(
+            at,
+            "notion_pages",
+            id=page,
+            title=seed["title"],
+            content=text,
+            workspace_id=builder.id("nwk", seed["ws"]),
+            parent_id=self.id(seed["parent"]) if seed.get("parent") else None,
+            **self.stamps(at, seed.get("by")),
         )
-        author = self.name(said.get("by"))
-        row = {
-            "workspace_id": builder.id("nwk", said["ws"]),
-            "parent_id": self.id(said["parent"]) if said.get("parent") else None,
-        }
-        stamps = {
-            "created_at": iso(at),
-            "created_by": author,
-            "updated_at": iso(at),
-            "edited_by": author,
-        }
-        builder.add(at, "notion_pages", id=made, title=said["title"], content=text, **row, **stamps)
-        for edit in sorted(said.get("edits", []), key=lambda e: self.at(e["at"])):
-            when = max(self.at(edit["at"]), at)
+        for edit in sorted(seed.get("edits", []), key=lambda e: self.at(e["at"])):
+            edited_at = max(self.at(edit["at"]), at)
             text = edit["text"].strip() if "text" in edit else f"{text}\n- {edit['add']}"
             changes = {
                 "content": text,
-                "updated_at": iso(when),
+                "updated_at": iso(edited_at),
                 "edited_by": self.name(edit.get("by")),
             }
-            builder.change(when, "notion_pages", made, **changes)
-        for number, (person, permission) in enumerate(said.get("shares", {}).items()):
-            when = min(at + (1 + number) * HOUR, builder.start)
+            builder.change(edited_at, "notion_pages", page, **changes)
+        for number, (person, permission) in enumerate(seed.get("shares", {}).items()):
+            shared_at = min(at + (1 + number) * HOUR, builder.start)
             email = builder.person["emails"]["personal"] if person == "me" else self.email(person)
-            row = {
-                "page_id": made,
-                "email": email,
-                "permission": permission,
-                "shared_at": iso(when),
-            }
             builder.add(
-                when, "notion_shares", id=builder.id("nsh", f"{said['key']}-{person}"), **row
+                shared_at,
+                "notion_shares",
+                id=builder.id("nsh", f"{seed['key']}-{person}"),
+                page_id=page,
+                email=email,
+                permission=permission,
+                shared_at=iso(shared_at),
             )
-        if said.get("trashed"):
-            when = self.at(said["trashed"])
-            builder.change(when, "notion_pages", made, trashed_at=iso(when))
+        if seed.get("trashed"):
+            trashed_at = self.at(seed["trashed"])
+            builder.change(trashed_at, "notion_pages", page, trashed_at=iso(trashed_at))
 
-    def _database(self, said: dict[str, Any]) -> None:
+    def _database(self, seed: dict[str, Any]) -> None:
         builder = self.builder
-        at = self.at(said["at"])
-        kinds = {
-            name: kind if isinstance(kind, list) else [kind]
-            for name, kind in said["properties"].items()
-        }
-        columns: list[dict[str, Any]] = [
-            {"name": name, "type": kind[0], "options": kind[1:]} for name, kind in kinds.items()
-        ]
-        row = {
-            "workspace_id": builder.id("nwk", said["ws"]),
-            "parent_id": self.id(said["parent"]) if said.get("parent") else None,
-        }
-        made = builder.id("ndb", said["key"])
-        stamps = {"created_at": iso(at), "created_by": self.name(said.get("by"))}
+        at = self.at(seed["at"])
+        columns: list[dict[str, Any]] = []
+        for name, kind in seed["properties"].items():
+            # A kind may be a list: the type and then its options.
+            kind, *options = kind if isinstance(kind, list) else [kind]
+            columns.append({"name": name, "type": kind, "options": options})
+        database = builder.id("ndb", seed["key"])
         builder.add(
             at,
             "notion_databases",
-            id=made,
-            title=said["title"],
+            id=database,
+            title=seed["title"],
             properties=columns,
-            **row,
-            **stamps,
+            workspace_id=builder.id("nwk", seed["ws"]),
+            parent_id=self.id(seed["parent"]) if seed.get("parent") else None,
+            created_at=iso(at),
+            created_by=self.name(seed.get("by")),
         )
-        rows = said.get("rows", []) + self._drawn(said)
+        rows = seed.get("rows", []) + self._drawn(seed)
         for number, values in enumerate(rows, 1):
+            # The last value may say when the row was added, and by whom.
             *values, extra = values if isinstance(values[-1], dict) else [*values, {}]
             if len(values) > len(columns):
                 raise InputError(
-                    f"wiki.yaml: row {number} of database {said['key']} has more values than properties"
+                    f"wiki.yaml: row {number} of database {seed['key']} "
+                    "has more values than properties"
                 )
             fields: dict[str, Any] = {c["name"]: typed.blank(c) for c in columns}
-            fields |= {c["name"]: self._value(c, v) for c, v in zip(columns, values, strict=False)}
-            when = self.at(
-                extra.get(
-                    "at", iso(min(at + number * said.get("pace", 26) * HOUR, builder.start - HOUR))
-                )
-            )
-            past = [
-                builder.moment(v, bare=time(20))
-                for c, v in zip(columns, fields.values(), strict=True)
-                if c["type"] == "date" and v
-            ]
-            when = max([when, *(p for p in past if p < builder.start)])
-            entry = builder.id("nde", f"{said['key']}-{number}")
-            author = self.name(extra.get("by", said.get("by")))
-            stamps = {
-                "created_at": iso(when),
-                "created_by": author,
-                "updated_at": iso(when),
-                "edited_by": author,
-            }
+            for column, value in zip(columns, values, strict=False):
+                fields[column["name"]] = self._value(column, value)
+            paced = min(at + number * seed.get("pace", 26) * HOUR, builder.start - HOUR)
+            added_at = self._after_dates(self.at(extra.get("at", iso(paced))), columns, fields)
             builder.add(
-                when,
+                added_at,
                 "notion_entries",
-                id=entry,
-                database_id=made,
+                id=builder.id("nde", f"{seed['key']}-{number}"),
+                database_id=database,
                 fields=fields,
                 text=typed.as_text(fields),
-                **stamps,
+                **self.stamps(added_at, extra.get("by", seed.get("by"))),
             )
 
-    def _value(self, column: dict[str, Any], said: Any) -> Any:
-        if said is None or said == "":
-            return typed.blank(column)
-        if isinstance(said, list):
-            said = ", ".join(map(str, said))
-        return typed.parse(column, str(said).lower() if isinstance(said, bool) else str(said))
+    def _after_dates(self, at: int, columns: list[dict[str, Any]], fields: dict[str, Any]) -> int:
+        """Return a moment that is not before the evening of any past date in an entry."""
+        for column in columns:
+            value = fields[column["name"]]
+            if column["type"] == "date" and value:
+                evening = self.builder.moment(value, bare=time(20))
+                if evening < self.builder.start:
+                    at = max(at, evening)
+        return at
 
-    def _drawn(self, said: dict[str, Any]) -> list[list[Any]]:
-        """Return rows for each time that a series took place; lists are chosen from, {day} is the date."""
-        found = []
-        for drawn in said.get("drawn", []):
+    def _value(self, column: dict[str, Any], value: Any) -> Any:
+        if value is None or value == "":
+            return typed.blank(column)
+        if isinstance(value, list):
+            value = ", ".join(map(str, value))
+        return typed.parse(column, str(value).lower() if isinstance(value, bool) else str(value))
+
+    def _drawn(self, seed: dict[str, Any]) -> list[list[Any]]:
+        """Return some rows for each time that a series took place.
+
+        A value is chosen from a list, or a text in which {day} is the date.
+        """
+        rows = []
+        for drawn in seed.get("drawn", []):
             for start in held(self.builder, *drawn["series"]):
                 day = local(start, self.builder.zone).date()
-                chance = self.builder.chance("notion", said["key"], day)
+                chance = self.builder.chance("notion", seed["key"], day)
                 for _ in range(chance.randrange(1, drawn.get("most", 3) + 1)):
-                    values = [
-                        chance.choice(v)
-                        if isinstance(v, list)
-                        else str(v).replace("{day}", day.isoformat())
-                        for v in drawn["values"]
-                    ]
-                    found.append([*values, {"at": iso(start + 3 * HOUR)}])
-        return found
+                    row: list[Any] = []
+                    for value in drawn["values"]:
+                        if isinstance(value, list):
+                            row.append(chance.choice(value))
+                        else:
+                            row.append(str(value).replace("{day}", day.isoformat()))
+                    rows.append([*row, {"at": iso(start + 3 * HOUR)}])
+        return rows
 
 
 class Confluence(Wiki):
@@ -314,128 +312,132 @@ class Confluence(Wiki):
             "job_role": seeds["role"],
         }
         builder.add(self.since, "confluence_profile", id=builder.id("cfu", "me"), **profile)
-        for number, (key, said) in enumerate(seeds["spaces"].items()):
+        for number, (key, seed) in enumerate(seeds["spaces"].items()):
             at = self.since + number * HOUR
-            row = {k: said[k] for k in ("name", "description", "type", "permission")}
-            home = self.id(said["home"]) if said.get("home") else None
+            row = {k: seed[k] for k in ("name", "description", "type", "permission")}
             builder.add(
                 at,
                 "confluence_spaces",
                 id=builder.id("cfs", key),
-                homepage_id=home,
+                homepage_id=self.id(seed["home"]) if seed.get("home") else None,
                 created_at=iso(at),
                 **row,
             )
-        homes = {key: said.get("home") for key, said in seeds["spaces"].items()}
-        for said in self.pages():
-            home = homes[said["space"]]
-            self._page(said, said.get("parent") or (home if home != said["key"] else None))
-        for number, said in enumerate(seeds.get("comments", [])):
-            at = self.at(said["at"])
-            body = _html(said["body"])
+        homes = {key: seed.get("home") for key, seed in seeds["spaces"].items()}
+        for seed in self.pages():
+            home = homes[seed["space"]]
+            self._page(seed, seed.get("parent") or (home if home != seed["key"] else None))
+        for number, seed in enumerate(seeds.get("comments", [])):
+            at = self.at(seed["at"])
+            body = _html(seed["body"])
             row = {
-                "content_id": self.id(said["page"]),
+                "content_id": self.id(seed["page"]),
                 "body": body,
                 "text": plain(body),
                 "created_at": iso(at),
-                "created_by": self.name(said.get("by")),
+                "created_by": self.name(seed.get("by")),
             }
             builder.add(at, "confluence_comments", id=builder.id("cfc", str(number)), **row)
 
-    def _page(self, said: dict[str, Any], above: str | None) -> None:
+    def _page(self, seed: dict[str, Any], above: str | None) -> None:
         builder = self.builder
-        at = self.at(said["at"])
-        made = self.id(said["key"])
-        body = _html(said["body"]) if "body" in said else _list(said.get("lines", []))
-        author = self.name(said.get("by"))
-        kind = said.get("type", "page")
-        row = {
-            "space_id": builder.id("cfs", said["space"]),
-            "type": kind,
-            "parent_id": self.id(above) if above and kind == "page" else None,
-        }
-        stamps = {
-            "created_at": iso(at),
-            "created_by": author,
-            "updated_at": iso(at),
-            "edited_by": author,
-        }
-        row |= {
-            "title": said["title"],
-            "body": body,
-            "labels": sorted(said.get("labels", [])),
-            "restricted": said.get("restricted", False),
-        }
+        at = self.at(seed["at"])
+        content = self.id(seed["key"])
+        body = _html(seed["body"]) if "body" in seed else _list(seed.get("lines", []))
+        kind = seed.get("type", "page")
         builder.add(
-            at, "confluence_content", id=made, version_number=1, text=plain(body), **row, **stamps
+            at,
+            "confluence_content",
+            id=content,
+            version_number=1,
+            text=plain(body),
+            space_id=builder.id("cfs", seed["space"]),
+            type=kind,
+            parent_id=self.id(above) if above and kind == "page" else None,
+            title=seed["title"],
+            body=body,
+            labels=sorted(seed.get("labels", [])),
+            restricted=seed.get("restricted", False),
+            **self.stamps(at, seed.get("by")),
         )
-        now: dict[str, Any] = {"number": 1, "title": said["title"], "body": body, "message": None}
-        now |= {"edited_at": iso(at), "edited_by": author}
-        for edit in sorted(said.get("edits", []), key=lambda e: self.at(e["at"])):
-            when = max(self.at(edit["at"]), at)
-            old = {"id": builder.id("cfv", f"{said['key']}-{now['number']}"), "content_id": made}
-            builder.add(when, "confluence_versions", **old, **now)
+        self._edits(seed, content, body, at)
+        for number, (person, permission) in enumerate(seed.get("access", {}).items()):
+            granted_at = min(at + (1 + number) * HOUR, builder.start)
+            email = builder.person["emails"]["work"] if person == "me" else self.email(person)
+            builder.add(
+                granted_at,
+                "confluence_access",
+                id=builder.id("cfa", f"{seed['key']}-{person}"),
+                content_id=content,
+                email=email,
+                permission=permission,
+                granted_at=iso(granted_at),
+            )
+        if seed.get("trashed"):
+            trashed_at = self.at(seed["trashed"])
+            builder.change(trashed_at, "confluence_content", content, trashed_at=iso(trashed_at))
+
+    def _edits(self, seed: dict[str, Any], content: str, body: str, at: int) -> None:
+        """Write the edits of content that was published at a moment, with the older versions."""
+        version: dict[str, Any] = {
+            "number": 1,
+            "title": seed["title"],
+            "body": body,
+            "message": None,
+            "edited_at": iso(at),
+            "edited_by": self.name(seed.get("by")),
+        }
+        for edit in sorted(seed.get("edits", []), key=lambda e: self.at(e["at"])):
+            edited_at = max(self.at(edit["at"]), at)
+            version_id = self.builder.id("cfv", f"{seed['key']}-{version['number']}")
+            self.builder.add(
+                edited_at, "confluence_versions", id=version_id, content_id=content, **version
+            )
             body = _html(edit["body"]) if "body" in edit else body + _html(edit["add"])
-            now = {
-                "number": now["number"] + 1,
-                "title": edit.get("title", now["title"]),
+            version = {
+                "number": version["number"] + 1,
+                "title": edit.get("title", version["title"]),
                 "body": body,
                 "message": edit.get("message"),
+                "edited_at": iso(edited_at),
+                "edited_by": self.name(edit.get("by")),
             }
-            now |= {"edited_at": iso(when), "edited_by": self.name(edit.get("by"))}
-            changes = {
-                "version_number": now["number"],
-                "version_message": now["message"],
-                "title": now["title"],
-                "body": body,
-            }
-            builder.change(
-                when,
+            self.builder.change(
+                edited_at,
                 "confluence_content",
-                made,
+                content,
                 text=plain(body),
-                updated_at=iso(when),
-                edited_by=now["edited_by"],
-                **changes,
+                updated_at=version["edited_at"],
+                edited_by=version["edited_by"],
+                version_number=version["number"],
+                version_message=version["message"],
+                title=version["title"],
+                body=body,
             )
-        for number, (person, permission) in enumerate(said.get("access", {}).items()):
-            when = min(at + (1 + number) * HOUR, builder.start)
-            email = builder.person["emails"]["work"] if person == "me" else self.email(person)
-            granted = {
-                "content_id": made,
-                "email": email,
-                "permission": permission,
-                "granted_at": iso(when),
-            }
-            builder.add(
-                when,
-                "confluence_access",
-                id=builder.id("cfa", f"{said['key']}-{person}"),
-                **granted,
-            )
-        if said.get("trashed"):
-            when = self.at(said["trashed"])
-            builder.change(when, "confluence_content", made, trashed_at=iso(when))
 
 
 def _html(text: str) -> str:
-    """Return plain text as XHTML: a line is a paragraph, `# ` a heading, `- ` an item; text that begins with a tag stays."""
+    """Return plain text as XHTML; text that begins with a tag stays.
+
+    A line is a paragraph, a line that begins with `# ` a heading, with `- ` an item.
+    """
     text = text.strip()
     if text.startswith("<"):
         return text
-    made = []
+    blocks = []
     items = []
+    # The empty line at the end closes a list.
     for line in [*text.replace("&", "&amp;").replace("<", "&lt;").split("\n"), ""]:
         line = line.strip()
         if line.startswith("- "):
             items.append(f"<li>{line[2:]}</li>")
             continue
         if items:
-            made.append(f"<ul>{''.join(items)}</ul>")
+            blocks.append(f"<ul>{''.join(items)}</ul>")
             items = []
         if line:
-            made.append(f"<h2>{line[2:]}</h2>" if line.startswith("# ") else f"<p>{line}</p>")
-    return "".join(made)
+            blocks.append(f"<h2>{line[2:]}</h2>" if line.startswith("# ") else f"<p>{line}</p>")
+    return "".join(blocks)
 
 
 def _list(lines: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -23,7 +23,8 @@ TABLES = {
         "id:str calendar_id:str email:str role:str granted_at:str", index=("calendar_id",)
     ),
     "google_calendar_slots": Table(
-        "id:str calendar_id:str title:str description:str location:str start_at:str end_at:str event_id:str? created_at:str",
+        "id:str calendar_id:str title:str description:str location:str start_at:str "
+        "end_at:str event_id:str? created_at:str",
         index=("calendar_id",),
     ),
     "google_calendar_hours": Table("id:str days:list start_time:str end_time:str"),
@@ -56,10 +57,9 @@ Clock = Annotated[
     str,
     Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="Local time as HH:MM, 24 hours."),
 ]
-
-
 POPUP = [{"method": "popup", "minutes_before": 30}]
 """Reminders of an event for which none are given."""
+_MEET_LETTERS = "abcdefghijkmnopqrstuvwxyz"
 
 
 def primary() -> str:
@@ -78,53 +78,61 @@ def calendar_json(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def absence(svc: Service) -> tuple[int, int] | None:
-    """Return first and last moment of the out of office that is set, over or not."""
+class Absence(NamedTuple):
+    """The span of an out of office in epoch seconds."""
+
+    start: int
+    end: int
+
+    def touches(self, first: int, last: int) -> bool:
+        """Return whether a span lies partly in it."""
+        return rules.overlap(first, last, self.start, self.end)
+
+
+def absence(svc: Service) -> Absence | None:
+    """Return the out of office that is set, over or not."""
     rows = svc.db.rows("google_calendar_absence")
     if not rows:
         return None
     where = rules.zone(svc, WORDS)
-    return rules.epoch(rows[0]["start_date"], where), rules.day_after(rows[0]["end_date"], where)
+    start = rules.epoch(rows[0]["start_date"], where)
+    return Absence(start, rules.day_after(rows[0]["end_date"], where))
 
 
 def my_response(svc: Service, row: dict[str, Any]) -> str | None:
-    """Return the account's answer; while it is out of office, an invitation without one is declined."""
+    """Return the account's answer.
+
+    While it is out of office, an invitation that it has not answered is declined.
+    """
     answer = _busy.my_answer(svc, WORDS, row)
+    if answer != "needsAction":
+        return answer
     away = absence(svc)
-    out = (
-        away is not None
-        and parse_time(row["start_at"]) < away[1]
-        and parse_time(row["end_at"]) > away[0]
-    )
-    return "declined" if answer == "needsAction" and out else answer
+    if away is None or not away.touches(parse_time(row["start_at"]), parse_time(row["end_at"])):
+        return answer
+    return "declined"
 
 
 def shown_time(svc: Service, row: dict[str, Any], column: str) -> str:
     """Return a start or end: a date for whole days, else UTC."""
-    return (
-        local(parse_time(row[column]), rules.zone(svc, WORDS)).date().isoformat()
-        if row["all_day"]
-        else row[column]
-    )
+    if not row["all_day"]:
+        return row[column]
+    return local(parse_time(row[column]), rules.zone(svc, WORDS)).date().isoformat()
 
 
-def _meet(event_id: str) -> str:
-    letters = "".join(
-        "abcdefghijkmnopqrstuvwxyz"[int((d + 1) * 12.49)]
-        for key in (0, 1)
-        for d in draws("meet", event_id, key)[:5]
-    )
+def _meet_link(event_id: str) -> str:
+    drawn = [*draws("meet", event_id, 0)[:5], *draws("meet", event_id, 1)[:5]]
+    letters = "".join(_MEET_LETTERS[int((d + 1) * 12.49)] for d in drawn)
     return f"https://meet.google.com/{letters[:3]}-{letters[3:7]}-{letters[7:]}"
 
 
 def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an event, a series or an occurrence for the agent."""
     answer = my_response(svc, row)
-    state = (
-        "cancelled"
-        if row["cancelled_at"]
-        else ("tentative" if answer == "tentative" else "confirmed")
-    )
+    if row["cancelled_at"]:
+        state = "cancelled"
+    else:
+        state = "tentative" if answer == "tentative" else "confirmed"
     guests = []
     for guest in row["attendees"]:
         mine = rules.is_me(svc, WORDS, guest["email"])
@@ -149,7 +157,7 @@ def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "recurring_event_id": row["series_id"],
         "original_start_time": row["original_at"],
         "reminders": row["reminders"],
-        "meet_link": _meet(row["series_id"] or row["id"]) if row["online"] else None,
+        "meet_link": _meet_link(row["series_id"] or row["id"]) if row["online"] else None,
         "created_at": row["created_at"],
         "updated_at": row["updated_at"],
     }
@@ -157,16 +165,17 @@ def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def made_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an event that was made or changed, and what else is in its time."""
-    clash = [
-        {
-            "event_id": o["id"],
-            "title": o["title"],
-            "start_time": o["start_at"],
-            "end_time": o["end_at"],
-        }
-        for o in _busy.conflicts(svc, WORDS, row)
-    ]
-    return event_json(svc, row) | {"conflicts": clash}
+    conflicts = [_conflict_json(other) for other in _busy.conflicts(svc, WORDS, row)]
+    return event_json(svc, row) | {"conflicts": conflicts}
+
+
+def _conflict_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "event_id": row["id"],
+        "title": row["title"],
+        "start_time": row["start_at"],
+        "end_time": row["end_at"],
+    }
 
 
 def in_a_year(begin: int) -> int:

@@ -10,21 +10,35 @@ from typing import Any
 from servers.calendar._recurrence import DAYS
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAY_STARTS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = r"(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?"
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
-_SPAN = rf"(?:\b(?:to|until|till|through)|[-–—])\s*(?:{_WEEKDAY}\b|{_MONTH}\s*[0-9]|[0-9]{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}|[0-9]{{4}}-[0-9])"
+_NUMBER = r"([0-9]{1,2})(?:st|nd|rd|th)?"
+# A second day after the first, as in "Mar 3 to Mar 5".
+_SPAN = (
+    r"(?:\b(?:to|until|till|through)|[-–—])\s*"
+    rf"(?:{_WEEKDAY}\b|{_MONTH}\s*[0-9]|{_NUMBER}\s+{_MONTH}|[0-9]{{4}}-[0-9])"
+)
+# What may be an hour after "at" or "from", and what is one without.
 _CLOCK = r"(?:([0-9]{1,2})(?:[:.]([0-9]{2}))?\s*([ap]\.?m\b\.?)?|(noon|midnight))"
-_SURE = r"(?:([0-9]{1,2}):([0-9]{2})\s*([ap]\.?m\b\.?)?|([0-9]{1,2})\s*([ap]\.?m\b\.?)|(noon|midnight)\b)"
+_SURE_CLOCK = (
+    r"(?:([0-9]{1,2}):([0-9]{2})\s*([ap]\.?m\b\.?)?"
+    r"|([0-9]{1,2})\s*([ap]\.?m\b\.?)|(noon|midnight)\b)"
+)
+_ON_WEEKDAY = rf"(?:on )?(?:{_WEEKDAY},? )?"
+_YEAR = r"(?:,? ([0-9]{4}))?"
+_UNITS = {"day": "daily", "week": "weekly", "month": "monthly", "year": "yearly"}
+_EDGES = " ,;-"
 
 
 @dataclass
 class Quick:
-    """What a line says; `clock` and `minutes` are None for a whole day. Raises `ValueError` in plain words where it cannot be read."""
+    """What a line says."""
 
     title: str
     day: date
     clock: time | None
+    """None for a whole day, for which `minutes` says nothing."""
     minutes: int
     location: str = ""
     rule: dict[str, Any] | None = field(default=None)
@@ -36,14 +50,18 @@ class _Line:
 
     def take(self, pattern: str) -> re.Match[str] | None:
         """Cut the first match out of the line."""
-        found = re.search(r"(?<!\w)" + pattern + r"(?!\w)", self.text, re.IGNORECASE | re.ASCII)
-        if found:
-            self.text = f"{self.text[: found.start()]} {self.text[found.end() :]}"
-        return found
+        match = re.search(r"(?<!\w)" + pattern + r"(?!\w)", self.text, re.IGNORECASE | re.ASCII)
+        if match:
+            self.text = f"{self.text[: match.start()]} {self.text[match.end() :]}"
+        return match
 
 
 def read(text: str, now: datetime) -> Quick:
-    """Return what a line says, seen from a local moment. Raises `ValueError`."""
+    """Return what a line says, seen from a local moment.
+
+    Raises `ValueError` in plain words where it cannot be read. The order matters: each step cuts
+    what it understood out of the line.
+    """
     line = _Line(" ".join(text.split()))
     rule = _every(line)
     day = _day(line, now.date())
@@ -54,11 +72,7 @@ def read(text: str, now: datetime) -> Quick:
     if day is None and clock is None and rule is None:
         raise ValueError("no day and no hour")
     if day is None:
-        day = now.date() + timedelta(
-            days=int(clock is not None and clock <= now.time() and rule is None)
-        )
-        if rule and rule.get("by_day"):
-            day += timedelta(days=min((DAYS.index(d) - day.weekday()) % 7 for d in rule["by_day"]))
+        day = _first_day(now, clock, rule)
     minutes = 60
     if length:
         minutes = int(float(length[1]) * (60 if length[2].lower().startswith("h") else 1))
@@ -66,20 +80,33 @@ def read(text: str, now: datetime) -> Quick:
         minutes = (end.hour * 60 + end.minute - clock.hour * 60 - clock.minute) % 1440
     if minutes == 0:
         raise ValueError("a length of nothing")
-    rest = line.text
-    place = re.search(r"(?:^|\s)(?:at|@)\s+(\S.*)$", rest)
+    title = line.text
+    location = ""
+    place = re.search(r"(?:^|\s)(?:at|@)\s+(\S.*)$", title)
     if place:
-        rest = rest[: place.start()]
-    title = re.sub(
-        r"(?:\s+(?:on|at|from|the|by))+$",
-        "",
-        " ".join(rest.split()).strip(" ,;-"),
-        flags=re.IGNORECASE,
-    ).strip(" ,;-")
-    where = " ".join(place[1].split()).strip(" ,;-") if place else ""
+        title = title[: place.start()]
+        location = _tidy(place[1])
+    # What was cut out may leave a preposition behind, as in "Lunch on".
+    title = re.sub(r"(?:\s+(?:on|at|from|the|by))+$", "", _tidy(title), flags=re.IGNORECASE)
+    title = title.strip(_EDGES)
     if not title:
         raise ValueError("no title beside the time")
-    return Quick(title[:200], day, clock, minutes, where[:200], rule)
+    return Quick(title[:200], day, clock, minutes, location[:200], rule)
+
+
+def _tidy(text: str) -> str:
+    return " ".join(text.split()).strip(_EDGES)
+
+
+def _first_day(now: datetime, clock: time | None, rule: dict[str, Any] | None) -> date:
+    """Return the day of a line that names none: today, tomorrow, or the first that fits a rule."""
+    day = now.date()
+    if rule is None:
+        is_past = clock is not None and clock <= now.time()
+        return day + timedelta(days=1) if is_past else day
+    if rule.get("by_day"):
+        day += timedelta(days=min((DAYS.index(d) - day.weekday()) % 7 for d in rule["by_day"]))
+    return day
 
 
 def _every(line: _Line) -> dict[str, Any] | None:
@@ -87,96 +114,98 @@ def _every(line: _Line) -> dict[str, Any] | None:
         return {"freq": "weekly", "by_day": list(DAYS[:5])}
     weekday = line.take(rf"every (other )?({_WEEKDAY}(?:(?:, ?| and |, ?and ){_WEEKDAY})*)")
     if weekday:
-        said = {d[:2].upper() for d in re.findall(_WEEKDAY, weekday[2], re.IGNORECASE)}
-        rule: dict[str, Any] = {"freq": "weekly", "by_day": [d for d in DAYS if d in said]}
+        named = {d[:2].upper() for d in re.findall(_WEEKDAY, weekday[2], re.IGNORECASE)}
+        rule: dict[str, Any] = {"freq": "weekly", "by_day": [d for d in DAYS if d in named]}
         return rule | ({"interval": 2} if weekday[1] else {})
     unit = line.take(r"every (other )?(day|week|month|year)")
     if not unit:
         return None
-    freq = {"day": "daily", "week": "weekly", "month": "monthly", "year": "yearly"}[unit[2].lower()]
-    return {"freq": freq} | ({"interval": 2} if unit[1] else {})
+    return {"freq": _UNITS[unit[2].lower()]} | ({"interval": 2} if unit[1] else {})
 
 
 def _day(line: _Line, today: date) -> date | None:
-    found = line.take(r"(?:on )?([0-9]{4})-([0-9]{2})-([0-9]{2})")
-    if found:
-        return _real(int(found[1]), int(found[2]), int(found[3]))
-    found = line.take(
-        rf"(?:on )?(?:{_WEEKDAY},? )?(?:the )?([0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? ([0-9]{{4}}))?"
-    )
-    if found:
-        return _month_day(today, found[3], found[2], found[4])
-    found = line.take(
-        rf"(?:on )?(?:{_WEEKDAY},? )?{_MONTH} ([0-9]{{1,2}})(?:st|nd|rd|th)?(?:,? ([0-9]{{4}}))?"
-    )
-    if found:
-        return _month_day(today, found[2], found[3], found[4])
-    found = line.take(r"(?:on )?([0-9]{1,2})/([0-9]{1,2})(?:/(20[0-9]{2}))?")
-    if found and 1 <= int(found[1]) <= 12:
-        return _month_day(today, _MONTHS[int(found[1]) - 1], found[2], found[3])
-    if found:
-        raise ValueError(f"{found[0].strip()} is no month/day")
-    found = line.take(r"in ([0-9]{1,3}) (day|week)s?")
-    if found:
-        return today + timedelta(days=int(found[1]) * (7 if found[2].lower() == "week" else 1))
-    found = line.take(r"(today|tonight|this evening|tomorrow)")
-    if found:
-        return today + timedelta(days=int(found[1].lower() == "tomorrow"))
-    found = line.take(rf"(?:on )?(?:this )?(next )?{_WEEKDAY}")
-    if found:
-        weekday = next(
-            n for n, name in enumerate(_WEEKDAYS) if name.startswith(found[2][:3].lower())
-        )
-        if found[1]:
+    """Return the day that a line names, or None."""
+    return _calendar_date(line, today) or _relative_day(line, today)
+
+
+def _calendar_date(line: _Line, today: date) -> date | None:
+    """Return a date such as 2026-03-20, 20 March 2026, Mar 20 or 3/20; without a year, the next."""
+    match = line.take(r"(?:on )?([0-9]{4})-([0-9]{2})-([0-9]{2})")
+    if match:
+        return _real(int(match[1]), int(match[2]), int(match[3]))
+    match = line.take(rf"{_ON_WEEKDAY}(?:the )?{_NUMBER}(?: of)? {_MONTH}{_YEAR}")
+    if match:
+        return _month_day(today, match[3], match[2], match[4])
+    match = line.take(rf"{_ON_WEEKDAY}{_MONTH} {_NUMBER}{_YEAR}")
+    if match:
+        return _month_day(today, match[2], match[3], match[4])
+    match = line.take(r"(?:on )?([0-9]{1,2})/([0-9]{1,2})(?:/(20[0-9]{2}))?")
+    if match is None:
+        return None
+    if not 1 <= int(match[1]) <= 12:
+        raise ValueError(f"{match[0].strip()} is no month/day")
+    return _month_day(today, _MONTHS[int(match[1]) - 1], match[2], match[3])
+
+
+def _relative_day(line: _Line, today: date) -> date | None:
+    """Return a day such as in 3 days, tomorrow, next Friday or on the 20th."""
+    match = line.take(r"in ([0-9]{1,3}) (day|week)s?")
+    if match:
+        return today + timedelta(days=int(match[1]) * (7 if match[2].lower() == "week" else 1))
+    match = line.take(r"(today|tonight|this evening|tomorrow)")
+    if match:
+        return today + timedelta(days=1) if match[1].lower() == "tomorrow" else today
+    match = line.take(rf"(?:on )?(?:this )?(next )?{_WEEKDAY}")
+    if match:
+        weekday = _WEEKDAY_STARTS.index(match[2][:3].lower())
+        if match[1]:
             return today + timedelta(days=7 - today.weekday() + weekday)
         return today + timedelta(days=(weekday - today.weekday()) % 7)
-    found = line.take(r"on the ([0-9]{1,2})(?:st|nd|rd|th)")
-    return _next_day(today, int(found[1])) if found else None
+    match = line.take(r"on the ([0-9]{1,2})(?:st|nd|rd|th)")
+    return _next_day(today, int(match[1])) if match else None
 
 
 def _month_day(today: date, month: str, day: str, year: str | None) -> date:
     number = _MONTHS.index(month[:3].lower()) + 1
     if year:
         return _real(int(year), number, int(day))
-    made = _real(today.year, number, int(day))
-    return made if made >= today else _real(today.year + 1, number, int(day))
+    this_year = _real(today.year, number, int(day))
+    return this_year if this_year >= today else _real(today.year + 1, number, int(day))
 
 
 def _next_day(today: date, number: int) -> date:
     """Return the next day of that number, of this month or of one that has it."""
-    found = next(
-        (d for d in (today + timedelta(days=n) for n in range(62)) if d.day == number), None
-    )
-    if found is None:
-        raise ValueError(f"no month has a day {number}")
-    return found
+    for ahead in range(62):
+        day = today + timedelta(days=ahead)
+        if day.day == number:
+            return day
+    raise ValueError(f"no month has a day {number}")
 
 
 def _real(year: int, month: int, day: int) -> date:
-    try:
-        made = date(year, month, day)
-    except ValueError:
-        made = None
-    if made is None or not 1900 <= year < 2200:
-        raise ValueError(f"{year}-{month:02d}-{day:02d} is no date")
-    return made
+    if 1900 <= year < 2200:
+        try:
+            return date(year, month, day)
+        except ValueError:
+            pass
+    raise ValueError(f"{year}-{month:02d}-{day:02d} is no date")
 
 
 def _hours(line: _Line) -> tuple[time | None, time | None]:
+    """Return the hours at which it begins and ends, as far as the line has them."""
     span = line.take(rf"(?:at |from )?{_CLOCK}\s*(?:-|–|—|to|till|until)\s*{_CLOCK}")
     if span:
-        half = span[3] or (
-            span[7]
-            if not span[2] and span[1] and span[5] and int(span[1]) <= int(span[5])
-            else None
-        )
-        return _clock(span[1], span[2], half, span[4]), _clock(span[5], span[6], span[7], span[8])
-    found = line.take(rf"(?:at |from |@ ?){_CLOCK}")
-    if found:
-        return _clock(*found.groups()), None
-    found = line.take(_SURE)
-    if found:
-        return _clock(found[1] or found[4], found[2], found[3] or found[5], found[6]), None
+        hour, minute, half, word, end_hour, end_minute, end_half, end_word = span.groups()
+        if not half and not minute and hour and end_hour and int(hour) <= int(end_hour):
+            half = end_half  # 2-3pm begins at 2 pm, but 11-1pm at 11.
+        begin = _clock(hour, minute, half, word)
+        return begin, _clock(end_hour, end_minute, end_half, end_word)
+    match = line.take(rf"(?:at |from |@ ?){_CLOCK}")
+    if match:
+        return _clock(*match.groups()), None
+    match = line.take(_SURE_CLOCK)
+    if match:
+        return _clock(match[1] or match[4], match[2], match[3] or match[5], match[6]), None
     return None, None
 
 
@@ -187,7 +216,9 @@ def _clock(hour: str | None, minute: str | None, half: str | None, word: str | N
     if half:
         if not 1 <= number <= 12:
             raise ValueError(f"{hour} {half} is no hour")
-        number = number % 12 + 12 * half.lower().startswith("p")
+        number = number % 12
+        if half.lower().startswith("p"):
+            number += 12
     if number > 23 or int(minute or 0) > 59:
         raise ValueError(f"{hour}:{minute or '00'} is no time of day")
     return time(number, int(minute or 0))

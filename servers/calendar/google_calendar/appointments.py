@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.calendar import _busy
+from servers.calendar import _edit as edit
 from servers.calendar import _rules as rules
 from servers.calendar._rules import Text, Title, When, Where
 from servers.calendar.google_calendar._model import (
@@ -57,16 +58,15 @@ class Appointments(Service):
         location: Where | None = None,
     ) -> dict[str, Any]:
         """Offer a span of time to come as slots of equal length, at most 48; a rest too short for a slot is left out."""
-        where = rules.calendar(self, WORDS, calendar_id, "writer")
-        start, end = rules.span(self, WORDS, start_time, end_time, False)
+        calendar = rules.calendar(self, WORDS, calendar_id, "writer")
+        start, end = edit.span(self, WORDS, start_time, end_time, False)
         step = slot_duration_minutes * 60
         begins = range(parse_time(start), parse_time(end) - step + 1, step)
         if not 1 <= len(begins) <= 48:
-            hint = "Choose a span that holds between 1 and 48 slots."
             self.fail(
                 "INVALID_SLOT_COUNT",
                 f"The span holds {len(begins)} slots of {slot_duration_minutes} minutes.",
-                hint,
+                "Choose a span that holds between 1 and 48 slots.",
             )
         if begins[0] <= self.now:
             self.fail(
@@ -74,19 +74,20 @@ class Appointments(Service):
                 f"The first slot would begin at {start}, which is past.",
                 "Offer time to come.",
             )
-        text = {"title": title, "description": description or "", "location": location or ""}
-        made = []
+        slots = []
         for begin in begins:
-            row = {
+            slot = {
                 "id": self.new_id("gsl"),
-                "calendar_id": where["id"],
+                "calendar_id": calendar["id"],
                 "start_at": iso(begin),
                 "end_at": iso(begin + step),
+                "title": title,
+                "description": description or "",
+                "location": location or "",
+                "created_at": self.time,
             }
-            made.append(
-                self.db.insert("google_calendar_slots", row | text | {"created_at": self.time})
-            )
-        return {"calendar_id": where["id"], "slots": [self._slot(r) for r in made]}
+            slots.append(self.db.insert("google_calendar_slots", slot))
+        return {"calendar_id": calendar["id"], "slots": [self._slot_json(r) for r in slots]}
 
     @reads(example={"calendar_id": seeded("gcl", "studio")})
     def list_appointment_slots(
@@ -99,19 +100,20 @@ class Appointments(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return a calendar's slots that can still be booked, by start: slot_id, title, start_time, end_time, location, status."""
-        where = rules.calendar(self, WORDS, calendar_id)
+        calendar = rules.calendar(self, WORDS, calendar_id)
         first, last = rules.bounds(self, WORDS, time_min, time_max, in_a_year)
-        span = ("calendar_id=? AND start_at<? AND end_at>?", where["id"], iso(last), iso(first))
-        shown = [
-            self._slot(r)
-            for r in self.db.rows("google_calendar_slots", *span, order="start_at, id")
-        ]
-        return page(
-            [s for s in shown if include_unavailable or s["status"] == "open"],
-            "slots",
-            limit,
-            cursor,
+        rows = self.db.rows(
+            "google_calendar_slots",
+            "calendar_id=? AND start_at<? AND end_at>?",
+            calendar["id"],
+            iso(last),
+            iso(first),
+            order="start_at, id",
         )
+        slots = [self._slot_json(row) for row in rows]
+        if not include_unavailable:
+            slots = [slot for slot in slots if slot["status"] == "open"]
+        return page(slots, "slots", limit, cursor)
 
     @writes(
         example={
@@ -132,55 +134,52 @@ class Appointments(Service):
                 "Take a slot_id from list_appointment_slots.",
                 slot_id=slot_id,
             )
-        where = rules.calendar(self, WORDS, row["calendar_id"])
-        state = self._slot(row)["status"]
+        calendar = rules.calendar(self, WORDS, row["calendar_id"])
+        state = self._state(row)
         if state != "open":
-            hint = "Choose an open slot from list_appointment_slots."
             self.fail(
                 "SLOT_UNAVAILABLE",
                 f"The slot at {row['start_at']} is {state}.",
-                hint,
+                "Choose an open slot from list_appointment_slots.",
                 slot_id=slot_id,
                 status=state,
             )
-        guest = rules.invite(self, [(attendee_email, attendee_name)])[0] | {"response": "accepted"}
+        guest = edit.invite(self, [(attendee_email, attendee_name)])[0] | {"response": "accepted"}
         columns = {k: row[k] for k in ("title", "description", "location", "start_at", "end_at")}
-        event = rules.new(self, WORDS, where, attendees=[guest], reminders=POPUP, **columns)
+        event = edit.new(self, WORDS, calendar, attendees=[guest], reminders=POPUP, **columns)
         self.db.update("google_calendar_slots", slot_id, event_id=event["id"])
         return made_json(self, event) | {"slot_id": slot_id}
 
-    def _slot(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _slot_json(self, row: dict[str, Any]) -> dict[str, Any]:
         state = self._state(row)
-        shown = {
+        return {
             "slot_id": row["id"],
             "calendar_id": row["calendar_id"],
             "title": row["title"],
             "description": row["description"],
-        }
-        times = {
             "location": row["location"],
             "start_time": row["start_at"],
             "end_time": row["end_at"],
+            "status": state,
+            "event_id": row["event_id"] if state == "booked" else None,
         }
-        return (
-            shown
-            | times
-            | {"status": state, "event_id": row["event_id"] if state == "booked" else None}
-        )
+
+    def _is_booked(self, row: dict[str, Any]) -> bool:
+        """Return whether a slot's event still takes it: it was neither cancelled nor moved."""
+        event = self.db.get("google_calendar_events", row["event_id"]) if row["event_id"] else None
+        if event is None or event["cancelled_at"] is not None:
+            return False
+        return event["start_at"] == row["start_at"]
 
     def _state(self, row: dict[str, Any]) -> str:
         """Return open, booked, blocked (other events or an absence take the time) or past."""
-        event = self.db.get("google_calendar_events", row["event_id"]) if row["event_id"] else None
-        if (
-            event is not None
-            and event["cancelled_at"] is None
-            and event["start_at"] == row["start_at"]
-        ):
+        if self._is_booked(row):
             return "booked"
         first = parse_time(row["start_at"])
         last = parse_time(row["end_at"])
         if first <= self.now:
             return "past"
         away = absence(self)
-        out = away is not None and first < away[1] and last > away[0]
-        return "blocked" if out or _busy.busy(self, WORDS, first, last) else "open"
+        if away is not None and away.touches(first, last):
+            return "blocked"
+        return "blocked" if _busy.busy(self, WORDS, first, last) else "open"

@@ -20,7 +20,10 @@ Name = Annotated[
 Role = Annotated[
     Literal["reader", "writer", "owner"],
     Field(
-        description="reader sees events, writer also changes them, owner also shares and deletes the calendar."
+        description=(
+            "reader sees events, writer also changes them, "
+            "owner also shares and deletes the calendar."
+        )
     ),
 ]
 TRIPS = Setup("create_calendar", {"name": "Trips"}, "made")
@@ -62,20 +65,19 @@ class Calendars(Service):
         """Delete a secondary calendar that you own, with all its events and appointment slots. The primary calendar cannot be deleted."""
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         if row["is_primary"]:
-            hint = "Delete its events with delete_event, or choose a secondary calendar from list_calendars."
             self.fail(
                 "CANNOT_DELETE_PRIMARY",
                 f"'{row['name']}' is the primary calendar.",
-                hint,
+                "Delete its events with delete_event, "
+                "or choose a secondary calendar from list_calendars.",
                 calendar_id=row["id"],
             )
-        gone = 0
+        events = self.db.rows("google_calendar_events", "calendar_id=?", row["id"])
         for table in ("google_calendar_acl", "google_calendar_slots", "google_calendar_events"):
             for item in self.db.rows(table, "calendar_id=?", row["id"]):
-                gone += table == "google_calendar_events"
                 self.db.delete(table, item["id"])
         self.db.delete("google_calendar_calendars", row["id"])
-        return {"calendar_id": row["id"], "status": "deleted", "deleted_events": gone}
+        return {"calendar_id": row["id"], "status": "deleted", "deleted_events": len(events)}
 
     @writes(example=FAMILY.args, idempotent=True)
     def share_calendar(
@@ -93,14 +95,14 @@ class Calendars(Service):
             )
         earlier = next((r for r in self._acl(row["id"]) if r["email"] == address), None)
         if earlier is None:
-            made = {
+            rule = {
                 "id": self.new_id("gac"),
                 "calendar_id": row["id"],
                 "email": address,
                 "role": role,
                 "granted_at": self.time,
             }
-            self.db.insert("google_calendar_acl", made)
+            self.db.insert("google_calendar_acl", rule)
         elif earlier["role"] != role:
             self.db.update("google_calendar_acl", earlier["id"], role=role, granted_at=self.time)
         return {"calendar_id": row["id"], "email": address, "role": role, "status": "shared"}
@@ -111,12 +113,9 @@ class Calendars(Service):
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         known = {r["email"]: r["id"] for r in self._acl(row["id"])}
         if email.lower() not in known:
-            message = (
-                f"'{row['name']}' is not shared with {email}{did_you_mean(email.lower(), known)}"
-            )
             self.fail(
                 "ACL_RULE_NOT_FOUND",
-                message,
+                f"'{row['name']}' is not shared with {email}{did_you_mean(email.lower(), known)}",
                 "See get_calendar_acl.",
                 email=email,
                 calendar_id=row["id"],
@@ -130,9 +129,10 @@ class Calendars(Service):
     ) -> dict[str, Any]:
         """Return who has access to a calendar that you own, the owner first: email, role, granted_at."""
         row = rules.calendar(self, WORDS, calendar_id, "owner")
-        owner = {"email": row["owner"], "role": "owner", "granted_at": row["created_at"]}
-        others = [{k: r[k] for k in ("email", "role", "granted_at")} for r in self._acl(row["id"])]
-        return {"calendar_id": row["id"]} | page([owner, *others], "acl", limit, cursor)
+        people = [{"email": row["owner"], "role": "owner", "granted_at": row["created_at"]}]
+        for rule in self._acl(row["id"]):
+            people.append({k: rule[k] for k in ("email", "role", "granted_at")})
+        return {"calendar_id": row["id"]} | page(people, "acl", limit, cursor)
 
     def _acl(self, calendar_id: str) -> list[dict[str, Any]]:
         return self.db.rows(

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from servers.calendar import _edit as edit
 from servers.calendar import _rules as rules
 from servers.calendar._recurrence import Recurrence
-from servers.calendar._rules import Guests, Query, Reminders, Text, Title, When, Where
+from servers.calendar._rules import Guest, Guests, Query, Reminders, Text, Title, When, Where
 from servers.calendar.google_calendar import _quick_add
 from servers.calendar.google_calendar._model import (
     POPUP,
@@ -30,14 +31,18 @@ from servers.kit.zones import local, local_moment
 AllDay = Annotated[
     bool,
     Field(
-        description="Whole days: start_time and end_time are dates, the end being the day after the last."
+        description=(
+            "Whole days: start_time and end_time are dates, the end being the day after the last."
+        )
     ),
 ]
 Meet = Annotated[bool, Field(description="Add a Google Meet link.")]
 Repeat = Annotated[
     Recurrence,
     Field(
-        description="How the event repeats; start_time and end_time are those of the first occurrence."
+        description=(
+            "How the event repeats; start_time and end_time are those of the first occurrence."
+        )
     ),
 ]
 Stop = Annotated[bool, Field(description="true makes a series a single event again, its first.")]
@@ -53,7 +58,9 @@ From = Annotated[When, Field(description="Only what ends after this; from now on
 Until = Annotated[
     When,
     Field(
-        description="Only what begins before this; a year after time_min when left out, and no later."
+        description=(
+            "Only what begins before this; a year after time_min when left out, and no later."
+        )
     ),
 ]
 COFFEE = Setup(
@@ -68,6 +75,10 @@ COFFEE = Setup(
     },
     "made",
 )
+
+
+def _people(attendees: list[Guest]) -> list[tuple[str, str | None]]:
+    return [(a["email"], a.get("name")) for a in attendees]
 
 
 class Events(Service):
@@ -90,25 +101,25 @@ class Events(Service):
         transparency: Transparency = "opaque",
     ) -> dict[str, Any]:
         """Create an event or a series and invite its attendees. Returns the event with `conflicts`: what else takes up that time."""
-        where = rules.calendar(self, WORDS, calendar_id, "writer")
-        start, end = rules.span(self, WORDS, start_time, end_time, all_day)
-        made = rules.new(
+        calendar = rules.calendar(self, WORDS, calendar_id, "writer")
+        start, end = edit.span(self, WORDS, start_time, end_time, all_day)
+        event = edit.new(
             self,
             WORDS,
-            where,
+            calendar,
             title=title,
             start_at=start,
             end_at=end,
             all_day=all_day,
             description=description,
             location=location,
-            attendees=rules.invite(self, [(a["email"], a.get("name")) for a in attendees or ()]),
+            attendees=edit.invite(self, _people(attendees or [])),
             reminders=POPUP if reminders is None else reminders,
             recurrence=recurrence,
             online=generate_meet_link,
             show_as="free" if transparency == "transparent" else "busy",
         )
-        return made_json(self, made)
+        return made_json(self, event)
 
     @writes(
         example={"calendar_id": primary(), "text": "Lunch with Ana at Afuri on Friday 12:30-13:30"}
@@ -119,40 +130,36 @@ class Events(Service):
         Understood: dates (2026-03-20, 20 March, 3/20), weekdays, tomorrow, 'on the 20th', 'for 2 hours', 'every Tuesday', 'at <place>'.
         Without a length it lasts an hour, without an hour all day. Returns the event as it was understood.
         """
-        where = rules.calendar(self, WORDS, calendar_id, "writer")
+        calendar = rules.calendar(self, WORDS, calendar_id, "writer")
         zone = rules.zone(self, WORDS)
         try:
-            said = _quick_add.read(text, local(self.now, zone))
+            line = _quick_add.read(text, local(self.now, zone))
         except ValueError as wrong:
-            hint = "Write e.g. 'Dentist on 2026-03-24 10:15 for 45 minutes', or use create_event."
             self.fail(
-                "CANNOT_PARSE_TEXT", f"The text could not be understood: {wrong}.", hint, text=text
+                "CANNOT_PARSE_TEXT",
+                f"The text could not be understood: {wrong}.",
+                "Write e.g. 'Dentist on 2026-03-24 10:15 for 45 minutes', or use create_event.",
+                text=text,
             )
-        if said.clock is None:
-            start, end = rules.span(
-                self, WORDS, said.day.isoformat(), (said.day + timedelta(days=1)).isoformat(), True
-            )
+        if line.clock is None:
+            next_day = line.day + timedelta(days=1)
+            start, end = edit.span(self, WORDS, line.day.isoformat(), next_day.isoformat(), True)
         else:
-            begin = local_moment(said.day, said.clock, zone)
-            start, end = rules.check_span(self, WORDS, begin, begin + said.minutes * 60, False)
-        times = {
-            "start_at": start,
-            "end_at": end,
-            "all_day": said.clock is None,
-            "recurrence": said.rule,
-        }
-        return made_json(
+            begin = local_moment(line.day, line.clock, zone)
+            start, end = edit.check_span(self, WORDS, begin, begin + line.minutes * 60, False)
+        event = edit.new(
             self,
-            rules.new(
-                self,
-                WORDS,
-                where,
-                title=said.title,
-                location=said.location,
-                reminders=POPUP,
-                **times,
-            ),
+            WORDS,
+            calendar,
+            title=line.title,
+            location=line.location,
+            reminders=POPUP,
+            start_at=start,
+            end_at=end,
+            all_day=line.clock is None,
+            recurrence=line.rule,
         )
+        return made_json(self, event)
 
     @writes(
         example={"event_id": "${made.event_id}", "start_time": "2026-03-22T11:00:00-07:00"},
@@ -185,34 +192,32 @@ class Events(Service):
             "description": description,
             "location": location,
             "reminders": reminders,
+            "all_day": all_day,
+            "recurrence": recurrence,
         }
-        changes |= {"all_day": all_day, "recurrence": recurrence}
         if transparency is not None:
             changes["show_as"] = "free" if transparency == "transparent" else "busy"
         if attendees is not None:
-            changes["attendees"] = rules.invite(
-                self, [(a["email"], a.get("name")) for a in attendees], row["attendees"]
-            )
+            changes["attendees"] = edit.invite(self, _people(attendees), row["attendees"])
         changes = {k: v for k, v in changes.items() if v is not None}
-        if start_time is not None or end_time is not None or all_day not in (None, row["all_day"]):
-            whole = row["all_day"] if all_day is None else all_day
-            changes["start_at"], changes["end_at"] = rules.retimed(
+        whole = row["all_day"] if all_day is None else all_day
+        if start_time is not None or end_time is not None or whole != row["all_day"]:
+            changes["start_at"], changes["end_at"] = edit.retimed(
                 self, WORDS, row, start_time, end_time, whole
             )
         if remove_recurrence and recurrence is None:
             changes["recurrence"] = None
         if row["series_id"] is not None and recurrence is not None:
-            hint = f"Change the series {row['series_id']} instead, or leave out recurrence."
             self.fail(
                 "INVALID_RECURRENCE",
                 "One occurrence of a series cannot repeat.",
-                hint,
+                f"Change the series {row['series_id']} instead, or leave out recurrence.",
                 event_id=event_id,
             )
         after = row | changes
         if after["recurrence"] is not None and {"recurrence", "start_at"} & set(changes):
-            changes["start_at"], changes["end_at"] = rules.align(self, WORDS, after)
-        return made_json(self, rules.change(self, WORDS, row, **changes))
+            changes["start_at"], changes["end_at"] = edit.align(self, WORDS, after)
+        return made_json(self, edit.change(self, WORDS, row, **changes))
 
     @writes(example={"event_id": "${made.event_id}"}, setup=(COFFEE,), destructive=True)
     def delete_event(self, event_id: EventId) -> dict[str, Any]:
@@ -221,7 +226,7 @@ class Events(Service):
         """
         row = rules.live(self, WORDS, event_id)
         rules.calendar(self, WORDS, row["calendar_id"], "writer")
-        rules.cancel(self, WORDS, row)
+        edit.cancel(self, WORDS, row)
         return {"event_id": event_id, "status": "cancelled"}
 
     @writes(
@@ -233,34 +238,29 @@ class Events(Service):
         row = rules.own(self, WORDS, event_id)
         target = rules.calendar(self, WORDS, new_calendar_id, "writer")
         if row["series_id"] is not None:
-            hint = f"Move the series {row['series_id']} instead."
             self.fail(
                 "CANNOT_MOVE_INSTANCE",
                 "One occurrence of a series cannot move alone.",
-                hint,
+                f"Move the series {row['series_id']} instead.",
                 event_id=event_id,
             )
         if target["id"] == row["calendar_id"]:
-            hint = "Choose another calendar from list_calendars."
             self.fail(
                 "ALREADY_IN_CALENDAR",
                 f"The event is in '{target['name']}' already.",
-                hint,
+                "Choose another calendar from list_calendars.",
                 calendar_id=target["id"],
             )
         for part in (row, *self.db.rows("google_calendar_events", "series_id=?", row["id"])):
             guests = [a for a in part["attendees"] if a["email"] != target["owner"]]
-            moved = {
-                "calendar_id": target["id"],
-                "organizer": target["owner"],
-                "people": rules.people_text(guests),
-            }
             self.db.update(
                 "google_calendar_events",
                 part["id"],
                 attendees=guests,
                 updated_at=self.time,
-                **moved,
+                calendar_id=target["id"],
+                organizer=target["owner"],
+                people=edit.people_text(guests),
             )
         return {"event_id": event_id, "calendar_id": target["id"], "status": "moved"}
 
@@ -285,8 +285,8 @@ class Events(Service):
         """Return single events and occurrences of series by start, of one calendar or of all that you see. Cancelled ones are left out."""
         first, last = rules.bounds(self, WORDS, time_min, time_max, in_a_year)
         ids = None if calendar_id is None else [rules.calendar(self, WORDS, calendar_id)["id"]]
-        found = rules.occurrences(self, WORDS, first, last, ids)
-        return page(found, "events", max_results, cursor, lambda r: event_json(self, r))
+        rows = rules.occurrences(self, WORDS, first, last, ids)
+        return page(rows, "events", max_results, cursor, lambda r: event_json(self, r))
 
     @reads(example={"query": "yoga"})
     def search_events(
@@ -301,10 +301,11 @@ class Events(Service):
         A series comes once, with its recurrence and `next_start_time`, beside occurrences that were changed alone. "Quotes" keep words
         together.
         """
-        found = rules.matching(self, WORDS, query, calendar_id)
-        return page(found, "events", max_results, cursor, self._hit)
+        rows = rules.matching(self, WORDS, query, calendar_id)
+        return page(rows, "events", max_results, cursor, self._hit_json)
 
-    def _hit(self, row: dict[str, Any]) -> dict[str, Any]:
-        return event_json(self, row) | (
-            {"next_start_time": rules.next_start(self, WORDS, row)} if row["recurrence"] else {}
-        )
+    def _hit_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        shown = event_json(self, row)
+        if row["recurrence"]:
+            shown["next_start_time"] = rules.next_start(self, WORDS, row)
+        return shown

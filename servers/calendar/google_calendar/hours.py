@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -9,7 +11,14 @@ from pydantic import Field
 from servers.calendar import _busy
 from servers.calendar import _rules as rules
 from servers.calendar._rules import When
-from servers.calendar.google_calendar._model import WORDS, CalendarId, Clock, absence, my_response
+from servers.calendar.google_calendar._model import (
+    WORDS,
+    Absence,
+    CalendarId,
+    Clock,
+    absence,
+    my_response,
+)
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Date, iso, parse_time
 from servers.kit.zones import local_day
@@ -71,22 +80,15 @@ class Hours(Service):
         }
         if not self.db.rows("google_calendar_hours"):
             self.db.insert("google_calendar_hours", {"id": "me"} | row)
-        elif self.get_working_hours() != self._hours(row):
+        elif self.get_working_hours() != _hours_json(row):
             self.db.update("google_calendar_hours", "me", **row)
-        return self._hours(row)
+        return _hours_json(row)
 
     @reads()
     def get_working_hours(self) -> dict[str, Any]:
         """Return days_of_week and local start_time and end_time as HH:MM, or an empty object where none are set."""
         rows = self.db.rows("google_calendar_hours")
-        return self._hours(rows[0]) if rows else {}
-
-    def _hours(self, row: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "days_of_week": row["days"],
-            "start_time": row["start_time"],
-            "end_time": row["end_time"],
-        }
+        return _hours_json(rows[0]) if rows else {}
 
     @writes(example=AWAY.args, idempotent=True)
     def set_out_of_office(
@@ -101,16 +103,13 @@ class Hours(Service):
                 f"The absence would end on {end_date}, before {start_date}.",
                 "Give a later end_date.",
             )
-        if end_date < local_day(self.now, rules.zone(self, WORDS)).isoformat():
+        where = rules.zone(self, WORDS)
+        if end_date < local_day(self.now, where).isoformat():
             self.fail(
                 "INVALID_TIME_RANGE", f"{end_date} is past.", "Give an end_date from today on."
             )
-        rules.window(
-            self,
-            WORDS,
-            rules.epoch(start_date, rules.zone(self, WORDS)),
-            rules.epoch(end_date, rules.zone(self, WORDS)) + 1,
-        )
+        first = rules.epoch(start_date, where)
+        rules.window(self, WORDS, first, rules.epoch(end_date, where) + 1)
         row = {"start_date": start_date, "end_date": end_date, "decline_message": decline_message}
         if self.db.rows("google_calendar_absence"):
             self.db.update("google_calendar_absence", "me", **row)
@@ -133,15 +132,14 @@ class Hours(Service):
 
     def _absence(self) -> dict[str, Any]:
         row = self.db.rows("google_calendar_absence")[0]
-        away = absence(self) or (0, 0)
-        declined = [
-            o["id"]
-            for o in rules.occurrences(self, WORDS, *away)
-            if my_response(self, o) == "declined"
-            and _busy.my_answer(self, WORDS, o) == "needsAction"
-        ]
-        said = {k: row[k] for k in ("start_date", "end_date", "decline_message")}
-        return said | {"enabled": self.now < away[1], "declined_events": declined}
+        away = absence(self) or Absence(0, 0)
+        declined = []
+        for event in rules.occurrences(self, WORDS, *away):
+            answer = _busy.my_answer(self, WORDS, event)
+            if answer == "needsAction" and my_response(self, event) == "declined":
+                declined.append(event["id"])
+        shown = {k: row[k] for k in ("start_date", "end_date", "decline_message")}
+        return shown | {"enabled": self.now < away.end, "declined_events": declined}
 
     @reads(example={"time_min": "2026-03-16", "time_max": "2026-03-21"})
     def get_free_busy(
@@ -156,36 +154,40 @@ class Hours(Service):
         first, last = rules.window(
             self, WORDS, rules.epoch(time_min, where), rules.epoch(time_max, where)
         )
-        ids = (
-            rules.own_ids(self, WORDS)
-            if calendar_ids is None
-            else [rules.calendar(self, WORDS, c)["id"] for c in calendar_ids]
-        )
-        taken = [
-            o
-            for o in _busy.busy(self, WORDS, first, last, ids)
-            if my_response(self, o) != "declined"
-        ]
+        if calendar_ids is None:
+            ids = rules.own_ids(self, WORDS)
+        else:
+            ids = [rules.calendar(self, WORDS, c)["id"] for c in calendar_ids]
+        busy: dict[str, list[tuple[int, int]]] = {i: [] for i in ids}
+        for row in _busy.busy(self, WORDS, first, last, ids):
+            if my_response(self, row) != "declined":
+                span = (parse_time(row["start_at"]), parse_time(row["end_at"]))
+                busy[row["calendar_id"]].append(span)
         away = absence(self)
-        apart: dict[str, list[tuple[int, int]]] = {i: [] for i in ids}
-        for row in taken:
-            apart[row["calendar_id"]].append(
-                (parse_time(row["start_at"]), parse_time(row["end_at"]))
-            )
         home = rules.calendar(self, WORDS, "primary")["id"]
-        if away is not None and home in apart:
-            apart[home].append(away)
-        every = [span for spans in apart.values() for span in spans]
+        if away is not None and home in busy:
+            busy[home].append(away)
+        calendars = []
+        for calendar_id, spans in busy.items():
+            calendars.append({"calendar_id": calendar_id, "busy": _joined(spans, first, last)})
         return {
             "time_min": iso(first),
             "time_max": iso(last),
-            "busy": _spans(every, first, last),
-            "calendars": [
-                {"calendar_id": i, "busy": _spans(spans, first, last)} for i, spans in apart.items()
-            ],
+            "busy": _joined(chain.from_iterable(busy.values()), first, last),
+            "calendars": calendars,
         }
 
 
-def _spans(spans: list[tuple[int, int]], first: int, last: int) -> list[dict[str, str]]:
-    cut = [(max(a, first), min(b, last)) for a, b in spans if a < last and b > first]
-    return [{"start": iso(a), "end": iso(b)} for a, b in _busy.merged(cut)]
+def _hours_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "days_of_week": row["days"],
+        "start_time": row["start_time"],
+        "end_time": row["end_time"],
+    }
+
+
+def _joined(spans: Iterable[tuple[int, int]], first: int, last: int) -> list[dict[str, str]]:
+    """Return spans for the agent, joined where they touch and cut to the time from `first` on."""
+    touching = [span for span in spans if rules.overlap(*span, first, last)]
+    cut = [(max(start, first), min(end, last)) for start, end in touching]
+    return [{"start": iso(start), "end": iso(end)} for start, end in _busy.merged(cut)]

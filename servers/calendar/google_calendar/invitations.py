@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.calendar import _busy
+from servers.calendar import _edit as edit
 from servers.calendar import _rules as rules
 from servers.calendar._rules import Reminders
 from servers.calendar.google_calendar._model import WORDS, EventId, my_response
@@ -48,12 +49,8 @@ class Invitations(Service):
                 "An event has at most 100 attendees.",
                 "Remove somebody with remove_attendee first.",
             )
-        rules.change(
-            self,
-            WORDS,
-            row,
-            attendees=rules.invite(self, [*present, (email, name)], row["attendees"]),
-        )
+        attendees = edit.invite(self, [*present, (email, name)], row["attendees"])
+        edit.change(self, WORDS, row, attendees=attendees)
         return {"event_id": event_id, "email": email.lower(), "status": "invited"}
 
     @writes(example={"event_id": MADE, "email": "priya.nair@gmail.com"}, setup=(COFFEE,))
@@ -61,7 +58,7 @@ class Invitations(Service):
         """Take a person off an event that you organise."""
         row = rules.own(self, WORDS, event_id)
         gone = _busy.attendee(self, row, email, "add_attendee")
-        rules.change(self, WORDS, row, attendees=[a for a in row["attendees"] if a is not gone])
+        edit.change(self, WORDS, row, attendees=[a for a in row["attendees"] if a is not gone])
         return {"event_id": event_id, "email": gone["email"], "status": "removed"}
 
     @writes(
@@ -82,5 +79,5 @@ class Invitations(Service):
         """Replace your own reminders of an event, also of one that somebody else organises."""
         row = rules.live(self, WORDS, event_id)
         rules.calendar(self, WORDS, row["calendar_id"], "writer")
-        rules.change(self, WORDS, row, reminders=reminders)
+        edit.change(self, WORDS, row, reminders=reminders)
         return {"event_id": event_id, "reminders": reminders, "status": "updated"}

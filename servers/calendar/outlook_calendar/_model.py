@@ -36,25 +36,25 @@ TABLES = {
     "outlook_calendar_hours": Table("id:str days:list start_time:str end_time:str timezone:str"),
     # `slots` are {slot_id, start_at, end_at}; the organizer votes too.
     "outlook_calendar_polls": Table(
-        "id:str title:str organizer:str attendees:list slots:list duration_minutes:int location:str created_at:str closed_at:str? "
-        "event_id:str? slot_id:str?"
+        "id:str title:str organizer:str attendees:list slots:list duration_minutes:int "
+        "location:str created_at:str closed_at:str? event_id:str? slot_id:str?"
     ),
     "outlook_calendar_votes": Table(
         "id:str poll_id:str slot_id:str voter:str response:str voted_at:str", index=("poll_id",)
     ),
 }
 WORDS = rules.Words(
-    "outlook_calendar",
-    "oev",
-    ".",
-    "get_calendars",
-    "get_events",
-    "respond_to_event",
-    "ERROR_CALENDAR_NOT_FOUND",
-    "ERROR_ITEM_NOT_FOUND",
-    "ERROR_ACCESS_DENIED",
-    "ERROR_INVALID_TIME_INTERVAL",
-    "ERROR_INVALID_RECURRENCE",
+    tables="outlook_calendar",
+    event_id="oev",
+    joint=".",
+    list_calendars="get_calendars",
+    list_events="get_events",
+    respond="respond_to_event",
+    calendar_missing="ERROR_CALENDAR_NOT_FOUND",
+    event_missing="ERROR_ITEM_NOT_FOUND",
+    denied="ERROR_ACCESS_DENIED",
+    bad_time="ERROR_INVALID_TIME_INTERVAL",
+    bad_recurrence="ERROR_INVALID_RECURRENCE",
 )
 
 Folder = Annotated[
@@ -64,7 +64,10 @@ Folder = Annotated[
 Item = Annotated[
     str,
     Field(
-        description="event_id, as get_events gives it: of an event, of a whole series, or of one occurrence."
+        description=(
+            "event_id, as get_events gives it: of an event, of a whole series, "
+            "or of one occurrence."
+        )
     ),
 ]
 Subject = Annotated[
@@ -79,7 +82,10 @@ Place = Annotated[
 Start = Annotated[
     rules.When,
     Field(
-        description="Start, e.g. 2026-03-20T12:30:00-07:00; in your zone without an offset. All day: a date."
+        description=(
+            "Start, e.g. 2026-03-20T12:30:00-07:00; in your zone without an offset. "
+            "All day: a date."
+        )
     ),
 ]
 End = Annotated[
@@ -103,7 +109,9 @@ def own() -> str:
 def moment(svc: Service, text: str, *, closing: bool = False) -> int:
     """Return the epoch seconds that an agent means; a day that closes a span is part of it."""
     where = rules.zone(svc, WORDS)
-    return rules.day_after(text, where) if closing and len(text) == 10 else rules.epoch(text, where)
+    if closing and len(text) == 10:
+        return rules.day_after(text, where)
+    return rules.epoch(text, where)
 
 
 def stretch(svc: Service, start: str, end: str, longest: int = rules.LONGEST) -> tuple[int, int]:
@@ -121,14 +129,14 @@ def stretch(svc: Service, start: str, end: str, longest: int = rules.LONGEST) ->
 
 def folder_json(row: dict[str, Any]) -> dict[str, Any]:
     """Return a calendar for the agent."""
-    can = rules.ROLES.index(row["role"])
-    shown = {
+    return {
         "calendar_id": row["id"],
         "name": row["name"],
         "owner_email": row["owner"],
         "is_primary": row["is_primary"],
+        "can_edit": row["role"] in ("writer", "owner"),
+        "can_share": row["role"] == "owner",
     }
-    return shown | {"can_edit": can >= 1, "can_share": can == 2}
 
 
 def time_of(svc: Service, row: dict[str, Any], column: str) -> str:
@@ -139,7 +147,10 @@ def time_of(svc: Service, row: dict[str, Any], column: str) -> str:
 
 
 def status_of(svc: Service, row: dict[str, Any]) -> str:
-    """Return how an event takes the account's time: an invitation that is not accepted is tentative, one declined is free."""
+    """Return how an event takes the account's time.
+
+    An invitation that is not accepted is tentative, one that is declined is free.
+    """
     answer = _busy.my_answer(svc, WORDS, row)
     if row["show_as"] == "busy" and answer in ("needsAction", "tentative"):
         return "tentative"
@@ -154,14 +165,10 @@ def room_ref(svc: Service, room_id: str | None) -> dict[str, Any] | None:
 
 def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an event, a series or an occurrence for the agent."""
-    answers = [
-        {
-            "email": a["email"],
-            "name": a["name"],
-            "response": _busy.answer_of(svc, row, a) if a["response"] is None else a["response"],
-        }
-        for a in row["attendees"]
-    ]
+    answers = []
+    for guest in row["attendees"]:
+        answer = _busy.answer_of(svc, row, guest)
+        answers.append({"email": guest["email"], "name": guest["name"], "response": answer})
     number = int((draws("teams", row["series_id"] or row["id"])[0] + 1) * 10**11)
     return {
         "event_id": row["id"],
@@ -199,7 +206,7 @@ def saved_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     return event_json(svc, row) | {"overlaps_with": brief}
 
 
-# -- rooms ----------------------------------------------------------------------------------------------------------
+# -- rooms -----------------------------------------------------------------------------------------
 def find_room(svc: Service, room_id: str) -> dict[str, Any]:
     """Return a room, or refuse."""
     row = svc.db.get("outlook_calendar_rooms", room_id)
@@ -216,23 +223,24 @@ def find_room(svc: Service, room_id: str) -> dict[str, Any]:
 def taken(
     svc: Service, room_id: str, first: int, last: int, without: str | None = None
 ) -> list[dict[str, Any]]:
-    """Return what a room is booked for in a span, by start: event_id (None for other people's), title, organizer, start, end."""
-    found = []
+    """Return the bookings of a room in a span, by start.
+
+    Each has event_id (None for other people's), title, organizer, start and end. Those of the event
+    or series `without` are left out.
+    """
+    where = rules.zone(svc, WORDS)
+    bookings = []
     for row in svc.db.rows("outlook_calendar_bookings", "room_id=?", room_id):
         begin = parse_time(row["start_at"])
         length = parse_time(row["end_at"]) - begin
-        times = _busy.repeats(row["rule"], begin, rules.zone(svc, WORDS), first - length + 1, last)
         shown = {"event_id": None, "title": row["title"], "organizer": row["organizer"]}
-        found += [
-            shown | {"start": iso(t), "end": iso(t + length)}
-            for t in times
-            if t < last and t + length > first
-        ]
+        for start in _busy.touching(row["rule"], begin, length, where, first, last):
+            bookings.append(shown | {"start": iso(start), "end": iso(start + length)})
     for row in rules.occurrences(svc, WORDS, first, last):
         if row["room_id"] == room_id and without not in (row["id"], row["series_id"] or row["id"]):
             shown = {"event_id": row["id"], "title": row["title"], "organizer": row["organizer"]}
-            found.append(shown | {"start": row["start_at"], "end": row["end_at"]})
-    return sorted(found, key=lambda b: (b["start"], b["end"], b["title"]))
+            bookings.append(shown | {"start": row["start_at"], "end": row["end_at"]})
+    return sorted(bookings, key=lambda b: (b["start"], b["end"], b["title"]))
 
 
 def claim(svc: Service, room: dict[str, Any], row: dict[str, Any]) -> None:
@@ -244,16 +252,23 @@ def claim(svc: Service, room: dict[str, Any], row: dict[str, Any]) -> None:
         begin = max(begin, svc.now)
         parts = rules.expand(svc, WORDS, row, begin, begin + _busy.AHEAD)
         spans = [(parse_time(p["start_at"]), parse_time(p["end_at"])) for p in parts]
-        end = max([b for _, b in spans], default=end)
+        end = max([last for _, last in spans], default=end)
     booked = taken(svc, room["id"], begin, max(end, begin + 1), row["series_id"] or row["id"])
-    clash = [
-        b
-        for b in booked
-        if any(parse_time(b["start"]) < z and parse_time(b["end"]) > a for a, z in spans)
-    ]
-    if clash:
-        message = f"{room['name']} is booked for '{clash[0]['title']}' from {clash[0]['start']} to {clash[0]['end']}."
-        hint = "See check_room_availability, choose another room from list_rooms, or give the room back with release_room."
+    conflicts = [booking for booking in booked if _touches(booking, spans)]
+    if conflicts:
+        first = conflicts[0]
         svc.fail(
-            "ERROR_ROOM_NOT_AVAILABLE", message, hint, room_id=room["id"], conflicts=len(clash)
+            "ERROR_ROOM_NOT_AVAILABLE",
+            f"{room['name']} is booked for '{first['title']}' "
+            f"from {first['start']} to {first['end']}.",
+            "See check_room_availability, choose another room from list_rooms, "
+            "or give the room back with release_room.",
+            room_id=room["id"],
+            conflicts=len(conflicts),
         )
+
+
+def _touches(booking: dict[str, Any], spans: list[tuple[int, int]]) -> bool:
+    start = parse_time(booking["start"])
+    end = parse_time(booking["end"])
+    return any(rules.overlap(start, end, first, last) for first, last in spans)

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field
 
+from servers.calendar import _edit as edit
 from servers.calendar import _rules as rules
 from servers.calendar.outlook_calendar._model import EVENTS, WORDS, Folder, Item, folder_json
 from servers.kit.control import seeded
@@ -77,41 +78,40 @@ class Account(Service):
     def new_calendar(self, name: FolderName) -> dict[str, Any]:
         """Add a calendar to the mailbox and return it. Two calendars of a mailbox never have the same name."""
         mailbox = rules.me(self, WORDS)["email"]
-        same = [
-            c
-            for c in rules.calendars(self, WORDS)
-            if c["owner"] == mailbox and c["name"].lower() == name.strip().lower()
-        ]
-        if same:
-            hint = "Use it, or choose another name."
-            self.fail(
-                "ERROR_FOLDER_EXISTS",
-                f"There is a calendar '{same[0]['name']}' already.",
-                hint,
-                calendar_id=same[0]["id"],
-            )
-        made = {"id": self.new_id("ocl"), "name": name.strip(), "owner": mailbox, "role": "owner"}
-        return folder_json(
-            self.db.insert(
-                "outlook_calendar_calendars", made | {"is_primary": False, "created_at": self.time}
-            )
-        )
+        for calendar in rules.calendars(self, WORDS):
+            same_name = calendar["name"].lower() == name.strip().lower()
+            if same_name and calendar["owner"] == mailbox:
+                self.fail(
+                    "ERROR_FOLDER_EXISTS",
+                    f"There is a calendar '{calendar['name']}' already.",
+                    "Use it, or choose another name.",
+                    calendar_id=calendar["id"],
+                )
+        row = {
+            "id": self.new_id("ocl"),
+            "name": name.strip(),
+            "owner": mailbox,
+            "role": "owner",
+            "is_primary": False,
+            "created_at": self.time,
+        }
+        return folder_json(self.db.insert("outlook_calendar_calendars", row))
 
     @writes(example={"calendar_id": "${side.calendar_id}"}, setup=(SIDE,), destructive=True)
     def remove_calendar(self, calendar_id: Folder) -> dict[str, Any]:
         """Remove a calendar of your own and everything in it, for good; the mailbox's primary calendar stays."""
-        found = rules.calendar(self, WORDS, calendar_id, "owner")
-        if found["is_primary"]:
+        calendar = rules.calendar(self, WORDS, calendar_id, "owner")
+        if calendar["is_primary"]:
             self.fail(
                 "ERROR_CANNOT_DELETE_FOLDER",
                 "The primary calendar cannot be removed.",
                 "Cancel single events with cancel_event.",
             )
-        inside = self.db.rows(EVENTS, "calendar_id=?", found["id"])
-        for row in inside:
-            self.db.delete(EVENTS, row["id"])
-        self.db.delete("outlook_calendar_calendars", found["id"])
-        return {"calendar_id": found["id"], "status": "removed", "events_removed": len(inside)}
+        events = self.db.rows(EVENTS, "calendar_id=?", calendar["id"])
+        for event in events:
+            self.db.delete(EVENTS, event["id"])
+        self.db.delete("outlook_calendar_calendars", calendar["id"])
+        return {"calendar_id": calendar["id"], "status": "removed", "events_removed": len(events)}
 
     @reads()
     def list_categories(self) -> dict[str, Any]:
@@ -121,18 +121,17 @@ class Account(Service):
     @writes(example={"event_id": STANDUP, "category": "Urgent"}, idempotent=True)
     def set_category(self, event_id: Item, category: Category) -> dict[str, Any]:
         """Put an event, a series or one occurrence into a category, instead of the one it is in."""
-        row = self._sorted(event_id)
+        row = self._writable(event_id)
         known = {c["name"].lower(): c["name"] for c in self.db.rows("outlook_calendar_categories")}
         if category.strip().lower() not in known:
-            message = f"There is no category {category!r}{did_you_mean(category.lower(), known)}"
             self.fail(
                 "ERROR_CATEGORY_NOT_FOUND",
-                message,
+                f"There is no category {category!r}{did_you_mean(category.lower(), known)}",
                 "list_categories shows all of them.",
                 category=category,
             )
         chosen = known[category.strip().lower()]
-        rules.change(self, WORDS, row, category=chosen)
+        edit.change(self, WORDS, row, category=chosen)
         return {"event_id": event_id, "category": chosen, "status": "categorized"}
 
     @writes(
@@ -142,10 +141,10 @@ class Account(Service):
     )
     def clear_category(self, event_id: Item) -> dict[str, Any]:
         """Take an event out of its category."""
-        rules.change(self, WORDS, self._sorted(event_id), category=None)
+        edit.change(self, WORDS, self._writable(event_id), category=None)
         return {"event_id": event_id, "category": None, "status": "cleared"}
 
-    def _sorted(self, event_id: str) -> dict[str, Any]:
+    def _writable(self, event_id: str) -> dict[str, Any]:
         row = rules.live(self, WORDS, event_id)
         rules.calendar(self, WORDS, row["calendar_id"], "writer")
         return row
@@ -164,11 +163,10 @@ class Account(Service):
     ) -> dict[str, Any]:
         """Say when you work; find_meeting_times prefers these hours."""
         if end_time <= start_time:
-            hint = "end_time must be later on the same day."
             self.fail(
                 "ERROR_INVALID_TIME_INTERVAL",
                 f"Working hours from {start_time} to {end_time} are empty.",
-                hint,
+                "end_time must be later on the same day.",
             )
         hours = {
             "days": [d for d in DAYS if d in days],
@@ -186,9 +184,5 @@ class Account(Service):
     @reads()
     def get_working_hours(self) -> dict[str, Any]:
         """Return days, start_time and end_time (HH:MM) and their timezone; an empty object where nothing was set."""
-        return {
-            k: v
-            for row in self.db.rows("outlook_calendar_hours")
-            for k, v in row.items()
-            if k != "id"
-        }
+        rows = self.db.rows("outlook_calendar_hours")
+        return {k: v for k, v in rows[0].items() if k != "id"} if rows else {}

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.calendar import _busy
+from servers.calendar import _edit as edit
 from servers.calendar import _rules as rules
 from servers.calendar._recurrence import Recurrence
 from servers.calendar.outlook_calendar import _model as model
@@ -67,6 +68,10 @@ REVIEW = Setup(
 THIS = {"event_id": "${review.event_id}"}
 
 
+def _people(attendees: list[rules.Guest]) -> list[tuple[str, str | None]]:
+    return [(a["email"], a.get("name")) for a in attendees]
+
+
 class Events(Service):
     """Events and invitations."""
 
@@ -88,21 +93,24 @@ class Events(Service):
     ) -> dict[str, Any]:
         """Put an event or a series into a calendar and send the invitations. Returns it; `overlaps_with` are events at the same time."""
         target = rules.calendar(self, WORDS, calendar_id, "writer")
-        begins, ends = rules.span(self, WORDS, start_time, end_time, all_day)
-        people = rules.invite(self, [(p["email"], p.get("name")) for p in attendees or []])
-        said = {
-            "title": title,
-            "description": description,
-            "location": location,
-            "show_as": show_as,
-            "online": generate_teams_link,
-        }
-        alerts = model.QUARTER_HOUR if reminders is None else reminders
-        times = {"start_at": begins, "end_at": ends, "all_day": all_day, "recurrence": recurrence}
-        return model.saved_json(
+        begins, ends = edit.span(self, WORDS, start_time, end_time, all_day)
+        event = edit.new(
             self,
-            rules.new(self, WORDS, target, **said, **times, attendees=people, reminders=alerts),
+            WORDS,
+            target,
+            title=title,
+            description=description,
+            location=location,
+            show_as=show_as,
+            online=generate_teams_link,
+            start_at=begins,
+            end_at=ends,
+            all_day=all_day,
+            recurrence=recurrence,
+            attendees=edit.invite(self, _people(attendees or [])),
+            reminders=model.QUARTER_HOUR if reminders is None else reminders,
         )
+        return model.saved_json(self, event)
 
     @writes(
         example=THIS
@@ -131,60 +139,52 @@ class Events(Service):
         where it is taken at the new time the change is refused.
         """
         row = rules.own(self, WORDS, event_id)
-        new: dict[str, Any] = {
+        given: dict[str, Any] = {
             "title": title,
             "description": description,
             "location": location,
             "show_as": show_as,
             "all_day": all_day,
+            "reminders": reminders,
+            "recurrence": recurrence,
         }
-        new = {
-            k: v
-            for k, v in (new | {"reminders": reminders, "recurrence": recurrence}).items()
-            if v is not None
-        }
+        changes = {k: v for k, v in given.items() if v is not None}
         if attendees is not None:
-            new["attendees"] = rules.invite(
-                self, [(p["email"], p.get("name")) for p in attendees], row["attendees"]
-            )
+            changes["attendees"] = edit.invite(self, _people(attendees), row["attendees"])
         if recurrence and row["series_id"]:
-            hint = f"Modify the series {row['series_id']}."
             self.fail(
                 WORDS.bad_recurrence,
                 "An occurrence has no recurrence of its own.",
-                hint,
+                f"Modify the series {row['series_id']}.",
                 event_id=event_id,
             )
         if end_recurrence and not recurrence:
-            new["recurrence"] = None
-        if start_time or end_time or new.get("all_day", row["all_day"]) != row["all_day"]:
-            both = rules.retimed(
-                self, WORDS, row, start_time, end_time, new.get("all_day", row["all_day"])
+            changes["recurrence"] = None
+        whole = row["all_day"] if all_day is None else all_day
+        if start_time or end_time or whole != row["all_day"]:
+            changes["start_at"], changes["end_at"] = edit.retimed(
+                self, WORDS, row, start_time, end_time, whole
             )
-            new |= dict(zip(("start_at", "end_at"), both, strict=True))
-        after = row | new
-        if after["recurrence"] is not None and ("recurrence" in new or "start_at" in new):
-            both = rules.align(self, WORDS, after)
-            new |= dict(zip(("start_at", "end_at"), both, strict=True))
-        if row["room_id"] is not None and {"start_at", "end_at", "recurrence"} & set(new):
-            model.claim(self, model.find_room(self, row["room_id"]), row | new)
-        return model.saved_json(self, rules.change(self, WORDS, row, **new))
+        after = row | changes
+        if after["recurrence"] is not None and {"recurrence", "start_at"} & set(changes):
+            changes["start_at"], changes["end_at"] = edit.align(self, WORDS, after)
+        if row["room_id"] is not None and {"start_at", "end_at", "recurrence"} & set(changes):
+            model.claim(self, model.find_room(self, row["room_id"]), row | changes)
+        return model.saved_json(self, edit.change(self, WORDS, row, **changes))
 
     @writes(example=THIS, setup=(REVIEW,), destructive=True)
     def cancel_event(self, event_id: Item) -> dict[str, Any]:
         """Cancel a meeting that you organize (a series as a whole, or one occurrence); its room is free again and invitees are told."""
-        rules.cancel(self, WORDS, rules.own(self, WORDS, event_id))
+        edit.cancel(self, WORDS, rules.own(self, WORDS, event_id))
         return {"event_id": event_id, "status": "cancelled"}
 
     @reads(example={"event_id": seeded("oev", "standup")})
     def get_event_details(self, event_id: Item) -> dict[str, Any]:
         """Return everything about one event, series or occurrence, cancelled or not, and what `overlaps_with` it."""
         row = rules.find(self, WORDS, event_id)
-        return (
-            model.saved_json(self, row)
-            if row["cancelled_at"] is None
-            else model.event_json(self, row) | {"overlaps_with": []}
-        )
+        if row["cancelled_at"] is not None:
+            return model.event_json(self, row) | {"overlaps_with": []}
+        return model.saved_json(self, row)
 
     @reads(example={"start_date": "2026-03-16", "end_date": "2026-03-20"})
     def get_events(
@@ -197,14 +197,12 @@ class Events(Service):
     ) -> dict[str, Any]:
         """Return what is in the calendars by start, occurrences of series one by one, without what was cancelled."""
         begin = self.now if start_date is None else model.moment(self, start_date)
-        end = (
-            begin + 30 * rules.DAY
-            if end_date is None
-            else model.moment(self, end_date, closing=True)
-        )
-        ids = [rules.calendar(self, WORDS, calendar_id)["id"]] if calendar_id is not None else None
-        shown = rules.occurrences(self, WORDS, *rules.window(self, WORDS, begin, end), ids)
-        return page(shown, "events", max_results, cursor, lambda row: model.event_json(self, row))
+        end = begin + 30 * rules.DAY
+        if end_date is not None:
+            end = model.moment(self, end_date, closing=True)
+        ids = None if calendar_id is None else [rules.calendar(self, WORDS, calendar_id)["id"]]
+        rows = rules.occurrences(self, WORDS, *rules.window(self, WORDS, begin, end), ids)
+        return page(rows, "events", max_results, cursor, lambda row: model.event_json(self, row))
 
     @reads(example={"query": "acme workshop"})
     def find_events(
@@ -219,17 +217,14 @@ class Events(Service):
         A series is found as a whole, with `next_start`, and so are its occurrences that differ. Words in "quotes" must follow each other.
         """
 
-        def show(row: dict[str, Any]) -> dict[str, Any]:
-            found = model.event_json(self, row)
-            return (
-                found | {"next_start": rules.next_start(self, WORDS, row)}
-                if row["recurrence"]
-                else found
-            )
+        rows = rules.matching(self, WORDS, query, calendar_id)
+        return page(rows, "events", max_results, cursor, self._hit_json)
 
-        return page(
-            rules.matching(self, WORDS, query, calendar_id), "events", max_results, cursor, show
-        )
+    def _hit_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        shown = model.event_json(self, row)
+        if row["recurrence"]:
+            shown["next_start"] = rules.next_start(self, WORDS, row)
+        return shown
 
     @writes(
         example=THIS | {"email": "mei.chen@fernhill.design", "name": "Mei Chen"}, setup=(REVIEW,)
@@ -253,18 +248,16 @@ class Events(Service):
                 "A meeting holds 100 invitees.",
                 "Take someone off with uninvite_from_event.",
             )
-        rules.change(self, WORDS, row, attendees=rules.invite(self, everybody, row["attendees"]))
+        edit.change(self, WORDS, row, attendees=edit.invite(self, everybody, row["attendees"]))
         return {"event_id": event_id, "email": email.lower(), "status": "invitation_sent"}
 
     @writes(example=THIS | {"email": "lucas.weber@fernhill.design"}, setup=(REVIEW,))
     def uninvite_from_event(self, event_id: Item, email: Email) -> dict[str, Any]:
         """Withdraw someone's invitation to a meeting of yours."""
         row = rules.own(self, WORDS, event_id)
-        left = _busy.attendee(self, row, email, "invite_to_event")["email"]
-        rules.change(
-            self, WORDS, row, attendees=[a for a in row["attendees"] if a["email"] != left]
-        )
-        return {"event_id": event_id, "email": left, "status": "uninvited"}
+        gone = _busy.attendee(self, row, email, "invite_to_event")
+        edit.change(self, WORDS, row, attendees=[a for a in row["attendees"] if a is not gone])
+        return {"event_id": event_id, "email": gone["email"], "status": "uninvited"}
 
     @writes(
         example={"event_id": seeded("oev", "expenses_call"), "response": "accepted"},
@@ -284,8 +277,9 @@ class Events(Service):
         """Set your reminders of an event instead of those it has; other people's are theirs."""
         row = rules.live(self, WORDS, event_id)
         rules.calendar(self, WORDS, row["calendar_id"], "writer")
+        changed = edit.change(self, WORDS, row, reminders=reminders)
         return {
             "event_id": event_id,
-            "reminders": rules.change(self, WORDS, row, reminders=reminders)["reminders"],
+            "reminders": changed["reminders"],
             "status": "configured",
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import time
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
@@ -10,6 +11,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from servers.calendar import _busy
+from servers.calendar import _edit as edit
 from servers.calendar import _rules as rules
 from servers.calendar.outlook_calendar._model import (
     QUARTER_HOUR,
@@ -72,6 +74,8 @@ PollStatus = Annotated[
     Literal["open", "expired", "finalized", "cancelled"],
     Field(description="Only polls in this state."),
 ]
+FIRST_VOTES = 1800
+"""Seconds after a poll was made before which nobody votes unasked."""
 OFFSITE = Setup(
     "create_scheduling_poll",
     {
@@ -91,6 +95,15 @@ YES = Setup(
 )
 
 
+def _slot(poll: dict[str, Any], slot_id: str) -> dict[str, Any] | None:
+    """Return a slot of a poll by its id, or None."""
+    return next((slot for slot in poll["slots"] if slot["slot_id"] == slot_id), None)
+
+
+def _slot_json(slot: dict[str, Any]) -> dict[str, Any]:
+    return {"slot_id": slot["slot_id"], "start": slot["start_at"], "end": slot["end_at"]}
+
+
 class Polls(Service):
     """Polls of one's own, and those in which one is asked."""
 
@@ -108,10 +121,9 @@ class Polls(Service):
             (moment(self, p["start_time"]), moment(self, p["end_time"])) for p in proposed_times
         ]
         for first, last in spans:
-            if last - first != duration_minutes * 60 or first <= self.now:
-                why = (
-                    "is past" if first <= self.now else f"does not last {duration_minutes} minutes"
-                )
+            is_past = first <= self.now
+            if is_past or last - first != duration_minutes * 60:
+                why = "is past" if is_past else f"does not last {duration_minutes} minutes"
                 self.fail(
                     WORDS.bad_time,
                     f"The time from {iso(first)} to {iso(last)} {why}.",
@@ -123,10 +135,11 @@ class Polls(Service):
             )
         mailbox = rules.me(self, WORDS)["email"]
         slots = [
-            {"slot_id": self.new_id("ols"), "start_at": iso(a), "end_at": iso(b)}
-            for a, b in sorted(spans)
+            {"slot_id": self.new_id("ols"), "start_at": iso(first), "end_at": iso(last)}
+            for first, last in sorted(spans)
         ]
-        people = [e for e in dict.fromkeys(a.lower() for a in attendees) if e != mailbox]
+        addresses = dict.fromkeys(a.lower() for a in attendees)
+        people = [address for address in addresses if address != mailbox]
         if not people:
             self.fail(
                 "ERROR_NO_ATTENDEES",
@@ -140,29 +153,26 @@ class Polls(Service):
             "attendees": people,
             "slots": slots,
             "location": location,
+            "duration_minutes": duration_minutes,
+            "created_at": self.time,
         }
-        self.db.insert(
-            "outlook_calendar_polls",
-            row | {"duration_minutes": duration_minutes, "created_at": self.time},
-        )
-        return self._shown(self._poll(row["id"]))
+        self.db.insert("outlook_calendar_polls", row)
+        return self._poll_json(self._poll(row["id"]))
 
     @reads()
     def list_scheduling_polls(
         self, status: PollStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return polls that you made or are asked in, the newest first, with the votes so far."""
-        rows = [
-            r
-            for r in self.db.rows("outlook_calendar_polls", order="created_at DESC, id")
-            if status in (None, self._state(r))
-        ]
-        return page(rows, "polls", limit, cursor, self._shown)
+        rows = self.db.rows("outlook_calendar_polls", order="created_at DESC, id")
+        if status is not None:
+            rows = [row for row in rows if self._state(row) == status]
+        return page(rows, "polls", limit, cursor, self._poll_json)
 
     @reads(example={"poll_id": seeded("opl", "critique")})
     def get_scheduling_poll(self, poll_id: PollId) -> dict[str, Any]:
         """Return a poll with all votes so far and the leading_slot: most yes, then most maybe, then the earliest; null before any vote."""
-        return self._shown(self._poll(poll_id))
+        return self._poll_json(self._poll(poll_id))
 
     @writes(example=YES.args, setup=(OFFSITE,), idempotent=True)
     def vote_on_poll(self, poll_id: PollId, votes: Votes) -> dict[str, Any]:
@@ -170,8 +180,8 @@ class Polls(Service):
         poll = self._open(poll_id)
         voter = rules.me(self, WORDS)["email"]
         known = [s["slot_id"] for s in poll["slots"]]
-        said = [v["slot_id"] for v in votes]
-        unknown = next((s for s in said if s not in known), None)
+        voted = [v["slot_id"] for v in votes]
+        unknown = next((s for s in voted if s not in known), None)
         if unknown is not None:
             self.fail(
                 "ERROR_SLOT_NOT_FOUND",
@@ -179,7 +189,7 @@ class Polls(Service):
                 "get_scheduling_poll shows its slots.",
                 slot_id=unknown,
             )
-        if len(set(said)) < len(said):
+        if len(set(voted)) < len(voted):
             self.fail(
                 "ERROR_DUPLICATE_VOTE", "A slot has two votes.", "Vote once for each slot_id."
             )
@@ -206,19 +216,15 @@ class Polls(Service):
     def finalize_poll(self, poll_id: PollId, slot_id: Winner | None = None) -> dict[str, Any]:
         """Close a poll that you made and put the meeting into your calendar, at its leading slot unless another is named."""
         poll = self._mine(poll_id)
-        chosen = (
-            self._leading(poll)
-            if slot_id is None
-            else next((s for s in poll["slots"] if s["slot_id"] == slot_id), None)
-        )
+        chosen = self._leading(poll) if slot_id is None else _slot(poll, slot_id)
         if chosen is None:
-            code = "ERROR_NO_VOTES" if slot_id is None else "ERROR_SLOT_NOT_FOUND"
-            what = (
-                "Nobody has voted yes or maybe yet."
-                if slot_id is None
-                else f"The poll has no slot {slot_id!r}."
-            )
-            self.fail(code, what, "See get_scheduling_poll, and name a slot_id.", poll_id=poll_id)
+            code = "ERROR_SLOT_NOT_FOUND"
+            message = f"The poll has no slot {slot_id!r}."
+            if slot_id is None:
+                code = "ERROR_NO_VOTES"
+                message = "Nobody has voted yes or maybe yet."
+            hint = "See get_scheduling_poll, and name a slot_id."
+            self.fail(code, message, hint, poll_id=poll_id)
         if parse_time(chosen["start_at"]) <= self.now:
             self.fail(
                 WORDS.bad_time,
@@ -226,21 +232,16 @@ class Polls(Service):
                 "Name another slot_id.",
                 slot_id=chosen["slot_id"],
             )
-        where = rules.calendar(self, WORDS, "primary", "writer")
-        people = rules.invite(self, [(e, None) for e in poll["attendees"]])
-        times = {
-            "start_at": chosen["start_at"],
-            "end_at": chosen["end_at"],
-            "location": poll["location"],
-        }
-        event = rules.new(
+        event = edit.new(
             self,
             WORDS,
-            where,
+            rules.calendar(self, WORDS, "primary", "writer"),
             title=poll["title"],
-            attendees=people,
+            attendees=edit.invite(self, [(address, None) for address in poll["attendees"]]),
             reminders=QUARTER_HOUR,
-            **times,
+            start_at=chosen["start_at"],
+            end_at=chosen["end_at"],
+            location=poll["location"],
         )
         self.db.update(
             "outlook_calendar_polls",
@@ -249,11 +250,10 @@ class Polls(Service):
             event_id=event["id"],
             slot_id=chosen["slot_id"],
         )
-        won = {"slot_id": chosen["slot_id"], "start": chosen["start_at"], "end": chosen["end_at"]}
         return {
             "poll_id": poll_id,
             "event_id": event["id"],
-            "winning_slot": won,
+            "winning_slot": _slot_json(chosen),
             "status": "finalized",
         }
 
@@ -264,7 +264,7 @@ class Polls(Service):
         self.db.update("outlook_calendar_polls", poll_id, closed_at=self.time)
         return {"poll_id": poll_id, "status": "cancelled"}
 
-    # -- what a poll says -----------------------------------------------------------------------------------------
+    # -- polls and their state ---------------------------------------------------------------------
     def _poll(self, poll_id: str) -> dict[str, Any]:
         row = self.db.get("outlook_calendar_polls", poll_id)
         if row is None:
@@ -297,36 +297,28 @@ class Polls(Service):
     def _mine(self, poll_id: str) -> dict[str, Any]:
         row = self._open(poll_id)
         if not rules.is_me(self, WORDS, row["organizer"]):
-            message = f"The poll belongs to {row['organizer']}."
             self.fail(
-                "ERROR_ACCESS_DENIED", message, "You may vote with vote_on_poll.", poll_id=poll_id
+                "ERROR_ACCESS_DENIED",
+                f"The poll belongs to {row['organizer']}.",
+                "You may vote with vote_on_poll.",
+                poll_id=poll_id,
             )
         return row
 
-    def _vote(
-        self,
-        poll: dict[str, Any],
-        slot: dict[str, Any],
-        voter: str,
-        cast: dict[tuple[str, str], str],
-    ) -> str | None:
-        """Return a person's vote by now: as it was cast, or, within a day, as their calendar has it."""
+    # -- votes -------------------------------------------------------------------------------------
+    def _expected_vote(self, poll: dict[str, Any], slot: dict[str, Any], voter: str) -> str | None:
+        """Return the vote that follows from a person's calendar, cast within a day; None before."""
         person = self.db.get("calendar_people", voter)
-        if (slot["slot_id"], voter) in cast:
-            return cast[slot["slot_id"], voter]
         if person is None or rules.is_me(self, WORDS, voter):
             return None
-        votes_at = (
-            parse_time(poll["created_at"])
-            + 1800
-            + int(share("vote", poll["id"], voter) * rules.DAY)
-        )
+        delay = FIRST_VOTES + int(share("vote", poll["id"], voter) * rules.DAY)
+        votes_at = parse_time(poll["created_at"]) + delay
         if votes_at > min(self.now, parse_time(poll["closed_at"] or self.time)):
             return None
         first = parse_time(slot["start_at"])
         last = parse_time(slot["end_at"])
-        spans = {s for _, _, s in _busy.known_busy(self, voter, first, last)}
-        if spans & {"busy", "oof"}:
+        statuses = {span.status for span in _busy.known_busy(self, voter, first, last)}
+        if statuses & {"busy", "oof"}:
             return "no"
         fits = _busy.within(
             first,
@@ -335,39 +327,35 @@ class Polls(Service):
             time(person["works_from"]),
             time(person["works_until"]),
         )
-        return "yes" if fits and not spans else "maybe"
+        return "yes" if fits and not statuses else "maybe"
 
     def _tally(self, poll: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the slots of a poll with their votes and how many say yes, maybe and no."""
         cast = {
             (r["slot_id"], r["voter"]): r["response"]
             for r in self.db.rows("outlook_calendar_votes", "poll_id=?", poll["id"])
         }
-        people = [poll["organizer"], *poll["attendees"]]
-        counted = []
+        slots = []
         for slot in poll["slots"]:
-            votes = [
-                {"voter": p, "response": v}
-                for p in people
-                if (v := self._vote(poll, slot, p, cast)) is not None
-            ]
-            tally = {r: sum(v["response"] == r for v in votes) for r in ("yes", "maybe", "no")}
-            counted.append(
-                {"slot_id": slot["slot_id"], "start": slot["start_at"], "end": slot["end_at"]}
-                | tally
-                | {"votes": votes}
-            )
-        return counted
+            votes = []
+            for voter in (poll["organizer"], *poll["attendees"]):
+                response = cast.get((slot["slot_id"], voter))
+                if response is None:
+                    response = self._expected_vote(poll, slot, voter)
+                if response is not None:
+                    votes.append({"voter": voter, "response": response})
+            counts = Counter(v["response"] for v in votes)
+            numbers = {response: counts[response] for response in ("yes", "maybe", "no")}
+            slots.append(_slot_json(slot) | numbers | {"votes": votes})
+        return slots
 
     def _leading(self, poll: dict[str, Any]) -> dict[str, Any] | None:
-        liked = [s for s in self._tally(poll) if s["yes"] or s["maybe"]]
+        """Return the slot with the most yes, then the most maybe, then the earliest; else None."""
+        liked = [s for s in self._tally(poll) if s["yes"] + s["maybe"] > 0]
         best = min(liked, key=lambda s: (-s["yes"], -s["maybe"], s["start"]), default=None)
-        return (
-            None
-            if best is None
-            else next(s for s in poll["slots"] if s["slot_id"] == best["slot_id"])
-        )
+        return None if best is None else _slot(poll, best["slot_id"])
 
-    def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _poll_json(self, row: dict[str, Any]) -> dict[str, Any]:
         leading = self._leading(row)
         return {
             "poll_id": row["id"],

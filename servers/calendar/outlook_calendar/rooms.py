@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from servers.calendar import _edit as edit
 from servers.calendar import _rules as rules
 from servers.calendar.outlook_calendar._model import (
     EVENTS,
@@ -31,6 +32,10 @@ SMALL = seeded("orm", "small")
 BOOKED = Setup("book_room", THIS | {"room_id": SMALL})
 
 
+def _room_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {"room_id": row["id"]} | {k: v for k, v in row.items() if k != "id"}
+
+
 class Rooms(Service):
     """Rooms and their booking."""
 
@@ -38,25 +43,18 @@ class Rooms(Service):
     def list_rooms(self, building: Building | None = None) -> dict[str, Any]:
         """Return meeting rooms: room_id, name, capacity (people), building, floor, equipment."""
         rooms = self.db.rows("outlook_calendar_rooms", order="building, floor, name")
-        known = {r["building"].lower(): r["building"] for r in rooms}
-        if building is not None and building.strip().lower() not in known:
-            message = f"There is no building {building!r}{did_you_mean(building.lower(), known)}"
-            self.fail(
-                "ERROR_BUILDING_NOT_FOUND",
-                message,
-                f"Buildings: {', '.join(sorted(known.values())) or 'none'}.",
-                building=building,
-            )
-        kept = [
-            r
-            for r in rooms
-            if building is None or r["building"].lower() == building.strip().lower()
-        ]
-        return {
-            "rooms": [
-                {"room_id": r["id"]} | {k: v for k, v in r.items() if k != "id"} for r in kept
-            ]
-        }
+        if building is not None:
+            known = {r["building"].lower(): r["building"] for r in rooms}
+            wanted = building.strip().lower()
+            if wanted not in known:
+                self.fail(
+                    "ERROR_BUILDING_NOT_FOUND",
+                    f"There is no building {building!r}{did_you_mean(building.lower(), known)}",
+                    f"Buildings: {', '.join(sorted(known.values())) or 'none'}.",
+                    building=building,
+                )
+            rooms = [r for r in rooms if r["building"].lower() == wanted]
+        return {"rooms": [_room_json(room) for room in rooms]}
 
     @reads(
         example={
@@ -84,27 +82,28 @@ class Rooms(Service):
         row = rules.own(self, WORDS, event_id)
         room = find_room(self, room_id)
         if row["room_id"] not in (None, room_id):
-            hint = "Give it back with release_room first."
             self.fail(
                 "ERROR_ROOM_ALREADY_BOOKED",
                 "The event has another room.",
-                hint,
+                "Give it back with release_room first.",
                 event_id=event_id,
                 room_id=row["room_id"],
             )
+        claim(self, room, row)
+        # Occurrences with rows of their own follow the series as long as they have its room.
         apart = self.db.rows(
             EVENTS, "series_id=? AND cancelled_at IS NULL AND start_at>?", row["id"], self.time
         )
-        for part in (row, *(p for p in apart if p["room_id"] == row["room_id"])):
-            claim(self, room, part)
-        rules.change(self, WORDS, row, room_id=room_id)
-        crowded = len(row["attendees"]) + 1 > room["capacity"]
+        for part in apart:
+            if part["room_id"] == row["room_id"]:
+                claim(self, room, part)
+        edit.change(self, WORDS, row, room_id=room_id)
         return {
             "room_id": room_id,
             "event_id": event_id,
             "room_name": room["name"],
             "status": "booked",
-            "over_capacity": crowded,
+            "over_capacity": len(row["attendees"]) + 1 > room["capacity"],
         }
 
     @writes(example=THIS, setup=(REVIEW, BOOKED))
@@ -119,6 +118,6 @@ class Rooms(Service):
                 event_id=event_id,
             )
         for part in self.db.rows(EVENTS, "series_id=? AND room_id=?", row["id"], row["room_id"]):
-            rules.change(self, WORDS, part, room_id=None)
-        rules.change(self, WORDS, row, room_id=None)
+            edit.change(self, WORDS, part, room_id=None)
+        edit.change(self, WORDS, row, room_id=None)
         return {"event_id": event_id, "room_id": row["room_id"], "status": "released"}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import time
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
 from servers.calendar import _busy
 from servers.calendar import _rules as rules
+from servers.calendar._busy import BusyTime
 from servers.calendar.outlook_calendar._model import WORDS, End, Start, status_of, stretch
 from servers.calendar.outlook_calendar.calendars import DAYS
 from servers.kit.fields import Email
@@ -20,7 +21,9 @@ from servers.kit.zones import local
 Colleague = Annotated[
     Email,
     Field(
-        description="Address of a colleague whose calendar to look into instead; titles stay hidden."
+        description=(
+            "Address of a colleague whose calendar to look into instead; titles stay hidden."
+        )
     ),
 ]
 Addresses = Annotated[
@@ -31,8 +34,19 @@ Addresses = Annotated[
 ]
 Minutes = Annotated[int, Field(ge=15, le=480, description="Length of the meeting in minutes.")]
 STEP = 30 * 60
+"""Seconds between the starts that are tried."""
 GRADES = ("good", "fair", "poor")
-Spans = list[tuple[int, int, str]]
+MOST_SUGGESTIONS = 10
+
+
+class Suggestion(NamedTuple):
+    """A time to meet; sorted, the best comes first, then the earliest."""
+
+    grade: int
+    """Index in `GRADES`."""
+    start: int
+    busy: list[str]
+    """Addresses of those who are busy."""
 
 
 class Schedule(Service):
@@ -49,30 +63,26 @@ class Schedule(Service):
         first, last = stretch(self, start_date, end_date, 62 * rules.DAY)
         if email is not None and not rules.is_me(self, WORDS, email.lower()):
             if self.db.get("calendar_people", email.lower()) is None:
-                hint = "Only calendars of people whose organisation shares free/busy times can be read."
                 self.fail(
                     "ERROR_MAILBOX_NOT_FOUND",
                     f"No calendar of {email} can be looked into.",
-                    hint,
+                    "Only calendars of people whose organisation shares free/busy times "
+                    "can be read.",
                     email=email,
                 )
             spans = _busy.engaged(self, WORDS, email.lower(), first, last)
-            shown = [
-                {"event_id": None, "start": iso(a), "end": iso(b), "title": None, "status": status}
-                for a, b, status in spans
-            ]
-            return {"email": email.lower(), "schedule": shown}
-        mine = [
-            {
-                "event_id": row["id"],
-                "start": row["start_at"],
-                "end": row["end_at"],
-                "title": row["title"],
-                "status": status_of(self, row),
-            }
-            for row in _busy.busy(self, WORDS, first, last)
-        ]
+            return {"email": email.lower(), "schedule": [_hidden_json(span) for span in spans]}
+        mine = [self._event_json(row) for row in _busy.busy(self, WORDS, first, last)]
         return {"email": rules.me(self, WORDS)["email"], "schedule": mine}
+
+    def _event_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "event_id": row["id"],
+            "start": row["start_at"],
+            "end": row["end_at"],
+            "title": row["title"],
+            "status": status_of(self, row),
+        }
 
     @reads(
         example={
@@ -91,54 +101,42 @@ class Schedule(Service):
         """
         first, last = stretch(self, time_min, time_max, 31 * rules.DAY)
         length = duration_minutes * 60
-        people = sorted({e.lower() for e in attendee_emails})
-        known = {
-            e: self.db.get("calendar_people", e) for e in people if not rules.is_me(self, WORDS, e)
-        }
-        taken = {e: _busy.engaged(self, WORDS, e, first, last) for e in known}
+        emails = sorted({e.lower() for e in attendee_emails})
+        others = [e for e in emails if not rules.is_me(self, WORDS, e)]
+        people = {e: self.db.get("calendar_people", e) for e in others}
+        taken = {e: _busy.engaged(self, WORDS, e, first, last) for e in others}
         mine = [
-            (parse_time(r["start_at"]), parse_time(r["end_at"]), status_of(self, r))
+            BusyTime(parse_time(r["start_at"]), parse_time(r["end_at"]), status_of(self, r))
             for r in _busy.busy(self, WORDS, first, last)
         ]
         begin = max(first, self.now)
-        graded: list[tuple[int, int, list[str]]] = []
-        for start in range(begin + -begin % STEP, last - length + 1, STEP):
-            if _status(mine, start, start + length) not in ("busy", "oof") and self._daytime(
-                start, start + length
-            ):
-                busy = [
-                    e for e in taken if _status(taken[e], start, start + length) in ("busy", "oof")
-                ]
-                clear = not any(
-                    _status(spans, start, start + length) for spans in (mine, *taken.values())
-                )
-                best = clear and self._suits(start, start + length, known)
-                graded.append((2 if busy else (0 if best else 1), start, busy))
-        chosen: list[tuple[int, int, list[str]]] = []
-        for grade, start, busy in sorted(graded):
-            if len(chosen) < 10 and all(abs(start - other) >= length for _, other, _ in chosen):
-                chosen.append((grade, start, busy))
-        unknown = [e for e, person in known.items() if person is None]
-        found = [
-            {
-                "start": iso(start),
-                "end": iso(start + length),
-                "confidence": GRADES[grade],
-                "busy_attendees": busy,
-            }
-            for grade, start, busy in chosen
-        ]
+        begin += -begin % STEP
+        suggestions = []
+        for start in range(begin, last - length + 1, STEP):
+            end = start + length
+            my_status = _status(mine, start, end)
+            if my_status in ("busy", "oof") or not self._daytime(start, end):
+                continue
+            statuses = {e: _status(taken[e], start, end) for e in others}
+            busy = [e for e, status in statuses.items() if status in ("busy", "oof")]
+            if busy:
+                grade = 2
+            elif my_status or any(statuses.values()) or not self._suits(start, end, people):
+                grade = 1
+            else:
+                grade = 0
+            suggestions.append(Suggestion(grade, start, busy))
         return {
             "duration_minutes": duration_minutes,
-            "suggestions": found,
-            "unknown_attendees": unknown,
+            "suggestions": [_suggestion_json(s, length) for s in _best(suggestions, length)],
+            "unknown_attendees": [e for e, person in people.items() if person is None],
         }
 
     def _daytime(self, start: int, end: int) -> bool:
         return _busy.within(start, end, rules.zone(self, WORDS), time(7), time(20), range(7))
 
     def _suits(self, start: int, end: int, people: dict[str, dict[str, Any] | None]) -> bool:
-        """Return whether a span lies in everybody's working hours, as far as all of them are known."""
+        """Return whether a span lies in everybody's working hours; False if some are unknown."""
         for row in self.db.rows("outlook_calendar_hours"):
             days = [DAYS.index(d) for d in row["days"]]
             opens = time.fromisoformat(row["start_time"])
@@ -155,7 +153,38 @@ class Schedule(Service):
         return local(start, rules.zone(self, WORDS)).weekday() < 5
 
 
-def _status(spans: Spans, start: int, end: int) -> str:
+def _status(times: list[BusyTime], start: int, end: int) -> str:
     """Return the strongest status of what touches a span, empty where nothing does."""
-    found = {s for a, b, s in spans if a < end and b > start}
-    return next((s for s in ("oof", "busy", "tentative") if s in found), "")
+    statuses = {t.status for t in times if rules.overlap(t.start, t.end, start, end)}
+    return next((s for s in ("oof", "busy", "tentative") if s in statuses), "")
+
+
+def _best(suggestions: list[Suggestion], length: int) -> list[Suggestion]:
+    """Return the best suggestions, none of which overlaps a better one."""
+    chosen: list[Suggestion] = []
+    for suggestion in sorted(suggestions):
+        if all(abs(suggestion.start - better.start) >= length for better in chosen):
+            chosen.append(suggestion)
+        if len(chosen) == MOST_SUGGESTIONS:
+            break
+    return chosen
+
+
+def _suggestion_json(suggestion: Suggestion, length: int) -> dict[str, Any]:
+    return {
+        "start": iso(suggestion.start),
+        "end": iso(suggestion.start + length),
+        "confidence": GRADES[suggestion.grade],
+        "busy_attendees": suggestion.busy,
+    }
+
+
+def _hidden_json(span: BusyTime) -> dict[str, Any]:
+    """Return a busy time of somebody else, whose title stays hidden."""
+    return {
+        "event_id": None,
+        "start": iso(span.start),
+        "end": iso(span.end),
+        "title": None,
+        "status": span.status,
+    }

@@ -10,6 +10,7 @@ from pydantic import Field
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import dollars, iso, round_cents
+from servers.payments import _requests as requests
 from servers.payments import _rules as rules
 
 TABLES = {
@@ -22,13 +23,15 @@ TABLES = {
     "venmo_sources": rules.SOURCES,
     # source_id is what paid (null: the wallet) or, in a bank transfer, what the money goes to.
     "venmo_transactions": Table(
-        "id:str type:str contact_id:str? amount:int fee:int note:str visibility:str source_id:str? request_id:str? "
-        "created_at:str settles_at:str cancelled_at:str? failure:str? idempotency_key:str?",
+        "id:str type:str contact_id:str? amount:int fee:int note:str visibility:str "
+        "source_id:str? request_id:str? created_at:str settles_at:str cancelled_at:str? "
+        "failure:str? idempotency_key:str?",
         index=("contact_id", "created_at", "idempotency_key"),
     ),
     "venmo_requests": Table(
-        "id:str direction:str contact_id:str amount:int note:str visibility:str created_at:str expires_at:str "
-        "closed_as:str? closed_at:str? transaction_id:str? reminded_at:str? group_id:str?",
+        "id:str direction:str contact_id:str amount:int note:str visibility:str created_at:str "
+        "expires_at:str closed_as:str? closed_at:str? transaction_id:str? reminded_at:str? "
+        "group_id:str?",
         index=("group_id",),
     ),
     "venmo_groups": Table(
@@ -55,6 +58,18 @@ WORDS = rules.Words(
 BANK_SETTLES = rules.DAY
 """Seconds after which a payment drawn on a bank account is complete."""
 
+# A received payment counts once it has settled; a payment with a source was charged there.
+_WALLET = """
+SELECT (SELECT coalesce(sum(opening), 0) FROM venmo_wallet)
+     - (SELECT coalesce(sum(amount), 0) FROM venmo_card_purchases WHERE at <= ?1)
+     + (SELECT coalesce(sum(CASE
+            WHEN type = 'payment_received' THEN amount * (settles_at <= ?1)
+            WHEN type = 'bank_transfer' THEN -amount
+            WHEN source_id IS NULL THEN -amount
+            ELSE 0 END), 0)
+        FROM venmo_transactions WHERE cancelled_at IS NULL AND failure IS NULL)
+"""
+
 Visibility = Annotated[
     Literal["public", "friends", "private"],
     Field(description="Who sees the payment; the account's default when left out."),
@@ -62,21 +77,17 @@ Visibility = Annotated[
 PayFrom = Annotated[
     str,
     Field(
-        description="source_id of a linked bank account or card to charge. Left out: the balance if it covers all, else the default source."
+        description=(
+            "source_id of a linked bank account or card to charge. Left out: "
+            "the balance if it covers all, else the default source."
+        )
     ),
 ]
 
 
 def wallet(svc: Service) -> int:
     """Return the balance in cents: what it opened with, plus all that came and went until now."""
-    return svc.db.sql(
-        "SELECT (SELECT coalesce(sum(opening),0) FROM venmo_wallet)"
-        " - (SELECT coalesce(sum(amount),0) FROM venmo_card_purchases WHERE at<=?1)"
-        " + (SELECT coalesce(sum(CASE WHEN type='payment_received' THEN amount*(settles_at<=?1) WHEN type='bank_transfer' THEN -amount"
-        " WHEN source_id IS NULL THEN -amount ELSE 0 END),0)"
-        " FROM venmo_transactions WHERE cancelled_at IS NULL AND failure IS NULL)",
-        svc.time,
-    )[0][0]
+    return svc.db.sql(_WALLET, svc.time)[0][0]
 
 
 def default_visibility(svc: Service) -> str:
@@ -95,18 +106,23 @@ def pay(
     request_id: str | None = None,
     key: str | None = None,
 ) -> dict[str, Any]:
-    """Pay a contact and return the transaction's row: a named source, else the wallet if it covers all, else the default source."""
+    """Pay a contact and return the transaction's row.
+
+    The money comes from the named source, else from the wallet if it covers the whole amount,
+    else from the default source.
+    """
     rules.find_contact(svc, WORDS, contact_id)
     fee = 0
     source = None
+    settles_after = rules.SETTLES
     if source_id is not None or wallet(svc) < amount:
         source = rules.active_source(svc, WORDS, source_id)
-        fee = round_cents(Decimal(amount) * 3 / 100) if source["type"] == "credit_card" else 0
+        if source["type"] == "credit_card":
+            fee = round_cents(Decimal(amount) * 3 / 100)
+        elif source["type"] == "bank_account":
+            settles_after = BANK_SETTLES
         rules.cover(svc, WORDS, source, amount + fee)
-    wait = (
-        BANK_SETTLES if source is not None and source["type"] == "bank_account" else rules.SETTLES
-    )
-    made = {
+    payment = {
         "id": svc.new_id("vtx"),
         "type": "payment_sent",
         "contact_id": contact_id,
@@ -117,12 +133,12 @@ def pay(
         "source_id": source["id"] if source else None,
         "request_id": request_id,
         "created_at": svc.time,
-        "settles_at": iso(svc.now + wait),
+        "settles_at": iso(svc.now + settles_after),
         "idempotency_key": key,
     }
     if source is not None:
-        rules.post(svc, source["account_id"], -(amount + fee), made["id"], "venmo payment")
-    return svc.db.insert("venmo_transactions", made)
+        rules.post(svc, source["account_id"], -(amount + fee), payment["id"], "venmo payment")
+    return svc.db.insert("venmo_transactions", payment)
 
 
 def transaction_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
@@ -157,4 +173,4 @@ def request_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "group_payment_id": row["group_id"],
         "reminded_at": row["reminded_at"],
     }
-    return rules.request_json(svc, WORDS, row) | own
+    return requests.request_json(svc, WORDS, row) | own

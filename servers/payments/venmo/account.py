@@ -26,7 +26,9 @@ SourceType = Annotated[
 Speed = Annotated[
     Literal["standard", "instant"],
     Field(
-        description="standard: free, two days; instant: at once for 1.75 % (at least 0.25, at most 25)."
+        description=(
+            "standard: free, two days; instant: at once for 1.75 % (at least 0.25, at most 25)."
+        )
     ),
 ]
 SAVINGS = seeded("vfs", "savings")
@@ -41,15 +43,13 @@ class Account(Service):
         """Return the signed-in account: name, username, email, phone, default visibility, linked bank accounts and cards, balance."""
         me = self.db.rows("venmo_profile")[0]
         linked = rules.sources(self, WORDS)
+        banks = [row for row in linked if row["type"] == "bank_account"]
+        cards = [row for row in linked if row["type"] != "bank_account"]
         return {
             **{k: me[k] for k in ("name", "username", "email", "phone")},
             "default_visibility": default_visibility(self),
-            "linked_bank_accounts": [
-                rules.source_json(self, r) for r in linked if r["type"] == "bank_account"
-            ],
-            "linked_cards": [
-                rules.source_json(self, r) for r in linked if r["type"] != "bank_account"
-            ],
+            "linked_bank_accounts": [rules.source_json(self, row) for row in banks],
+            "linked_cards": [rules.source_json(self, row) for row in cards],
             "balance": dollars(wallet(self)),
         }
 
@@ -126,65 +126,64 @@ class Account(Service):
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
         """Move money from the balance to a linked bank account or debit card. The fee of an instant transfer is taken out of the amount."""
-        fee = (
-            min(max(round_cents(Decimal(amount) * 175 / 10_000), 25), 2_500)
-            if transfer_type == "instant"
-            else 0
-        )
-        said = {"type": "bank_transfer", "amount": amount, "source_id": source_id}
-        row = rules.repeated(self, WORDS, idempotency_key, **said)
+        asked = {"type": "bank_transfer", "amount": amount, "source_id": source_id}
+        row = rules.repeated(self, WORDS, idempotency_key, **asked)
         if row is None:
-            source = rules.active_source(self, WORDS, source_id)
-            if source["type"] == "credit_card":
-                hint = "Choose a bank account or debit card from list_funding_sources."
-                self.fail(
-                    "UNSUPPORTED_DESTINATION",
-                    "Money cannot be moved to a credit card.",
-                    hint,
-                    source_id=source_id,
-                )
-            held = wallet(self)
-            if held < amount:
-                message = f"The Venmo balance is ${dollars(held):,.2f}."
-                hint = "Transfer no more than get_balance shows."
-                self.fail(
-                    "INSUFFICIENT_BALANCE",
-                    message,
-                    hint,
-                    available=dollars(held),
-                    required=dollars(amount),
-                )
-            if amount <= fee:
-                self.fail(
-                    "AMOUNT_TOO_SMALL",
-                    f"The fee is ${dollars(fee):.2f}.",
-                    "Transfer more than the fee.",
-                    fee=dollars(fee),
-                )
-            arrives = iso(self.now + (0 if transfer_type == "instant" else 2 * rules.DAY))
-            made = said | {
-                "id": self.new_id("vtx"),
-                "fee": fee,
-                "note": f"{transfer_type.title()} transfer",
-                "visibility": "private",
-            }
-            row = self.db.insert(
-                "venmo_transactions",
-                made
-                | {
-                    "created_at": self.time,
-                    "settles_at": arrives,
-                    "idempotency_key": idempotency_key,
-                },
-            )
-            rules.post(
-                self, source["account_id"], amount - fee, row["id"], "venmo cash-out", arrives
-            )
+            row = self._cash_out(amount, source_id, transfer_type, idempotency_key)
         shown = transaction_json(self, row)
-        kept = {k: shown[k] for k in ("transaction_id", "amount", "fee", "status", "source")}
-        received = dollars(row["amount"] - row["fee"])
-        return kept | {
+        reply = {k: shown[k] for k in ("transaction_id", "amount", "fee", "status", "source")}
+        return reply | {
             "transfer_type": row["note"].split()[0].lower(),
-            "received_amount": received,
+            "received_amount": dollars(row["amount"] - row["fee"]),
             "arrives_at": row["settles_at"],
         }
+
+    def _cash_out(
+        self, amount: int, source_id: str, transfer_type: str, key: str | None
+    ) -> dict[str, Any]:
+        """Move money to a bank account or debit card, or refuse; return the transaction's row."""
+        source = rules.active_source(self, WORDS, source_id)
+        if source["type"] == "credit_card":
+            self.fail(
+                "UNSUPPORTED_DESTINATION",
+                "Money cannot be moved to a credit card.",
+                "Choose a bank account or debit card from list_funding_sources.",
+                source_id=source_id,
+            )
+        held = wallet(self)
+        if held < amount:
+            self.fail(
+                "INSUFFICIENT_BALANCE",
+                f"The Venmo balance is ${dollars(held):,.2f}.",
+                "Transfer no more than get_balance shows.",
+                available=dollars(held),
+                required=dollars(amount),
+            )
+        fee = 0
+        arrives_at = iso(self.now + 2 * rules.DAY)
+        if transfer_type == "instant":
+            fee = min(max(round_cents(Decimal(amount) * 175 / 10_000), 25), 2_500)
+            arrives_at = self.time
+        if amount <= fee:
+            self.fail(
+                "AMOUNT_TOO_SMALL",
+                f"The fee is ${dollars(fee):.2f}.",
+                "Transfer more than the fee.",
+                fee=dollars(fee),
+            )
+        transaction = {
+            "type": "bank_transfer",
+            "amount": amount,
+            "source_id": source_id,
+            "id": self.new_id("vtx"),
+            "fee": fee,
+            "note": f"{transfer_type.title()} transfer",
+            "visibility": "private",
+            "created_at": self.time,
+            "settles_at": arrives_at,
+            "idempotency_key": key,
+        }
+        row = self.db.insert("venmo_transactions", transaction)
+        account_id = source["account_id"]
+        rules.post(self, account_id, amount - fee, row["id"], "venmo cash-out", arrives_at)
+        return row

@@ -20,6 +20,16 @@ DailyLimit = Annotated[
 ]
 
 
+def _purchase_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "purchase_id": row["id"],
+        "merchant": row["merchant"],
+        "category": row["category"],
+        "amount": dollars(row["amount"]),
+        "at": row["at"],
+    }
+
+
 class Card(Service):
     """The debit card and its purchases."""
 
@@ -29,12 +39,9 @@ class Card(Service):
     def _card_json(self) -> dict[str, Any]:
         card = self._card()
         where = rules.zone(self, WORDS)
-        today = day_start(local_day(self.now, where), where)
-        spent = self.db.sql(
-            "SELECT coalesce(sum(amount),0) FROM venmo_card_purchases WHERE at>=? AND at<=?",
-            today,
-            self.time,
-        )[0][0]
+        midnight = day_start(local_day(self.now, where), where)
+        today = self.db.rows("venmo_card_purchases", "at>=? AND at<=?", midnight, self.time)
+        spent = sum(purchase["amount"] for purchase in today)
         return {
             "last4": card["last4"],
             "status": "active" if card["enabled"] else "paused",
@@ -55,17 +62,7 @@ class Card(Service):
     ) -> dict[str, Any]:
         """Return purchases made with the debit card, newest first."""
         rows = self.db.rows("venmo_card_purchases", "at<=?", self.time, order="at DESC, rowid DESC")
-        shown = [
-            {
-                "purchase_id": r["id"],
-                "merchant": r["merchant"],
-                "category": r["category"],
-                "amount": dollars(r["amount"]),
-                "at": r["at"],
-            }
-            for r in rows
-        ]
-        return page(shown, "purchases", limit, cursor)
+        return page([_purchase_json(row) for row in rows], "purchases", limit, cursor)
 
     @writes(example={"enabled": False}, idempotent=True)
     def toggle_debit_card(self, enabled: Enabled) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Dollars, dollars, iso, parse_time
+from servers.payments import _requests as requests
 from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Note
 from servers.payments.venmo._model import WORDS, default_visibility, request_json
@@ -37,7 +38,9 @@ IncludeMe = Annotated[
 GroupId = Annotated[
     str,
     Field(
-        description="group_payment_id, from create_group_payment or from the requests in list_requests."
+        description=(
+            "group_payment_id, from create_group_payment or from the requests in list_requests."
+        )
     ),
 ]
 RAMEN = seeded("vgp", "ramen")
@@ -75,31 +78,25 @@ class Groups(Service):
             self.fail(
                 "DUPLICATE_PARTICIPANT", "A friend takes part twice.", "Name each contact_id once."
             )
-        shares = self._shares(total_amount, [p.get("amount") for p in participants], include_me)
+        amounts = [p.get("amount") for p in participants]
+        shares = self._shares(total_amount, [*amounts, None] if include_me else amounts)
         own = shares.pop() if include_me else 0
-        group = self.new_id("vgp")
-        made = {
-            "id": group,
+        group_id = self.new_id("vgp")
+        group = {
+            "id": group_id,
             "description": description,
             "total": total_amount,
             "own_share": own,
             "created_at": self.time,
         }
-        self.db.insert("venmo_groups", made)
+        self.db.insert("venmo_groups", group)
+        extra = {"visibility": default_visibility(self), "group_id": group_id}
         for contact_id, share in zip(people, shares, strict=True):
-            rules.new_request(
-                self,
-                WORDS,
-                contact_id,
-                share,
-                description,
-                visibility=default_visibility(self),
-                group_id=group,
-            )
-        return self._group_json(group)
+            requests.new_request(self, WORDS, contact_id, share, description, **extra)
+        return self._group_json(group_id)
 
-    def _shares(self, total: int, named: list[Any], include_me: bool) -> list[int]:
-        amounts: list[int | None] = [*named, None] if include_me else named
+    def _shares(self, total: int, amounts: list[int | None]) -> list[int]:
+        """Return every share in cents: those without an amount get equal parts of the rest."""
         rest = total - sum(a for a in amounts if a is not None)
         heads = amounts.count(None)
         if rest < heads or (heads == 0 and rest != 0):
@@ -110,12 +107,16 @@ class Groups(Service):
                 total_amount=dollars(total),
                 assigned=dollars(total - rest),
             )
-        each, over = divmod(rest, heads) if heads else (0, 0)
+        each, cents_left = divmod(rest, heads) if heads else (0, 0)
         shares = []
         for amount in amounts:
-            extra = 1 if amount is None and over > 0 else 0
-            over -= extra
-            shares.append(each + extra if amount is None else amount)
+            if amount is not None:
+                shares.append(amount)
+            elif cents_left > 0:
+                shares.append(each + 1)
+                cents_left -= 1
+            else:
+                shares.append(each)
         return shares
 
     @reads(example={"group_payment_id": RAMEN})
@@ -131,19 +132,15 @@ class Groups(Service):
         reminded = []
         skipped = []
         for row in self._requests(group["id"]):
-            if rules.request_status(row, self.time) != "pending":
+            if requests.request_status(row, self.time) != "pending":
                 continue
-            if (
-                row["reminded_at"] is not None
-                and self.now - parse_time(row["reminded_at"]) < rules.DAY
-            ):
+            last = row["reminded_at"]
+            if last is not None and self.now - parse_time(last) < rules.DAY:
                 skipped.append(row["contact_id"])
                 continue
+            expires_at = iso(self.now + requests.REQUEST_LIFE)
             self.db.update(
-                "venmo_requests",
-                row["id"],
-                reminded_at=self.time,
-                expires_at=iso(self.now + rules.REQUEST_LIFE),
+                "venmo_requests", row["id"], reminded_at=self.time, expires_at=expires_at
             )
             reminded.append(row["contact_id"])
         return {"group_payment_id": group["id"], "reminded": reminded, "skipped": skipped}
@@ -155,52 +152,49 @@ class Groups(Service):
         """Close a group payment: open requests are withdrawn as settled outside Venmo. No money moves, and it cannot be reopened."""
         group = self._open(group_payment_id)
         for row in self._requests(group["id"]):
-            if rules.request_status(row, self.time) == "pending":
-                rules.close_request(self, WORDS, row["id"], "settled")
+            if requests.request_status(row, self.time) == "pending":
+                requests.close_request(self, WORDS, row["id"], "settled")
         self.db.update("venmo_groups", group["id"], settled_at=self.time)
         return self._group_json(group["id"])
 
-    def _requests(self, group: str) -> list[dict[str, Any]]:
-        return self.db.rows("venmo_requests", "group_id=?", group, order="rowid")
+    def _requests(self, group_id: str) -> list[dict[str, Any]]:
+        return self.db.rows("venmo_requests", "group_id=?", group_id, order="rowid")
 
-    def _find(self, group: str) -> dict[str, Any]:
-        row = self.db.get("venmo_groups", group)
+    def _find(self, group_id: str) -> dict[str, Any]:
+        row = self.db.get("venmo_groups", group_id)
         if row is None:
-            hint = "Look for group_payment_id in list_requests with direction outgoing."
             self.fail(
                 "GROUP_PAYMENT_NOT_FOUND",
-                f"There is no group payment {group!r}.",
-                hint,
-                group_payment_id=group,
+                f"There is no group payment {group_id!r}.",
+                "Look for group_payment_id in list_requests with direction outgoing.",
+                group_payment_id=group_id,
             )
         return row
 
-    def _open(self, group: str) -> dict[str, Any]:
-        row = self._find(group)
-        state = self._group_json(group)["status"]
+    def _open(self, group_id: str) -> dict[str, Any]:
+        row = self._find(group_id)
+        state = self._group_json(group_id)["status"]
         if state != "open":
-            message = f"Group payment {group} is {state}."
             self.fail(
                 "GROUP_PAYMENT_CLOSED",
-                message,
+                f"Group payment {group_id} is {state}.",
                 "See get_group_payment.",
-                group_payment_id=group,
+                group_payment_id=group_id,
                 status=state,
             )
         return row
 
-    def _group_json(self, group: str) -> dict[str, Any]:
-        row = self._find(group)
-        shown = [request_json(self, r) for r in self._requests(group)]
-        paid = sum(r["amount"] for r in self._requests(group) if r["closed_as"] == "paid")
-        asked = sum(r["amount"] for r in self._requests(group))
-        state = (
-            "settled"
-            if row["settled_at"] is not None
-            else ("completed" if paid == asked else "open")
-        )
+    def _group_json(self, group_id: str) -> dict[str, Any]:
+        row = self._find(group_id)
+        rows = self._requests(group_id)
+        paid = sum(r["amount"] for r in rows if r["closed_as"] == "paid")
+        asked = sum(r["amount"] for r in rows)
+        if row["settled_at"] is not None:
+            state = "settled"
+        else:
+            state = "completed" if paid == asked else "open"
         return {
-            "group_payment_id": group,
+            "group_payment_id": group_id,
             "description": row["description"],
             "status": state,
             "total_amount": dollars(row["total"]),
@@ -208,15 +202,16 @@ class Groups(Service):
             "collected": dollars(paid),
             "created_at": row["created_at"],
             "settled_at": row["settled_at"],
-            "participants": [
-                {
-                    "contact_id": r["contact"]["contact_id"],
-                    "name": r["contact"]["name"],
-                    "amount": r["amount"],
-                    "status": r["status"],
-                    "request_id": r["request_id"],
-                    "reminded_at": r["reminded_at"],
-                }
-                for r in shown
-            ],
+            "participants": [self._participant_json(r) for r in rows],
+        }
+
+    def _participant_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        shown = request_json(self, row)
+        return {
+            "contact_id": shown["contact"]["contact_id"],
+            "name": shown["contact"]["name"],
+            "amount": shown["amount"],
+            "status": shown["status"],
+            "request_id": shown["request_id"],
+            "reminded_at": shown["reminded_at"],
         }

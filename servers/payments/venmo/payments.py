@@ -7,18 +7,10 @@ from typing import Any
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
+from servers.payments import _requests as requests
 from servers.payments import _rules as rules
-from servers.payments._rules import (
-    Answer,
-    ContactId,
-    Direction,
-    Key,
-    Note,
-    RequestId,
-    RequestStatus,
-    Status,
-    TransactionId,
-)
+from servers.payments._requests import Answer, Direction, RequestId, RequestStatus
+from servers.payments._rules import ContactId, Key, Note, Status, TransactionId
 from servers.payments.venmo._model import (
     WORDS,
     PayFrom,
@@ -31,6 +23,7 @@ from servers.payments.venmo._model import (
 
 PRIYA = seeded("vct", "priya_nair")
 CABIN = seeded("vrq", "priya-cabin")
+MISTAKE = Setup("send_money", {"contact_id": PRIYA, "amount": 5, "note": "Sent by mistake"}, "sent")
 
 
 class Payments(Service):
@@ -80,48 +73,39 @@ class Payments(Service):
         visibility: Visibility | None = None,
     ) -> dict[str, Any]:
         """Ask a friend for money and return the pending request; it expires after 30 days."""
-        return request_json(
-            self,
-            rules.new_request(
-                self,
-                WORDS,
-                contact_id,
-                amount,
-                note,
-                visibility=visibility or default_visibility(self),
-            ),
-        )
+        seen_by = visibility or default_visibility(self)
+        row = requests.new_request(self, WORDS, contact_id, amount, note, visibility=seen_by)
+        return request_json(self, row)
 
     @writes(example={"request_id": CABIN, "action": "decline"}, destructive=True)
     def respond_to_request(
         self, request_id: RequestId, action: Answer, funding_source_id: PayFrom | None = None
     ) -> dict[str, Any]:
         """Pay or decline a pending incoming request. Returns its status and, when paid, the transaction_id."""
-        asked = rules.open_request(self, WORDS, request_id, "incoming")
+        request = requests.open_request(self, WORDS, request_id, "incoming")
         if action == "decline":
-            return rules.answer_request(self, WORDS, request_id, "declined")
+            return requests.answer_request(self, WORDS, request_id, "declined")
         row = pay(
             self,
-            asked["contact_id"],
-            asked["amount"],
-            asked["note"],
+            request["contact_id"],
+            request["amount"],
+            request["note"],
             source_id=funding_source_id,
-            visibility=asked["visibility"],
+            visibility=request["visibility"],
             request_id=request_id,
         )
-        return rules.answer_request(self, WORDS, request_id, "paid", row["id"]) | {
-            "transaction": transaction_json(self, row)
-        }
+        reply = requests.answer_request(self, WORDS, request_id, "paid", row["id"])
+        return reply | {"transaction": transaction_json(self, row)}
 
     @writes(example={"request_id": seeded("vrq", "ana-dog-food")}, destructive=True)
     def cancel_request(self, request_id: RequestId) -> dict[str, Any]:
         """Withdraw a pending request that you made. Incoming ones are declined with respond_to_request."""
-        return rules.withdraw_request(self, WORDS, request_id)
+        return requests.withdraw_request(self, WORDS, request_id)
 
     @reads(example={"request_id": CABIN})
     def get_request(self, request_id: RequestId) -> dict[str, Any]:
         """Return one request: direction, status, amount, note, contact, dates, and the transaction that paid it."""
-        return request_json(self, rules.find_request(self, WORDS, request_id))
+        return request_json(self, requests.find_request(self, WORDS, request_id))
 
     @reads(example={"direction": "incoming", "status": "pending"})
     def list_requests(
@@ -132,8 +116,8 @@ class Payments(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return requests, newest first. Those of a group payment carry its group_payment_id."""
-        found = rules.requests(self, WORDS, direction, status)
-        return page(found, "requests", limit, cursor, lambda r: request_json(self, r))
+        rows = requests.list_requests(self, WORDS, direction, status)
+        return page(rows, "requests", limit, cursor, lambda r: request_json(self, r))
 
     @reads(example={"transaction_id": seeded("vtx", "rosa-tuneup")})
     def get_transaction(self, transaction_id: TransactionId) -> dict[str, Any]:
@@ -153,24 +137,23 @@ class Payments(Service):
         rows = self.db.rows(
             "venmo_transactions", wanted, contact_id, order="created_at DESC, rowid DESC"
         )
-        kept = [r for r in rows if status is None or rules.status(r, self.time) == status]
-        return page(kept, "transactions", limit, cursor, lambda r: transaction_json(self, r))
+        if status is not None:
+            rows = [row for row in rows if rules.status(row, self.time) == status]
+        return page(rows, "transactions", limit, cursor, lambda r: transaction_json(self, r))
 
     @writes(
         example={"transaction_id": "${sent.transaction_id}"},
-        setup=(
-            Setup(
-                "send_money", {"contact_id": PRIYA, "amount": 5, "note": "Sent by mistake"}, "sent"
-            ),
-        ),
+        setup=(MISTAKE,),
         destructive=True,
     )
     def cancel_transaction(self, transaction_id: TransactionId) -> dict[str, Any]:
         """Cancel a pending payment or bank transfer of your own; the money, fee included, comes back and a request it paid reopens."""
         row = rules.cancel_transaction(self, WORDS, transaction_id)
-        back = row["amount"] + (row["fee"] if row["type"] == "payment_sent" else 0)
+        refund = row["amount"]
+        if row["type"] == "payment_sent":
+            refund += row["fee"]
         return {
             "transaction_id": transaction_id,
             "status": "cancelled",
-            "refunded_amount": dollars(back),
+            "refunded_amount": dollars(refund),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -20,10 +20,13 @@ TABLES = {
     "zelle_sources": rules.SOURCES,
     # Emails (lower case) and phone numbers (digits) that are enrolled with Zelle somewhere.
     "zelle_directory": Table("token:str"),
-    # claim_by is set where the recipient was not enrolled; source_id is the account that paid or received.
+    # claim_by is set where the recipient was not enrolled.
+    # source_id is the account that paid or received.
     "zelle_transfers": Table(
-        "id:str type:str contact_id:str party:str amount:int note:str? source_id:str request_id:str? scheduled_id:str? category:str? "
-        "created_at:str settles_at:str claim_by:str? cancelled_at:str? failure:str? idempotency_key:str?",
+        "id:str type:str contact_id:str party:str amount:int note:str? source_id:str "
+        "request_id:str? scheduled_id:str? category:str? "
+        "created_at:str settles_at:str claim_by:str? cancelled_at:str? failure:str? "
+        "idempotency_key:str?",
         search=("note", "party"),
         index=("contact_id", "created_at", "idempotency_key", "scheduled_id"),
     ),
@@ -32,7 +35,8 @@ TABLES = {
         "closed_as:str? closed_at:str? transaction_id:str?"
     ),
     "zelle_scheduled": Table(
-        "id:str contact_id:str amount:int note:str? source_id:str? scheduled_date:str recurring:bool created_at:str "
+        "id:str contact_id:str amount:int note:str? source_id:str? scheduled_date:str "
+        "recurring:bool created_at:str "
         "next_at:str? cancelled_at:str?",
         index=("next_at",),
     ),
@@ -51,14 +55,18 @@ WORDS = rules.Words(
     list_requests="list_transfer_requests",
 )
 DAILY_LIMIT = 250_000
+"""Cents that may be sent in a day."""
 MONTHLY_LIMIT = 2_000_000
+"""Cents that may be sent in a month."""
 CLAIM = 14 * rules.DAY
 """Seconds that someone who is not enrolled has to claim a transfer."""
 
 BankId = Annotated[
     str,
     Field(
-        description="source_id of an enrolled bank account; the default one (longest linked) when left out."
+        description=(
+            "source_id of an enrolled bank account; the default one (longest linked) when left out."
+        )
     ),
 ]
 Category = Annotated[
@@ -80,15 +88,36 @@ def contact_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def spent(svc: Service, start: str, end: str) -> int:
-    """Return the cents sent in a span that count against the limits: whatever did not fail and was not given back."""
+    """Return the cents sent in a span that count against the limits.
+
+    Transfers that failed or whose money came back do not count.
+    """
+    return sum(row["amount"] for row in sent(svc, start, end))
+
+
+def sent(svc: Service, start: str, end: str) -> list[dict[str, Any]]:
+    """Return transfers sent in a span that neither failed nor were cancelled or left unclaimed."""
     rows = svc.db.rows(
         "zelle_transfers", "type='transfer_sent' AND created_at>=? AND created_at<?", start, end
     )
-    return sum(r["amount"] for r in rows if rules.status(r, svc.time) in ("pending", "completed"))
+    return [row for row in rows if rules.status(row, svc.time) in ("pending", "completed")]
 
 
-def limit(svc: Service, period: str, moment: int) -> tuple[int, int, str]:
-    """Return the limit, what was spent of it, and when it begins anew, for the `day` or `month` of a moment."""
+class Allowance(NamedTuple):
+    """A sending limit for a day or a month, in cents, and what was spent of it."""
+
+    limit: int
+    spent: int
+    resets_at: str
+
+    @property
+    def remaining(self) -> int:
+        """Return the cents that can still be sent."""
+        return max(0, self.limit - self.spent)
+
+
+def allowance(svc: Service, period: str, moment: int) -> Allowance:
+    """Return the limit for the `day` or `month` of a moment, with what was spent of it."""
     where = rules.zone(svc, WORDS)
     today = local_day(moment, where)
     if period == "day":
@@ -99,8 +128,8 @@ def limit(svc: Service, period: str, moment: int) -> tuple[int, int, str]:
         first = today.replace(day=1)
         after = months_later(today.replace(day=1), 1)
         most = MONTHLY_LIMIT
-    end = day_start(after, where)
-    return most, spent(svc, day_start(first, where), end), end
+    resets_at = day_start(after, where)
+    return Allowance(most, spent(svc, day_start(first, where), resets_at), resets_at)
 
 
 def transfer(
@@ -113,33 +142,33 @@ def transfer(
     moment: int | None = None,
     **extra: Any,
 ) -> dict[str, Any]:
-    """Send money and return the transfer's row. `moment` (now unless given) is when a scheduled one was due."""
+    """Send money and return the transfer's row.
+
+    `moment` is when a scheduled payment was due; it is now unless given.
+    """
     contact = rules.find_contact(svc, WORDS, contact_id)
     moment = svc.now if moment is None else moment
     for period, code in (("day", "DAILY_LIMIT_EXCEEDED"), ("month", "MONTHLY_LIMIT_EXCEEDED")):
-        most, used, anew = limit(svc, period, moment)
-        if used + amount > most:
-            message = f"${dollars(amount):,.2f} would exceed the limit of ${dollars(most):,.2f} a {period}."
-            hint = f"Send at most the remaining amount, or wait until {anew}."
-            left = dollars(max(0, most - used))
+        allowed = allowance(svc, period, moment)
+        if allowed.spent + amount > allowed.limit:
             svc.fail(
                 code,
-                message,
-                hint,
-                limit=dollars(most),
-                spent=dollars(used),
-                remaining=left,
-                resets_at=anew,
+                f"${dollars(amount):,.2f} would exceed the limit of "
+                f"${dollars(allowed.limit):,.2f} a {period}.",
+                f"Send at most the remaining amount, or wait until {allowed.resets_at}.",
+                limit=dollars(allowed.limit),
+                spent=dollars(allowed.spent),
+                remaining=dollars(allowed.remaining),
+                resets_at=allowed.resets_at,
             )
     source = rules.active_source(svc, WORDS, source_id)
     rules.cover(svc, WORDS, source, amount)
     claim_by = None if enrolled(svc, contact) else iso(moment + CLAIM)
     row = _insert(svc, contact, amount, note, source["id"], moment, claim_by=claim_by, **extra)
-    rules.post(svc, source["account_id"], -amount, row["id"], "zelle transfer", row["created_at"])
+    account_id = source["account_id"]
+    rules.post(svc, account_id, -amount, row["id"], "zelle transfer", row["created_at"])
     if claim_by is not None:
-        rules.post(
-            svc, source["account_id"], amount, row["id"], "zelle transfer not claimed", claim_by
-        )
+        rules.post(svc, account_id, amount, row["id"], "zelle transfer not claimed", claim_by)
     return row
 
 
@@ -167,17 +196,18 @@ def _insert(
     moment: int,
     **extra: Any,
 ) -> dict[str, Any]:
-    made = {
+    row = {
         "id": svc.new_id("ztx"),
         "type": "transfer_sent",
         "contact_id": contact["id"],
         "party": contact["name"],
         "amount": amount,
+        "note": note,
+        "source_id": source_id,
+        "created_at": iso(moment),
+        "settles_at": iso(moment + rules.SETTLES),
     }
-    dates = {"created_at": iso(moment), "settles_at": iso(moment + rules.SETTLES)}
-    return svc.db.insert(
-        "zelle_transfers", made | {"note": note, "source_id": source_id} | dates | extra
-    )
+    return svc.db.insert("zelle_transfers", row | extra)
 
 
 def transfer_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:

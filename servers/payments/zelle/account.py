@@ -10,7 +10,7 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Name, SourceId, Username
-from servers.payments.zelle._model import WORDS, contact_json, limit
+from servers.payments.zelle._model import WORDS, allowance, contact_json
 
 STUDIO = seeded("zbk", "studio")
 
@@ -26,24 +26,22 @@ class Account(Service):
         """
         me = self.db.rows("zelle_profile")[0]
         linked = rules.sources(self, WORDS)
-        first = next((r for r in linked if r["active"]), None)
+        default = next((r for r in linked if r["active"]), None)
+        balance = None
+        if default is not None:
+            balance = dollars(rules.balance(self, default["account_id"]))
         return {
             **{k: me[k] for k in ("name", "username", "email", "phone")},
             "linked_bank_accounts": [rules.source_json(self, r) for r in linked],
             "linked_cards": [],
-            "balance": dollars(rules.balance(self, first["account_id"])) if first else None,
+            "balance": balance,
         }
 
     @reads()
     def list_recipients(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the recipients one can pay or ask, by name: contact_id, name, username, email, phone, enrolled. Beware of namesakes."""
-        return page(
-            rules.contacts(self, WORDS),
-            "recipients",
-            limit,
-            cursor,
-            lambda r: contact_json(self, r),
-        )
+        rows = rules.contacts(self, WORDS)
+        return page(rows, "recipients", limit, cursor, lambda r: contact_json(self, r))
 
     @reads(example={"contact_id": seeded("zrc", "ana_reyes")})
     def get_recipient(self, contact_id: ContactId) -> dict[str, Any]:
@@ -74,12 +72,11 @@ class Account(Service):
         )
         if waiting:
             hint = "Cancel them first with cancel_scheduled_payment."
-            ids = [r["id"] for r in waiting]
             self.fail(
                 "CONTACT_IN_USE",
                 "Payments to this recipient are scheduled.",
                 hint,
-                scheduled_payment_ids=ids,
+                scheduled_payment_ids=[r["id"] for r in waiting],
             )
         return rules.remove_contact(self, WORDS, contact_id)
 
@@ -110,23 +107,21 @@ class Account(Service):
     @reads()
     def get_daily_limit(self) -> dict[str, Any]:
         """Return the daily sending limit, what was sent today and what remains, in dollars; days are those of the account's time zone."""
-        most, used, anew = limit(self, "day", self.now)
-        left = dollars(max(0, most - used))
+        today = allowance(self, "day", self.now)
         return {
-            "daily_limit": dollars(most),
-            "daily_spent": dollars(used),
-            "daily_remaining": left,
-            "resets_at": anew,
+            "daily_limit": dollars(today.limit),
+            "daily_spent": dollars(today.spent),
+            "daily_remaining": dollars(today.remaining),
+            "resets_at": today.resets_at,
         }
 
     @reads()
     def get_monthly_limit(self) -> dict[str, Any]:
         """Return the monthly sending limit, what was sent this month and what remains, in dollars."""
-        most, used, anew = limit(self, "month", self.now)
-        left = dollars(max(0, most - used))
+        month = allowance(self, "month", self.now)
         return {
-            "monthly_limit": dollars(most),
-            "monthly_spent": dollars(used),
-            "monthly_remaining": left,
-            "resets_at": anew,
+            "monthly_limit": dollars(month.limit),
+            "monthly_spent": dollars(month.spent),
+            "monthly_remaining": dollars(month.remaining),
+            "resets_at": month.resets_at,
         }

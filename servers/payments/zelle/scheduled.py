@@ -58,11 +58,10 @@ class Scheduled(Service):
         where = rules.zone(self, WORDS)
         today = local_day(self.now, where).isoformat()
         if scheduled_date <= today:
-            hint = "Choose a later day, or send it now with send_transfer."
             self.fail(
                 "INVALID_SCHEDULED_DATE",
                 f"{scheduled_date} is not after today, {today}.",
-                hint,
+                "Choose a later day, or send it now with send_transfer.",
                 today=today,
             )
         row = {
@@ -83,33 +82,28 @@ class Scheduled(Service):
         self, status: ScheduledStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return scheduled payments by their first date, with status, next date, and the transaction_ids of payments made so far."""
-        shown = [
-            self._json(r) for r in self.db.rows("zelle_scheduled", order="scheduled_date, rowid")
-        ]
-        return page(
-            [s for s in shown if status in (None, s["status"])], "scheduled_payments", limit, cursor
-        )
+        rows = self.db.rows("zelle_scheduled", order="scheduled_date, rowid")
+        shown = [self._json(row) for row in rows]
+        if status is not None:
+            shown = [payment for payment in shown if payment["status"] == status]
+        return page(shown, "scheduled_payments", limit, cursor)
 
     @writes(example={"scheduled_payment_id": seeded("zsp", "mum-phone")}, destructive=True)
     def cancel_scheduled_payment(self, scheduled_payment_id: ScheduledId) -> dict[str, Any]:
         """Cancel a scheduled payment and all its repeats to come. Transfers already made stay."""
         row = self.db.get("zelle_scheduled", scheduled_payment_id)
         if row is None:
-            hint = "Take a scheduled_payment_id from list_scheduled_payments."
-            message = f"There is no scheduled payment {scheduled_payment_id!r}."
             self.fail(
                 "SCHEDULED_PAYMENT_NOT_FOUND",
-                message,
-                hint,
+                f"There is no scheduled payment {scheduled_payment_id!r}.",
+                "Take a scheduled_payment_id from list_scheduled_payments.",
                 scheduled_payment_id=scheduled_payment_id,
             )
         if row["next_at"] is None:
             state = self._json(row)["status"]
-            hint = (
-                "Cancel its transfer with cancel_transfer while that is pending."
-                if state == "completed"
-                else "There is nothing to cancel."
-            )
+            hint = "There is nothing to cancel."
+            if state == "completed":
+                hint = "Cancel its transfer with cancel_transfer while that is pending."
             self.fail(
                 "SCHEDULED_PAYMENT_NOT_CANCELLABLE",
                 f"The scheduled payment is {state}.",
@@ -123,42 +117,29 @@ class Scheduled(Service):
 
     def due(self) -> bool:
         """Whether a scheduled payment should have been made by now."""
-        return bool(
-            self.db.sql("SELECT 1 FROM zelle_scheduled WHERE next_at<=? LIMIT 1", self.time)
-        )
+        overdue = "SELECT 1 FROM zelle_scheduled WHERE next_at<=? LIMIT 1"
+        return bool(self.db.sql(overdue, self.time))
 
     def tick(self) -> None:
-        """Make the payments that are due, in their order; one that cannot be made leaves a failed transfer."""
-        while rows := self.db.rows(
-            "zelle_scheduled", "next_at<=?", self.time, order="next_at, rowid", limit=1
-        ):
-            row = rows[0]
+        """Make the payments that are due, in order; a refused one leaves a failed transfer."""
+        while (row := self._earliest_due()) is not None:
             self._pay(row, parse_time(row["next_at"]))
             self.db.update("zelle_scheduled", row["id"], next_at=self._next(row))
 
+    def _earliest_due(self) -> dict[str, Any] | None:
+        rows = self.db.rows(
+            "zelle_scheduled", "next_at<=?", self.time, order="next_at, rowid", limit=1
+        )
+        return rows[0] if rows else None
+
     def _pay(self, row: dict[str, Any], moment: int) -> None:
+        payment = (row["contact_id"], row["amount"], row["note"])
+        source_id = row["source_id"]
         try:
-            transfer(
-                self,
-                row["contact_id"],
-                row["amount"],
-                row["note"],
-                source_id=row["source_id"],
-                moment=moment,
-                scheduled_id=row["id"],
-            )
+            transfer(self, *payment, source_id=source_id, moment=moment, scheduled_id=row["id"])
         except ServiceError as refusal:
-            bank = row["source_id"] or self._any_bank()
-            failed_transfer(
-                self,
-                row["contact_id"],
-                row["amount"],
-                row["note"],
-                bank,
-                moment,
-                refusal.code,
-                scheduled_id=row["id"],
-            )
+            bank = source_id or self._any_bank()
+            failed_transfer(self, *payment, bank, moment, refusal.code, scheduled_id=row["id"])
 
     def _any_bank(self) -> str:
         linked = rules.sources(self, WORDS)
@@ -167,40 +148,40 @@ class Scheduled(Service):
     def _next(self, row: dict[str, Any]) -> str | None:
         if not row["recurring"]:
             return None
-        runs = self.db.sql("SELECT count(*) FROM zelle_transfers WHERE scheduled_id=?", row["id"])[
-            0
-        ][0]
-        return day_start(
-            months_later(date.fromisoformat(row["scheduled_date"]), runs),
-            rules.zone(self, WORDS),
-            HOUR,
-        )
+        # Months are counted from the first date, so that the 31st stays the 31st where it can.
+        day = months_later(date.fromisoformat(row["scheduled_date"]), len(self._transfers(row)))
+        return day_start(day, rules.zone(self, WORDS), HOUR)
 
-    def _json(self, row: dict[str, Any]) -> dict[str, Any]:
-        made = self.db.rows(
+    def _transfers(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the transfers that a scheduled payment has made so far, failed ones included."""
+        return self.db.rows(
             "zelle_transfers", "scheduled_id=?", row["id"], order="created_at, rowid"
         )
+
+    def _status(self, row: dict[str, Any], transfers: list[dict[str, Any]]) -> str:
         if row["cancelled_at"] is not None:
-            state = "cancelled"
-        elif row["next_at"] is not None:
-            state = "scheduled"
-        else:
-            state = (
-                "failed" if made and rules.status(made[-1], self.time) == "failed" else "completed"
-            )
-        where = rules.zone(self, WORDS)
-        upcoming = (
-            local_day(parse_time(row["next_at"]), where).isoformat() if row["next_at"] else None
-        )
+            return "cancelled"
+        if row["next_at"] is not None:
+            return "scheduled"
+        if transfers and rules.status(transfers[-1], self.time) == "failed":
+            return "failed"
+        return "completed"
+
+    def _json(self, row: dict[str, Any]) -> dict[str, Any]:
+        transfers = self._transfers(row)
+        next_date = None
+        if row["next_at"]:
+            next_at = parse_time(row["next_at"])
+            next_date = local_day(next_at, rules.zone(self, WORDS)).isoformat()
         return {
             "scheduled_payment_id": row["id"],
-            "status": state,
+            "status": self._status(row, transfers),
             "contact": rules.party(self, WORDS, row["contact_id"]),
             "amount": dollars(row["amount"]),
             "note": row["note"],
             "bank": rules.source_ref(self, WORDS, row["source_id"]) if row["source_id"] else None,
             "scheduled_date": row["scheduled_date"],
             "recurring": row["recurring"],
-            "next_date": upcoming,
-            "transaction_ids": [m["id"] for m in made],
+            "next_date": next_date,
+            "transaction_ids": [transfer["id"] for transfer in transfers],
         }

@@ -11,23 +11,16 @@ from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page
 from servers.kit.zones import day_start
+from servers.payments import _requests as requests
 from servers.payments import _rules as rules
-from servers.payments._rules import (
-    Answer,
-    ContactId,
-    Direction,
-    Key,
-    Note,
-    RequestId,
-    RequestStatus,
-    Status,
-    TransactionId,
-)
+from servers.payments._requests import Answer, Direction, RequestId, RequestStatus
+from servers.payments._rules import ContactId, Key, Note, Status, TransactionId
 from servers.payments.zelle._model import (
     CATEGORIES,
     WORDS,
     BankId,
     Category,
+    sent,
     transfer,
     transfer_json,
 )
@@ -42,6 +35,9 @@ Query = Annotated[
 ]
 ANA = seeded("zrc", "ana_reyes")
 RENT = seeded("ztx", "rent-2026-03")
+MISTAKE = Setup(
+    "send_transfer", {"contact_id": ANA, "amount": 5, "note": "Sent by mistake"}, "sent"
+)
 
 
 class Transfers(Service):
@@ -80,9 +76,8 @@ class Transfers(Service):
         self, contact_id: ContactId, amount: Dollars, note: Note | None = None
     ) -> dict[str, Any]:
         """Ask a recipient for money and return the pending request; it expires after 30 days."""
-        return rules.request_json(
-            self, WORDS, rules.new_request(self, WORDS, contact_id, amount, note)
-        )
+        row = requests.new_request(self, WORDS, contact_id, amount, note)
+        return requests.request_json(self, WORDS, row)
 
     @writes(
         example={"request_id": seeded("zrq", "glaze-march"), "action": "decline"}, destructive=True
@@ -91,30 +86,29 @@ class Transfers(Service):
         self, request_id: RequestId, action: Answer, funding_source_id: BankId | None = None
     ) -> dict[str, Any]:
         """Pay or decline a pending incoming request. Returns its status and, when paid, the transaction_id."""
-        asked = rules.open_request(self, WORDS, request_id, "incoming")
+        request = requests.open_request(self, WORDS, request_id, "incoming")
         if action == "decline":
-            return rules.answer_request(self, WORDS, request_id, "declined")
+            return requests.answer_request(self, WORDS, request_id, "declined")
         row = transfer(
             self,
-            asked["contact_id"],
-            asked["amount"],
-            asked["note"],
+            request["contact_id"],
+            request["amount"],
+            request["note"],
             source_id=funding_source_id,
             request_id=request_id,
         )
-        return rules.answer_request(self, WORDS, request_id, "paid", row["id"]) | {
-            "transaction": transfer_json(self, row)
-        }
+        reply = requests.answer_request(self, WORDS, request_id, "paid", row["id"])
+        return reply | {"transaction": transfer_json(self, row)}
 
     @writes(example={"request_id": seeded("zrq", "tom-gift")}, destructive=True)
     def cancel_transfer_request(self, request_id: RequestId) -> dict[str, Any]:
         """Withdraw a pending request that you made. Incoming ones are declined with respond_to_transfer_request."""
-        return rules.withdraw_request(self, WORDS, request_id)
+        return requests.withdraw_request(self, WORDS, request_id)
 
     @reads(example={"request_id": seeded("zrq", "glaze-march")})
     def get_transfer_request(self, request_id: RequestId) -> dict[str, Any]:
         """Return one request: direction, status, amount, note, contact, dates, and the transfer that paid it."""
-        return rules.request_json(self, WORDS, rules.find_request(self, WORDS, request_id))
+        return requests.request_json(self, WORDS, requests.find_request(self, WORDS, request_id))
 
     @reads(example={"direction": "incoming"})
     def list_transfer_requests(
@@ -125,8 +119,9 @@ class Transfers(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return requests, newest first."""
-        found = rules.requests(self, WORDS, direction, status)
-        return page([rules.request_json(self, WORDS, r) for r in found], "requests", limit, cursor)
+        rows = requests.list_requests(self, WORDS, direction, status)
+        shown = [requests.request_json(self, WORDS, row) for row in rows]
+        return page(shown, "requests", limit, cursor)
 
     @reads(example={"transaction_id": RENT})
     def get_transfer(self, transaction_id: TransactionId) -> dict[str, Any]:
@@ -139,19 +134,13 @@ class Transfers(Service):
     ) -> dict[str, Any]:
         """Return transfers sent and received, newest first. To look for one, use search_transactions."""
         rows = self.db.rows("zelle_transfers", order="created_at DESC, rowid DESC")
-        return self._page(
-            [r for r in rows if status is None or rules.status(r, self.time) == status],
-            limit,
-            cursor,
-        )
+        if status is not None:
+            rows = [row for row in rows if rules.status(row, self.time) == status]
+        return self._page(rows, limit, cursor)
 
     @writes(
         example={"transaction_id": "${sent.transaction_id}"},
-        setup=(
-            Setup(
-                "send_transfer", {"contact_id": ANA, "amount": 5, "note": "Sent by mistake"}, "sent"
-            ),
-        ),
+        setup=(MISTAKE,),
         destructive=True,
     )
     def cancel_transfer(self, transaction_id: TransactionId) -> dict[str, Any]:
@@ -176,15 +165,14 @@ class Transfers(Service):
         """Return transfers that fit all that is given, newest first. Both dates are included, in the account's time zone."""
         start, end = self._span(date_from, date_to)
         newest = "created_at DESC, zelle_transfers.rowid DESC"
-        rows = (
-            self.db.rows("zelle_transfers", order=newest)
-            if query is None
-            else self.db.search("zelle_transfers", query, order=newest)
-        )
-        kept = [
-            r for r in rows if start <= r["created_at"] < end and category in (None, r["category"])
-        ]
-        return self._page(kept, limit, cursor)
+        if query is None:
+            rows = self.db.rows("zelle_transfers", order=newest)
+        else:
+            rows = self.db.search("zelle_transfers", query, order=newest)
+        rows = [row for row in rows if start <= row["created_at"] < end]
+        if category is not None:
+            rows = [row for row in rows if row["category"] == category]
+        return self._page(rows, limit, cursor)
 
     @writes(
         example={"transaction_id": seeded("ztx", "bike-fork"), "category": "other"}, idempotent=True
@@ -205,14 +193,10 @@ class Transfers(Service):
         """Return dollars sent (and not given back) by category, their total and what has no category. Dates are included."""
         start, end = self._span(date_from, date_to)
         sums: dict[str | None, int] = dict.fromkeys((*CATEGORIES, None), 0)
-        for row in self.db.rows(
-            "zelle_transfers", "type='transfer_sent' AND created_at>=? AND created_at<?", start, end
-        ):
-            if rules.status(row, self.time) in ("pending", "completed"):
-                sums[row["category"]] += row["amount"]
-        summary = {name: dollars(sums[name]) for name in CATEGORIES}
+        for row in sent(self, start, end):
+            sums[row["category"]] += row["amount"]
         return {
-            "summary": summary,
+            "summary": {name: dollars(sums[name]) for name in CATEGORIES},
             "total": dollars(sum(sums.values())),
             "uncategorized": dollars(sums[None]),
         }
@@ -221,6 +205,7 @@ class Transfers(Service):
         return page(rows, "transactions", limit, cursor, lambda r: transfer_json(self, r))
 
     def _span(self, date_from: str | None, date_to: str | None) -> tuple[str, str]:
+        """Return from when, and until before when, the given days last."""
         if date_from is not None and date_to is not None and date_from > date_to:
             self.fail(
                 "INVALID_DATE_RANGE",
@@ -230,7 +215,10 @@ class Transfers(Service):
                 date_to=date_to,
             )
         where = rules.zone(self, WORDS)
-        start = day_start(date.fromisoformat(date_from), where) if date_from else ""
-        return start, day_start(
-            rules.next_day(date.fromisoformat(date_to)), where
-        ) if date_to else "~"
+        start = ""
+        end = "~"  # Sorts after every moment.
+        if date_from:
+            start = day_start(date.fromisoformat(date_from), where)
+        if date_to:
+            end = day_start(rules.next_day(date.fromisoformat(date_to)), where)
+        return start, end

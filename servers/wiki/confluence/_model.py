@@ -1,7 +1,7 @@
 """Confluence's tables and argument types, who may do what, and what pages look like.
 
-The present text is in the content's row; what it was before is in the versions. A page whose parent is in the trash hangs under the
-next one above that is not.
+The present text is in the content's row, earlier texts are in the versions. A page whose parent is
+in the trash hangs under the next page above that is not.
 """
 
 from __future__ import annotations
@@ -24,15 +24,18 @@ TABLES = {
     "confluence_spaces": Table(
         "id:str name:str description:str type:str homepage_id:str? permission:str created_at:str"
     ),
-    # `type` is page or blogpost; `restricted` content is for its author and those whom access names.
+    # `type` is page or blogpost. Only the author and those whom access names may see `restricted`
+    # content.
     "confluence_content": Table(
-        "id:str space_id:str type:str parent_id:str? title:str body:str text:str labels:list version_number:int version_message:str? "
-        "restricted:bool created_at:str created_by:str updated_at:str edited_by:str trashed_at:str?",
+        "id:str space_id:str type:str parent_id:str? title:str body:str text:str labels:list "
+        "version_number:int version_message:str? restricted:bool created_at:str created_by:str "
+        "updated_at:str edited_by:str trashed_at:str?",
         search=("title", "text"),
         index=("space_id", "parent_id"),
     ),
     "confluence_versions": Table(
-        "id:str content_id:str number:int title:str body:str message:str? edited_at:str edited_by:str",
+        "id:str content_id:str number:int title:str body:str message:str? edited_at:str "
+        "edited_by:str",
         index=("content_id",),
     ),
     "confluence_comments": Table(
@@ -48,16 +51,14 @@ TABLES = {
 LEVELS = ("view", "edit", "admin")
 _SPACE = {"read": "view", "write": "edit", "admin": "admin"}
 _MARKUP = re.compile(r"<[^>]*>")
+_HTML_ENTITY = re.compile(r"&(?!(?:lt|gt|amp|quot|apos);)[A-Za-z][A-Za-z0-9]*;")
 
 
 def _storage(text: str) -> str:
-    known = re.sub(
-        r"&(?!(?:lt|gt|amp|quot|apos);)[A-Za-z][A-Za-z0-9]*;",
-        lambda m: m[0] if html.unescape(m[0]) == m[0] else " ",
-        text,
-    )
+    """Return the text unless it is malformed; entities of HTML that XML does not know are fine."""
+    xml = _HTML_ENTITY.sub(lambda m: m[0] if html.unescape(m[0]) == m[0] else " ", text)
     try:
-        ElementTree.fromstring(f'<body xmlns:ac="ac" xmlns:ri="ri">{known}</body>')
+        ElementTree.fromstring(f'<body xmlns:ac="ac" xmlns:ri="ri">{xml}</body>')
     except (ElementTree.ParseError, ValueError):
         raise ValueError(
             "must be well-formed XHTML, e.g. <p>Text</p>; write &lt; and &amp; for < and &"
@@ -69,7 +70,10 @@ SpaceId = Annotated[str, Field(description="space_id, from list_spaces.")]
 ContentId = Annotated[
     str,
     Field(
-        description="page_id of a page or blog post, from list_space_content or search_content (its content_id)."
+        description=(
+            "page_id of a page or blog post, from list_space_content or "
+            "search_content (its content_id)."
+        )
     ),
 ]
 Xhtml = Annotated[
@@ -112,10 +116,9 @@ def find_space(svc: Service, space_id: str, needs: str = "view") -> dict[str, An
             space_id=space_id,
         )
     if not rules.allows(_SPACE[row["permission"]], needs, LEVELS):
-        message = f"You have {row['permission']} permission in '{row['name']}'; this needs more."
         svc.fail(
             "PERMISSION_DENIED",
-            message,
+            f"You have {row['permission']} permission in '{row['name']}'; this needs more.",
             "Choose a space in which list_spaces says write or admin.",
             space_id=space_id,
         )
@@ -123,7 +126,11 @@ def find_space(svc: Service, space_id: str, needs: str = "view") -> dict[str, An
 
 
 def level(svc: Service, row: dict[str, Any]) -> str | None:
-    """Return what one may do with content: as the space has it, unless it is restricted, and as it was granted."""
+    """Return what one may do with content, or None.
+
+    It is the permission in the space, unless the content is restricted, or what was granted on the
+    content itself.
+    """
     who = me(svc)
     space = svc.db.get("confluence_spaces", row["space_id"])
     granted = svc.db.rows("confluence_access", "content_id=? AND email=?", row["id"], who["email"])
@@ -134,30 +141,31 @@ def level(svc: Service, row: dict[str, Any]) -> str | None:
 
 
 def find(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False) -> dict[str, Any]:
-    """Return a page or blog post, or refuse. Content that one may not see is not there; what is in the trash only where asked for."""
+    """Return a page or blog post, or refuse.
+
+    Content that one may not see does not exist for one. Content in the trash is returned only where
+    `trash` asks for it.
+    """
     row = svc.db.get("confluence_content", page_id)
     has = level(svc, row) if row is not None else None
     if row is None or has is None:
-        hint = "It may not exist, or you may not see it; use list_space_content or search_content."
         svc.fail(
             "CONTENT_NOT_FOUND",
             f"No content with the id {page_id!r} can be seen.",
-            hint,
+            "It may not exist, or you may not see it; use list_space_content or search_content.",
             page_id=page_id,
         )
     if row["trashed_at"] is not None and not trash:
-        hint = "restore_content brings it back."
         svc.fail(
             "CONTENT_TRASHED",
             f"'{row['title']}' has been in the trash since {row['trashed_at']}.",
-            hint,
+            "restore_content brings it back.",
             page_id=page_id,
         )
     if not rules.allows(has, needs, LEVELS):
-        message = f"You may {has} '{row['title']}', not {needs} it."
         svc.fail(
             "PERMISSION_DENIED",
-            message,
+            f"You may {has} '{row['title']}', not {needs} it.",
             "Add a comment with add_comment, or ask its author.",
             page_id=page_id,
             permission=has,
@@ -166,11 +174,15 @@ def find(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False
 
 
 def parent(svc: Service, row: dict[str, Any]) -> str | None:
-    """Return the id of the page under which content hangs: the next one above that is not in the trash."""
-    above = svc.db.get("confluence_content", row["parent_id"]) if row["parent_id"] else None
+    """Return the id of the next page above content that one may see and is not in the trash."""
+    above = _parent_row(svc, row)
     while above is not None and (above["trashed_at"] is not None or level(svc, above) is None):
-        above = svc.db.get("confluence_content", above["parent_id"]) if above["parent_id"] else None
+        above = _parent_row(svc, above)
     return above["id"] if above is not None else None
+
+
+def _parent_row(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
+    return svc.db.get("confluence_content", row["parent_id"]) if row["parent_id"] else None
 
 
 def contents(svc: Service, space_id: str, kind: str | None = None) -> list[dict[str, Any]]:
@@ -182,10 +194,9 @@ def contents(svc: Service, space_id: str, kind: str | None = None) -> list[dict[
 
 def url(svc: Service, row: dict[str, Any]) -> str:
     """Return the address of content."""
-    domain = me(svc)["email"].partition("@")[2].partition(".")[0]
-    return (
-        f"https://{domain}.atlassian.net/wiki/spaces/{row['space_id']}/{row['type']}s/{row['id']}"
-    )
+    company = me(svc)["email"].partition("@")[2].partition(".")[0]
+    space = f"https://{company}.atlassian.net/wiki/spaces/{row['space_id']}"
+    return f"{space}/{row['type']}s/{row['id']}"
 
 
 def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:

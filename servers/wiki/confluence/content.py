@@ -32,7 +32,8 @@ Labels = Annotated[
     list[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}$")]],
     Field(
         max_length=20,
-        description="All labels, in small letters without spaces, e.g. meeting-notes; an empty list removes them.",
+        description="All labels, in small letters without spaces, e.g. meeting-notes; "
+        "an empty list removes them.",
     ),
 ]
 DRAFT = Setup(
@@ -41,6 +42,11 @@ DRAFT = Setup(
     "made",
 )
 MADE = {"page_id": "${made.page_id}"}
+
+
+def _version_json(version: dict[str, Any]) -> dict[str, Any]:
+    fields = ("title", "body", "message", "edited_at", "edited_by")
+    return {"version_number": version["number"]} | {k: version[k] for k in fields}
 
 
 class Content(Service):
@@ -56,20 +62,19 @@ class Content(Service):
     ) -> dict[str, Any]:
         """Publish a new page in a space where you may write, and return it at version 1. Titles of pages are unique in a space."""
         space = model.find_space(self, space_id, "edit")
-        above = space["homepage_id"]
+        parent_id = space["homepage_id"]
         if parent_page_id is not None:
-            over = model.find(self, parent_page_id)
-            if over["space_id"] != space_id or over["type"] != "page":
-                hint = "Name a page of the same space, from list_space_content."
+            parent = model.find(self, parent_page_id)
+            if parent["space_id"] != space_id or parent["type"] != "page":
                 self.fail(
                     "INVALID_PARENT",
-                    f"'{over['title']}' cannot be the parent.",
-                    hint,
+                    f"'{parent['title']}' cannot be the parent.",
+                    "Name a page of the same space, from list_space_content.",
                     parent_page_id=parent_page_id,
                 )
-            above = over["id"]
-        self._unused(space_id, title)
-        return self._published(space_id, "page", title, body, above)
+            parent_id = parent["id"]
+        self._check_title(space_id, title)
+        return self._publish(space_id, "page", title, body, parent_id)
 
     @writes(
         example={
@@ -82,50 +87,47 @@ class Content(Service):
         self, space_id: SpaceId, title: PageTitle, body: Xhtml = ""
     ) -> dict[str, Any]:
         """Publish a blog post in a space where you may write. Posts hang under no page; other tools take their page_id like a page's."""
-        return self._published(
-            model.find_space(self, space_id, "edit")["id"], "blogpost", title, body, None
-        )
+        space = model.find_space(self, space_id, "edit")
+        return self._publish(space["id"], "blogpost", title, body, None)
 
-    def _published(
-        self, space_id: str, kind: str, title: str, body: str, above: str | None
+    def _publish(
+        self, space_id: str, kind: str, title: str, body: str, parent_id: str | None
     ) -> dict[str, Any]:
-        who = model.me(self)["display_name"]
+        author = model.me(self)["display_name"]
         row = {
             "id": self.new_id("cfp"),
             "space_id": space_id,
             "type": kind,
-            "parent_id": above,
+            "parent_id": parent_id,
             "title": title,
             "body": body,
             "labels": [],
-        }
-        row["text"] = model.plain(body)
-        stamps = {
+            "text": model.plain(body),
+            "version_number": 1,
+            "restricted": False,
             "created_at": self.time,
-            "created_by": who,
+            "created_by": author,
             "updated_at": self.time,
-            "edited_by": who,
+            "edited_by": author,
         }
-        made = self.db.insert(
-            "confluence_content", row | {"version_number": 1, "restricted": False} | stamps
-        )
-        return model.content_json(self, made)
+        return model.content_json(self, self.db.insert("confluence_content", row))
 
-    def _unused(self, space_id: str, title: str, own: str = "") -> None:
-        """Refuse a title that another page of the space has."""
-        for other in self.db.rows(
+    def _check_title(self, space_id: str, title: str, page_id: str = "") -> None:
+        """Refuse a title that a page of the space has, other than the page with the given id."""
+        others = self.db.rows(
             "confluence_content",
             "space_id=? AND type='page' AND trashed_at IS NULL AND id<>?",
             space_id,
-            own,
-        ):
+            page_id,
+        )
+        for other in others:
             if other["title"].strip().lower() == title.strip().lower():
-                shown = {"page_id": other["id"]} if model.level(self, other) else {}
+                visible = model.level(self, other) is not None
                 self.fail(
                     "TITLE_ALREADY_EXISTS",
                     f"The space has a page '{other['title']}'.",
                     "Revise that one, or choose another title.",
-                    **shown,
+                    **({"page_id": other["id"]} if visible else {}),
                 )
 
     @reads(example={"page_id": WORKSHOP})
@@ -170,54 +172,50 @@ class Content(Service):
             )
         current = row["version_number"]
         if version_number != current:
-            message = f"The content is at version {current}, last edited by {row['edited_by']} at {row['updated_at']}."
-            hint = "Read it again with fetch_content, then revise that version."
             self.fail(
                 "VERSION_CONFLICT",
-                message,
-                hint,
+                f"The content is at version {current}, "
+                f"last edited by {row['edited_by']} at {row['updated_at']}.",
+                "Read it again with fetch_content, then revise that version.",
                 page_id=page_id,
                 current_version=current,
                 given_version=version_number,
             )
         if title is not None and row["type"] == "page":
-            self._unused(row["space_id"], title, row["id"])
-        old = {
+            self._check_title(row["space_id"], title, row["id"])
+        version = {
+            "id": self.new_id("cfv"),
+            "edited_at": row["updated_at"],
+            "edited_by": row["edited_by"],
             "content_id": row["id"],
             "number": current,
             "title": row["title"],
             "body": row["body"],
             "message": row["version_message"],
         }
-        self.db.insert(
-            "confluence_versions",
-            {
-                "id": self.new_id("cfv"),
-                "edited_at": row["updated_at"],
-                "edited_by": row["edited_by"],
-            }
-            | old,
-        )
-        new = {
-            "title": row["title"] if title is None else title,
-            "body": row["body"] if body is None else body,
-        }
-        stamps = {"updated_at": self.time, "edited_by": model.me(self)["display_name"]}
-        stored = new | stamps | {"text": model.plain(new["body"])}
+        self.db.insert("confluence_versions", version)
+        new_title = row["title"] if title is None else title
+        new_body = row["body"] if body is None else body
+        editor = model.me(self)["display_name"]
         self.db.update(
             "confluence_content",
             row["id"],
             version_number=current + 1,
             version_message=message,
-            **stored,
+            title=new_title,
+            body=new_body,
+            updated_at=self.time,
+            edited_by=editor,
+            text=model.plain(new_body),
         )
-        shown = {
+        return {
             "page_id": row["id"],
-            **new,
+            "title": new_title,
+            "body": new_body,
             "version_number": current + 1,
             "updated_at": self.time,
+            "last_edited_by": editor,
         }
-        return shown | {"last_edited_by": stamps["edited_by"]}
 
     @reads(example={"page_id": WORKSHOP})
     def list_content_versions(
@@ -225,10 +223,10 @@ class Content(Service):
     ) -> dict[str, Any]:
         """Return the versions of a page or blog post, the present one first: version_number, title, message, edited_at, edited_by."""
         row = model.find(self, page_id)
-        shown = [
-            {k: v for k, v in version.items() if k != "body"} for version in self._versions(row)
-        ]
-        return {"page_id": row["id"]} | page(shown, "versions", limit, cursor)
+        versions = self._versions(row)
+        for version in versions:
+            del version["body"]
+        return {"page_id": row["id"]} | page(versions, "versions", limit, cursor)
 
     @reads(example={"page_id": WORKSHOP, "version_number": 1})
     def fetch_content_version(
@@ -236,31 +234,28 @@ class Content(Service):
     ) -> dict[str, Any]:
         """Return title and body of a page or blog post as they were in one version."""
         row = model.find(self, page_id)
-        found = next(
-            (v for v in self._versions(row) if v["version_number"] == version_number), None
+        for version in self._versions(row):
+            if version["version_number"] == version_number:
+                return {"page_id": row["id"]} | version
+        self.fail(
+            "VERSION_NOT_FOUND",
+            f"There is no version {version_number}; the latest is {row['version_number']}.",
+            "See list_content_versions.",
+            page_id=page_id,
         )
-        if found is None:
-            message = (
-                f"There is no version {version_number}; the latest is {row['version_number']}."
-            )
-            self.fail("VERSION_NOT_FOUND", message, "See list_content_versions.", page_id=page_id)
-        return {"page_id": row["id"]} | found
 
     def _versions(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        now = {
+        """Return all versions of content for the agent, the present one first."""
+        present = {
             "number": row["version_number"],
+            "title": row["title"],
+            "body": row["body"],
             "message": row["version_message"],
             "edited_at": row["updated_at"],
             "edited_by": row["edited_by"],
         }
         old = self.db.rows("confluence_versions", "content_id=?", row["id"], order="number DESC")
-        return [
-            {
-                "version_number": v["number"],
-                **{k: v[k] for k in ("title", "body", "message", "edited_at", "edited_by")},
-            }
-            for v in (row | now, *old)
-        ]
+        return [_version_json(version) for version in (present, *old)]
 
     @writes(example=MADE, setup=(DRAFT,))
     def trash_content(self, page_id: ContentId) -> dict[str, Any]:
@@ -288,7 +283,7 @@ class Content(Service):
                 page_id=page_id,
             )
         if row["type"] == "page":
-            self._unused(row["space_id"], row["title"], row["id"])
+            self._check_title(row["space_id"], row["title"], row["id"])
         self.db.update("confluence_content", row["id"], trashed_at=None)
         return {"page_id": page_id, "status": "current", "version_number": row["version_number"]}
 
@@ -297,21 +292,18 @@ class Content(Service):
         self, space_id: SpaceId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return what is in a space's trash and you may see, the latest first, with deleted_at."""
-        where = "space_id=? AND trashed_at IS NOT NULL"
+        space = model.find_space(self, space_id)
         rows = self.db.rows(
             "confluence_content",
-            where,
-            model.find_space(self, space_id)["id"],
+            "space_id=? AND trashed_at IS NOT NULL",
+            space["id"],
             order="trashed_at DESC, id",
         )
-        seen = [r for r in rows if model.level(self, r) is not None]
-        return page(
-            seen,
-            "content",
-            limit,
-            cursor,
-            lambda r: model.summary(self, r) | {"deleted_at": r["trashed_at"]},
-        )
+        visible = [r for r in rows if model.level(self, r) is not None]
+        return page(visible, "content", limit, cursor, self._trashed_json)
+
+    def _trashed_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return model.summary(self, row) | {"deleted_at": row["trashed_at"]}
 
     @writes(
         example={"page_id": WORKSHOP, "labels": ["acme", "workshop", "chicago"]}, idempotent=True
@@ -319,7 +311,7 @@ class Content(Service):
     def set_labels(self, page_id: ContentId, labels: Labels) -> dict[str, Any]:
         """Replace the labels of a page or blog post; the version stays the same."""
         row = model.find(self, page_id, "edit")
-        kept = sorted(set(labels))
-        if kept != row["labels"]:
-            self.db.update("confluence_content", row["id"], labels=kept)
-        return {"page_id": page_id, "labels": kept}
+        unique = sorted(set(labels))
+        if unique != row["labels"]:
+            self.db.update("confluence_content", row["id"], labels=unique)
+        return {"page_id": page_id, "labels": unique}

@@ -25,56 +25,64 @@ GRANT = Setup(
 )
 
 
+def _comment_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "comment_id": row["id"],
+        "page_id": row["content_id"],
+        "body": row["body"],
+        "created_at": row["created_at"],
+        "created_by": row["created_by"],
+    }
+
+
 class Spaces(Service):
     """Spaces and what people say and see there."""
 
     @reads()
     def retrieve_profile(self) -> dict[str, Any]:
         """Return the signed-in person: user_id, display_name, email, avatar_url, role, and the spaces with your permission in each."""
-        row = model.me(self)
+        me = model.me(self)
         spaces = [
             {"space_id": s["id"], "name": s["name"], "permission": s["permission"]}
-            for s in self._all()
+            for s in self._spaces()
         ]
-        shown = {
-            "user_id": row["id"],
-            "display_name": row["display_name"],
-            "email": row["email"],
-            "role": row["job_role"],
-        }
-        return shown | {
-            "avatar_url": f"https://avatars.atlassian.net/{row['id']}.png",
+        return {
+            "user_id": me["id"],
+            "display_name": me["display_name"],
+            "email": me["email"],
+            "role": me["job_role"],
+            "avatar_url": f"https://avatars.atlassian.net/{me['id']}.png",
             "spaces": spaces,
         }
 
     @reads()
     def list_spaces(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the spaces you may read: space_id, name, type (global or personal), page_count, your_permission, created_at."""
-        return page(self._all(), "spaces", limit, cursor, self._space)
+        return page(self._spaces(), "spaces", limit, cursor, self._space_json)
 
     @reads(example={"space_id": TEAM})
     def get_space(self, space_id: SpaceId) -> dict[str, Any]:
         """Return one space with its description and homepage_id."""
         row = model.find_space(self, space_id)
         home = self.db.get("confluence_content", row["homepage_id"]) if row["homepage_id"] else None
-        address = f"{model.url(self, home).rpartition('/pages/')[0]}" if home else None
-        return self._space(row) | {
+        return self._space_json(row) | {
             "description": row["description"],
             "homepage_id": row["homepage_id"],
-            "url": address,
+            "url": model.url(self, home).rpartition("/pages/")[0] if home else None,
         }
 
-    def _all(self) -> list[dict[str, Any]]:
+    def _spaces(self) -> list[dict[str, Any]]:
         return self.db.rows("confluence_spaces", order="type, name, id")
 
-    def _space(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {
+    def _space_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
             "space_id": row["id"],
             "name": row["name"],
             "type": row["type"],
             "page_count": len(model.contents(self, row["id"], "page")),
+            "your_permission": row["permission"],
+            "created_at": row["created_at"],
         }
-        return shown | {"your_permission": row["permission"], "created_at": row["created_at"]}
 
     @reads(example={"query": "workshop agenda"})
     def search_content(
@@ -92,119 +100,108 @@ class Spaces(Service):
         only = model.find_space(self, space_id)["id"] if space_id is not None else None
         hits: list[dict[str, Any]] = []
         if type != "comment":
-            for row in self.db.search(
-                "confluence_content", query, order="bm25(confluence_content_fts, 4.0, 1.0)"
-            ):
-                if type in (None, row["type"]):
-                    hits.append(
-                        self._hit(
-                            row,
-                            row["type"],
-                            row["id"],
-                            row["title"],
-                            row["text"],
-                            row["updated_at"],
-                            query,
-                        )
-                    )
+            hits += self._content_hits(query, type, only)
         if type in (None, "comment"):
-            for comment in self.db.search("confluence_comments", query):
-                row = self.db.get("confluence_content", comment["content_id"]) or {}
-                title = f"Comment on {row['title']}"
-                found = self._hit(
-                    row,
-                    "comment",
-                    comment["id"],
-                    title,
-                    comment["text"],
-                    comment["created_at"],
-                    query,
-                )
-                hits.append(found | {"page_id": row["id"]})
-        seen = {h["content_id"]: self._on(h) for h in hits}
-        kept = [h for h in hits if seen[h["content_id"]] and only in (None, h["space_id"])]
-        return page(kept, "results", limit, cursor)
+            hits += self._comment_hits(query, only)
+        return page(hits, "results", limit, cursor)
 
-    def _on(self, hit: dict[str, Any]) -> bool:
-        row = self.db.get("confluence_content", hit.get("page_id", hit["content_id"]))
-        return row is not None and row["trashed_at"] is None and model.level(self, row) is not None
+    def _content_hits(
+        self, query: str, kind: str | None, space_id: str | None
+    ) -> list[dict[str, Any]]:
+        best_first = "bm25(confluence_content_fts, 4.0, 1.0)"
+        hits = []
+        for row in self.db.search("confluence_content", query, order=best_first):
+            if kind in (None, row["type"]) and self._is_hit(row, space_id):
+                shown = {
+                    "content_id": row["id"],
+                    "content_type": row["type"],
+                    "title": row["title"],
+                    "snippet": rules.snippet(row["text"], query),
+                }
+                hits.append(shown | self._origin(row, row["updated_at"]))
+        return hits
 
-    def _hit(
-        self, row: dict[str, Any], kind: str, made: str, title: str, text: str, at: str, query: str
-    ) -> dict[str, Any]:
+    def _comment_hits(self, query: str, space_id: str | None) -> list[dict[str, Any]]:
+        hits = []
+        for comment in self.db.search("confluence_comments", query):
+            row = self.db.get("confluence_content", comment["content_id"])
+            if row is not None and self._is_hit(row, space_id):
+                shown = {
+                    "content_id": comment["id"],
+                    "content_type": "comment",
+                    "title": f"Comment on {row['title']}",
+                    "snippet": rules.snippet(comment["text"], query),
+                }
+                origin = self._origin(row, comment["created_at"])
+                hits.append(shown | origin | {"page_id": row["id"]})
+        return hits
+
+    def _is_hit(self, row: dict[str, Any], space_id: str | None) -> bool:
+        """Return whether one may see content that a search has matched, in the space looked at."""
+        if row["trashed_at"] is not None or space_id not in (None, row["space_id"]):
+            return False
+        return model.level(self, row) is not None
+
+    def _origin(self, row: dict[str, Any], updated_at: str) -> dict[str, Any]:
+        """Return the fields of a hit that say where it is."""
         space = self.db.get("confluence_spaces", row["space_id"]) or {"name": "Shared with you"}
-        shown = {
-            "content_id": made,
-            "content_type": kind,
-            "title": title,
-            "snippet": rules.snippet(text, query),
-        }
-        return shown | {
+        return {
             "space_id": row["space_id"],
             "space_name": space["name"],
-            "updated_at": at,
+            "updated_at": updated_at,
             "url": model.url(self, row),
         }
 
-    # -- comments -----------------------------------------------------------------------------------------------------
+    # -- comments ----------------------------------------------------------------------------------
     @writes(example=NOTE.args)
     def add_comment(self, page_id: ContentId, body: Remark) -> dict[str, Any]:
         """Comment on a page or blog post that you may see."""
         row = model.find(self, page_id)
-        made = {
+        comment = {
             "id": self.new_id("cfc"),
             "content_id": row["id"],
             "body": body,
             "text": model.plain(body),
             "created_at": self.time,
+            "created_by": model.me(self)["display_name"],
         }
-        return self._comment(
-            self.db.insert(
-                "confluence_comments", made | {"created_by": model.me(self)["display_name"]}
-            )
-        )
+        return _comment_json(self.db.insert("confluence_comments", comment))
 
     @reads(example=PAGE)
     def list_comments(
         self, page_id: ContentId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return the comments on a page or blog post, oldest first: comment_id, body, created_at, created_by."""
-        rows = self.db.rows(
-            "confluence_comments",
-            "content_id=?",
-            model.find(self, page_id)["id"],
-            order="created_at, id",
+        row = model.find(self, page_id)
+        comments = self.db.rows(
+            "confluence_comments", "content_id=?", row["id"], order="created_at, id"
         )
-        return page(rows, "comments", limit, cursor, self._comment)
+        return page(comments, "comments", limit, cursor, _comment_json)
 
     @writes(example={"comment_id": "${note.comment_id}"}, setup=(NOTE,), destructive=True)
     def delete_comment(self, comment_id: CommentId) -> dict[str, Any]:
         """Delete a comment of your own, or any in a space that you administer."""
-        row = self.db.get("confluence_comments", comment_id)
-        if row is None:
+        comment = self.db.get("confluence_comments", comment_id)
+        if comment is None:
             self.fail(
                 "COMMENT_NOT_FOUND",
                 f"There is no comment {comment_id!r}.",
                 "See list_comments.",
                 comment_id=comment_id,
             )
-        on = model.find(self, row["content_id"])
-        if row["created_by"] != model.me(self)["display_name"] and model.level(self, on) != "admin":
+        content = model.find(self, comment["content_id"])
+        is_mine = comment["created_by"] == model.me(self)["display_name"]
+        if not is_mine and model.level(self, content) != "admin":
             self.fail(
                 "PERMISSION_DENIED",
-                f"The comment is by {row['created_by']}.",
+                f"The comment is by {comment['created_by']}.",
                 "Only your own can be deleted.",
                 comment_id=comment_id,
             )
         self.db.delete("confluence_comments", comment_id)
         return {"comment_id": comment_id, "status": "deleted"}
 
-    def _comment(self, row: dict[str, Any]) -> dict[str, Any]:
-        return {"comment_id": row["id"], "page_id": row["content_id"]} | {
-            k: row[k] for k in ("body", "created_at", "created_by")
-        }
-
-    # -- access -------------------------------------------------------------------------------------------------------
+    # -- access ------------------------------------------------------------------------------------
     @writes(example=GRANT.args, idempotent=True)
     def grant_content_access(
         self, page_id: ContentId, email: Email, permission: Access = "view"
@@ -219,26 +216,28 @@ class Spaces(Service):
                 "Name somebody else.",
                 email=email,
             )
-        given = next((g for g in self._granted(row["id"]) if g["email"] == address), None)
-        if given is None:
-            given = {
+        granted_at = self.time
+        earlier = next((g for g in self._granted(row["id"]) if g["email"] == address), None)
+        if earlier is None:
+            grant = {
                 "id": self.new_id("cfa"),
                 "content_id": row["id"],
                 "email": address,
                 "permission": permission,
-                "granted_at": self.time,
+                "granted_at": granted_at,
             }
-            self.db.insert("confluence_access", given)
-        elif given["permission"] != permission:
-            given = given | {"permission": permission, "granted_at": self.time}
+            self.db.insert("confluence_access", grant)
+        elif earlier["permission"] != permission:
             self.db.update(
-                "confluence_access", given["id"], permission=permission, granted_at=self.time
+                "confluence_access", earlier["id"], permission=permission, granted_at=granted_at
             )
+        else:
+            granted_at = earlier["granted_at"]
         return {
             "page_id": page_id,
             "shared_with_email": address,
             "permission": permission,
-            "shared_at": given["granted_at"],
+            "shared_at": granted_at,
         }
 
     @reads(example=PAGE)
@@ -251,9 +250,8 @@ class Spaces(Service):
             {"email": g["email"], "permission": g["permission"], "shared_at": g["granted_at"]}
             for g in self._granted(row["id"])
         ]
-        return {"page_id": page_id, "restricted": row["restricted"]} | page(
-            people, "access", limit, cursor
-        )
+        shown = {"page_id": page_id, "restricted": row["restricted"]}
+        return shown | page(people, "access", limit, cursor)
 
     @writes(example=PAGE | {"email": "paul.okafor@acmeretail.com"}, setup=(GRANT,))
     def revoke_content_access(self, page_id: ContentId, email: Email) -> dict[str, Any]:
@@ -261,9 +259,12 @@ class Spaces(Service):
         row = model.find(self, page_id, "edit")
         known = {g["email"]: g["id"] for g in self._granted(row["id"])}
         if email.lower() not in known:
-            message = f"Nothing on '{row['title']}' was granted to {email}{did_you_mean(email.lower(), known)}"
             self.fail(
-                "ACCESS_NOT_FOUND", message, "list_content_access shows what was.", email=email
+                "ACCESS_NOT_FOUND",
+                f"Nothing on '{row['title']}' was granted to "
+                f"{email}{did_you_mean(email.lower(), known)}",
+                "list_content_access shows what was.",
+                email=email,
             )
         self.db.delete("confluence_access", known[email.lower()])
         return {"page_id": page_id, "email": email.lower(), "status": "revoked"}

@@ -90,48 +90,62 @@ def title(table: dict[str, Any]) -> str:
 
 
 def parse(prop: dict[str, Any], text: str) -> Any:
-    """Return the typed value of a text, the blank one for an empty text. Raises `ValueError` in plain words."""
+    """Return the typed value of a text, the blank one for an empty text.
+
+    Raises `ValueError` in plain words.
+    """
     kind = prop["type"]
-    said = text.strip()
-    if not said:
+    text = text.strip()
+    if not text:
         return blank(prop)
     if kind == "number":
-        if not re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,6})?", said):
-            raise ValueError(f"{said!r} is no number")
-        return float(said) if "." in said else int(said)
+        return _number(text)
     if kind == "checkbox":
-        if said.lower() not in ("true", "false"):
-            raise ValueError(f"{said!r} is neither true nor false")
-        return said.lower() == "true"
+        if text.lower() not in ("true", "false"):
+            raise ValueError(f"{text!r} is neither true nor false")
+        return text.lower() == "true"
     if kind == "date":
-        try:
-            return date.fromisoformat(
-                said if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", said) else ""
-            ).isoformat()
-        except ValueError:
-            raise ValueError(f"{said!r} is no date such as 2026-03-20") from None
-    if kind == "email" and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", said):
-        raise ValueError(f"{said!r} is no email address")
-    if kind == "url" and not re.fullmatch(r"https?://\S+", said):
-        raise ValueError(f"{said!r} is no address that begins with http:// or https://")
+        return _date(text)
+    if kind == "email" and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", text):
+        raise ValueError(f"{text!r} is no email address")
+    if kind == "url" and not re.fullmatch(r"https?://\S+", text):
+        raise ValueError(f"{text!r} is no address that begins with http:// or https://")
     if kind == "multi_select":
-        return [_choice(prop, part.strip()) for part in said.split(",") if part.strip()] or None
-    return _choice(prop, said) if kind == "select" else said
+        return [_choice(prop, part.strip()) for part in text.split(",") if part.strip()] or None
+    return _choice(prop, text) if kind == "select" else text
 
 
-def _choice(prop: dict[str, Any], said: str) -> str:
+def _number(text: str) -> int | float:
+    if not re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,6})?", text):
+        raise ValueError(f"{text!r} is no number")
+    return float(text) if "." in text else int(text)
+
+
+def _date(text: str) -> str:
+    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        try:
+            return date.fromisoformat(text).isoformat()
+        except ValueError:
+            pass
+    raise ValueError(f"{text!r} is no date such as 2026-03-20")
+
+
+def _choice(prop: dict[str, Any], text: str) -> str:
     known = {o.lower(): o for o in prop.get("options", [])}
-    if known and said.lower() not in known:
-        raise ValueError(f"{said!r} is none of {', '.join(known.values())}")
-    return known.get(said.lower(), said)
+    if known and text.lower() not in known:
+        raise ValueError(f"{text!r} is none of {', '.join(known.values())}")
+    return known.get(text.lower(), text)
 
 
 def holds(prop: dict[str, Any], have: Any, op: str, text: str | None) -> bool:
-    """Return whether a value meets a condition. Raises `ValueError` where the condition does not suit the property."""
+    """Return whether a value meets a condition.
+
+    Raises `ValueError` where the condition does not suit the property.
+    """
     have = blank(prop) if have is None else have
     empty = have in (None, [], "")
     if op in ("is_empty", "is_not_empty"):
-        return empty == (op == "is_empty")
+        return empty if op == "is_empty" else not empty
     if text is None:
         raise ValueError(f"{op} needs a value")
     if op == "contains":
@@ -142,12 +156,11 @@ def holds(prop: dict[str, Any], have: Any, op: str, text: str | None) -> bool:
         if prop["type"] not in ("number", "date") or wanted is None:
             raise ValueError(f"{op} compares numbers and dates, not {prop['type']}")
         return not empty and (have > wanted if op == "greater_than" else have < wanted)
-    same = (
-        _plain(have) == _plain(wanted)
-        if prop["type"] != "multi_select"
-        else set(have or []) == set(wanted or [])
-    )
-    return same == (op == "equals")
+    if prop["type"] == "multi_select":
+        same = set(have or []) == set(wanted or [])
+    else:
+        same = _plain(have) == _plain(wanted)
+    return same if op == "equals" else not same
 
 
 def _plain(value: Any) -> Any:
@@ -163,5 +176,9 @@ def order(value: Any) -> tuple[int, Any]:
 
 def as_text(fields: dict[str, Any]) -> str:
     """Return the values of an entry as text for search."""
-    said = [v for v in fields.values() if v not in (None, [], "") and not isinstance(v, bool)]
-    return " · ".join(", ".join(v) if isinstance(v, list) else str(v) for v in said)
+    texts = []
+    for value in fields.values():
+        if value in (None, [], "") or isinstance(value, bool):
+            continue
+        texts.append(", ".join(value) if isinstance(value, list) else str(value))
+    return " · ".join(texts)

@@ -24,8 +24,8 @@ TABLES = {
         "id:str workspace_id:str email:str name:str role:str", index=("workspace_id",)
     ),
     "notion_pages": Table(
-        "id:str workspace_id:str parent_id:str? title:str content:str created_at:str created_by:str "
-        "updated_at:str edited_by:str trashed_at:str?",
+        "id:str workspace_id:str parent_id:str? title:str content:str created_at:str "
+        "created_by:str updated_at:str edited_by:str trashed_at:str?",
         search=("title", "content"),
         index=("workspace_id", "parent_id"),
     ),
@@ -35,14 +35,17 @@ TABLES = {
     "notion_comments": Table(
         "id:str page_id:str author:str body:str created_at:str resolved_at:str?", index=("page_id",)
     ),
-    # `properties` are {name, type, options}; `fields` of an entry map names to values, `text` is what search reads.
+    # `properties` are {name, type, options}. `fields` of an entry map names to values; `text` holds
+    # the same for search.
     "notion_databases": Table(
-        "id:str workspace_id:str parent_id:str? title:str properties:list created_at:str created_by:str",
+        "id:str workspace_id:str parent_id:str? title:str properties:list created_at:str "
+        "created_by:str",
         search=("title",),
         index=("workspace_id",),
     ),
     "notion_entries": Table(
-        "id:str database_id:str fields:dict text:str created_at:str created_by:str updated_at:str edited_by:str trashed_at:str?",
+        "id:str database_id:str fields:dict text:str created_at:str created_by:str "
+        "updated_at:str edited_by:str trashed_at:str?",
         search=("text",),
         index=("database_id",),
     ),
@@ -82,11 +85,10 @@ def workspace(svc: Service, workspace_id: str) -> dict[str, Any]:
     """Return a workspace of which one is a member or guest, or refuse."""
     row = svc.db.get("notion_workspaces", workspace_id)
     if row is None:
-        hint = "Take a workspace_id from list_workspaces."
         svc.fail(
             "WORKSPACE_NOT_FOUND",
             f"There is no workspace {workspace_id!r}.",
-            hint,
+            "Take a workspace_id from list_workspaces.",
             workspace_id=workspace_id,
         )
     return row
@@ -94,25 +96,25 @@ def workspace(svc: Service, workspace_id: str) -> dict[str, Any]:
 
 def above(svc: Service, page: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a page and all pages that it is beneath, from itself upwards."""
-    found = [page]
-    while found[-1]["parent_id"] is not None:
-        parent = svc.db.get("notion_pages", found[-1]["parent_id"])
+    pages = [page]
+    while pages[-1]["parent_id"] is not None:
+        parent = svc.db.get("notion_pages", pages[-1]["parent_id"])
         if parent is None:
             break
-        found.append(parent)
-    return found
+        pages.append(parent)
+    return pages
 
 
 def level(svc: Service, page: dict[str, Any]) -> str | None:
-    """Return what one may do with a page: full as a member of its workspace, else what was shared, here or further up."""
-    if (svc.db.get("notion_workspaces", page["workspace_id"]) or {"role": "guest"})[
-        "role"
-    ] != "guest":
+    """Return what one may do with a page, or None.
+
+    A member of its workspace has full access, a guest what was shared here or further up.
+    """
+    home = svc.db.get("notion_workspaces", page["workspace_id"]) or {"role": "guest"}
+    if home["role"] != "guest":
         return "full"
-    mine = {
-        r["page_id"]: r["permission"]
-        for r in svc.db.rows("notion_shares", "email=?", me(svc)["email"])
-    }
+    shares = svc.db.rows("notion_shares", "email=?", me(svc)["email"])
+    mine = {share["page_id"]: share["permission"] for share in shares}
     return rules.best([mine[p["id"]] for p in above(svc, page) if p["id"] in mine], LEVELS)
 
 
@@ -129,30 +131,32 @@ def visible(svc: Service, page: dict[str, Any]) -> bool:
 def find_page(
     svc: Service, page_id: str, needs: str = "view", *, trash: bool = False
 ) -> dict[str, Any]:
-    """Return a page that one may use in a way, or refuse; one in the trash only where that is asked for."""
+    """Return a page that one may use in a way, or refuse.
+
+    A page in the trash is returned only where `trash` asks for it.
+    """
     row = svc.db.get("notion_pages", page_id)
     has = level(svc, row) if row is not None else None
-    gone = trashed_at(svc, row) if row is not None else None
-    if row is None or has is None or (gone is not None and svc.now - parse_time(gone) > KEPT):
+    deleted_at = trashed_at(svc, row) if row is not None else None
+    purged = deleted_at is not None and svc.now - parse_time(deleted_at) > KEPT
+    if row is None or has is None or purged:
         svc.fail(
             "PAGE_NOT_FOUND",
             f"There is no page {page_id!r}.",
             "Take a page_id from list_pages or search_workspace.",
             page_id=page_id,
         )
-    if gone is not None and not trash:
-        hint = "Bring it back with restore_page; list_trash shows what can be restored."
+    if deleted_at is not None and not trash:
         svc.fail(
             "PAGE_IN_TRASH",
-            f"'{row['title']}' was moved to the trash at {gone}.",
-            hint,
+            f"'{row['title']}' was moved to the trash at {deleted_at}.",
+            "Bring it back with restore_page; list_trash shows what can be restored.",
             page_id=page_id,
         )
     if not rules.allows(has, needs, LEVELS):
-        message = f"'{row['title']}' is shared with you to {has}; this needs {needs}."
         svc.fail(
             "RESTRICTED_RESOURCE",
-            message,
+            f"'{row['title']}' is shared with you to {has}; this needs {needs}.",
             "Ask the page's owner, or use a page of your own.",
             page_id=page_id,
             permission=has,
@@ -163,7 +167,8 @@ def find_page(
 def url(row: dict[str, Any]) -> str:
     """Return the address of a page, database or entry."""
     slug = re.sub(r"[^A-Za-z0-9]+", "-", row.get("title") or "").strip("-")
-    return f"https://www.notion.so/{slug + '-' if slug else ''}{row['id']}"
+    path = f"{slug}-{row['id']}" if slug else row["id"]
+    return f"https://www.notion.so/{path}"
 
 
 def parent_of(svc: Service, row: dict[str, Any]) -> str | None:
@@ -174,13 +179,11 @@ def parent_of(svc: Service, row: dict[str, Any]) -> str | None:
 
 def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a page without its text."""
-    shown = {
+    return {
         "page_id": row["id"],
         "workspace_id": row["workspace_id"],
         "title": row["title"],
         "parent_page_id": parent_of(svc, row),
-    }
-    return shown | {
         "created_by": row["created_by"],
         "updated_at": row["updated_at"],
         "last_edited_by": row["edited_by"],

@@ -83,99 +83,82 @@ class Databases(Service):
     ) -> dict[str, Any]:
         """Create a database with typed properties, one of which is the title, and return it."""
         home = workspace(self, workspace_id)
-        if (
-            parent_page_id is not None
-            and find_page(self, parent_page_id, "edit")["workspace_id"] != home["id"]
-        ):
-            self.fail(
-                "PARENT_IN_OTHER_WORKSPACE",
-                "The parent page is in another workspace.",
-                "Choose another parent_page_id.",
-            )
-        if parent_page_id is None and home["role"] == "guest":
-            hint = "Name a parent_page_id that is shared with you to edit."
+        if parent_page_id is not None:
+            parent = find_page(self, parent_page_id, "edit")
+            if parent["workspace_id"] != home["id"]:
+                self.fail(
+                    "PARENT_IN_OTHER_WORKSPACE",
+                    "The parent page is in another workspace.",
+                    "Choose another parent_page_id.",
+                )
+        elif home["role"] == "guest":
             self.fail(
                 "RESTRICTED_RESOURCE",
                 f"You are a guest of '{home['name']}'.",
-                hint,
+                "Name a parent_page_id that is shared with you to edit.",
                 workspace_id=workspace_id,
             )
         names = [p["name"].lower() for p in properties]
         titles = [p["name"] for p in properties if p["type"] == "title"]
         if len(set(names)) < len(names) or len(titles) != 1:
-            hint = "Name each property once, and give exactly one of them the type title."
             self.fail(
                 "INVALID_PROPERTIES",
                 f"{len(properties)} properties, {len(titles)} of them titles, do not fit.",
-                hint,
+                "Name each property once, and give exactly one of them the type title.",
             )
-        columns = [
-            {
-                "name": p["name"],
-                "type": p["type"],
-                "options": list(dict.fromkeys(p.get("options", []))),
-            }
-            for p in properties
-        ]
+        columns = []
+        for prop in properties:
+            options = list(dict.fromkeys(prop.get("options", [])))
+            columns.append({"name": prop["name"], "type": prop["type"], "options": options})
         row = {
             "id": self.new_id("ndb"),
             "workspace_id": home["id"],
             "parent_id": parent_page_id,
             "title": title,
             "properties": columns,
+            "created_at": self.time,
+            "created_by": me(self)["name"],
         }
-        return self._table(
-            self.db.insert(
-                "notion_databases", row | {"created_at": self.time, "created_by": me(self)["name"]}
-            )
-        )
+        return self._database_json(self.db.insert("notion_databases", row))
 
     @reads(example={"workspace_id": HOME})
     def list_databases(
         self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return the databases that one sees in a workspace, with their properties and entry_count."""
-        rows = self.db.rows(
-            "notion_databases",
-            "workspace_id=?",
-            workspace(self, workspace_id)["id"],
-            order="title, id",
-        )
-        return page(
-            [r for r in rows if self._may(r, "view")], "databases", limit, cursor, self._table
-        )
+        home = workspace(self, workspace_id)
+        rows = self.db.rows("notion_databases", "workspace_id=?", home["id"], order="title, id")
+        visible = [row for row in rows if self._may(row, "view")]
+        return page(visible, "databases", limit, cursor, self._database_json)
 
     @reads(example={"database_id": STOCK})
     def get_database(self, database_id: DatabaseId) -> dict[str, Any]:
         """Return a database's properties (name, type, options) and entry_count; query_database returns the entries."""
-        return self._table(self._find(database_id))
+        return self._database_json(self._find(database_id))
 
     @writes(example=LENT.args, setup=(BOOKS,))
     def add_database_entry(self, database_id: DatabaseId, fields: Values) -> dict[str, Any]:
         """Add an entry; the title must be given, other properties may stay empty (a checkbox: false). Returns entry_id and fields."""
         table = self._find(database_id, "edit")
-        values = {p["name"]: typed.blank(p) for p in table["properties"]} | self._values(
-            table, fields
-        )
-        who = me(self)["name"]
+        blank = {p["name"]: typed.blank(p) for p in table["properties"]}
+        values = blank | self._values(table, fields)
+        author = me(self)["name"]
         row = {
             "id": self.new_id("nde"),
             "database_id": table["id"],
             "fields": self._titled(table, values),
             "text": typed.as_text(values),
-        }
-        stamps = {
             "created_at": self.time,
-            "created_by": who,
+            "created_by": author,
             "updated_at": self.time,
-            "edited_by": who,
+            "edited_by": author,
         }
-        return self._entry(self.db.insert("notion_entries", row | stamps))
+        return _entry_json(self.db.insert("notion_entries", row))
 
     @reads(example={"entry_id": seeded("nde", "stock-1")})
     def get_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
         """Return one entry with its typed fields, also one in the trash (in_trash)."""
-        return self._entry(self._row(entry_id, "view", trash=True))
+        return _entry_json(self._find_entry(entry_id, "view", trash=True))
 
     @reads(example={"database_id": STOCK})
     def list_database_entries(
@@ -186,18 +169,12 @@ class Databases(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return all entries of a database in the order in which they were added."""
-        where = (
-            "database_id=? AND (trashed_at IS NOT NULL)=?",
-            self._find(database_id)["id"],
-            int(in_trash),
-        )
-        return page(
-            self.db.rows("notion_entries", *where, order="created_at, rowid"),
-            "entries",
-            limit,
-            cursor,
-            self._entry,
-        )
+        table = self._find(database_id)
+        where = "database_id=? AND trashed_at IS NULL"
+        if in_trash:
+            where = "database_id=? AND trashed_at IS NOT NULL"
+        rows = self.db.rows("notion_entries", where, table["id"], order="created_at, rowid")
+        return page(rows, "entries", limit, cursor, _entry_json)
 
     @reads(
         example={
@@ -224,33 +201,45 @@ class Databases(Service):
             table["id"],
             order="updated_at DESC, rowid",
         )
-        wanted = [
-            (self._property(table, f["property"]), f["op"], f.get("value")) for f in filters or []
+        if filters:
+            rows = self._filtered(table, rows, filters, match)
+        if sort_by is not None:
+            name = self._property(table, sort_by)["name"]
+            full = [r for r in rows if typed.order(r["fields"].get(name))[0] == 0]
+            empty = [r for r in rows if typed.order(r["fields"].get(name))[0] == 1]
+            full.sort(key=lambda r: typed.order(r["fields"][name]), reverse=descending)
+            rows = full + empty
+        return page(rows, "entries", limit, cursor, _entry_json)
+
+    def _filtered(
+        self,
+        table: dict[str, Any],
+        rows: list[dict[str, Any]],
+        filters: list[typed.Filter],
+        match: str,
+    ) -> list[dict[str, Any]]:
+        """Return the entries that meet all conditions, or any of them."""
+        conditions = [
+            (self._property(table, f["property"]), f["op"], f.get("value")) for f in filters
         ]
+        enough = all if match == "all" else any
+        hits = []
         try:
-            met = {
-                r["id"]: [typed.holds(p, r["fields"].get(p["name"]), op, v) for p, op, v in wanted]
-                for r in rows
-            }
-            for prop, op, value in wanted:
+            for prop, op, value in conditions:
+                # A condition that does not fit is refused even where there are no entries.
                 typed.holds(prop, None, op, value)
+            for row in rows:
+                fields = row["fields"]
+                met = [typed.holds(p, fields.get(p["name"]), op, v) for p, op, v in conditions]
+                if enough(met):
+                    hits.append(row)
         except ValueError as wrong:
             self.fail(
                 "INVALID_FILTER",
                 f"A filter does not fit: {wrong}.",
                 "get_database shows the properties and their types.",
             )
-        rows = [
-            r
-            for r in rows
-            if (all(met[r["id"]]) if match == "all" else any(met[r["id"]]) or not wanted)
-        ]
-        if sort_by is not None:
-            name = self._property(table, sort_by)["name"]
-            full = [r for r in rows if typed.order(r["fields"].get(name))[0] == 0]
-            full.sort(key=lambda r: typed.order(r["fields"][name]), reverse=descending)
-            rows = full + [r for r in rows if typed.order(r["fields"].get(name))[0] == 1]
-        return page(rows, "entries", limit, cursor, self._entry)
+        return hits
 
     @writes(
         example=ENTRY | {"fields": [{"property": "Back", "value": "true"}]},
@@ -259,30 +248,31 @@ class Databases(Service):
     )
     def update_database_entry(self, entry_id: EntryId, fields: Values) -> dict[str, Any]:
         """Change some fields of an entry; those not named stay."""
-        row = self._row(entry_id, "edit")
+        row = self._find_entry(entry_id, "edit")
         table = self.db.get("notion_databases", row["database_id"]) or {}
         values = row["fields"] | self._values(table, fields)
         if values != row["fields"]:
             changes = {
+                "updated_at": self.time,
                 "fields": self._titled(table, values),
                 "text": typed.as_text(values),
                 "edited_by": me(self)["name"],
             }
-            self.db.update("notion_entries", entry_id, updated_at=self.time, **changes)
-            row |= changes | {"updated_at": self.time}
-        return self._entry(row)
+            self.db.update("notion_entries", entry_id, **changes)
+            row |= changes
+        return _entry_json(row)
 
     @writes(example=ENTRY, setup=(BOOKS, LENT))
     def delete_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
         """Move an entry to the trash; restore_database_entry brings it back, list_database_entries shows those in the trash."""
-        self._row(entry_id, "edit")
+        self._find_entry(entry_id, "edit")
         self.db.update("notion_entries", entry_id, trashed_at=self.time)
         return {"entry_id": entry_id, "status": "deleted", "deleted_at": self.time}
 
     @writes(example=ENTRY, setup=(BOOKS, LENT, Setup("delete_database_entry", ENTRY)))
     def restore_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
         """Bring an entry back from the trash."""
-        if self._row(entry_id, "edit", trash=True)["trashed_at"] is None:
+        if self._find_entry(entry_id, "edit", trash=True)["trashed_at"] is None:
             self.fail(
                 "NOT_IN_TRASH",
                 "The entry is not in the trash.",
@@ -292,7 +282,7 @@ class Databases(Service):
         self.db.update("notion_entries", entry_id, trashed_at=None)
         return {"entry_id": entry_id, "status": "restored"}
 
-    # -- finding and showing ------------------------------------------------------------------------------------------
+    # -- finding and showing -----------------------------------------------------------------------
     def _may(self, table: dict[str, Any], needs: str) -> bool:
         parent = self.db.get("notion_pages", table["parent_id"]) if table["parent_id"] else None
         if parent is None:
@@ -302,38 +292,37 @@ class Databases(Service):
     def _find(self, database_id: str, needs: str = "view") -> dict[str, Any]:
         row = self.db.get("notion_databases", database_id)
         if row is None or not self._may(row, "view"):
-            hint = "Take a database_id from list_databases."
             self.fail(
                 "DATABASE_NOT_FOUND",
                 f"There is no database {database_id!r}.",
-                hint,
+                "Take a database_id from list_databases.",
                 database_id=database_id,
             )
         if not self._may(row, needs):
-            hint = "Ask the owner of the page it is on."
             self.fail(
                 "RESTRICTED_RESOURCE",
                 f"You may not {needs} '{row['title']}'.",
-                hint,
+                "Ask the owner of the page it is on.",
                 database_id=database_id,
             )
         return row
 
-    def _row(self, entry_id: str, needs: str, *, trash: bool = False) -> dict[str, Any]:
+    def _find_entry(self, entry_id: str, needs: str, *, trash: bool = False) -> dict[str, Any]:
         row = self.db.get("notion_entries", entry_id)
         table = self.db.get("notion_databases", row["database_id"]) if row is not None else None
         if row is None or table is None or not self._may(table, "view"):
-            hint = "Take an entry_id from list_database_entries or query_database."
             self.fail(
-                "ENTRY_NOT_FOUND", f"There is no entry {entry_id!r}.", hint, entry_id=entry_id
+                "ENTRY_NOT_FOUND",
+                f"There is no entry {entry_id!r}.",
+                "Take an entry_id from list_database_entries or query_database.",
+                entry_id=entry_id,
             )
         self._find(table["id"], needs)
         if row["trashed_at"] is not None and not trash:
-            hint = "Bring it back with restore_database_entry."
             self.fail(
                 "ENTRY_IN_TRASH",
                 f"The entry was moved to the trash at {row['trashed_at']}.",
-                hint,
+                "Bring it back with restore_database_entry.",
                 entry_id=entry_id,
             )
         return row
@@ -342,9 +331,11 @@ class Databases(Service):
         known = {p["name"].lower(): p for p in table["properties"]}
         if name.strip().lower() not in known:
             names = {p["name"] for p in table["properties"]}
-            message = f"'{table['title']}' has no property {name!r}{did_you_mean(name, names)}"
             self.fail(
-                "PROPERTY_NOT_FOUND", message, "get_database shows its properties.", property=name
+                "PROPERTY_NOT_FOUND",
+                f"'{table['title']}' has no property {name!r}{did_you_mean(name, names)}",
+                "get_database shows its properties.",
+                property=name,
             )
         return known[name.strip().lower()]
 
@@ -362,11 +353,10 @@ class Databases(Service):
             try:
                 given[prop["name"]] = typed.parse(prop, field["value"])
             except ValueError as wrong:
-                hint = f"'{prop['name']}' is a {prop['type']}; see get_database."
                 self.fail(
                     "INVALID_PROPERTY_VALUE",
                     f"'{prop['name']}': {wrong}.",
-                    hint,
+                    f"'{prop['name']}' is a {prop['type']}; see get_database.",
                     property=prop["name"],
                 )
         return given
@@ -381,27 +371,32 @@ class Databases(Service):
             )
         return values
 
-    def _entry(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"entry_id": row["id"], "database_id": row["database_id"], "fields": row["fields"]}
-        stamps = {k: row[k] for k in ("created_at", "created_by", "updated_at")} | {
-            "last_edited_by": row["edited_by"]
-        }
-        return shown | stamps | {"in_trash": row.get("trashed_at") is not None, "url": url(row)}
-
-    def _table(self, row: dict[str, Any]) -> dict[str, Any]:
-        count = self.db.sql(
+    def _database_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        counted = self.db.sql(
             "SELECT count(*) FROM notion_entries WHERE database_id=? AND trashed_at IS NULL",
             row["id"],
-        )[0][0]
-        shown = {
+        )
+        return {
             "database_id": row["id"],
             "workspace_id": row["workspace_id"],
             "title": row["title"],
             "properties": row["properties"],
-        }
-        return shown | {
-            "entry_count": count,
+            "entry_count": counted[0][0],
             "parent_page_id": row["parent_id"],
             "created_at": row["created_at"],
             "url": url(row),
         }
+
+
+def _entry_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "entry_id": row["id"],
+        "database_id": row["database_id"],
+        "fields": row["fields"],
+        "created_at": row["created_at"],
+        "created_by": row["created_by"],
+        "updated_at": row["updated_at"],
+        "last_edited_by": row["edited_by"],
+        "in_trash": row.get("trashed_at") is not None,
+        "url": url(row),
+    }

@@ -34,7 +34,9 @@ from servers.wiki.notion._model import (
 Parent = Annotated[
     str,
     Field(
-        description="page_id of the page under which it goes; the top of the workspace when left out."
+        description=(
+            "page_id of the page under which it goes; the top of the workspace when left out."
+        )
     ),
 ]
 Kind = Annotated[
@@ -56,53 +58,46 @@ class Pages(Service):
     def get_user_profile(self) -> dict[str, Any]:
         """Return the signed-in person: user_id, name, email, avatar_url, plan, and the workspaces with one's role in each."""
         row = me(self)
-        spaces = [
+        workspaces = [
             {"workspace_id": w["id"], "name": w["name"], "role": w["role"]}
             for w in self.db.rows("notion_workspaces", order="rowid")
         ]
-        shown = {
+        return {
             "user_id": row["id"],
             "name": row["name"],
             "email": row["email"],
             "plan": row["plan"],
-        }
-        return shown | {
             "avatar_url": f"https://www.notion.so/avatars/{row['id']}.png",
-            "workspaces": spaces,
+            "workspaces": workspaces,
         }
 
     @reads()
     def list_workspaces(self) -> dict[str, Any]:
         """Return the workspaces one belongs to: workspace_id, name, icon, member_count, plan, and your_role (owner, member or guest)."""
-        found = []
-        for row in self.db.rows("notion_workspaces", order="rowid"):
-            heads = self.db.sql(
-                "SELECT count(*) FROM notion_members WHERE workspace_id=? AND role<>'guest'",
-                row["id"],
-            )[0][0]
-            shown = {
-                "workspace_id": row["id"],
-                "name": row["name"],
-                "icon": row["icon"],
-                "member_count": heads,
-            }
-            found.append(shown | {"plan": row["plan"], "your_role": row["role"]})
-        return {"workspaces": found}
+        rows = self.db.rows("notion_workspaces", order="rowid")
+        return {"workspaces": [self._workspace_json(row) for row in rows]}
+
+    def _workspace_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        counted = self.db.sql(
+            "SELECT count(*) FROM notion_members WHERE workspace_id=? AND role<>'guest'", row["id"]
+        )
+        return {
+            "workspace_id": row["id"],
+            "name": row["name"],
+            "icon": row["icon"],
+            "member_count": counted[0][0],
+            "plan": row["plan"],
+            "your_role": row["role"],
+        }
 
     @reads(example={"workspace_id": HOME})
     def list_workspace_members(
         self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return who belongs to a workspace: email, name, role. Guests see only pages that are shared with them."""
-        rows = self.db.rows(
-            "notion_members",
-            "workspace_id=?",
-            workspace(self, workspace_id)["id"],
-            order="name, id",
-        )
-        return page(
-            rows, "members", limit, cursor, lambda r: {k: r[k] for k in ("email", "name", "role")}
-        )
+        home = workspace(self, workspace_id)
+        rows = self.db.rows("notion_members", "workspace_id=?", home["id"], order="name, id")
+        return page(rows, "members", limit, cursor, _member_json)
 
     @writes(example=PLANTS.args)
     def create_page(
@@ -117,36 +112,32 @@ class Pages(Service):
         if parent_page_id is not None:
             parent = find_page(self, parent_page_id, "edit")
             if parent["workspace_id"] != home["id"]:
-                hint = f"Use workspace_id {parent['workspace_id']}, or another parent."
                 self.fail(
                     "PARENT_IN_OTHER_WORKSPACE",
                     "The parent page is in another workspace.",
-                    hint,
+                    f"Use workspace_id {parent['workspace_id']}, or another parent.",
                     parent_page_id=parent_page_id,
                 )
         elif home["role"] == "guest":
-            hint = "Name a parent_page_id that is shared with you to edit."
             self.fail(
                 "RESTRICTED_RESOURCE",
                 f"You are a guest of '{home['name']}'.",
-                hint,
+                "Name a parent_page_id that is shared with you to edit.",
                 workspace_id=workspace_id,
             )
-        who = me(self)["name"]
+        author = me(self)["name"]
         row = {
             "id": self.new_id("npg"),
             "workspace_id": home["id"],
             "parent_id": parent_page_id,
             "title": title,
             "content": content,
-        }
-        stamps = {
             "created_at": self.time,
-            "created_by": who,
+            "created_by": author,
             "updated_at": self.time,
-            "edited_by": who,
+            "edited_by": author,
         }
-        return page_json(self, self.db.insert("notion_pages", row | stamps))
+        return page_json(self, self.db.insert("notion_pages", row))
 
     @reads(example={"page_id": page_id("cabin_packing")})
     def get_page(self, page_id: PageId) -> dict[str, Any]:
@@ -165,22 +156,15 @@ class Pages(Service):
 
         With parent_page_id only those right under that page.
         """
+        home = workspace(self, workspace_id)
         rows = self.db.rows(
-            "notion_pages",
-            "workspace_id=?",
-            workspace(self, workspace_id)["id"],
-            order="updated_at DESC, id",
+            "notion_pages", "workspace_id=?", home["id"], order="updated_at DESC, id"
         )
         if parent_page_id is not None:
-            below = find_page(self, parent_page_id)["id"]
-            rows = [r for r in rows if r["parent_id"] == below]
-        return page(
-            [r for r in rows if visible(self, r)],
-            "pages",
-            limit,
-            cursor,
-            lambda r: summary(self, r),
-        )
+            parent_id = find_page(self, parent_page_id)["id"]
+            rows = [r for r in rows if r["parent_id"] == parent_id]
+        rows = [r for r in rows if visible(self, r)]
+        return page(rows, "pages", limit, cursor, lambda r: summary(self, r))
 
     @writes(
         example=MADE | {"content": "- monstera: Sunday\n- fern: every second day"},
@@ -197,7 +181,8 @@ class Pages(Service):
                 "Neither title nor content was given.",
                 "Give at least one; append_to_page adds text.",
             )
-        return self._edited(find_page(self, page_id, "edit"), {"title": title, "content": content})
+        row = find_page(self, page_id, "edit")
+        return self._edit(row, {"title": title, "content": content})
 
     @writes(example=MADE | {"content": "- basil: daily"}, setup=(PLANTS,))
     def append_to_page(
@@ -213,16 +198,24 @@ class Pages(Service):
                 "Use a new page.",
                 page_id=page_id,
             )
-        return self._edited(row, {"content": longer})
+        return self._edit(row, {"content": longer})
 
-    def _edited(self, row: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-        changes = {k: v for k, v in said.items() if v is not None and v != row[k]}
+    def _edit(self, row: dict[str, Any], given: dict[str, str | None]) -> dict[str, Any]:
+        changes = {}
+        for column, value in given.items():
+            if value is not None and value != row[column]:
+                changes[column] = value
         if changes:
             changes |= {"updated_at": self.time, "edited_by": me(self)["name"]}
             self.db.update("notion_pages", row["id"], **changes)
-        now = row | changes
-        shown = {"page_id": row["id"], "title": now["title"], "content": now["content"]}
-        return shown | {"updated_at": now["updated_at"], "last_edited_by": now["edited_by"]}
+        row = row | changes
+        return {
+            "page_id": row["id"],
+            "title": row["title"],
+            "content": row["content"],
+            "updated_at": row["updated_at"],
+            "last_edited_by": row["edited_by"],
+        }
 
     @writes(example=MADE, setup=(PLANTS,))
     def delete_page(self, page_id: PageId) -> dict[str, Any]:
@@ -238,25 +231,21 @@ class Pages(Service):
         """
         row = find_page(self, page_id, "edit", trash=True)
         if row["trashed_at"] is None:
-            gone = trashed_at(self, row) is not None
-            hint = (
-                "Restore the page above it, which list_trash shows."
-                if gone
-                else "Only pages of list_trash can be restored."
-            )
+            hint = "Only pages of list_trash can be restored."
+            if trashed_at(self, row) is not None:
+                hint = "Restore the page above it, which list_trash shows."
             self.fail(
                 "NOT_IN_TRASH",
                 f"'{row['title']}' was not moved to the trash itself.",
                 hint,
                 page_id=page_id,
             )
-        over = next((p for p in above(self, row)[1:] if trashed_at(self, p) is None), None)
-        self.db.update(
-            "notion_pages", row["id"], trashed_at=None, parent_id=over["id"] if over else None
-        )
+        parent = next((p for p in above(self, row)[1:] if trashed_at(self, p) is None), None)
+        parent_id = parent["id"] if parent else None
+        self.db.update("notion_pages", row["id"], trashed_at=None, parent_id=parent_id)
         return {
             "page_id": page_id,
-            "parent_page_id": parent_of(self, self.db.get("notion_pages", row["id"]) or row),
+            "parent_page_id": parent_of(self, row | {"parent_id": parent_id}),
             "status": "restored",
         }
 
@@ -266,18 +255,17 @@ class Pages(Service):
     ) -> dict[str, Any]:
         """Return pages that were moved to the trash in the last 30 days, the latest first, with deleted_at and purge_at."""
         home = workspace(self, workspace_id)
-        since = iso(self.now - KEPT)
         rows = self.db.rows(
             "notion_pages",
             "workspace_id=? AND trashed_at>=?",
             home["id"],
-            since,
+            iso(self.now - KEPT),
             order="trashed_at DESC, id",
         )
-        kept = [r for r in rows if level(self, r) is not None]
-        return page(kept, "pages", limit, cursor, self._gone)
+        rows = [r for r in rows if level(self, r) is not None]
+        return page(rows, "pages", limit, cursor, self._trashed_json)
 
-    def _gone(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _trashed_json(self, row: dict[str, Any]) -> dict[str, Any]:
         return summary(self, row) | {
             "deleted_at": row["trashed_at"],
             "purge_at": iso(parse_time(row["trashed_at"]) + KEPT),
@@ -297,57 +285,65 @@ class Pages(Service):
         object_id is a page_id, database_id or entry_id by object_type; what is in the trash is left out.
         """
         home = workspace(self, workspace_id)["id"]
-        found: list[dict[str, Any]] = []
+        hits: list[dict[str, Any]] = []
         if object_type in (None, "database"):
-            tables = [
-                d
-                for d in self.db.search("notion_databases", query)
-                if d["workspace_id"] == home and self._seen(d)
-            ]
-            found += [
-                self._hit(
-                    "database", d, d["title"], ", ".join(p["name"] for p in d["properties"]), query
-                )
-                for d in tables
-            ]
+            hits += self._database_hits(query, home)
         if object_type in (None, "page"):
-            pages = self.db.search("notion_pages", query, order="bm25(notion_pages_fts, 4.0, 1.0)")
-            pages = [p for p in pages if p["workspace_id"] == home and visible(self, p)]
-            found += [self._hit("page", p, p["title"], p["content"], query) for p in pages]
+            hits += self._page_hits(query, home)
         if object_type in (None, "entry"):
-            for entry in self.db.search("notion_entries", query):
-                table = self.db.get("notion_databases", entry["database_id"])
-                if (
-                    table is not None
-                    and table["workspace_id"] == home
-                    and self._seen(table)
-                    and entry["trashed_at"] is None
-                ):
-                    title = entry["fields"].get(typed.title(table))
-                    found.append(
-                        self._hit("entry", entry, str(title or ""), entry["text"], query)
-                        | {"database_id": table["id"]}
-                    )
-        return page(
-            sorted(found, key=lambda hit: not rules.says(hit["title"], query)),
-            "results",
-            limit,
-            cursor,
-        )
+            hits += self._entry_hits(query, home)
+        in_title = [hit for hit in hits if rules.says(hit["title"], query)]
+        others = [hit for hit in hits if not rules.says(hit["title"], query)]
+        return page(in_title + others, "results", limit, cursor)
 
-    def _seen(self, table: dict[str, Any]) -> bool:
+    def _database_hits(self, query: str, workspace_id: str) -> list[dict[str, Any]]:
+        hits = []
+        for table in self.db.search("notion_databases", query):
+            if self._database_visible(table, workspace_id):
+                columns = ", ".join(p["name"] for p in table["properties"])
+                hits.append(_hit("database", table, table["title"], columns, query))
+        return hits
+
+    def _page_hits(self, query: str, workspace_id: str) -> list[dict[str, Any]]:
+        hits = []
+        best_first = "bm25(notion_pages_fts, 4.0, 1.0)"
+        for row in self.db.search("notion_pages", query, order=best_first):
+            if row["workspace_id"] == workspace_id and visible(self, row):
+                hits.append(_hit("page", row, row["title"], row["content"], query))
+        return hits
+
+    def _entry_hits(self, query: str, workspace_id: str) -> list[dict[str, Any]]:
+        hits = []
+        for entry in self.db.search("notion_entries", query):
+            table = self.db.get("notion_databases", entry["database_id"])
+            if table is None or entry["trashed_at"] is not None:
+                continue
+            if self._database_visible(table, workspace_id):
+                title = entry["fields"].get(typed.title(table))
+                hit = _hit("entry", entry, str(title or ""), entry["text"], query)
+                hits.append(hit | {"database_id": table["id"]})
+        return hits
+
+    def _database_visible(self, table: dict[str, Any], workspace_id: str) -> bool:
+        """Return whether a database is in a workspace and one may see it."""
+        if table["workspace_id"] != workspace_id:
+            return False
         parent = self.db.get("notion_pages", table["parent_id"]) if table["parent_id"] else None
         if parent is not None:
             return visible(self, parent)
         return workspace(self, table["workspace_id"])["role"] != "guest"
 
-    def _hit(
-        self, kind: str, row: dict[str, Any], title: str, text: str, query: str
-    ) -> dict[str, Any]:
-        shown = {
-            "object_id": row["id"],
-            "object_type": kind,
-            "title": title,
-            "snippet": rules.snippet(text, query),
-        }
-        return shown | {"updated_at": row.get("updated_at", row["created_at"]), "url": url(row)}
+
+def _member_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {"email": row["email"], "name": row["name"], "role": row["role"]}
+
+
+def _hit(kind: str, row: dict[str, Any], title: str, text: str, query: str) -> dict[str, Any]:
+    return {
+        "object_id": row["id"],
+        "object_type": kind,
+        "title": title,
+        "snippet": rules.snippet(text, query),
+        "updated_at": row.get("updated_at", row["created_at"]),
+        "url": url(row),
+    }

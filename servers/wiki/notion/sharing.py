@@ -17,7 +17,7 @@ CommentId = Annotated[str, Field(description="comment_id, from list_page_comment
 Resolved = Annotated[bool, Field(description="true also returns comments that were resolved.")]
 PACKING = {"page_id": page_id("cabin_packing")}
 SHARED = Setup("share_page", PACKING | {"email": "sam.oduya@gmail.com", "permission": "comment"})
-SAID = Setup("add_page_comment", PACKING | {"body": "Do we need two head torches?"}, "said")
+COMMENT = Setup("add_page_comment", PACKING | {"body": "Do we need two head torches?"}, "said")
 
 
 class Sharing(Service):
@@ -37,26 +37,28 @@ class Sharing(Service):
                 "Name somebody else.",
                 email=email,
             )
-        before = next((s for s in self._shares(row["id"]) if s["email"] == address), None)
-        if before is None:
-            made = {
+        shared_at = self.time
+        earlier = next((s for s in self._shares(row["id"]) if s["email"] == address), None)
+        if earlier is None:
+            share = {
                 "id": self.new_id("nsh"),
                 "page_id": row["id"],
                 "email": address,
                 "permission": permission,
-                "shared_at": self.time,
+                "shared_at": shared_at,
             }
-            before = self.db.insert("notion_shares", made)
-        elif before["permission"] != permission:
-            before |= {"permission": permission, "shared_at": self.time}
+            self.db.insert("notion_shares", share)
+        elif earlier["permission"] != permission:
             self.db.update(
-                "notion_shares", before["id"], permission=permission, shared_at=self.time
+                "notion_shares", earlier["id"], permission=permission, shared_at=shared_at
             )
+        else:
+            shared_at = earlier["shared_at"]
         return {
             "page_id": row["id"],
             "shared_with_email": address,
             "permission": permission,
-            "shared_at": before["shared_at"],
+            "shared_at": shared_at,
         }
 
     @writes(example=PACKING | {"email": "sam.oduya@gmail.com"}, setup=(SHARED,))
@@ -65,11 +67,11 @@ class Sharing(Service):
         row = find_page(self, page_id, "full")
         known = {s["email"]: s["id"] for s in self._shares(row["id"])}
         if email.lower() not in known:
-            message = (
-                f"'{row['title']}' is not shared with {email}{did_you_mean(email.lower(), known)}"
-            )
             self.fail(
-                "SHARE_NOT_FOUND", message, "get_page shows with whom it is shared.", email=email
+                "SHARE_NOT_FOUND",
+                f"'{row['title']}' is not shared with {email}{did_you_mean(email.lower(), known)}",
+                "get_page shows with whom it is shared.",
+                email=email,
             )
         self.db.delete("notion_shares", known[email.lower()])
         return {"page_id": row["id"], "email": email.lower(), "status": "unshared"}
@@ -77,18 +79,18 @@ class Sharing(Service):
     def _shares(self, page_id: str) -> list[dict[str, Any]]:
         return self.db.rows("notion_shares", "page_id=?", page_id, order="shared_at, id")
 
-    @writes(example=SAID.args)
+    @writes(example=COMMENT.args)
     def add_page_comment(self, page_id: PageId, body: Remark) -> dict[str, Any]:
         """Comment on a page; this needs permission to comment, not to edit."""
         row = find_page(self, page_id, "comment")
-        made = {
+        comment = {
             "id": self.new_id("ncm"),
             "page_id": row["id"],
             "author": me(self)["name"],
             "body": body,
             "created_at": self.time,
         }
-        return self._comment(self.db.insert("notion_comments", made))
+        return _comment_json(self.db.insert("notion_comments", comment))
 
     @reads(example=PACKING)
     def list_page_comments(
@@ -100,16 +102,12 @@ class Sharing(Service):
     ) -> dict[str, Any]:
         """Return the comments on a page, oldest first: comment_id, author, body, created_at, resolved_at."""
         row = find_page(self, page_id)
-        rows = self.db.rows("notion_comments", "page_id=?", row["id"], order="created_at, id")
-        return page(
-            [r for r in rows if include_resolved or r["resolved_at"] is None],
-            "comments",
-            limit,
-            cursor,
-            self._comment,
-        )
+        comments = self.db.rows("notion_comments", "page_id=?", row["id"], order="created_at, id")
+        if not include_resolved:
+            comments = [comment for comment in comments if comment["resolved_at"] is None]
+        return page(comments, "comments", limit, cursor, _comment_json)
 
-    @writes(example={"comment_id": "${said.comment_id}"}, setup=(SAID,), idempotent=True)
+    @writes(example={"comment_id": "${said.comment_id}"}, setup=(COMMENT,), idempotent=True)
     def resolve_page_comment(self, comment_id: CommentId) -> dict[str, Any]:
         """Mark a comment as settled; this needs permission to comment on its page."""
         row = self.db.get("notion_comments", comment_id)
@@ -123,13 +121,15 @@ class Sharing(Service):
         find_page(self, row["page_id"], "comment")
         if row["resolved_at"] is None:
             self.db.update("notion_comments", comment_id, resolved_at=self.time)
-        return self._comment(row | {"resolved_at": row["resolved_at"] or self.time})
+        return _comment_json(row | {"resolved_at": row["resolved_at"] or self.time})
 
-    def _comment(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {
-            "comment_id": row["id"],
-            "page_id": row["page_id"],
-            "author": row["author"],
-            "body": row["body"],
-        }
-        return shown | {"created_at": row["created_at"], "resolved_at": row.get("resolved_at")}
+
+def _comment_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "comment_id": row["id"],
+        "page_id": row["page_id"],
+        "author": row["author"],
+        "body": row["body"],
+        "created_at": row["created_at"],
+        "resolved_at": row.get("resolved_at"),
+    }

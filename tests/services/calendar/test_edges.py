@@ -1,4 +1,4 @@
-"""Calendars at the edges: days of 23 and 25 hours, occurrences that have a row of their own, organizers that change."""
+"""Calendars at the edges: days of 23 and 25 hours, changed occurrences, new organizers."""
 
 from __future__ import annotations
 
@@ -45,16 +45,11 @@ async def weekly(session: Session, first: str, **more: Any) -> list[dict[str, An
     start = f"{first}T09:00"
     end = f"{first}T10:00"
     rule = {"freq": "weekly", "count": 6}
-    args = {
-        "calendar_id": "primary",
-        "title": "Sketching",
-        "start_time": start,
-        "end_time": end,
-        "recurrence": rule,
-    }
-    made = await google(session, "create_event", **args | more)
+    times = {"start_time": start, "end_time": end, "recurrence": rule}
+    args = {"calendar_id": "primary", "title": "Sketching"} | times
+    event = await google(session, "create_event", **args | more)
     shown = await google(session, "list_events", time_min=first, max_results=100)
-    return [e for e in shown["events"] if e["recurring_event_id"] == made["event_id"]][:3]
+    return [e for e in shown["events"] if e["recurring_event_id"] == event["event_id"]][:3]
 
 
 async def test_a_whole_day_of_a_series_stays_one_day_when_the_clocks_change(
@@ -67,17 +62,12 @@ async def test_a_whole_day_of_a_series_stays_one_day_when_the_clocks_change(
         "all_day": True,
         "recurrence": rule,
     }
-    made = await google(session, "create_event", calendar_id="primary", title="Sunday off", **args)
+    event = await google(session, "create_event", calendar_id="primary", title="Sunday off", **args)
 
     async def days(first: str, last: str) -> list[tuple[str, str]]:
-        found = (
-            await google(session, "list_events", time_min=first, time_max=last, max_results=100)
-        )["events"]
-        return [
-            (e["start_time"], e["end_time"])
-            for e in found
-            if e["recurring_event_id"] == made["event_id"]
-        ]
+        reply = await google(session, "list_events", time_min=first, time_max=last, max_results=100)
+        events = [e for e in reply["events"] if e["recurring_event_id"] == event["event_id"]]
+        return [(e["start_time"], e["end_time"]) for e in events]
 
     assert await days("2026-10-26", "2026-11-09") == [
         ("2026-11-01", "2026-11-02"),
@@ -95,9 +85,8 @@ async def test_a_last_day_is_included_to_its_end_when_it_has_25_hours(session: S
     shown = await outlook(session, "get_events", start_date="2026-11-01", end_date="2026-11-01")
     assert late["event_id"] in [e["event_id"] for e in shown["events"]]
     await google(session, "set_out_of_office", start_date="2026-11-01", end_date="2026-11-01")
-    busy = (await google(session, "get_free_busy", time_min="2026-11-01", time_max="2026-11-03"))[
-        "busy"
-    ]
+    reply = await google(session, "get_free_busy", time_min="2026-11-01", time_max="2026-11-03")
+    busy = reply["busy"]
     assert {"start": "2026-11-01T07:00:00Z", "end": "2026-11-02T08:00:00Z"} in busy
 
 
@@ -123,10 +112,8 @@ async def test_what_changes_in_a_series_reaches_an_occurrence_that_differs_in_so
     )
     assert [a["email"] for a in moved["attendees"]] == ["ben.asher@gmail.com"]
     assert (await google(session, "get_event", event_id=third["event_id"]))["location"] == "Outside"
-    assert moved["event_id"] in [
-        e["event_id"]
-        for e in (await google(session, "search_events", query="drawing ben"))["events"]
-    ]
+    reply = await google(session, "search_events", query="drawing ben")
+    assert moved["event_id"] in [e["event_id"] for e in reply["events"]]
 
 
 async def test_an_answer_for_one_occurrence_stays_when_the_series_is_answered(
@@ -135,11 +122,10 @@ async def test_an_answer_for_one_occurrence_stays_when_the_series_is_answered(
     shown = await google(
         session, "list_events", time_min="2026-03-14", time_max="2026-12-31", max_results=100
     )
-    invited = [
-        e for e in shown["events"] if e["recurring_event_id"] and e["my_response"] == "accepted"
-    ]
-    one = invited[0]["event_id"]
-    series = invited[0]["recurring_event_id"]
+    accepted = [e for e in shown["events"] if e["my_response"] == "accepted"]
+    invited = next(e for e in accepted if e["recurring_event_id"])
+    one = invited["event_id"]
+    series = invited["recurring_event_id"]
     await google(session, "rsvp_event", event_id=one, response="declined")
     await google(session, "rsvp_event", event_id=series, response="tentative")
     assert (await google(session, "get_event", event_id=one))["my_response"] == "declined"
@@ -164,9 +150,8 @@ async def test_the_next_start_of_a_series_counts_what_was_moved_and_looks_far(
     rule = {"freq": "yearly", "interval": 20}
     times = {"start_time": "2026-03-10T09:00", "end_time": "2026-03-10T10:00", "recurrence": rule}
     await google(session, "create_event", calendar_id="primary", title="Zephyr", **times)
-    assert (await google(session, "search_events", query="zephyr"))["events"][0][
-        "next_start_time"
-    ] == "2046-03-10T17:00:00Z"
+    reply = await google(session, "search_events", query="zephyr")
+    assert reply["events"][0]["next_start_time"] == "2046-03-10T17:00:00Z"
 
 
 async def test_a_room_of_a_series_is_booked_for_an_occurrence_that_was_moved_too(
@@ -174,16 +159,14 @@ async def test_a_room_of_a_series_is_booked_for_an_occurrence_that_was_moved_too
 ) -> None:
     rule = {"freq": "daily", "count": 3}
     times = {"start_time": "2026-06-10T19:00", "end_time": "2026-06-10T20:00", "recurrence": rule}
-    series = (
-        await outlook(
-            session, "schedule_event", calendar_id="primary", title="Model night", **times
-        )
-    )["event_id"]
-    shown = (
-        await outlook(
-            session, "get_events", start_date="2026-06-10", end_date="2026-06-12", max_results=100
-        )
-    )["events"]
+    reply = await outlook(
+        session, "schedule_event", calendar_id="primary", title="Model night", **times
+    )
+    series = reply["event_id"]
+    reply = await outlook(
+        session, "get_events", start_date="2026-06-10", end_date="2026-06-12", max_results=100
+    )
+    shown = reply["events"]
     one = [e for e in shown if e["series_event_id"] == series][1]["event_id"]
     await outlook(session, "modify_event", event_id=one, start_time="2026-06-11T21:00")
     room = make_id("orm", "maya", "small")
@@ -195,21 +178,18 @@ async def test_a_room_of_a_series_is_booked_for_an_occurrence_that_was_moved_too
 
 
 async def test_whoever_organises_a_moved_event_is_no_longer_a_guest_of_it(session: Session) -> None:
-    shared = next(
-        c
-        for c in (await google(session, "list_calendars"))["calendars"]
-        if c["access_role"] == "writer"
-    )
+    reply = await google(session, "list_calendars")
+    shared = next(c for c in reply["calendars"] if c["access_role"] == "writer")
     times = {
         "start_time": "2026-03-20T18:00",
         "end_time": "2026-03-20T19:00",
         "attendees": [{"email": shared["owner"]}],
     }
-    made = await google(session, "create_event", calendar_id="primary", title="Ropes", **times)
+    event = await google(session, "create_event", calendar_id="primary", title="Ropes", **times)
     await google(
-        session, "move_event", event_id=made["event_id"], new_calendar_id=shared["calendar_id"]
+        session, "move_event", event_id=event["event_id"], new_calendar_id=shared["calendar_id"]
     )
-    moved = await google(session, "get_event", event_id=made["event_id"])
+    moved = await google(session, "get_event", event_id=event["event_id"])
     assert moved["organizer"]["email"] == shared["owner"] and moved["attendees"] == []
 
 
@@ -219,11 +199,10 @@ async def test_a_colleague_who_is_away_declines(session: Session) -> None:
         "end_time": "2026-04-08T11:00",
         "attendees": [{"email": LUCAS}],
     }
-    made = await outlook(session, "schedule_event", calendar_id="primary", title="Tokens", **times)
+    event = await outlook(session, "schedule_event", calendar_id="primary", title="Tokens", **times)
     session.control.advance(3 * DAY)
-    assert (await outlook(session, "get_event_details", event_id=made["event_id"]))["attendees"][0][
-        "response"
-    ] == "declined"
+    reply = await outlook(session, "get_event_details", event_id=event["event_id"])
+    assert reply["attendees"][0]["response"] == "declined"
 
 
 async def test_a_colleague_is_busy_in_a_meeting_to_which_they_said_yes(session: Session) -> None:
@@ -233,9 +212,8 @@ async def test_a_colleague_is_busy_in_a_meeting_to_which_they_said_yes(session: 
         ("2026-03-17T16:30:00Z", "busy", None)
     ]
     dry_run = {"start_date": "2026-03-16T10:00", "end_date": "2026-03-16T12:00"}
-    assert (await outlook(session, "get_schedule", email=LUCAS, **dry_run))["schedule"], (
-        "Lucas organises it"
-    )
+    reply = await outlook(session, "get_schedule", email=LUCAS, **dry_run)
+    assert reply["schedule"], "Lucas organises it"
     stranger = {
         "start_date": "2026-03-17T09:30",
         "end_date": "2026-03-17T09:45",
@@ -253,10 +231,8 @@ async def test_an_out_of_office_is_busy_on_the_primary_calendar_and_on_no_other(
     day = {"time_min": "2026-05-05", "time_max": "2026-05-06"}
     away = [{"start": "2026-05-05T07:00:00Z", "end": "2026-05-06T07:00:00Z"}]
     every = await google(session, "get_free_busy", **day)
-    assert (
-        every["busy"] == away
-        and {c["calendar_id"]: c["busy"] for c in every["calendars"]}[primary] == away
-    )
+    assert every["busy"] == away
+    assert {c["calendar_id"]: c["busy"] for c in every["calendars"]}[primary] == away
     assert (await google(session, "get_free_busy", calendar_ids=["primary"], **day))["busy"] == away
     assert (await google(session, "get_free_busy", calendar_ids=[home], **day))["busy"] != away
 
@@ -277,12 +253,9 @@ WEEK = ["MO", "TU", "WE", "TH", "FR"]
 def test_a_line_says_several_weekdays_or_a_day_of_the_month(
     text: str, title: str, day: str, by_day: list[str] | None
 ) -> None:
-    said = read(text, datetime(2026, 3, 14, 8))
-    assert (said.title, said.day.isoformat(), (said.rule or {}).get("by_day")) == (
-        title,
-        day,
-        by_day,
-    )
+    line = read(text, datetime(2026, 3, 14, 8))
+    assert (line.title, line.day.isoformat()) == (title, day)
+    assert (line.rule or {}).get("by_day") == by_day
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Who comes and when all are free: answers, out of office, slots, rooms, meeting times, polls; and finding events again."""
+"""Who comes and when all are free: answers, absences, slots, rooms, polls; and search."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def meeting(session: Session, start: str, end: str, **more: Any) -> dict[s
     )
 
 
-# -- answers --------------------------------------------------------------------------------------------------------
+# -- answers ---------------------------------------------------------------------------------------
 
 
 async def test_guests_answer_in_time_and_decline_when_they_are_busy(session: Session) -> None:
@@ -43,12 +43,8 @@ async def test_guests_answer_in_time_and_decline_when_they_are_busy(session: Ses
     event = await meeting(session, "2026-03-23T13:30", "2026-03-23T14:00", attendees=people)
     assert {a["response"] for a in event["attendees"]} == {"needsAction"}
     session.control.advance(3 * DAY)
-    answers = {
-        a["email"]: a["response"]
-        for a in (await outlook(session, "get_event_details", event_id=event["event_id"]))[
-            "attendees"
-        ]
-    }
+    reply = await outlook(session, "get_event_details", event_id=event["event_id"])
+    answers = {a["email"]: a["response"] for a in reply["attendees"]}
     assert (
         answers["lucas.weber@fernhill.design"]
         == answers["tomas.lind@fernhill.design"]
@@ -72,7 +68,8 @@ async def test_the_organizer_is_no_guest_and_nobody_is_invited_twice(session: Se
     event = await made(session, "2026-03-22T10:00", "2026-03-22T11:00", attendees=people)
     assert [(g["email"], g["name"]) for g in event["attendees"]] == [
         ("ben.asher@gmail.com", "Ben Asher")
-    ] and event["my_response"] is None
+    ]
+    assert event["my_response"] is None
     again = await call_refused(
         session,
         "google_calendar",
@@ -106,22 +103,19 @@ async def test_out_of_office_declines_what_has_no_answer_and_is_busy(session: Se
     )
     away = await google(session, "get_out_of_office")
     assert away["enabled"] and away["declined_events"] == [at("gev", "house_meeting")]
-    assert (await google(session, "get_event", event_id=at("gev", "house_meeting")))[
-        "my_response"
-    ] == "declined"
-    assert (await google(session, "get_free_busy", **span))["busy"] == [
-        {"start": "2026-03-22T07:00:00Z", "end": "2026-03-23T07:00:00Z"}
-    ]
+    reply = await google(session, "get_event", event_id=at("gev", "house_meeting"))
+    assert reply["my_response"] == "declined"
+    reply = await google(session, "get_free_busy", **span)
+    assert reply["busy"] == [{"start": "2026-03-22T07:00:00Z", "end": "2026-03-23T07:00:00Z"}]
     session.control.advance(10 * DAY)
     assert not (await google(session, "get_out_of_office"))["enabled"]
     await google(session, "clear_out_of_office")
     assert await google(session, "get_out_of_office") == {}
-    assert (await google(session, "get_event", event_id=at("gev", "house_meeting")))[
-        "my_response"
-    ] == "needsAction"
+    reply = await google(session, "get_event", event_id=at("gev", "house_meeting"))
+    assert reply["my_response"] == "needsAction"
 
 
-# -- slots, rooms, polls --------------------------------------------------------------------------------------------
+# -- slots, rooms, polls ---------------------------------------------------------------------------
 
 
 async def test_a_booked_slot_vanishes_and_comes_back_when_the_event_is_cancelled(
@@ -151,9 +145,8 @@ async def test_a_booked_slot_vanishes_and_comes_back_when_the_event_is_cancelled
     await google(session, "delete_event", event_id=event["event_id"])
     assert (await google(session, "list_appointment_slots", **studio))["slots"] == free
     await made(session, free[0]["start_time"], free[0]["end_time"])
-    assert len((await google(session, "list_appointment_slots", **studio))["slots"]) == 3, (
-        "another event is in its time"
-    )
+    reply = await google(session, "list_appointment_slots", **studio)
+    assert len(reply["slots"]) == 3, "another event is in its time"
     session.control.advance(30 * DAY)
     late = await call_refused(
         session,
@@ -168,58 +161,50 @@ async def test_a_booked_slot_vanishes_and_comes_back_when_the_event_is_cancelled
 async def test_rooms_really_conflict_also_when_a_meeting_moves(session: Session) -> None:
     event = (await meeting(session, "2026-03-24T12:00", "2026-03-24T13:00"))["event_id"]
     greenhouse = at("orm", "greenhouse")
-    assert (await outlook(session, "book_room", event_id=event, room_id=greenhouse))[
-        "status"
-    ] == "booked"
+    reply = await outlook(session, "book_room", event_id=event, room_id=greenhouse)
+    assert reply["status"] == "booked"
     span = {"start_time": "2026-03-24T11:30", "end_time": "2026-03-24T13:30"}
     seen = await outlook(session, "check_room_availability", room_id=greenhouse, **span)
     assert not seen["available"] and [e["event_id"] for e in seen["conflicting_events"]] == [event]
     other = (await meeting(session, "2026-03-24T12:30", "2026-03-24T13:30"))["event_id"]
-    assert (
-        await call_refused(
-            session, "outlook_calendar", "book_room", event_id=other, room_id=greenhouse
-        )
-    )["code"] == "ERROR_ROOM_NOT_AVAILABLE"
+    error = await call_refused(
+        session, "outlook_calendar", "book_room", event_id=other, room_id=greenhouse
+    )
+    assert error["code"] == "ERROR_ROOM_NOT_AVAILABLE"
     clash = await call_refused(
         session, "outlook_calendar", "modify_event", event_id=event, start_time="2026-03-24T13:30"
     )
     assert clash["code"] == "ERROR_ROOM_NOT_AVAILABLE" and "Client visit" in clash["message"]
     await outlook(session, "cancel_event", event_id=event)
-    assert (await outlook(session, "book_room", event_id=other, room_id=greenhouse))[
-        "status"
-    ] == "booked"
+    reply = await outlook(session, "book_room", event_id=other, room_id=greenhouse)
+    assert reply["status"] == "booked"
 
 
 async def test_a_series_needs_its_room_every_time(session: Session) -> None:
-    weekly = (
-        await meeting(
-            session, "2026-03-16T13:30", "2026-03-16T14:00", recurrence={"freq": "weekly"}
-        )
-    )["event_id"]
+    reply = await meeting(
+        session, "2026-03-16T13:30", "2026-03-16T14:00", recurrence={"freq": "weekly"}
+    )
+    weekly = reply["event_id"]
     clash = await call_refused(
         session, "outlook_calendar", "book_room", event_id=weekly, room_id=at("orm", "greenhouse")
     )
     assert "Studio managers" in clash["message"]
-    assert (await outlook(session, "book_room", event_id=weekly, room_id=at("orm", "attic")))[
-        "status"
-    ] == "booked"
+    reply = await outlook(session, "book_room", event_id=weekly, room_id=at("orm", "attic"))
+    assert reply["status"] == "booked"
     part = {"start_time": "2026-04-20T13:00", "end_time": "2026-04-20T14:00"}
-    assert not (
-        await outlook(session, "check_room_availability", room_id=at("orm", "attic"), **part)
-    )["available"]
+    reply = await outlook(session, "check_room_availability", room_id=at("orm", "attic"), **part)
+    assert not reply["available"]
 
 
 async def test_meeting_times_suit_what_is_known_of_everybody(session: Session) -> None:
     people = ["lucas.weber@fernhill.design", "mei.chen@fernhill.design"]
     span = {"duration_minutes": 60, "time_min": "2026-03-23", "time_max": "2026-03-24"}
-    found = await outlook(session, "find_meeting_times", attendee_emails=people, **span)
-    grades = [s["confidence"] for s in found["suggestions"]]
-    assert (
-        grades == sorted(grades, key=("good", "fair", "poor").index)
-        and grades[0] == "good"
-        and found["unknown_attendees"] == []
-    )
-    for suggestion in found["suggestions"]:
+    times = await outlook(session, "find_meeting_times", attendee_emails=people, **span)
+    grades = [s["confidence"] for s in times["suggestions"]]
+    assert grades == sorted(grades, key=("good", "fair", "poor").index)
+    assert grades[0] == "good"
+    assert times["unknown_attendees"] == []
+    for suggestion in times["suggestions"]:
         if suggestion["confidence"] == "good":
             for email in people:
                 taken = await outlook(
@@ -235,9 +220,8 @@ async def test_meeting_times_suit_what_is_known_of_everybody(session: Session) -
             )
             assert mine["schedule"] == []
     stranger = await outlook(session, "find_meeting_times", attendee_emails=["a@b.co"], **span)
-    assert {s["confidence"] for s in stranger["suggestions"]} == {"fair"} and stranger[
-        "unknown_attendees"
-    ] == ["a@b.co"]
+    assert {s["confidence"] for s in stranger["suggestions"]} == {"fair"}
+    assert stranger["unknown_attendees"] == ["a@b.co"]
 
 
 async def test_votes_come_in_and_the_leading_slot_becomes_the_meeting(session: Session) -> None:
@@ -253,9 +237,10 @@ async def test_votes_come_in_and_the_leading_slot_becomes_the_meeting(session: S
     }
     poll = await outlook(session, "create_scheduling_poll", **args)
     assert poll["leading_slot"] is None
-    assert (
-        await call_refused(session, "outlook_calendar", "finalize_poll", poll_id=poll["poll_id"])
-    )["code"] == "ERROR_NO_VOTES"
+    error = await call_refused(
+        session, "outlook_calendar", "finalize_poll", poll_id=poll["poll_id"]
+    )
+    assert error["code"] == "ERROR_NO_VOTES"
     session.control.advance(2 * DAY)
     later = await outlook(session, "get_scheduling_poll", poll_id=poll["poll_id"])
     assert [s["votes"] for s in later["slots"]] == [
@@ -282,33 +267,30 @@ async def test_one_votes_in_the_polls_of_others_but_cannot_close_them(session: S
         poll_id=poll,
         votes=[{"slot_id": slot["slot_id"], "response": "yes"}],
     )
-    assert (await outlook(session, "get_scheduling_poll", poll_id=poll))["slots"][1]["yes"] == slot[
-        "yes"
-    ] + 1
-    assert (await call_refused(session, "outlook_calendar", "finalize_poll", poll_id=poll))[
-        "code"
-    ] == "ERROR_ACCESS_DENIED"
+    reply = await outlook(session, "get_scheduling_poll", poll_id=poll)
+    assert reply["slots"][1]["yes"] == slot["yes"] + 1
+    error = await call_refused(session, "outlook_calendar", "finalize_poll", poll_id=poll)
+    assert error["code"] == "ERROR_ACCESS_DENIED"
     session.control.advance(60 * DAY)
     assert (await outlook(session, "get_scheduling_poll", poll_id=poll))["status"] == "expired"
 
 
-# -- finding --------------------------------------------------------------------------------------------------------
+# -- finding ---------------------------------------------------------------------------------------
 
 
 async def test_a_search_ranks_words_in_any_order_and_shows_a_series_once(session: Session) -> None:
-    found = await google(session, "search_events", query="nora yoga")
-    series = [e for e in found["events"] if e["event_id"] == at("gev", "yoga")]
+    hits = await google(session, "search_events", query="nora yoga")
+    series = [e for e in hits["events"] if e["event_id"] == at("gev", "yoga")]
     assert len(series) == 1 and series[0]["next_start_time"] == "2026-03-18T01:30:00Z"
-    assert (await outlook(session, "find_events", query="workshop lakeview"))["events"][0][
-        "event_id"
-    ] == at("oev", "workshop_1")
+    reply = await outlook(session, "find_events", query="workshop lakeview")
+    assert reply["events"][0]["event_id"] == at("oev", "workshop_1")
     assert (await google(session, "search_events", query="zebra"))["events"] == []
 
 
 async def test_pages_show_every_event_once(session: Session) -> None:
     span = {"time_min": "2026-02-01", "time_max": "2026-05-01", "max_results": 40}
-    found = await pages(session, "google_calendar", "list_events", "events", **span)
-    seen = [(e["start_time"], e["event_id"]) for e in found]
+    events = await pages(session, "google_calendar", "list_events", "events", **span)
+    seen = [(e["start_time"], e["event_id"]) for e in events]
     assert len(seen) == len(set(seen)) > 80
     moments = [parse_time(s) for s, _ in seen if len(s) > 10]
     assert moments == sorted(moments) and iso(moments[0]) >= "2026-02-01"

@@ -33,13 +33,20 @@ async def wallet(session: Session) -> int:
 
 
 async def checking(session: Session, service: str = "zelle") -> int:
-    tool, name = (
-        ("list_enrolled_banks", "banks")
-        if service == "zelle"
-        else ("list_funding_sources", "sources")
-    )
-    listed = (await call_ok(session, service, tool))[name]
-    return cents(next(b["balance"] for b in listed if b["last4"] == "4421"))
+    if service == "zelle":
+        linked = (await zelle(session, "list_enrolled_banks"))["banks"]
+    else:
+        linked = (await venmo(session, "list_funding_sources"))["sources"]
+    return cents(next(b["balance"] for b in linked if b["last4"] == "4421"))
+
+
+async def transfer_status(session: Session, transaction_id: str) -> str:
+    return (await zelle(session, "get_transfer", transaction_id=transaction_id))["status"]
+
+
+async def spent_on_the_first_day(session: Session) -> float:
+    day = {"date_from": "2026-03-14", "date_to": "2026-03-14"}
+    return (await zelle(session, "get_spending_summary", **day))["total"]
 
 
 PRIYA = at("vct", "priya_nair")
@@ -49,7 +56,7 @@ ANA = at("zrc", "ana_reyes")
 SAMIRA = at("zrc", "samira_oduya")
 
 
-# -- the world ------------------------------------------------------------------------------------------------------
+# -- the world -------------------------------------------------------------------------------------
 
 
 async def test_nine_months_of_payments_are_there(session: Session) -> None:
@@ -66,18 +73,13 @@ async def test_nine_months_of_payments_are_there(session: Session) -> None:
 
 
 async def test_pages_hold_every_transaction_once(session: Session) -> None:
-    seen = [
-        t["transaction_id"]
-        for t in await pages(session, "venmo", "list_transactions", "transactions", limit=50)
-    ]
-    assert (
-        len(seen)
-        == len(set(seen))
-        == session.world.sql("SELECT count(*) FROM venmo_transactions")[0][0]
-    )
+    listed = await pages(session, "venmo", "list_transactions", "transactions", limit=50)
+    seen = [t["transaction_id"] for t in listed]
+    count = session.world.sql("SELECT count(*) FROM venmo_transactions")[0][0]
+    assert len(seen) == len(set(seen)) == count
 
 
-# -- balances and the charge rule -----------------------------------------------------------------------------------
+# -- balances and the charge rule ------------------------------------------------------------------
 
 
 async def test_the_wallet_pays_when_it_covers_all_else_the_default_source_does(
@@ -90,9 +92,8 @@ async def test_the_wallet_pays_when_it_covers_all_else_the_default_source_does(
     large = await venmo(session, "send_money", contact_id=PRIYA, amount=128, note="Cabin again")
     assert large["source"]["last4"] == "4421"
     assert await wallet(session) == 21460 - 12800, "never split over wallet and bank"
-    assert await checking(session) == await checking(session, "venmo") == before - 12800, (
-        "both providers see one account"
-    )
+    assert await checking(session) == before - 12800
+    assert await checking(session, "venmo") == before - 12800, "both providers see one account"
 
 
 async def test_a_named_source_is_charged_even_if_the_wallet_would_do_and_a_credit_card_costs_three_percent(
@@ -111,40 +112,24 @@ async def test_a_named_source_is_charged_even_if_the_wallet_would_do_and_a_credi
 
 async def test_a_debit_card_draws_on_its_bank_account(session: Session) -> None:
     before = await checking(session)
-    await venmo(
-        session,
-        "send_money",
-        contact_id=PRIYA,
-        amount=10,
-        note="Coffee",
-        funding_source_id=at("vfs", "visa"),
-    )
+    coffee = {"contact_id": PRIYA, "amount": 10, "note": "Coffee"}
+    await venmo(session, "send_money", **coffee, funding_source_id=at("vfs", "visa"))
     assert await checking(session) == before - 1000
 
 
 async def test_sources_refuse_what_they_cannot_pay(session: Session) -> None:
+    to_priya = {"contact_id": PRIYA, "note": "x"}
+    savings = at("vfs", "savings")
     off = await call_refused(
-        session,
-        "venmo",
-        "send_money",
-        contact_id=PRIYA,
-        amount=5,
-        note="x",
-        funding_source_id=at("vfs", "savings"),
+        session, "venmo", "send_money", **to_priya, amount=5, funding_source_id=savings
     )
     assert off["code"] == "FUNDING_SOURCE_INACTIVE" and "activate_funding_source" in off["hint"]
-    broke = await call_refused(
-        session, "venmo", "send_money", contact_id=PRIYA, amount=9000, note="x"
-    )
-    assert (
-        broke["code"] == "INSUFFICIENT_FUNDS"
-        and broke["available"] == 4286.17
-        and broke["required"] == 9000.0
-    )
+    broke = await call_refused(session, "venmo", "send_money", **to_priya, amount=9000)
+    assert broke["code"] == "INSUFFICIENT_FUNDS"
+    assert broke["available"] == 4286.17 and broke["required"] == 9000.0
     await zelle(session, "unenroll_bank_account", source_id=at("zbk", "checking"))
-    assert (await zelle(session, "send_transfer", contact_id=ANA, amount=5))["bank"][
-        "last4"
-    ] == "3310", "the next one is the default"
+    sent = await zelle(session, "send_transfer", contact_id=ANA, amount=5)
+    assert sent["bank"]["last4"] == "3310", "the next one is the default"
     await zelle(session, "unenroll_bank_account", source_id=at("zbk", "studio"))
     none = await call_refused(session, "zelle", "send_transfer", contact_id=ANA, amount=5)
     assert none["code"] == "NO_FUNDING_SOURCE" and "enroll_bank_account" in none["hint"]
@@ -163,7 +148,7 @@ async def test_the_bank_alone_says_what_an_account_holds(session: Session) -> No
     assert again["code"] == "DUPLICATE_FUNDING_SOURCE" and again["source_id"] == linked["source_id"]
 
 
-# -- the life of a payment ------------------------------------------------------------------------------------------
+# -- the life of a payment -------------------------------------------------------------------------
 
 
 async def test_a_payment_can_be_cancelled_until_it_settles(session: Session) -> None:
@@ -178,9 +163,8 @@ async def test_a_payment_can_be_cancelled_until_it_settles(session: Session) -> 
     assert await wallet(session) == 21460
     two = await venmo(session, "send_money", contact_id=PRIYA, amount=20, note="Two")
     session.pass_time(HOUR)
-    assert (await venmo(session, "get_transaction", transaction_id=two["transaction_id"]))[
-        "status"
-    ] == "completed"
+    settled = await venmo(session, "get_transaction", transaction_id=two["transaction_id"])
+    assert settled["status"] == "completed"
     for transaction in (one, two):
         error = await call_refused(
             session, "venmo", "cancel_transaction", transaction_id=transaction["transaction_id"]
@@ -190,46 +174,34 @@ async def test_a_payment_can_be_cancelled_until_it_settles(session: Session) -> 
 
 async def test_the_same_idempotency_key_pays_once(session: Session) -> None:
     for service, tool, contact in (("venmo", "send_money", PRIYA), ("zelle", "send_transfer", ANA)):
-        said = {"contact_id": contact, "amount": 12, "note": "Once", "idempotency_key": "k1"}
-        first = await call_ok(session, service, tool, **said)
+        payment = {"contact_id": contact, "amount": 12, "note": "Once", "idempotency_key": "k1"}
+        first = await call_ok(session, service, tool, **payment)
         mark = session.world.last_change()
-        assert (
-            await call_ok(session, service, tool, **said) == first
-            and session.world.last_change() == mark
-        )
-        other = await call_refused(session, service, tool, **{**said, "amount": 13})
-        assert (
-            other["code"] == "IDEMPOTENCY_KEY_REUSED"
-            and other["transaction_id"] == first["transaction_id"]
-        )
+        assert await call_ok(session, service, tool, **payment) == first
+        assert session.world.last_change() == mark
+        other = await call_refused(session, service, tool, **{**payment, "amount": 13})
+        assert other["code"] == "IDEMPOTENCY_KEY_REUSED"
+        assert other["transaction_id"] == first["transaction_id"]
 
 
 async def test_money_to_someone_not_enrolled_comes_back_when_unclaimed(session: Session) -> None:
     before = await checking(session)
     sent = await zelle(session, "send_transfer", contact_id=SAMIRA, amount=50)
     session.pass_time(2 * DAY)
-    assert (await zelle(session, "get_transfer", transaction_id=sent["transaction_id"]))[
-        "status"
-    ] == "pending"
+    assert await transfer_status(session, sent["transaction_id"]) == "pending"
     assert sent["claim_by"] and sent["settles_at"] is None
-    spent = (
-        await zelle(session, "get_spending_summary", date_from="2026-03-14", date_to="2026-03-14")
-    )["total"]
-    assert spent == 236.4 and await checking(session) < before
+    assert await spent_on_the_first_day(session) == 236.4
+    assert await checking(session) < before
     session.pass_time(13 * DAY)
-    assert (await zelle(session, "get_transfer", transaction_id=sent["transaction_id"]))[
-        "status"
-    ] == "expired"
-    assert (
-        await zelle(session, "get_spending_summary", date_from="2026-03-14", date_to="2026-03-14")
-    )["total"] == 186.4
+    assert await transfer_status(session, sent["transaction_id"]) == "expired"
+    assert await spent_on_the_first_day(session) == 186.4
     error = await call_refused(
         session, "zelle", "cancel_transfer", transaction_id=sent["transaction_id"]
     )
     assert error["code"] == "TRANSACTION_NOT_CANCELLABLE"
 
 
-# -- requests -------------------------------------------------------------------------------------------------------
+# -- requests --------------------------------------------------------------------------------------
 
 
 async def test_paying_a_request_closes_it_and_cancelling_the_payment_reopens_it(
@@ -242,9 +214,8 @@ async def test_paying_a_request_closes_it_and_cancelling_the_payment_reopens_it(
         session, "venmo", "respond_to_request", request_id=cabin, action="pay"
     )
     assert again["code"] == "REQUEST_NOT_PENDING" and again["status"] == "paid"
-    assert (await venmo(session, "get_request", request_id=cabin))["transaction_id"] == paid[
-        "transaction_id"
-    ]
+    shown = await venmo(session, "get_request", request_id=cabin)
+    assert shown["transaction_id"] == paid["transaction_id"]
     await venmo(session, "cancel_transaction", transaction_id=paid["transaction_id"])
     assert (await venmo(session, "get_request", request_id=cabin))["status"] == "pending"
     session.pass_time(40 * DAY)
@@ -269,24 +240,20 @@ async def test_contacts_are_unique_and_their_past_stays(session: Session) -> Non
         session, "zelle", "add_recipient", name="Ana", username="ana.r", phone="(503) 555-0110"
     )
     assert error["code"] == "DUPLICATE_CONTACT" and error["field"] == "phone"
-    assert (await call_refused(session, "zelle", "add_recipient", name="Kai", username="kai"))[
-        "code"
-    ] == "CONTACT_METHOD_REQUIRED"
+    error = await call_refused(session, "zelle", "add_recipient", name="Kai", username="kai")
+    assert error["code"] == "CONTACT_METHOD_REQUIRED"
     await venmo(session, "remove_contact", contact_id=PRIYA)
-    assert (
-        await call_refused(session, "venmo", "send_money", contact_id=PRIYA, amount=1, note="x")
-    )["code"] == "CONTACT_NOT_FOUND"
-    assert (await venmo(session, "get_request", request_id=at("vrq", "priya-cabin")))["contact"][
-        "name"
-    ] == "Priya Nair"
-    assert (
-        await call_refused(
-            session, "zelle", "remove_recipient", contact_id=at("zrc", "hannah_cole")
-        )
-    )["code"] == "CONTACT_IN_USE"
+    error = await call_refused(session, "venmo", "send_money", contact_id=PRIYA, amount=1, note="x")
+    assert error["code"] == "CONTACT_NOT_FOUND"
+    request = await venmo(session, "get_request", request_id=at("vrq", "priya-cabin"))
+    assert request["contact"]["name"] == "Priya Nair"
+    error = await call_refused(
+        session, "zelle", "remove_recipient", contact_id=at("zrc", "hannah_cole")
+    )
+    assert error["code"] == "CONTACT_IN_USE"
 
 
-# -- Venmo's own ----------------------------------------------------------------------------------------------------
+# -- Venmo's own -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("amount", "fee"), [(100, 1.75), (10, 0.25), (12.34, 0.25), (200, 3.5)])
@@ -306,16 +273,13 @@ async def test_a_standard_cash_out_is_free_takes_two_days_and_can_be_cancelled(
 ) -> None:
     bank = await checking(session)
     to = at("vfs", "checking")
-    kept = await venmo(session, "transfer_to_bank", amount=50, source_id=to)
-    dropped = await venmo(session, "transfer_to_bank", amount=60, source_id=to)
-    assert (await venmo(session, "cancel_transaction", transaction_id=dropped["transaction_id"]))[
-        "refunded_amount"
-    ] == 60.0
-    assert (
-        kept["fee"] == 0
-        and await wallet(session) == 21460 - 5000
-        and await checking(session) == bank
-    )
+    moved = await venmo(session, "transfer_to_bank", amount=50, source_id=to)
+    second = await venmo(session, "transfer_to_bank", amount=60, source_id=to)
+    cancelled = await venmo(session, "cancel_transaction", transaction_id=second["transaction_id"])
+    assert cancelled["refunded_amount"] == 60.0
+    assert moved["fee"] == 0
+    assert await wallet(session) == 21460 - 5000
+    assert await checking(session) == bank
     session.pass_time(2 * DAY)
     assert await checking(session, "venmo") == bank + 5000
     card = await call_refused(
@@ -340,14 +304,13 @@ async def test_a_group_split_adds_up_to_the_cent(
         participants=people,
         include_me=mine,
     )
-    shares = [cents(p["amount"]) for p in group["participants"]] + (
-        [cents(group["own_share"])] if mine else []
-    )
+    shares = [cents(p["amount"]) for p in group["participants"]]
+    if mine:
+        shares.append(cents(group["own_share"]))
     assert sum(shares) == cents(total) and max(shares) - min(shares) <= 1
-    asked = (await venmo(session, "list_requests", direction="outgoing", status="pending"))[
-        "requests"
-    ]
-    assert sum(r["group_payment_id"] == group["group_payment_id"] for r in asked) == 3
+    listed = await venmo(session, "list_requests", direction="outgoing", status="pending")
+    groups = [r["group_payment_id"] for r in listed["requests"]]
+    assert groups.count(group["group_payment_id"]) == 3
 
 
 async def test_named_shares_must_fit_the_total_and_settling_withdraws_the_rest(
@@ -355,9 +318,8 @@ async def test_named_shares_must_fit_the_total_and_settling_withdraws_the_rest(
 ) -> None:
     people = [{"contact_id": PRIYA, "amount": 30}, {"contact_id": BEN, "amount": 30}]
     args = {"description": "Dinner", "total_amount": 90, "participants": people}
-    assert (await call_refused(session, "venmo", "create_group_payment", **args))[
-        "assigned"
-    ] == 60.0
+    short = await call_refused(session, "venmo", "create_group_payment", **args)
+    assert short["assigned"] == 60.0
     twice = await call_refused(
         session, "venmo", "create_group_payment", **{**args, "participants": people[:1] * 2}
     )
@@ -369,12 +331,10 @@ async def test_named_shares_must_fit_the_total_and_settling_withdraws_the_rest(
     assert (await venmo(session, "remind_group_payment", group_payment_id=one))["reminded"] == [BEN]
     assert (await venmo(session, "remind_group_payment", group_payment_id=one))["skipped"] == [BEN]
     done = await venmo(session, "settle_group_payment", group_payment_id=one)
-    assert [p["status"] for p in done["participants"]] == ["cancelled", "settled"] and await wallet(
-        session
-    ) == 21460
-    assert (await call_refused(session, "venmo", "settle_group_payment", group_payment_id=one))[
-        "code"
-    ] == "GROUP_PAYMENT_CLOSED"
+    assert [p["status"] for p in done["participants"]] == ["cancelled", "settled"]
+    assert await wallet(session) == 21460
+    again = await call_refused(session, "venmo", "settle_group_payment", group_payment_id=one)
+    assert again["code"] == "GROUP_PAYMENT_CLOSED"
 
 
 async def test_todays_card_spending_is_forgotten_tomorrow(session: Session) -> None:
@@ -383,7 +343,7 @@ async def test_todays_card_spending_is_forgotten_tomorrow(session: Session) -> N
     assert (await venmo(session, "get_debit_card_info"))["current_daily_spent"] == 0.0
 
 
-# -- Zelle's own ----------------------------------------------------------------------------------------------------
+# -- Zelle's own -----------------------------------------------------------------------------------
 
 
 async def test_the_daily_limit_counts_what_was_sent_and_frees_what_was_cancelled(
@@ -415,24 +375,18 @@ async def test_scheduled_payments_are_made_when_their_day_comes(session: Session
     assert await checking(session) == before
     session.pass_time(62 * DAY)  # until 2026-05-16
     listed = (await zelle(session, "list_scheduled_payments"))["scheduled_payments"]
-    found = {s["scheduled_payment_id"]: s for s in listed}
-    runs = [
-        await zelle(session, "get_transfer", transaction_id=t)
-        for t in found[plan["scheduled_payment_id"]]["transaction_ids"]
+    scheduled = {s["scheduled_payment_id"]: s for s in listed}
+    soap = scheduled[plan["scheduled_payment_id"]]
+    made_at = [
+        (await zelle(session, "get_transfer", transaction_id=t))["created_at"]
+        for t in soap["transaction_ids"]
     ]
-    assert [r["created_at"] for r in runs] == [
-        "2026-03-16T13:00:00Z",
-        "2026-04-16T13:00:00Z",
-        "2026-05-16T13:00:00Z",
-    ]
-    assert found[plan["scheduled_payment_id"]]["next_date"] == "2026-06-16"
-    assert found[at("zsp", "hannah-chicago")]["status"] == "completed"
+    assert made_at == ["2026-03-16T13:00:00Z", "2026-04-16T13:00:00Z", "2026-05-16T13:00:00Z"]
+    assert soap["next_date"] == "2026-06-16"
+    assert scheduled[at("zsp", "hannah-chicago")]["status"] == "completed"
     assert await checking(session) == before - 3 * 4000 - 13500 - 2 * 3500
-    assert {
-        e["cause"]
-        for e in session.world.log(0)
-        if e["table"] == "zelle_scheduled" and e["at"] > "2026-03-15"
-    } == {"clock"}
+    later = [e for e in session.world.log(0) if e["at"] > "2026-03-15"]
+    assert {e["cause"] for e in later if e["table"] == "zelle_scheduled"} == {"clock"}
 
 
 async def test_a_scheduled_payment_without_cover_fails_and_says_so(session: Session) -> None:
@@ -445,15 +399,12 @@ async def test_a_scheduled_payment_without_cover_fails_and_says_so(session: Sess
     assert late["code"] == "INVALID_SCHEDULED_DATE" and late["today"] == "2026-03-14"
     before = await checking(session)
     session.pass_time(2 * DAY)
-    listed = (await zelle(session, "list_scheduled_payments", status="failed"))[
-        "scheduled_payments"
-    ]
-    assert [s["scheduled_payment_id"] for s in listed] == [plan["scheduled_payment_id"]]
-    failed = await zelle(session, "get_transfer", transaction_id=listed[0]["transaction_ids"][0])
-    assert (failed["status"], failed["failure"]) == (
-        "failed",
-        "DAILY_LIMIT_EXCEEDED",
-    ) and await checking(session) == before
+    listed = await zelle(session, "list_scheduled_payments", status="failed")
+    (payment,) = listed["scheduled_payments"]
+    assert payment["scheduled_payment_id"] == plan["scheduled_payment_id"]
+    failed = await zelle(session, "get_transfer", transaction_id=payment["transaction_ids"][0])
+    assert failed["status"] == "failed" and failed["failure"] == "DAILY_LIMIT_EXCEEDED"
+    assert await checking(session) == before
 
 
 async def test_a_cancelled_schedule_pays_no_more(session: Session) -> None:
@@ -471,18 +422,12 @@ async def test_a_cancelled_schedule_pays_no_more(session: Session) -> None:
 
 async def test_search_and_summary_agree(session: Session) -> None:
     both = {"date_from": "2026-02-17", "date_to": "2026-02-18"}
-    found = (await zelle(session, "search_transactions", query="ruiz", **both))["transactions"]
-    assert [t["amount"] for t in found] == [74.5, 74.5] and [t["category"] for t in found] == [
-        None,
-        "other",
-    ]
+    hits = (await zelle(session, "search_transactions", query="ruiz", **both))["transactions"]
+    assert [t["amount"] for t in hits] == [74.5, 74.5]
+    assert [t["category"] for t in hits] == [None, "other"]
     before = await zelle(session, "get_spending_summary", **both)
-    await zelle(
-        session,
-        "categorize_transaction",
-        transaction_id=found[0]["transaction_id"],
-        category="other",
-    )
+    first = hits[0]["transaction_id"]
+    await zelle(session, "categorize_transaction", transaction_id=first, category="other")
     after = await zelle(session, "get_spending_summary", **both)
     assert (before["total"], before["uncategorized"]) == (149.0, 74.5)
     assert (after["summary"]["other"], after["uncategorized"]) == (149.0, 0.0)

@@ -1,4 +1,4 @@
-"""What the tests of the wikis share: calls of Notion and Confluence that must succeed, and a page."""
+"""What the tests of the wikis share: calls of both that must succeed, and a page."""
 
 from __future__ import annotations
 

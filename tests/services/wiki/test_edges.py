@@ -1,4 +1,4 @@
-"""Wikis at the edges: what is in the trash under something in the trash, checkboxes that nobody ticked, text behind markup."""
+"""Wikis at the edges: trash within trash, checkboxes that nobody ticked, text behind markup."""
 
 from __future__ import annotations
 
@@ -29,54 +29,50 @@ async def new_page(
     session: Session, title: str, parent: str | None = None, workspace: str = HOME
 ) -> str:
     where = {"parent_page_id": parent} if parent else {}
-    return (await notion(session, "create_page", workspace_id=workspace, title=title, **where))[
-        "page_id"
-    ]
+    page = await notion(session, "create_page", workspace_id=workspace, title=title, **where)
+    return page["page_id"]
 
 
 async def chores(session: Session) -> str:
     """Make a database whose title is not its first property, with one entry."""
     kinds = [("Done", "checkbox"), ("Chore", "title"), ("Room", "multi_select")]
     columns = [{"name": name, "type": kind} for name, kind in kinds]
-    made = (
-        await notion(
-            session, "create_database", workspace_id=HOME, title="Chores", properties=columns
-        )
-    )["database_id"]
+    reply = await notion(
+        session, "create_database", workspace_id=HOME, title="Chores", properties=columns
+    )
+    database = reply["database_id"]
     await notion(
         session,
         "add_database_entry",
-        database_id=made,
+        database_id=database,
         fields=[{"property": "Chore", "value": "Wipe the xylophone"}],
     )
-    return made
+    return database
 
 
-# -- the worlds -----------------------------------------------------------------------------------------------------
+# -- the worlds ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("person", names())
 def test_notes_are_written_by_day_and_by_somebody_who_was_there(person: str) -> None:
     world = shared(person)
     zone = ZoneInfo(world.rows("google_calendar_profile")[0]["timezone"])
-    found = [(p, p["content"]) for p in world.rows("notion_pages")] + [
-        (p, p["text"]) for p in world.rows("confluence_content")
-    ]
-    notes = [
-        (page, re.match(r"\W*Present: ([^.]*)\.(.*)", text, re.DOTALL))
-        for page, text in found
-        if "Present:" in text
-    ]
+    me = world.rows("notion_profile")[0]["name"]
+    texts = [(p, p["content"]) for p in world.rows("notion_pages")]
+    texts += [(p, p["text"]) for p in world.rows("confluence_content")]
+    notes = [(page, text) for page, text in texts if "Present:" in text]
     assert len(notes) >= 20
-    for page, said in notes:
-        assert said is not None and 7 <= local(parse_time(page["created_at"]), zone).hour < 23, page
-        me = page["created_by"] == world.rows("notion_profile")[0]["name"]
-        assert me or page["created_by"] in said[1], page
-        sang = re.search(r"(\w+) sang alone", said[2])
-        assert sang is None or sang[1] in said[1] or sang[1] == "nobody", page
+    for page, text in notes:
+        note = re.match(r"\W*Present: ([^.]*)\.(.*)", text, re.DOTALL)
+        assert note is not None, page
+        present, rest = note.groups()
+        assert 7 <= local(parse_time(page["created_at"]), zone).hour < 23, page
+        assert page["created_by"] == me or page["created_by"] in present, page
+        sang = re.search(r"(\w+) sang alone", rest)
+        assert sang is None or sang[1] in present or sang[1] == "nobody", page
 
 
-# -- Notion ---------------------------------------------------------------------------------------------------------
+# -- Notion ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("days", [1, 20])
@@ -105,27 +101,26 @@ async def test_a_guest_finds_in_the_trash_what_the_guest_put_there(session: Sess
     trash = await notion(session, "list_trash", workspace_id=workspace)
     assert [p["page_id"] for p in trash["pages"]] == [menu]
     await notion(session, "restore_page", page_id=menu)
-    assert (await notion(session, "get_page", page_id=menu))["parent_page_id"] == make_id(
-        "npg", "maya", "priya_cabin"
-    )
+    reply = await notion(session, "get_page", page_id=menu)
+    assert reply["parent_page_id"] == make_id("npg", "maya", "priya_cabin")
 
 
 async def test_a_checkbox_that_nobody_ticked_is_false(session: Session) -> None:
-    made = await chores(session)
+    database = await chores(session)
     undone = [{"property": "Done", "op": "equals", "value": "false"}]
-    found = (await notion(session, "query_database", database_id=made, filters=undone))["entries"]
-    assert [e["fields"]["Done"] for e in found] == [False]
-    done = [{"property": "Done", "op": "not_equals", "value": "false"}]
-    assert (await notion(session, "query_database", database_id=made, filters=done))[
+    entries = (await notion(session, "query_database", database_id=database, filters=undone))[
         "entries"
-    ] == []
+    ]
+    assert [e["fields"]["Done"] for e in entries] == [False]
+    done = [{"property": "Done", "op": "not_equals", "value": "false"}]
+    reply = await notion(session, "query_database", database_id=database, filters=done)
+    assert reply["entries"] == []
 
 
 async def test_an_entry_is_found_under_its_title_and_not_by_its_checkbox(session: Session) -> None:
     await chores(session)
-    hits = (await notion(session, "search_workspace", workspace_id=HOME, query="xylophone"))[
-        "results"
-    ]
+    reply = await notion(session, "search_workspace", workspace_id=HOME, query="xylophone")
+    hits = reply["results"]
     assert [(h["object_type"], h["title"]) for h in hits] == [("entry", "Wipe the xylophone")]
     ticks = await notion(
         session,
@@ -138,20 +133,17 @@ async def test_an_entry_is_found_under_its_title_and_not_by_its_checkbox(session
 
 
 async def test_deleted_entries_can_be_listed_and_brought_back(session: Session) -> None:
-    made = await chores(session)
-    entry = (await notion(session, "list_database_entries", database_id=made))["entries"][0][
-        "entry_id"
-    ]
+    database = await chores(session)
+    reply = await notion(session, "list_database_entries", database_id=database)
+    entry = reply["entries"][0]["entry_id"]
     await notion(session, "delete_database_entry", entry_id=entry)
-    assert (await notion(session, "list_database_entries", database_id=made))["entries"] == []
-    trash = (await notion(session, "list_database_entries", database_id=made, in_trash=True))[
-        "entries"
-    ]
+    assert (await notion(session, "list_database_entries", database_id=database))["entries"] == []
+    reply = await notion(session, "list_database_entries", database_id=database, in_trash=True)
+    trash = reply["entries"]
     assert [(e["entry_id"], e["in_trash"]) for e in trash] == [(entry, True)]
     await notion(session, "restore_database_entry", entry_id=entry)
-    assert (await notion(session, "list_database_entries", database_id=made, in_trash=True))[
-        "entries"
-    ] == []
+    reply = await notion(session, "list_database_entries", database_id=database, in_trash=True)
+    assert reply["entries"] == []
 
 
 @pytest.mark.parametrize(
@@ -175,19 +167,17 @@ async def test_properties_that_no_value_could_name_are_refused(
     )
 
 
-# -- Confluence -----------------------------------------------------------------------------------------------------
+# -- Confluence ------------------------------------------------------------------------------------
 
 
 async def test_comments_are_found_by_their_text_and_not_by_their_markup(session: Session) -> None:
     body = "<p>Ask the <strong>caf&eacute;</strong> &mdash; it&#8217;s ours</p>"
-    made = (await confluence(session, "add_comment", page_id=WORKSHOP, body=body))["comment_id"]
-    assert (await confluence(session, "search_content", query="strong", type="comment"))[
-        "results"
-    ] == []
-    hits = (await confluence(session, "search_content", query="café ours", type="comment"))[
-        "results"
-    ]
-    assert [h["content_id"] for h in hits] == [made]
+    comment = (await confluence(session, "add_comment", page_id=WORKSHOP, body=body))["comment_id"]
+    reply = await confluence(session, "search_content", query="strong", type="comment")
+    assert reply["results"] == []
+    reply = await confluence(session, "search_content", query="café ours", type="comment")
+    hits = reply["results"]
+    assert [h["content_id"] for h in hits] == [comment]
     assert hits[0]["snippet"] == "Ask the café — it’s ours"
     assert len((await confluence(session, "list_comments", page_id=WORKSHOP))["comments"]) == 3
 

@@ -1,0 +1,145 @@
+"""What Venmo and Zelle share about money requests: asking, answering, withdrawing, expiring."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from servers.kit.service import Service
+from servers.kit.values import dollars, iso
+from servers.payments._rules import DAY, Words, find_contact, party
+
+REQUEST_LIFE = 30 * DAY
+"""Seconds after which a request that nobody answered expires."""
+
+RequestId = Annotated[
+    str, Field(description="request_id of a money request, from the request list.")
+]
+Direction = Annotated[
+    Literal["outgoing", "incoming"],
+    Field(description="outgoing: you asked for money; incoming: you were asked."),
+]
+Answer = Annotated[Literal["pay", "decline"], Field(description="Pay the request or decline it.")]
+RequestStatus = Annotated[
+    Literal["pending", "paid", "declined", "cancelled", "expired", "settled"],
+    Field(description="Only requests in this status."),
+]
+
+
+def request_status(row: dict[str, Any], now: str) -> str:
+    """Return how the request was closed, else pending or expired."""
+    if row["closed_as"]:
+        return row["closed_as"]
+    return "pending" if now < row["expires_at"] else "expired"
+
+
+def request_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a request for the agent (the common part)."""
+    return {
+        "request_id": row["id"],
+        "direction": row["direction"],
+        "status": request_status(row, svc.time),
+        "amount": dollars(row["amount"]),
+        "note": row["note"],
+        "contact": party(svc, words, row["contact_id"]),
+        "created_at": row["created_at"],
+        "expires_at": row["expires_at"],
+        "closed_at": row["closed_at"],
+        "transaction_id": row["transaction_id"],
+    }
+
+
+def new_request(
+    svc: Service, words: Words, contact_id: str, amount: int, note: str | None, **extra: Any
+) -> dict[str, Any]:
+    """Ask a contact for money; return the row."""
+    find_contact(svc, words, contact_id)
+    row = {
+        "id": svc.new_id(words.request_id),
+        "direction": "outgoing",
+        "contact_id": contact_id,
+        "amount": amount,
+        "note": note,
+        "created_at": svc.time,
+        "expires_at": iso(svc.now + REQUEST_LIFE),
+    }
+    return svc.db.insert(f"{words.tables}_requests", row | extra)
+
+
+def list_requests(
+    svc: Service, words: Words, direction: str | None, wanted: str | None
+) -> list[dict[str, Any]]:
+    """Return rows of requests, newest first."""
+    rows = svc.db.rows(
+        f"{words.tables}_requests",
+        "direction=coalesce(?,direction)",
+        direction,
+        order="created_at DESC, rowid DESC",
+    )
+    if wanted is None:
+        return rows
+    return [row for row in rows if request_status(row, svc.time) == wanted]
+
+
+def find_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
+    """Return a request, or refuse."""
+    row = svc.db.get(f"{words.tables}_requests", request_id)
+    if row is None:
+        svc.fail(
+            "REQUEST_NOT_FOUND",
+            f"There is no request {request_id!r}.",
+            f"Take a request_id from {words.list_requests}.",
+            request_id=request_id,
+        )
+    return row
+
+
+def open_request(svc: Service, words: Words, request_id: str, direction: str) -> dict[str, Any]:
+    """Return a pending request of a direction, or refuse."""
+    row = find_request(svc, words, request_id)
+    if row["direction"] != direction:
+        could = "answered" if direction == "incoming" else "cancelled"
+        svc.fail(
+            "WRONG_DIRECTION",
+            f"Only {direction} requests can be {could}; this one is {row['direction']}.",
+            f"List requests of that direction with {words.list_requests}.",
+        )
+    state = request_status(row, svc.time)
+    if state != "pending":
+        svc.fail(
+            "REQUEST_NOT_PENDING",
+            f"Request {request_id} is {state}.",
+            "Nothing more can be done with a closed request.",
+            request_id=request_id,
+            status=state,
+        )
+    return row
+
+
+def close_request(
+    svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None
+) -> None:
+    """Close a request as paid, declined, cancelled or settled."""
+    svc.db.update(
+        f"{words.tables}_requests",
+        request_id,
+        closed_as=outcome,
+        closed_at=svc.time,
+        transaction_id=transaction_id,
+    )
+
+
+def answer_request(
+    svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None
+) -> dict[str, Any]:
+    """Close an incoming request as paid (by a transaction) or declined, and return the reply."""
+    close_request(svc, words, request_id, outcome, transaction_id)
+    return {"request_id": request_id, "status": outcome, "transaction_id": transaction_id}
+
+
+def withdraw_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
+    """Cancel one of the account's own pending requests and return the reply."""
+    open_request(svc, words, request_id, "outgoing")
+    close_request(svc, words, request_id, "cancelled")
+    return {"request_id": request_id, "status": "cancelled"}
