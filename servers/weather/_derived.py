@@ -8,7 +8,24 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-_POINTS = "N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW".split()
+_POINTS = (
+    "N",
+    "NNE",
+    "NE",
+    "ENE",
+    "E",
+    "ESE",
+    "SE",
+    "SSE",
+    "S",
+    "SSW",
+    "SW",
+    "WSW",
+    "W",
+    "WNW",
+    "NW",
+    "NNW",
+)
 _WIND = {"ms": 1.0, "mph": 3600 / 1609.344, "kmh": 3.6, "knots": 3600 / 1852}
 BEAUFORT = (
     (0.5, "Calm"),
@@ -125,12 +142,15 @@ def compass(degrees: float) -> str:
 
 
 def beaufort(speed: float) -> tuple[int, str]:
-    """Return force and name on the Beaufort scale (WMO-No. 306, code table 1100) of a speed in m/s."""
+    """Return the force and name of a speed in m/s on the Beaufort scale.
+
+    From WMO-No. 306, code table 1100.
+    """
     return next((force, name) for force, (end, name) in enumerate(BEAUFORT) if speed < end)
 
 
 def gust(speed: float, rain: float) -> float:
-    """Return the gust (m/s) that goes with a mean wind: 1.4 times over open land, more under showers."""
+    """Return the gust (m/s) that goes with a mean wind: 1.4 times it, and more in showers."""
     return speed * (1.4 + min(0.4, rain * 0.1))
 
 
@@ -150,7 +170,8 @@ def is_fog(rain: float, humidity: float, wind: float) -> bool:
 def uv_index(elevation: float, cloud: float) -> float:
     """Return the UV index for a sun elevation (degrees) and a cloud cover (%).
 
-    12.5 cos(zenith)^2.42 at 300 DU (Madronich 2007), less the clouds' share of Kasten and Czeplak (1980).
+    12.5 cos(zenith)^2.42 at 300 DU (Madronich 2007), less the clouds' share by Kasten and Czeplak
+    (1980).
     """
     height = math.sin(math.radians(elevation))
     if height <= 0:
