@@ -33,7 +33,7 @@ class Own:
         names = who["name"].split()
         shown = f"{names[0]} {names[-1][0]}." if self.site.name == "yelp" else who["name"]
         self.site.add(
-            self.first,
+            self.site.first,
             "account",
             id="me",
             name=who["name"],
