@@ -1,6 +1,6 @@
-"""The mail search that both providers share: free words through the full-text index, operators as predicates.
+"""The mail search that both providers share: words in the full-text index, operators as predicates.
 
-A message's rank depends on the message and the query alone, so that mail elsewhere never moves it.
+A message's rank depends only on the message and the query, so mail elsewhere never moves it.
 """
 
 from __future__ import annotations
@@ -36,22 +36,24 @@ def invalid(message: str, hint: str = "") -> ServiceError:
     return ServiceError("INVALID_QUERY", message, hint)
 
 
+# -- parsing ----------------------------------------------------------------------------------
 def parse(text: str, operators: Mapping[str, Operator]) -> Query:
-    """Read a query. Raises `ServiceError` INVALID_QUERY for an unknown operator or value, naming the known ones."""
-    known = (
-        "Operators: "
-        + ", ".join(f"{name}:" for name in operators)
-        + ' - besides free words and "quoted phrases".'
-    )
+    """Parse a query.
+
+    Raises `ServiceError` INVALID_QUERY for an unknown operator or value, naming the known ones.
+    """
+    names = ", ".join(f"{name}:" for name in operators)
+    known = f'Operators: {names} - besides free words and "quoted phrases".'
     query = Query([], [], [])
     for part in _PART.finditer(text):
         name = (part["op"] or "").lower()
-        negative = bool(part["no"])
         value = part["word"] if part["phrase"] is None else part["phrase"]
-        if name in ("http", "https"):
-            name, value = "", f"{name}:{value}"
+        if name in ("http", "https"):  # a link, not an operator
+            value = f"{name}:{value}"
+            name = ""
         if not re.search(r"\w", value) and value != "|":
             continue
+        negative = bool(part["no"])
         if not name:
             if value in ("OR", "|"):
                 raise invalid(
@@ -59,21 +61,24 @@ def parse(text: str, operators: Mapping[str, Operator]) -> Query:
                     "Search once for each alternative.",
                 )
             if value != "AND":
-                (query.without if negative else query.words).append(
-                    f'"{value}"' if part["phrase"] is not None else value
-                )
+                words = query.without if negative else query.words
+                words.append(value if part["phrase"] is None else f'"{value}"')
             continue
         if name not in operators:
-            raise invalid(
-                f"Unknown search operator '{name}:'{did_you_mean(name, operators)}", known
-            )
+            near = did_you_mean(name, operators)
+            raise invalid(f"Unknown search operator '{name}:'{near}", known)
         test = operators[name](value.strip())
-        query.tests.append((lambda row, test=test: not test(row)) if negative else test)
+        query.tests.append(_negated(test) if negative else test)
     if not (query.words or query.without or query.tests):
         raise invalid("The query is empty.", known)
     return query
 
 
+def _negated(test: Test) -> Test:
+    return lambda row: not test(row)
+
+
+# -- finding ----------------------------------------------------------------------------------
 def find(
     service: Service,
     table: str,
@@ -82,7 +87,10 @@ def find(
     operators: Mapping[str, Operator],
     scope: Test,
 ) -> list[Row]:
-    """Return an account's arrived messages that match, best first; ties and queries without words newest first."""
+    """Return an account's arrived messages that match and are in scope, best first.
+
+    Ties, and queries without words, come newest first.
+    """
     query = parse(text, operators)
     if query.words:
         rows = service.db.search(table, " ".join(query.words), order="created_at DESC")
@@ -90,30 +98,39 @@ def find(
         rows = service.db.rows(
             table, "account=? AND created_at<=?", account, service.time, order="created_at DESC, id"
         )
-    out = {r["id"] for word in query.without for r in service.db.search(table, word)}
-    found = [
-        r
-        for r in rows
-        if r["account"] == account
-        and r["created_at"] <= service.time
-        and r["id"] not in out
-        and scope(r)
-        and all(t(r) for t in query.tests)
-    ]
+    excluded: set[str] = set()
+    for word in query.without:
+        excluded.update(row["id"] for row in service.db.search(table, word))
+    # The full-text index spans every account and messages that have not arrived yet.
+    matches = []
+    for row in rows:
+        if row["account"] != account or row["created_at"] > service.time:
+            continue
+        if row["id"] not in excluded and scope(row) and all(test(row) for test in query.tests):
+            matches.append(row)
     terms = re.findall(r"\w+", " ".join(query.words).lower())
-    return sorted(found, key=lambda r: -_score(r, terms)) if terms else found
+    if terms:
+        matches.sort(key=lambda row: -_score(row, terms))
+    return matches
 
 
 def _score(row: Row, terms: list[str]) -> int:
-    places = ((3, row["subject"]), (2, row["people"]), (1, row["body"]))
-    tokens = [(weight, re.findall(r"\w+", text.lower())) for weight, text in places]
-    return sum(
-        weight for term in terms for weight, held in tokens if any(t.startswith(term) for t in held)
-    )
+    """Return how well a message matches: a term counts 3 in the subject, 2 in people, 1 in body."""
+    score = 0
+    for weight, column in ((3, "subject"), (2, "people"), (1, "body")):
+        tokens = re.findall(r"\w+", row[column].lower())
+        for term in terms:
+            if any(token.startswith(term) for token in tokens):
+                score += weight
+    return score
 
 
+# -- operators --------------------------------------------------------------------------------
 def operators(own: str, flags: Mapping[str, Test]) -> dict[str, Operator]:
-    """Return the operators that both providers know. `own` is the account's address; `flags` the values of `is:`."""
+    """Return the operators that both providers know.
+
+    `own` is the account's address, which `me` stands for; `flags` are the values of `is:`.
+    """
 
     def sender(value: str) -> Test:
         wanted = own if value.lower() == "me" else value.lower()
@@ -140,12 +157,12 @@ def operators(own: str, flags: Mapping[str, Test]) -> dict[str, Operator]:
         return flags[value.lower()]
 
     def before(value: str) -> Test:
-        moment = _day(value)
-        return lambda row: row["created_at"] < moment
+        day_start = _day_start(value)
+        return lambda row: row["created_at"] < day_start
 
     def after(value: str) -> Test:
-        moment = _day(value)
-        return lambda row: row["created_at"] >= moment
+        day_start = _day_start(value)
+        return lambda row: row["created_at"] >= day_start
 
     return {
         "from": sender,
@@ -158,7 +175,8 @@ def operators(own: str, flags: Mapping[str, Test]) -> dict[str, Operator]:
     }
 
 
-def _day(value: str) -> str:
+def _day_start(value: str) -> str:
+    """Return the moment at which a day begins in UTC, as rows write it."""
     try:
         return iso(parse_time(value.replace("/", "-") + "T00:00:00Z"))
     except ValueError:

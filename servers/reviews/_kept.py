@@ -8,7 +8,7 @@ from servers.kit.service import Service
 from servers.reviews._rules import Words, find_place, me, written
 
 
-# -- saved places -------------------------------------------------------------------------------------------------
+# -- saved places -----------------------------------------------------------------------------
 def is_saved(svc: Service, words: Words, business_id: str) -> bool:
     """Whether a place is saved."""
     return bool(svc.db.rows(words.table("saved"), "business_id=?", business_id))
@@ -25,15 +25,21 @@ def save(svc: Service, words: Words, business_id: str, prefix: str) -> dict[str,
     return place
 
 
-def unsave(svc: Service, words: Words, business_id: str, listed: str) -> dict[str, Any]:
-    """Forget a saved place and return its listing; refuse one that is not saved."""
+def unsave(svc: Service, words: Words, business_id: str, list_tool: str) -> dict[str, Any]:
+    """Forget a saved place and return its listing; refuse if it is not saved.
+
+    `list_tool` is the tool that lists saved places.
+    """
     place = find_place(svc, words, business_id)
-    kept = svc.db.rows(words.table("saved"), "business_id=?", business_id)
-    if not kept:
+    rows = svc.db.rows(words.table("saved"), "business_id=?", business_id)
+    if not rows:
         svc.fail(
-            "NOT_SAVED", f"{place['name']} is not saved.", f"See {listed}.", business_id=business_id
+            "NOT_SAVED",
+            f"{place['name']} is not saved.",
+            f"See {list_tool}.",
+            business_id=business_id,
         )
-    svc.db.delete(words.table("saved"), kept[0]["id"])
+    svc.db.delete(words.table("saved"), rows[0]["id"])
     return place
 
 
@@ -50,16 +56,13 @@ def saved(svc: Service, words: Words) -> list[dict[str, Any]]:
     ]
 
 
-# -- lists --------------------------------------------------------------------------------------------------------
+# -- lists ------------------------------------------------------------------------------------
 def lists(svc: Service, words: Words) -> list[dict[str, Any]]:
-    """Return one's lists, newest first, with `count`."""
-    table = words.table("lists")
-    items = words.table("list_items")
-    counts = dict(svc.db.sql(f"SELECT list_id, count(*) FROM {items} GROUP BY list_id"))
-    return [
-        r | {"count": counts.get(r["id"], 0)}
-        for r in svc.db.rows(table, order="created_at DESC, id")
-    ]
+    """Return the user's lists, newest first, with the `count` of their places."""
+    item_table = words.table("list_items")
+    counts = dict(svc.db.sql(f"SELECT list_id, count(*) FROM {item_table} GROUP BY list_id"))
+    rows = svc.db.rows(words.table("lists"), order="created_at DESC, id")
+    return [row | {"count": counts.get(row["id"], 0)} for row in rows]
 
 
 def find_list(svc: Service, words: Words, list_id: str) -> dict[str, Any]:
@@ -73,7 +76,7 @@ def find_list(svc: Service, words: Words, list_id: str) -> dict[str, Any]:
 def new_list(
     svc: Service, words: Words, name: str, description: str | None, prefix: str, taken: str
 ) -> dict[str, Any]:
-    """Start a list of a new name and return its row; `taken` is the code for a name in use."""
+    """Start a list with a new name and return its row; `taken` is the code for a name in use."""
     name = written(svc, name, "name")
     same = next((r for r in lists(svc, words) if r["name"].lower() == name.lower()), None)
     if same is not None:
@@ -102,14 +105,9 @@ def item(svc: Service, words: Words, list_id: str, business_id: str) -> dict[str
     """Return the item that holds a place, if the list has it."""
     find_list(svc, words, list_id)
     find_place(svc, words, business_id)
-    return next(
-        iter(
-            svc.db.rows(
-                words.table("list_items"), "list_id=? AND business_id=?", list_id, business_id
-            )
-        ),
-        None,
-    )
+    table = words.table("list_items")
+    rows = svc.db.rows(table, "list_id=? AND business_id=?", list_id, business_id)
+    return rows[0] if rows else None
 
 
 def put(
@@ -139,7 +137,7 @@ def take(svc: Service, words: Words, list_id: str, business_id: str, missing: st
     svc.db.delete(words.table("list_items"), row["id"])
 
 
-# -- questions ----------------------------------------------------------------------------------------------------
+# -- questions --------------------------------------------------------------------------------
 def questions(svc: Service, words: Words, business_id: str) -> list[dict[str, Any]]:
     """Return a place's questions with their `answers`, newest first."""
     find_place(svc, words, business_id)
@@ -157,45 +155,40 @@ def answers(svc: Service, words: Words, question_id: str) -> list[dict[str, Any]
 
 
 def ask(svc: Service, words: Words, business_id: str, text: str, prefix: str) -> dict[str, Any]:
-    """Ask about a place and return the question's row; the same question of one's own is refused."""
+    """Ask about a place and return the question's row; a repeated question is refused."""
     place = find_place(svc, words, business_id)
     text = written(svc, text, "question_text")
-    asked = [
-        q
-        for q in questions(svc, words, business_id)
-        if q["mine"] and q["body"].lower() == text.lower()
-    ]
-    if asked:
-        hint = f"See {words.questions} for its answers."
-        svc.fail(
-            "DUPLICATE_QUESTION",
-            f"You have asked this about {place['name']}.",
-            hint,
-            question_id=asked[0]["id"],
-        )
+    for question in questions(svc, words, business_id):
+        if question["mine"] and question["body"].lower() == text.lower():
+            svc.fail(
+                "DUPLICATE_QUESTION",
+                f"You have asked this about {place['name']}.",
+                f"See {words.questions} for its answers.",
+                question_id=question["id"],
+            )
     row = {
         "id": svc.new_id(prefix),
         "business_id": business_id,
         "author": me(svc, words)["shown"],
         "mine": True,
         "body": text,
+        "asked_at": svc.time,
     }
-    return svc.db.insert(words.table("questions"), row | {"asked_at": svc.time})
+    return svc.db.insert(words.table("questions"), row)
 
 
 def reply(svc: Service, words: Words, question_id: str, text: str, prefix: str) -> dict[str, Any]:
     """Answer a question, once, and return the answer's row with `business_id`."""
-    asked = svc.db.get(words.table("questions"), question_id)
-    if asked is None:
-        hint = f"Take a question_id from {words.questions}."
+    question = svc.db.get(words.table("questions"), question_id)
+    if question is None:
         svc.fail(
             "QUESTION_NOT_FOUND",
             f"There is no question {question_id!r}.",
-            hint,
+            f"Take a question_id from {words.questions}.",
             question_id=question_id,
         )
     text = written(svc, text, "answer_text")
-    if any(a["mine"] for a in answers(svc, words, question_id)):
+    if any(answer["mine"] for answer in answers(svc, words, question_id)):
         svc.fail(
             "ALREADY_ANSWERED",
             "You have answered this question.",
@@ -208,7 +201,7 @@ def reply(svc: Service, words: Words, question_id: str, text: str, prefix: str) 
         "author": me(svc, words)["shown"],
         "mine": True,
         "body": text,
+        "answered_at": svc.time,
     }
-    return svc.db.insert(words.table("answers"), row | {"answered_at": svc.time}) | {
-        "business_id": asked["business_id"]
-    }
+    answer = svc.db.insert(words.table("answers"), row)
+    return answer | {"business_id": question["business_id"]}

@@ -1,4 +1,4 @@
-"""What an account is with either weather provider: its units, and places saved under labels of one's own."""
+"""An account with either weather provider: its units, and places saved under the user's labels."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ def profile(db: World, table: str) -> dict[str, Any]:
 
 
 def unit_words(db: World, table: str) -> dict[str, str]:
-    """Return the account's units in the provider's words: of temperature, wind, precipitation, distance."""
+    """Return the account's units in the provider's words.
+
+    Keys are temperature, wind, precipitation and distance, in this order.
+    """
     row = db.sql(f"SELECT temperature, wind, precipitation, distance FROM {table}")[0]
     return {"temperature": row[0], "wind": row[1], "precipitation": row[2], "distance": row[3]}
 
 
 def set_units(service: Service, table: str, nothing: str, given: Mapping[str, str | None]) -> None:
-    """Store the units that were given; refuse, with the message `nothing`, when none was."""
+    """Store the units that were given; if none was, refuse with the message `nothing`."""
     changes = {name: unit for name, unit in given.items() if unit is not None}
     if not changes:
         service.fail(service.codes.invalid, nothing, f"Give at least one of {', '.join(given)}.")
@@ -32,18 +35,21 @@ def set_units(service: Service, table: str, nothing: str, given: Mapping[str, st
 
 @dataclass(frozen=True)
 class Saved:
-    """A provider's saved places: their table, id prefix, what refusals say of a `{label}`, and the tools that hints point to."""
+    """A provider's saved places: their table, id prefix, messages, and the tools that hints name.
+
+    `exists` and `missing` are what refusals say of a `{label}`.
+    """
 
     table: str
     prefix: str
     exists: str
     missing: str
-    lister: str
-    remover: str
+    list_tool: str
+    remove_tool: str
 
 
 def save(service: Service, saved: Saved, label: str, place: Place) -> str:
-    """Save a place under a label, which must be new, and return the label as it is kept."""
+    """Save a place under a new label and return the label as it is stored."""
     label = label.strip()
     if not label:
         service.fail(service.codes.invalid, "The label is blank.", "Give a label such as Cabin.")
@@ -51,33 +57,31 @@ def save(service: Service, saved: Saved, label: str, place: Place) -> str:
         service.fail(
             "LABEL_EXISTS",
             saved.exists.format(label=label),
-            f"Choose another label or call {saved.remover} first.",
+            f"Choose another label or call {saved.remove_tool} first.",
         )
-    service.db.insert(
-        saved.table,
-        {
-            "id": service.new_id(saved.prefix),
-            "label": label,
-            "location": place.id,
-            "created": service.time,
-        },
-    )
+    row = {
+        "id": service.new_id(saved.prefix),
+        "label": label,
+        "location": place.id,
+        "created": service.time,
+    }
+    service.db.insert(saved.table, row)
     return label
 
 
 def remove(service: Service, saved: Saved, label: str) -> str:
-    """Remove the place saved under a label, whatever its case, and return the label as it was kept."""
+    """Remove the place saved under a label, whatever its case, and return the label as stored."""
     row = _labelled(service.db, saved, label)
     if row is None:
         service.fail(
             "LABEL_NOT_FOUND",
             saved.missing.format(label=label),
-            f"Call {saved.lister} for the labels.",
+            f"Call {saved.list_tool} for the labels.",
         )
     service.db.delete(saved.table, row["id"])
     return row["label"]
 
 
 def _labelled(db: World, saved: Saved, label: str) -> dict[str, Any] | None:
-    found = db.rows(saved.table, "label=? COLLATE NOCASE", label.strip())
-    return found[0] if found else None
+    rows = db.rows(saved.table, "label=? COLLATE NOCASE", label.strip())
+    return rows[0] if rows else None

@@ -1,4 +1,7 @@
-"""Quantities derived from measured ones by published formulas, and exact unit conversion. Metric in, unless a name says otherwise."""
+"""Quantities derived from measured ones by published formulas, and exact unit conversion.
+
+Arguments are metric unless their name says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -47,13 +50,39 @@ _AQI = (
     ("Very Unhealthy", 300),
     ("Hazardous", 500),
 )
-# EPA-454/B-24-002 (May 2024), table 6: upper ends of the bands; PM in µg/m³ (24 h), ozone in ppm (8 h), NO2 in ppb (1 h)
-_BREAKPOINTS: dict[str, tuple[float, float, tuple[float, ...]]] = {
-    "pm25": (0.1, 10, (9.0, 35.4, 55.4, 125.4, 225.4, 325.4)),
-    "pm10": (1, 1, (54, 154, 254, 354, 424, 604)),
-    "ozone": (0.001, 1000, (0.054, 0.070, 0.085, 0.105, 0.200, 0.604)),
-    "no2": (1, 1, (53, 100, 360, 649, 1249, 2049)),
+
+
+class _Bands(NamedTuple):
+    """A pollutant's bands: the step of its scale, how many steps a unit has, and the upper ends."""
+
+    step: float
+    steps_per_unit: float
+    ends: tuple[float, ...]
+
+
+# EPA-454/B-24-002 (May 2024), table 6; PM in µg/m³ (24 h), ozone in ppm (8 h), NO2 in ppb (1 h)
+_BANDS = {
+    "pm25": _Bands(0.1, 10, (9.0, 35.4, 55.4, 125.4, 225.4, 325.4)),
+    "pm10": _Bands(1, 1, (54, 154, 254, 354, 424, 604)),
+    "ozone": _Bands(0.001, 1000, (0.054, 0.070, 0.085, 0.105, 0.200, 0.604)),
+    "no2": _Bands(1, 1, (53, 100, 360, 649, 1249, 2049)),
 }
+_UV_CATEGORIES = (
+    (2, "Low"),
+    (5, "Moderate"),
+    (7, "High"),
+    (10, "Very High"),
+    (99, "Extreme"),
+)
+_TREND_PACES = (
+    (1.5, " slowly"),
+    (3.5, ""),
+    (6.0, " quickly"),
+    (math.inf, " very rapidly"),
+)
+
+
+# -- units ------------------------------------------------------------------------------------
 
 
 def fahrenheit(celsius: float) -> float:
@@ -81,16 +110,19 @@ def miles(km: float) -> float:
     return km / 1.609344
 
 
+# -- felt temperature, wind and sight ---------------------------------------------------------
 def feels_like(temp: float, humidity: float, wind: float) -> float:
-    """Return the felt temperature (°C): NWS wind chill (2001) to 50 °F, NWS heat index (Rothfusz 1990) from 80 °F, else as is."""
-    warm = fahrenheit(temp)
+    """Return the felt temperature (°C).
+
+    NWS wind chill (2001) up to 50 °F, NWS heat index (Rothfusz 1990) from 80 °F, else `temp`.
+    """
+    t = fahrenheit(temp)
     speed = wind_in(wind, "mph")
-    if warm <= 50 and speed > 3:
+    if t <= 50 and speed > 3:
         power = speed**0.16
-        return celsius(35.74 + 0.6215 * warm - 35.75 * power + 0.4275 * warm * power)
-    if warm < 80:
+        return celsius(35.74 + 0.6215 * t - 35.75 * power + 0.4275 * t * power)
+    if t < 80:
         return temp
-    t = warm
     r = humidity
     index = (
         -42.379
@@ -110,12 +142,15 @@ def compass(degrees: float) -> str:
 
 
 def beaufort(speed: float) -> tuple[int, str]:
-    """Return force and name on the Beaufort scale (WMO-No. 306, code table 1100) of a speed in m/s."""
+    """Return the force and name of a speed in m/s on the Beaufort scale.
+
+    From WMO-No. 306, code table 1100.
+    """
     return next((force, name) for force, (end, name) in enumerate(BEAUFORT) if speed < end)
 
 
 def gust(speed: float, rain: float) -> float:
-    """Return the gust (m/s) that goes with a mean wind: 1.4 times over open land, more under showers."""
+    """Return the gust (m/s) that goes with a mean wind: 1.4 times it, and more in showers."""
     return speed * (1.4 + min(0.4, rain * 0.1))
 
 
@@ -131,38 +166,39 @@ def is_fog(rain: float, humidity: float, wind: float) -> bool:
     return rain == 0 and humidity >= 97 and wind < 1.5
 
 
+# -- sun --------------------------------------------------------------------------------------
 def uv_index(elevation: float, cloud: float) -> float:
     """Return the UV index for a sun elevation (degrees) and a cloud cover (%).
 
-    12.5 cos(zenith)^2.42 at 300 DU (Madronich 2007), less the clouds' share of Kasten and Czeplak (1980).
+    12.5 cos(zenith)^2.42 at 300 DU (Madronich 2007), less the clouds' share by Kasten and Czeplak
+    (1980).
     """
     height = math.sin(math.radians(elevation))
-    return round(12.5 * height**2.42 * (1 - 0.75 * (cloud / 100) ** 3.4), 1) if height > 0 else 0.0
+    if height <= 0:
+        return 0.0
+    return round(12.5 * height**2.42 * (1 - 0.75 * (cloud / 100) ** 3.4), 1)
 
 
 def uv_category(index: float) -> str:
     """Return the WHO's exposure category (Global Solar UV Index, 2002) of the rounded index."""
     whole = int(index + 0.5)
-    return next(
-        name
-        for end, name in (
-            (2, "Low"),
-            (5, "Moderate"),
-            (7, "High"),
-            (10, "Very High"),
-            (99, "Extreme"),
-        )
-        if whole <= end
-    )
+    return next(name for end, name in _UV_CATEGORIES if whole <= end)
 
 
 def burn_minutes(index: float) -> int | None:
-    """Return minutes to a sunburn of fair skin (Fitzpatrick II, 250 J/m²; one index point is 25 mW/m²), or None without UV."""
+    """Return the minutes to a sunburn of fair skin, or None without UV.
+
+    Fair skin is Fitzpatrick II, which burns at 250 J/m²; one index point is 25 mW/m².
+    """
     return int(250 / (0.025 * index) / 60) if index >= 0.1 else None
 
 
+# -- air --------------------------------------------------------------------------------------
 class Air(NamedTuple):
-    """Air quality: pollutants (µg/m³, µg/m³, ppb, ppb), the index of the worst of them, its category and that pollutant."""
+    """Air quality: pollutants (PM in µg/m³, gases in ppb), and the index of the worst of them.
+
+    `primary` is that pollutant and `category` the EPA's word for the index.
+    """
 
     pm25: float
     pm10: int
@@ -174,7 +210,10 @@ class Air(NamedTuple):
 
 
 def air(pm25: float, elevation: float, cloud: float, wind: float) -> Air:
-    """Return air quality from fine dust and weather: coarse dust and NO2 follow it and the wind, ozone follows sunlight."""
+    """Return air quality from fine dust and the weather.
+
+    Coarse dust and NO2 follow fine dust and the wind; ozone follows sunlight.
+    """
     sun = max(0.0, math.sin(math.radians(elevation))) * (1 - 0.5 * cloud / 100)
     pm10 = int(pm25 * 1.8 + wind)
     ozone = int(24 + 26 * sun)
@@ -190,17 +229,19 @@ def air(pm25: float, elevation: float, cloud: float, wind: float) -> Air:
 
 
 def aqi(pollutant: str, amount: float) -> int:
-    """Return the US EPA's air quality index of one pollutant (`pm25`, `pm10`, `ozone`, `no2`); amounts are truncated as the EPA says."""
-    step, scale, ends = _BREAKPOINTS[pollutant]
-    amount = math.floor(amount * scale + 1e-9) / scale
+    """Return the US EPA's air quality index of one pollutant (`pm25`, `pm10`, `ozone`, `no2`).
+
+    Amounts are truncated as the EPA prescribes.
+    """
+    bands = _BANDS[pollutant]
+    amount = math.floor(amount * bands.steps_per_unit + 1e-9) / bands.steps_per_unit
     low = 0.0
     index_low = 0
-    for end, (_, index_high) in zip(ends, _AQI, strict=True):
+    for end, (_, index_high) in zip(bands.ends, _AQI, strict=True):
         if amount <= end:
-            return round(
-                (index_high - index_low) / (end - low) * max(0.0, amount - low) + index_low
-            )
-        low = end + step
+            slope = (index_high - index_low) / (end - low)
+            return round(slope * max(0.0, amount - low) + index_low)
+        low = end + bands.step
         index_low = index_high + 1
     return 500
 
@@ -210,25 +251,28 @@ def aqi_category(index: int) -> str:
     return next(name for name, end in _AQI if index <= end)
 
 
-def pressure_trend(change: float) -> tuple[str, str]:
-    """Return the trend and its description for a change in hPa over three hours (terms of the UK Met Office's marine glossary)."""
+# -- pressure ---------------------------------------------------------------------------------
+class Trend(NamedTuple):
+    """How the pressure changes: `steady`, `rising` or `falling`, and a description."""
+
+    way: str
+    description: str
+
+
+def pressure_trend(change: float) -> Trend:
+    """Return the trend of a change in hPa over three hours.
+
+    The terms are those of the UK Met Office's marine glossary.
+    """
     size = abs(change)
     if size < 0.1:
-        return "steady", "Steady"
-    pace = next(
-        word
-        for end, word in (
-            (1.5, " slowly"),
-            (3.5, ""),
-            (6.0, " quickly"),
-            (math.inf, " very rapidly"),
-        )
-        if size <= end
-    )
+        return Trend("steady", "Steady")
+    pace = next(word for end, word in _TREND_PACES if size <= end)
     way = "rising" if change > 0 else "falling"
-    return way, (way + pace).capitalize()
+    return Trend(way, (way + pace).capitalize())
 
 
+# -- pollen -----------------------------------------------------------------------------------
 POLLEN_SCALES = {"tree": (15, 90, 1500), "grass": (5, 20, 200), "ragweed": (10, 50, 500)}
 """Grains/m³ from which the US National Allergy Bureau's scale says moderate, high and very high."""
 
@@ -237,6 +281,9 @@ def pollen_level(kind: str, grains: int) -> str:
     """Return the National Allergy Bureau's level of a count."""
     if grains == 0:
         return "none"
-    return ("low", "moderate", "high", "very high")[
-        sum(grains >= end for end in POLLEN_SCALES[kind])
-    ]
+    moderate, high, very_high = POLLEN_SCALES[kind]
+    if grains < moderate:
+        return "low"
+    if grains < high:
+        return "moderate"
+    return "high" if grains < very_high else "very high"

@@ -1,6 +1,7 @@
-"""The weather as it is: a function of city and hour, from the city's climate and the events of its region.
+"""The weather as it is: a function of city and hour, from the city's climate and its events.
 
-Stored hours (`weather_hours`) were written with it; an hour that is not stored has the value that it gives, so time may run on past them.
+Stored hours (`weather_hours`) were written with this function. An hour that is not stored has the
+value that it returns, so time may run past the stored ones.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _WET_SPREAD = 0.36  # standard deviation of the mixed noise below
 
 
 class Hour(NamedTuple):
-    """One hour in metric units: °C, %, m/s, degrees, hPa, %, mm, µg/m³. `at` is its start in epoch seconds."""
+    """One hour in metric units: °C, %, m/s, degrees, hPa, %, mm, µg/m³.
+
+    `at` is its start in epoch seconds.
+    """
 
     at: int
     temp: float
@@ -35,32 +39,43 @@ class Hour(NamedTuple):
 
 
 def monthly(values: list[float], at: int) -> float:
-    """Return twelve monthly normals read at a moment, each taken to hold at the middle of its month."""
+    """Return the value at a moment between twelve monthly normals.
+
+    Each holds in the middle of its month.
+    """
     month, share = divmod((gmtime(at).tm_yday - 15.5) / 30.44, 1)
     first = values[int(month) % 12]
     return first + (values[int(month + 1) % 12] - first) * share
 
 
 def _diurnal(lon: float, at: int) -> float:
+    """Return the course of the day by solar time: 1 at its warmest (15 h), -1 at its coldest."""
     return math.cos(((at / HOUR + lon / 15) % 24 - 15) / 24 * 2 * math.pi)
 
 
 def normal_temp(city: Mapping[str, Any], at: int) -> float:
-    """Return the temperature (°C) that is usual in a city at this time of the year and of the day."""
+    """Return the usual temperature (°C) in a city at this time of year and day."""
     high = monthly(city["climate"]["high"], at)
     low = monthly(city["climate"]["low"], at)
     return (high + low) / 2 + (high - low) / 2 * _diurnal(city["lon"], at)
 
 
 def truth(city: Mapping[str, Any], events: Iterable[Mapping[str, Any]], at: int) -> Hour:
-    """Return the hour that begins at `at`. `city` is a row of `weather_cities`, `events` are rows of `weather_events` of that city."""
+    """Return the hour that begins at `at`.
+
+    `city` is a row of `weather_cities`, `events` are the rows of `weather_events` of that city.
+    """
     climate = city["climate"]
+    # Weather is mostly the region's, which cities share, and partly the city's own.
     wide = smooth(climate["region"], at, 18 * HOUR)
     local = smooth(city["id"], at, 9 * HOUR)
     wet, warm, breeze, turn, haze = (
         0.65 * w + 0.35 * n for w, n in zip(wide[:5], local[:5], strict=True)
     )
-    high, low, wet_days = (monthly(climate[n], at) for n in ("high", "low", "wet_days"))
+    high = monthly(climate["high"], at)
+    low = monthly(climate["low"], at)
+    wet_days = monthly(climate["wet_days"], at)
+    # It rains while the noise exceeds the level that gives the climate its share of wet hours.
     share = min(0.6, max(0.005, wet_days / 30 * 0.45))
     over = wet - NormalDist(0, _WET_SPREAD).inv_cdf(1 - share)
     rain = monthly(climate["rain"], at) / (720 * share) * over / 0.13 if over > 0 else 0.0
@@ -78,22 +93,25 @@ def truth(city: Mapping[str, Any], events: Iterable[Mapping[str, Any]], at: int)
             pm25 = pm25 + event["pm25"] * weight
             cloud = max(cloud, event["cloud"] * weight)
     humidity = monthly(climate["humidity"], at) + 14 * wet - 13 * swing + (8 if rain > 0.2 else 0)
+    pressure = 1017 - 14 * wet - (6 if rain > 1 else 0) + 2 * warm
+    # Adding 0.0 turns a rounded -0.0 into 0.0.
     return Hour(
-        at,
-        round(temp, 1) + 0.0,
-        int(min(100, max(8, humidity))),
-        round(max(0.3, wind), 1),
-        int(climate["wind_deg"] + 80 * turn) % 360,
-        round(1017 - 14 * wet - (6 if rain > 1 else 0) + 2 * warm, 1),
-        int(cloud),
-        round(rain, 1) if rain >= 0.1 else 0.0,
-        round(max(0.5, pm25), 1),
+        at=at,
+        temp=round(temp, 1) + 0.0,
+        humidity=int(min(100, max(8, humidity))),
+        wind=round(max(0.3, wind), 1),
+        wind_deg=int(climate["wind_deg"] + 80 * turn) % 360,
+        pressure=round(pressure, 1),
+        cloud=int(cloud),
+        rain=round(rain, 1) if rain >= 0.1 else 0.0,
+        pm25=round(max(0.5, pm25), 1),
     )
 
 
 def _weight(event: Mapping[str, Any], at: int) -> float:
+    """Return how strongly an event acts at a moment; it comes and goes over some hours."""
     since = at - parse_time(event["starts"])
     left = parse_time(event["ends"]) - at
-    return (
-        0.0 if since < 0 or left <= 0 else max(0.3, min(1.0, (since + HOUR) / _RAMP, left / _RAMP))
-    )
+    if since < 0 or left <= 0:
+        return 0.0
+    return max(0.3, min(1.0, (since + HOUR) / _RAMP, left / _RAMP))

@@ -23,8 +23,12 @@ _PHASES = (
 )
 
 
+# -- sun --------------------------------------------------------------------------------------
 def _sun(at: float) -> tuple[float, float]:
-    """Return equation of time (minutes) and declination (radians), NOAA's *General Solar Position Calculations*."""
+    """Return the equation of time (minutes) and the declination (radians).
+
+    From NOAA's *General Solar Position Calculations*.
+    """
     moment = gmtime(at)
     g = 2 * math.pi / 365 * (moment.tm_yday - 1 + (moment.tm_hour - 12) / 24)
     sin = math.sin
@@ -51,12 +55,9 @@ def sun_elevation(lat: float, lon: float, at: int) -> float:
     equation, declination = _sun(at)
     angle = math.radians((at % _DAY / 60 + equation + 4 * lon) / 4 - 180)
     phi = math.radians(lat)
-    return math.degrees(
-        math.asin(
-            math.sin(phi) * math.sin(declination)
-            + math.cos(phi) * math.cos(declination) * math.cos(angle)
-        )
-    )
+    sine = math.sin(phi) * math.sin(declination)
+    sine += math.cos(phi) * math.cos(declination) * math.cos(angle)
+    return math.degrees(math.asin(sine))
 
 
 def solar_noon(lon: float, day: date) -> int:
@@ -69,24 +70,28 @@ def solar_noon(lon: float, day: date) -> int:
 def sun_crossings(
     lat: float, lon: float, day: date, elevation: float = -0.833
 ) -> tuple[int, int] | None:
-    """Return when the sun rises and sets through an elevation on a local date, whole minutes, or None where it does not.
+    """Return when the sun rises and sets through an elevation on a local date, or None.
 
-    The default is sunrise and sunset by NOAA's approximation (refraction and the sun's radius included).
+    Moments are whole minutes. The default elevation gives sunrise and sunset by NOAA's
+    approximation, which includes refraction and the sun's radius.
     """
     noon = solar_noon(lon, day)
     phi = math.radians(lat)
     declination = _sun(noon)[1]
-    cosine = (math.sin(math.radians(elevation)) - math.sin(phi) * math.sin(declination)) / (
-        math.cos(phi) * math.cos(declination)
-    )
+    sine = math.sin(math.radians(elevation)) - math.sin(phi) * math.sin(declination)
+    cosine = sine / (math.cos(phi) * math.cos(declination))
     if not -1 <= cosine <= 1:
         return None
     half = math.degrees(math.acos(cosine)) * 240
     return round((noon - half) / 60) * 60, round((noon + half) / 60) * 60
 
 
+# -- moon -------------------------------------------------------------------------------------
 def moon_age(at: int) -> float:
-    """Return days since the last new moon, counted in mean synodic months from the new moon of 2000-01-06 18:14 UTC."""
+    """Return the days since the last new moon.
+
+    Counted in mean synodic months from the new moon of 2000-01-06 18:14 UTC.
+    """
     return (at - _NEW_MOON) / _DAY % SYNODIC
 
 
@@ -94,16 +99,14 @@ def moon_phase(at: int) -> str:
     """Return the phase's name; each of the four exact phases lasts a day to either side."""
     age = moon_age(at)
     quarter = SYNODIC / 4
-    near = round(age / quarter)
-    return (
-        _PHASES[2 * near % 8]
-        if abs(age - near * quarter) < 1
-        else _PHASES[2 * int(age / quarter) + 1]
-    )
+    nearest = round(age / quarter)
+    if abs(age - nearest * quarter) < 1:
+        return _PHASES[2 * nearest % 8]
+    return _PHASES[2 * int(age / quarter) + 1]
 
 
 def illumination(at: int) -> int:
-    """Return the lit part of the moon's disc in percent, (1 - cos phase angle) / 2 of the mean moon."""
+    """Return the lit part of the mean moon's disc in percent: (1 - cos phase angle) / 2."""
     return round(50 * (1 - math.cos(2 * math.pi * moon_age(at) / SYNODIC)))
 
 
@@ -115,7 +118,8 @@ def next_phase(at: int, share: float) -> int:
 def moon_times(lon: float, day: date) -> tuple[int, int]:
     """Return moonrise and moonset nearest to a local date's noon, good to about an hour.
 
-    The mean moon crosses the meridian one solar day times its age in synodic months after the sun and stands 6 h 12 min to either side.
+    The mean moon crosses the meridian after the sun, by its age in synodic months times one day,
+    and rises 6 h 12 min before and sets 6 h 12 min after that.
     """
     noon = solar_noon(lon, day)
     transit = noon + int(moon_age(noon) / SYNODIC * _DAY)

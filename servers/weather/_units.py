@@ -10,9 +10,10 @@ from servers.weather import _derived as d
 
 @dataclass(slots=True, frozen=True)
 class Units:
-    """Converts metric values exactly, then rounds: temperature and wind to `places`, rain to 0.01 in or 0.1 mm, the rest to 0.1.
+    """Converts metric values exactly, then rounds.
 
-    Units are F or C; mph, kmh, ms or knots; in or mm; mi or km. Each provider has words of its own for them.
+    Temperature and wind are rounded to `places`, rain to 0.01 in or 0.1 mm, the rest to 0.1. Units
+    are F or C; mph, kmh, ms or knots; in or mm; mi or km. Each provider has its own words for them.
     """
 
     temperature: str
@@ -23,25 +24,29 @@ class Units:
 
     def temp(self, celsius: float) -> float:
         """Return a temperature."""
-        return (
-            round(d.fahrenheit(celsius) if self.temperature == "F" else celsius, self.places) + 0.0
-        )
+        degrees = d.fahrenheit(celsius) if self.temperature == "F" else celsius
+        return round(degrees, self.places) + 0.0  # not -0.0
 
     def difference(self, celsius: float) -> float:
         """Return a difference of temperatures."""
-        return round(celsius * 9 / 5 if self.temperature == "F" else celsius, 1) + 0.0
+        degrees = celsius * 9 / 5 if self.temperature == "F" else celsius
+        return round(degrees, 1) + 0.0
 
     def speed(self, ms: float) -> float:
         """Return a wind speed."""
-        return round(d.wind_in(ms, self.wind), 1 if self.wind == "ms" else self.places)
+        places = 1 if self.wind == "ms" else self.places
+        return round(d.wind_in(ms, self.wind), places)
 
     def rain(self, mm: float) -> float:
         """Return an amount of precipitation."""
-        return round(d.inches(mm), 2) if self.precipitation == "in" else round(mm, 1)
+        if self.precipitation == "in":
+            return round(d.inches(mm), 2)
+        return round(mm, 1)
 
     def far(self, km: float) -> float:
         """Return a distance."""
-        return round(d.miles(km) if self.distance == "mi" else km, 1)
+        distance = d.miles(km) if self.distance == "mi" else km
+        return round(distance, 1)
 
 
 @functools.lru_cache(256)

@@ -1,20 +1,20 @@
-"""Fill the weather: cities with their climates, what happens there, stored hours and days, and the person's two accounts.
+"""Fill the weather: cities with climates and events, stored hours and days, and two accounts.
 
-The truth is added before everything else: a stale read tells moments apart by its clock. What people and offices did is added when they
-did it.
+The truth is added before everything else: a stale read tells moments apart by its clock. What the
+person and the weather offices did is added at the moment when they did it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from scenarios.worlds.build import Builder
 from servers.kit.values import iso, parse_time
 from servers.weather._physics import DAY, HOUR, Hour, truth
-from servers.weather._rules import hour_key
+from servers.weather._stations import hour_key
 
 _BACK = DAY
 _AHEAD = 6 * DAY
@@ -36,23 +36,29 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     dawn = builder.start - 150 * DAY
     events = defaultdict(list)
     for event in seeds["events"]:
-        row = {"id": builder.id("event", event["key"])} | {
-            k: v for k, v in event.items() if k != "key"
-        }
+        row = {"id": builder.id("event", event["key"])} | _without_key(event)
         events[event["city"]].append(builder.add(dawn, "weather_events", **row))
     for number, city in enumerate(builder.person["cities"]):
         climate = dict(seeds["climates"][city["key"]])
         own = {name: climate.pop(name) for name in ("abbr", "woeid", "station")}
         climate["pollen"] = seeds["pollen"][climate["region"]]
-        place = {k: v for k, v in city.items() if k != "key"}
         row = builder.add(
-            dawn, "weather_cities", id=city["key"], abbr=own["abbr"], climate=climate, **place
+            dawn,
+            "weather_cities",
+            id=city["key"],
+            abbr=own["abbr"],
+            climate=climate,
+            **_without_key(city),
         )
         _truth(builder, dawn, row, events[city["key"]])
         for provider in _PLACES:
             _place(builder, dawn, provider, city["key"], number, own, seeds)
     for provider in _PLACES:
         _account(builder, dawn, provider, seeds)
+
+
+def _without_key(seed: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in seed.items() if name != "key"}
 
 
 def _truth(builder: Builder, dawn: int, city: dict[str, Any], events: list[dict[str, Any]]) -> None:
@@ -66,17 +72,14 @@ def _truth(builder: Builder, dawn: int, city: dict[str, Any], events: list[dict[
     today = datetime.fromtimestamp(first, zone).date()
     for back in range(1, _HISTORY):
         when = today - timedelta(days=back)
-        begin, end = (
-            int(datetime(d.year, d.month, d.day, tzinfo=zone).timestamp())
-            for d in (when, when + timedelta(days=1))
-        )
-        builder.add(
-            dawn,
-            "weather_days",
-            id=f"{city['id']}:{when}",
-            city=city["id"],
-            **_day([truth(city, events, t) for t in range(begin, end, HOUR)]),
-        )
+        begin = _midnight(when, zone)
+        end = _midnight(when + timedelta(days=1), zone)
+        day = _day([truth(city, events, at) for at in range(begin, end, HOUR)])
+        builder.add(dawn, "weather_days", id=f"{city['id']}:{when}", city=city["id"], **day)
+
+
+def _midnight(when: date, zone: ZoneInfo) -> int:
+    return int(datetime(when.year, when.month, when.day, tzinfo=zone).timestamp())
 
 
 def _day(hours: list[Hour]) -> dict[str, Any]:
@@ -92,9 +95,9 @@ def _day(hours: list[Hour]) -> dict[str, Any]:
 
 
 def _place_id(builder: Builder, provider: str, city: str, seeds: dict[str, Any]) -> str:
-    return (
-        builder.id("loc", city) if provider == "weather_com" else seeds["climates"][city]["woeid"]
-    )
+    if provider == "weather_com":
+        return builder.id("loc", city)
+    return seeds["climates"][city]["woeid"]
 
 
 def _place(
@@ -106,6 +109,7 @@ def _place(
     own: dict[str, Any],
     seeds: dict[str, Any],
 ) -> None:
+    adjustments = seeds["adjustments"][provider].get(city, {})
     chance = builder.chance("station", provider, city)
     row: dict[str, Any] = {
         "id": _place_id(builder, provider, city, seeds),
@@ -116,9 +120,7 @@ def _place(
         "wind_factor": round(chance.uniform(0.93, 1.07), 2),
         "rain_factor": round(chance.uniform(0.92, 1.08), 2),
         "pressure_bias": round(chance.uniform(-0.4, 0.4), 1) + 0.0,
-        "adjustments": {
-            str(day): change for day, change in seeds["adjustments"][provider].get(city, {}).items()
-        },
+        "adjustments": {str(day): change for day, change in adjustments.items()},
     }
     if provider == "weather_com":
         row["number"] = 101 + number
@@ -138,18 +140,15 @@ def _account(builder: Builder, dawn: int, provider: str, seeds: dict[str, Any]) 
     )
     prefix, table = _SAVED[provider]
     for saved in seeds["saved"][provider]:
-        location = _place_id(builder, provider, saved["city"], seeds)
-        key = f"{provider}:{saved['label']}"
-        builder.add(
-            saved["created"],
-            table,
-            id=builder.id(prefix, key),
-            label=saved["label"],
-            location=location,
-            created=saved["created"],
-        )
+        row = {
+            "id": builder.id(prefix, f"{provider}:{saved['label']}"),
+            "label": saved["label"],
+            "location": _place_id(builder, provider, saved["city"], seeds),
+            "created": saved["created"],
+        }
+        builder.add(saved["created"], table, **row)
     prefix, table = _ALERTS[provider]
     for alert in seeds["alerts"]:
-        row = {k: v for k, v in alert.items() if k != "key"}
-        known = min(parse_time(alert["issued"]), builder.start - 6 * HOUR)
-        builder.add(iso(known), table, id=builder.id(prefix, alert["key"]), **row)
+        known_at = min(parse_time(alert["issued"]), builder.start - 6 * HOUR)
+        alert_id = builder.id(prefix, alert["key"])
+        builder.add(iso(known_at), table, id=alert_id, **_without_key(alert))

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from servers.email import _delivery as delivery
 from servers.email import _rules as rules
 from servers.email._rules import Addresses, Attachments, Body, Note, ReplyAll, ReplyBody, Subject
-from servers.email.gmail._model import DraftId, EmailId, Mailbox
+from servers.email.gmail._model import DraftId, EmailId, find_email, find_owned
 from servers.kit.control import seeded
-from servers.kit.service import Setup, reads, writes
+from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, Timestamp, page, parse_time
 
 _MAIL = {
@@ -20,16 +21,19 @@ _MAIL = {
 }
 _LATER = _MAIL | {"send_at": "2026-06-01T15:00:00Z"}
 _DRAFT = (Setup("create_draft", _MAIL, "made"),)
+_SCHEDULED = (Setup("schedule_send", _LATER, "made"),)
 
 SendAt = Annotated[
     Timestamp,
     Field(
-        description="When it goes out, a future moment, e.g. 2026-03-20T15:00:00Z; UTC when no zone is given."
+        description="When it goes out, a future moment, e.g. 2026-03-20T15:00:00Z; "
+        "UTC when no zone is given."
     ),
 ]
+ScheduledId = Annotated[str, Field(description="scheduled_id, as list_scheduled_emails gives it.")]
 
 
-class Sending(Mailbox):
+class Sending(Service):
     """Tools that write mail."""
 
     @writes(example=_MAIL, destructive=True)
@@ -45,9 +49,8 @@ class Sending(Mailbox):
         """Send a new message from the signed-in account at once. What cannot be delivered comes back to the inbox
         as a bounce about a minute later.
         """
-        return rules.post(
-            self, rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
-        )
+        mail = rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
+        return delivery.post(self, mail)
 
     @writes(
         example={"email_id": seeded("gem", "rent_march_1"), "body": "Thanks, sent!"},
@@ -59,8 +62,9 @@ class Sending(Mailbox):
         """Answer a message in its thread: its sender, and with reply_all everyone on To and Cc. A reply to your own
         message goes to its recipients.
         """
-        original = self.mine(email_id)
-        return rules.post(self, rules.replied(original, self.own, body, reply_all), original)
+        original = find_email(self, email_id)
+        reply = rules.reply_to(original, rules.own_address(self), body, reply_all)
+        return delivery.post(self, reply, original)
 
     @writes(
         example={"email_id": seeded("gem", "cabin_address"), "to": ["ana.reyes@gmail.com"]},
@@ -70,10 +74,11 @@ class Sending(Mailbox):
         self, email_id: EmailId, to: Addresses, additional_message: Note | None = None
     ) -> dict[str, Any]:
         """Pass a message on to others, with its text quoted and its attachments."""
-        original = self.mine(email_id)
-        return rules.post(self, rules.forwarded(original, to, additional_message), original)
+        original = find_email(self, email_id)
+        forward = rules.forward_of(original, to, additional_message)
+        return delivery.post(self, forward, original)
 
-    # -- drafts -----------------------------------------------------------------------------------------------
+    # -- drafts -------------------------------------------------------------------------------
     @writes(example=_MAIL)
     def create_draft(
         self,
@@ -84,11 +89,10 @@ class Sending(Mailbox):
         bcc: Addresses | None = None,
     ) -> dict[str, Any]:
         """Save a message without sending it; every part may be left out for now."""
-        return rules.save_draft(self, rules.drafted(to, cc, bcc, subject, body))
+        return delivery.save_draft(self, rules.drafted(to, cc, bcc, subject, body))
 
-    def draft(self, draft_id: str) -> dict[str, Any]:
-        """Return a draft of the signed-in account."""
-        return self.owned("gmail_drafts", draft_id, "DRAFT_NOT_FOUND", "draft", "list_drafts")
+    def _find_draft(self, draft_id: str) -> dict[str, Any]:
+        return find_owned(self, "gmail_drafts", draft_id, "DRAFT_NOT_FOUND", "draft", "list_drafts")
 
     @writes(
         example={"draft_id": "${made.draft_id}", "subject": "Firewood for the cabin"},
@@ -114,19 +118,19 @@ class Sending(Mailbox):
             "body": body,
             "attachments": attachments,
         }
-        return rules.redraft(self, self.draft(draft_id), given)
+        return delivery.change_draft(self, self._find_draft(draft_id), given)
 
     @writes(example={"draft_id": "${made.draft_id}"}, setup=_DRAFT, destructive=True)
     def send_draft(self, draft_id: DraftId) -> dict[str, Any]:
         """Send a draft as it is; it is then no draft any more."""
-        return rules.send_draft(self, self.draft(draft_id))
+        return delivery.send_draft(self, self._find_draft(draft_id))
 
     @reads()
     def list_drafts(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """List drafts, the newest first."""
-        return page(rules.drafts(self), "drafts", max_results, cursor, rules.shown_draft)
+        return page(delivery.drafts(self), "drafts", max_results, cursor, delivery.draft_json)
 
-    # -- scheduled --------------------------------------------------------------------------------------------
+    # -- scheduled ----------------------------------------------------------------------------
     @writes(example=_LATER)
     def schedule_send(
         self,
@@ -148,7 +152,7 @@ class Sending(Mailbox):
         mail = rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
         row = mail.columns() | {
             "id": self.new_id("gsc"),
-            "account": self.own,
+            "account": rules.own_address(self),
             "created_at": self.time,
             "send_at": send_at,
         }
@@ -160,45 +164,39 @@ class Sending(Mailbox):
         self, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """List messages that wait to go out, the next one first."""
-        rows = self.db.rows("gmail_scheduled", "account=?", self.own, order="send_at, id")
-        items = [rules.shown_draft(r, "scheduled_id") | {"send_at": r["send_at"]} for r in rows]
+        own = rules.own_address(self)
+        rows = self.db.rows("gmail_scheduled", "account=?", own, order="send_at, id")
+        items = [
+            delivery.draft_json(row, "scheduled_id") | {"send_at": row["send_at"]} for row in rows
+        ]
         return page(items, "scheduled_emails", max_results, cursor)
 
-    @writes(
-        example={"scheduled_id": "${made.scheduled_id}"},
-        setup=(Setup("schedule_send", _LATER, "made"),),
-    )
-    def cancel_scheduled_email(
-        self,
-        scheduled_id: Annotated[
-            str, Field(description="scheduled_id, as list_scheduled_emails gives it.")
-        ],
-    ) -> dict[str, Any]:
+    @writes(example={"scheduled_id": "${made.scheduled_id}"}, setup=_SCHEDULED)
+    def cancel_scheduled_email(self, scheduled_id: ScheduledId) -> dict[str, Any]:
         """Stop a scheduled message before it goes out; its text is kept as a draft."""
-        row = self.owned(
+        row = find_owned(
+            self,
             "gmail_scheduled",
             scheduled_id,
             "SCHEDULED_EMAIL_NOT_FOUND",
             "waiting scheduled message",
             "list_scheduled_emails",
         )
-        mail = rules.Outgoing(**rules.written(row))
+        mail = rules.Outgoing(**rules.written_json(row))
         self.db.delete("gmail_scheduled", scheduled_id)
-        return (
-            {"scheduled_id": scheduled_id} | rules.save_draft(self, mail) | {"status": "cancelled"}
-        )
+        draft = delivery.save_draft(self, mail)
+        return {"scheduled_id": scheduled_id, "draft_id": draft["draft_id"], "status": "cancelled"}
 
     def due(self) -> bool:
         """Whether a scheduled message should have gone out."""
-        return bool(
-            self.db.sql("SELECT 1 FROM gmail_scheduled WHERE send_at<=? LIMIT 1", self.time)
-        )
+        rows = self.db.sql("SELECT 1 FROM gmail_scheduled WHERE send_at<=? LIMIT 1", self.time)
+        return bool(rows)
 
     def tick(self) -> None:
-        """Send what is due, each at its own moment."""
+        """Send what is due, each message at its own moment."""
         for row in self.db.rows("gmail_scheduled", "send_at<=?", self.time, order="send_at, id"):
             account = self.db.get("email_accounts", row["account"])
-            mail = rules.Outgoing(**rules.written(row))
+            mail = rules.Outgoing(**rules.written_json(row))
             self.db.delete("gmail_scheduled", row["id"])
             if account is not None:
-                rules.send(self, account, mail, at=parse_time(row["send_at"]))
+                delivery.send(self, account, mail, at=parse_time(row["send_at"]))

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from servers.email.gmail.organising import Keeping, Organising
+from servers.email._rules import SHARED_TABLES
+from servers.email.gmail._model import TABLES
+from servers.email.gmail.account import Account
+from servers.email.gmail.organising import Organising
 from servers.email.gmail.reading import Reading
+from servers.email.gmail.sending import Sending
+from servers.kit.service import Codes
 
 
-class Gmail(Reading, Organising, Keeping):
+class Gmail(Reading, Organising, Account, Sending):
     """Mail with labels for folders, snooze, scheduled send and templates; two accounts."""
 
     name = "gmail"
+    title = "Gmail"
+    category = "email"
+    domain = "communication"
+    tables = TABLES
+    shared_tables = SHARED_TABLES
+    codes = Codes(
+        unavailable="BACKEND_ERROR",
+        rate_limited="USER_RATE_LIMIT_EXCEEDED",
+        timeout="DEADLINE_EXCEEDED",
+        unauthorized="AUTH_TOKEN_EXPIRED",
+    )

@@ -1,4 +1,4 @@
-"""What Outlook's topics stand on: tables, argument types, folders and categories."""
+"""What Outlook's topics share: tables, argument types, and how items are found and changed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,23 @@ from pydantic import Field
 
 from servers.email import _rules as rules
 from servers.kit.errors import did_you_mean
-from servers.kit.service import Codes, Service
+from servers.kit.service import Service
 from servers.kit.store import Table
 
+TABLES = {
+    "outlook_emails": Table(
+        f"{rules.MAIL} folder:str categories:list pinned:bool",
+        index=("account", "thread_id", "conversation", "folder"),
+        search=rules.SEARCH,
+    ),
+    "outlook_drafts": Table(rules.DRAFT),
+    "outlook_people": Table("id:str account:str name:str email_address:str", index=("account",)),
+    "outlook_folders": Table("id:str account:str name:str"),
+    "outlook_categories": Table("id:str account:str name:str color:str"),
+    "outlook_quick_steps": Table("id:str account:str name:str actions:list created_at:str"),
+}
+
+# -- arguments --------------------------------------------------------------------------------
 EmailId = Annotated[
     str,
     Field(description="email_id of a mail item, as list_mail_items and query_mail_items give it."),
@@ -26,10 +40,43 @@ CategoryName = Annotated[
     ),
 ]
 
+
+# -- mail items -------------------------------------------------------------------------------
+def find_item(service: Service, email_id: str) -> dict[str, Any]:
+    """Return a mail item of the signed-in account that has arrived. Raises ITEM_NOT_FOUND."""
+    row = service.db.get("outlook_emails", email_id)
+    own = rules.own_address(service)
+    if row is None or row["account"] != own or row["created_at"] > service.time:
+        service.fail(
+            "ITEM_NOT_FOUND",
+            f"The mail item {email_id!r} was not found in the mailbox {own}.",
+            "Take email_id from list_mail_items or query_mail_items.",
+            email_id=email_id,
+        )
+    return row
+
+
+def item_json(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a mail item as the agent sees it."""
+    return rules.message_json(row) | {
+        "folder": row["folder"],
+        "categories": row["categories"],
+        "pinned": row["pinned"],
+    }
+
+
+def set_flag(service: Service, email_id: str, column: str, value: bool) -> dict[str, Any]:
+    """Set a flag of a mail item and return the tools' reply."""
+    find_item(service, email_id)
+    service.db.update("outlook_emails", email_id, **{column: value})
+    return {"email_id": email_id, column: value}
+
+
+# -- folders ----------------------------------------------------------------------------------
 FOLDERS = ("inbox", "sent", "archive", "junk", "deleted")
 """Folders that every account has. An item is in exactly one folder."""
 
-_ALSO = {
+_ALSO_CALLED = {
     "sent items": "sent",
     "deleted items": "deleted",
     "trash": "deleted",
@@ -38,99 +85,76 @@ _ALSO = {
 }
 
 
-class Mailbox(Service):
-    """The signed-in account's mail: finding rows and showing them."""
+def user_folders(service: Service) -> list[str]:
+    """Return the folders that the account made itself, sorted."""
+    rows = service.db.rows("outlook_folders", "account=?", rules.own_address(service))
+    return sorted(row["name"] for row in rows)
 
-    title = "Outlook"
-    category = "email"
-    domain = "communication"
-    tables = {
-        "outlook_emails": Table(
-            f"{rules.MAIL} folder:str categories:list pinned:bool",
-            index=("account", "thread_id", "conversation", "folder"),
-            search=rules.SEARCH,
-        ),
-        "outlook_drafts": Table(rules.DRAFT),
-        "outlook_people": Table(
-            "id:str account:str name:str email_address:str", index=("account",)
-        ),
-        "outlook_folders": Table("id:str account:str name:str"),
-        "outlook_categories": Table("id:str account:str name:str color:str"),
-        "outlook_quick_steps": Table("id:str account:str name:str actions:list created_at:str"),
+
+def find_folder(service: Service, name: str) -> str:
+    """Return the folder that a name means, whatever its case. Raises FOLDER_NOT_FOUND."""
+    wanted = name.strip().lower()
+    wanted = _ALSO_CALLED.get(wanted, wanted)
+    if wanted == "drafts":
+        service.fail(
+            "FOLDER_NOT_FOUND",
+            "Drafts are kept apart from mail items.",
+            "list_composed_drafts shows them.",
+        )
+    known = {n.lower(): n for n in (*FOLDERS, *user_folders(service))}
+    if wanted not in known:
+        service.fail(
+            "FOLDER_NOT_FOUND",
+            f"There is no folder {name!r}{did_you_mean(wanted, known)}",
+            "list_folders shows all folders; create_folder makes a new one.",
+            folder=name,
+        )
+    return known[wanted]
+
+
+def move(service: Service, email_id: str, folder: str) -> dict[str, Any]:
+    """Put a mail item into a folder and return the tools' reply."""
+    row = find_item(service, email_id)
+    name = find_folder(service, folder)
+    if name == "sent" and row["sender"] != rules.own_address(service):
+        service.fail(
+            "INVALID_MOVE",
+            "Only one's own messages can be in 'sent'.",
+            "Choose another folder; list_folders shows all.",
+        )
+    service.db.update("outlook_emails", email_id, folder=name)
+    return {
+        "email_id": email_id,
+        "folder": name,
+        "previous_folder": row["folder"],
+        "status": "moved",
     }
-    shared_tables = rules.SHARED_TABLES
-    codes = Codes(
-        invalid="INVALID_REQUEST",
-        rate_limited="APPLICATION_THROTTLED",
-        timeout="GATEWAY_TIMEOUT",
-        unauthorized="INVALID_AUTHENTICATION_TOKEN",
-        internal="INTERNAL_SERVER_ERROR",
-    )
 
-    @property
-    def own(self) -> str:
-        """Address of the signed-in account."""
-        return rules.active(self)["address"]
 
-    def item(self, email_id: str) -> dict[str, Any]:
-        """Return a mail item of the signed-in account that has arrived."""
-        row = self.db.get("outlook_emails", email_id)
-        own = self.own
-        if row is None or row["account"] != own or row["created_at"] > self.time:
-            self.fail(
-                "ITEM_NOT_FOUND",
-                f"The mail item {email_id!r} was not found in the mailbox {own}.",
-                "Take email_id from list_mail_items or query_mail_items.",
-                email_id=email_id,
-            )
-        return row
+# -- categories -------------------------------------------------------------------------------
+def categories(service: Service) -> list[dict[str, Any]]:
+    """Return the account's categories by name."""
+    own = rules.own_address(service)
+    return service.db.rows("outlook_categories", "account=?", own, order="name")
 
-    def view(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return a mail item as the agent sees it."""
-        return rules.shown(row) | {
-            "folder": row["folder"],
-            "categories": row["categories"],
-            "pinned": row["pinned"],
-        }
 
-    def own_folders(self) -> list[str]:
-        """Return the folders that the account made itself, sorted."""
-        return sorted(r["name"] for r in self.db.rows("outlook_folders", "account=?", self.own))
+def find_category(service: Service, name: str) -> str:
+    """Return the category that a name means, whatever its case. Raises CATEGORY_NOT_FOUND."""
+    known = {c["name"].lower(): c["name"] for c in categories(service)}
+    if name.strip().lower() not in known:
+        service.fail(
+            "CATEGORY_NOT_FOUND",
+            f"There is no category {name!r}{did_you_mean(name.lower(), known)}",
+            "list_categories shows all categories; create_category makes a new one.",
+            category_name=name,
+        )
+    return known[name.strip().lower()]
 
-    def folder(self, name: str) -> str:
-        """Return the folder that a name means, whatever its case. Raises FOLDER_NOT_FOUND."""
-        wanted = name.strip().lower()
-        wanted = _ALSO.get(wanted, wanted)
-        if wanted == "drafts":
-            self.fail(
-                "FOLDER_NOT_FOUND",
-                "Drafts are kept apart from mail items.",
-                "list_composed_drafts shows them.",
-            )
-        known = {n.lower(): n for n in (*FOLDERS, *self.own_folders())}
-        if wanted not in known:
-            hint = "list_folders shows all folders; create_folder makes a new one."
-            self.fail(
-                "FOLDER_NOT_FOUND",
-                f"There is no folder {name!r}{did_you_mean(wanted, known)}",
-                hint,
-                folder=name,
-            )
-        return known[wanted]
 
-    def categories(self) -> list[dict[str, Any]]:
-        """Return the account's categories by name."""
-        return self.db.rows("outlook_categories", "account=?", self.own, order="name")
-
-    def category_name(self, name: str) -> str:
-        """Return the category that a name means, whatever its case. Raises CATEGORY_NOT_FOUND."""
-        known = {c["name"].lower(): c["name"] for c in self.categories()}
-        if name.strip().lower() not in known:
-            hint = "list_categories shows all categories; create_category makes a new one."
-            self.fail(
-                "CATEGORY_NOT_FOUND",
-                f"There is no category {name!r}{did_you_mean(name.lower(), known)}",
-                hint,
-                category_name=name,
-            )
-        return known[name.strip().lower()]
+def categorise(service: Service, email_id: str, category: str) -> list[str]:
+    """Put a category on a mail item and return all of the item's categories."""
+    row = find_item(service, email_id)
+    name = find_category(service, category)
+    names = row["categories"] if name in row["categories"] else [*row["categories"], name]
+    service.db.update("outlook_emails", email_id, categories=names)
+    return names

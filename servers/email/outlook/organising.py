@@ -7,10 +7,22 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.email import _rules as rules
-from servers.email.outlook._model import CategoryName, EmailId, FolderName, Mailbox
+from servers.email._rules import Address
+from servers.email.outlook._model import (
+    CategoryName,
+    EmailId,
+    FolderName,
+    categories,
+    categorise,
+    find_category,
+    find_item,
+    item_json,
+    move,
+    set_flag,
+)
 from servers.kit.control import seeded
 from servers.kit.fields import PersonName
-from servers.kit.service import Setup, reads, writes
+from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
 _MAIL = {"email_id": seeded("oem", "chicago_agenda_1")}
@@ -20,103 +32,89 @@ Color = Annotated[
     Literal["red", "orange", "yellow", "green", "blue", "purple"],
     Field(description="Colour of the category."),
 ]
+Username = Annotated[
+    str,
+    Field(description="username or email_address of an account, as list_profiles gives it."),
+]
 
 
-class Organising(Mailbox):
+class Organising(Service):
     """Tools that sort mail items."""
 
-    def mark(self, email_id: str, column: str, value: bool) -> dict[str, Any]:
-        """Set a flag of a mail item and return what tools answer."""
-        self.item(email_id)
-        self.db.update("outlook_emails", email_id, **{column: value})
-        return {"email_id": email_id, column: value}
-
+    # -- flags --------------------------------------------------------------------------------
     @writes(example={"email_id": seeded("oem", "expenses_4")}, idempotent=True)
     def set_as_read(self, email_id: EmailId) -> dict[str, Any]:
         """Set a mail item as read."""
-        return self.mark(email_id, "read", True)
+        return set_flag(self, email_id, "read", True)
 
     @writes(example=_MAIL, idempotent=True)
     def set_as_unread(self, email_id: EmailId) -> dict[str, Any]:
         """Set a mail item as unread."""
-        return self.mark(email_id, "read", False)
+        return set_flag(self, email_id, "read", False)
 
     @writes(example={"email_id": seeded("oem", "award_1")}, idempotent=True)
     def flag_email(self, email_id: EmailId) -> dict[str, Any]:
         """Flag a mail item for follow-up; it then shows as starred."""
-        return self.mark(email_id, "starred", True)
+        return set_flag(self, email_id, "starred", True)
 
     @writes(example=_MAIL, idempotent=True)
     def unflag_email(self, email_id: EmailId) -> dict[str, Any]:
         """Take the follow-up flag off a mail item."""
-        return self.mark(email_id, "starred", False)
+        return set_flag(self, email_id, "starred", False)
 
     @writes(example=_MAIL, idempotent=True)
     def mark_as_important(self, email_id: EmailId) -> dict[str, Any]:
         """Mark a mail item as of high importance."""
-        return self.mark(email_id, "important", True)
+        return set_flag(self, email_id, "important", True)
 
     @writes(example={"email_id": seeded("oem", "chicago_agenda_4")}, idempotent=True)
     def mark_as_not_important(self, email_id: EmailId) -> dict[str, Any]:
         """Mark a mail item as of normal importance."""
-        return self.mark(email_id, "important", False)
+        return set_flag(self, email_id, "important", False)
 
     @writes(example=_MAIL, idempotent=True)
     def pin_email(self, email_id: EmailId) -> dict[str, Any]:
         """Pin a mail item so that list_pinned_emails shows it."""
-        return self.mark(email_id, "pinned", True) | {"status": "pinned"}
+        return set_flag(self, email_id, "pinned", True) | {"status": "pinned"}
 
     @writes(example=_MAIL, setup=(Setup("pin_email", _MAIL),), idempotent=True)
     def unpin_email(self, email_id: EmailId) -> dict[str, Any]:
         """Take the pin off a mail item."""
-        return self.mark(email_id, "pinned", False) | {"status": "unpinned"}
+        return set_flag(self, email_id, "pinned", False) | {"status": "unpinned"}
 
-    def move(self, email_id: str, folder: str) -> dict[str, Any]:
-        """Put a mail item into a folder and return what tools answer."""
-        row = self.item(email_id)
-        name = self.folder(folder)
-        if name == "sent" and row["sender"] != self.own:
-            self.fail(
-                "INVALID_MOVE",
-                "Only one's own messages can be in 'sent'.",
-                "Choose another folder; list_folders shows all.",
-            )
-        self.db.update("outlook_emails", email_id, folder=name)
-        return {
-            "email_id": email_id,
-            "folder": name,
-            "previous_folder": row["folder"],
-            "status": "moved",
-        }
-
+    # -- folders ------------------------------------------------------------------------------
     @writes(example=_MAIL | {"folder": "archive"})
     def move_to_folder(self, email_id: EmailId, folder: FolderName) -> dict[str, Any]:
         """Move a mail item to a folder, also out of 'deleted' or 'junk'."""
-        return self.move(email_id, folder)
+        return move(self, email_id, folder)
 
     @writes(example=_MAIL, destructive=True)
     def delete_email(self, email_id: EmailId) -> dict[str, Any]:
         """Delete a mail item in two stages: first it moves to the folder 'deleted', and deleting it there again removes it for good."""
-        if self.item(email_id)["folder"] == "deleted":
+        if find_item(self, email_id)["folder"] == "deleted":
             self.db.delete("outlook_emails", email_id)
             return {"email_id": email_id, "status": "permanently_deleted"}
         self.db.update("outlook_emails", email_id, folder="deleted")
         return {"email_id": email_id, "status": "moved_to_deleted"}
 
-    # -- categories -------------------------------------------------------------------------------------------
+    # -- categories ---------------------------------------------------------------------------
     @writes(example={"name": "Research", "color": "purple"})
     def create_category(self, name: CategoryName, color: Color) -> dict[str, Any]:
         """Make a new colour category."""
-        if name.strip().lower() in {c["name"].lower() for c in self.categories()}:
+        taken = {c["name"].lower() for c in categories(self)}
+        if name.strip().lower() in taken:
             self.fail(
                 "CATEGORY_EXISTS",
                 f"There is already a category {name!r}.",
                 "list_categories shows all categories.",
             )
-        self.db.insert(
-            "outlook_categories",
-            {"id": self.new_id("oca"), "account": self.own, "name": name.strip(), "color": color},
-        )
+        row = {
+            "id": self.new_id("oca"),
+            "account": rules.own_address(self),
+            "name": name.strip(),
+            "color": color,
+        }
+        self.db.insert("outlook_categories", row)
         return {"name": name.strip(), "color": color, "status": "created"}
 
     @reads()
@@ -124,96 +122,65 @@ class Organising(Mailbox):
         self, max_results: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """List all colour categories by name."""
-        return page(
-            [{"name": c["name"], "color": c["color"]} for c in self.categories()],
-            "categories",
-            max_results,
-            cursor,
-        )
-
-    def categorise(self, email_id: str, category: str) -> list[str]:
-        """Put a category on a mail item and return its categories."""
-        row = self.item(email_id)
-        name = self.category_name(category)
-        held = row["categories"] if name in row["categories"] else [*row["categories"], name]
-        self.db.update("outlook_emails", email_id, categories=held)
-        return held
+        items = [{"name": c["name"], "color": c["color"]} for c in categories(self)]
+        return page(items, "categories", max_results, cursor)
 
     @writes(example=_CATEGORISED, idempotent=True)
     def assign_category(self, email_id: EmailId, category_name: CategoryName) -> dict[str, Any]:
         """Put a category on a mail item; it may have several."""
-        return {
-            "email_id": email_id,
-            "categories": self.categorise(email_id, category_name),
-            "status": "assigned",
-        }
+        names = categorise(self, email_id, category_name)
+        return {"email_id": email_id, "categories": names, "status": "assigned"}
 
     @writes(example=_CATEGORISED, setup=(Setup("assign_category", _CATEGORISED),), idempotent=True)
     def remove_category(self, email_id: EmailId, category_name: CategoryName) -> dict[str, Any]:
         """Take a category off a mail item; without it already, nothing changes."""
-        row = self.item(email_id)
-        name = self.category_name(category_name)
-        held = [c for c in row["categories"] if c != name]
-        self.db.update("outlook_emails", email_id, categories=held)
-        return {"email_id": email_id, "categories": held, "status": "removed"}
+        row = find_item(self, email_id)
+        name = find_category(self, category_name)
+        names = [n for n in row["categories"] if n != name]
+        self.db.update("outlook_emails", email_id, categories=names)
+        return {"email_id": email_id, "categories": names, "status": "removed"}
 
     @reads(example={"category_name": "Acme"})
     def get_emails_by_category(
         self, category_name: CategoryName, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """List the mail items of a category whatever their folder, newest first."""
-        name = self.category_name(category_name)
-        return page(
-            [r for r in rules.arrived(self) if name in r["categories"]],
-            "emails",
-            limit,
-            cursor,
-            self.view,
-        )
+        name = find_category(self, category_name)
+        rows = [row for row in rules.arrived(self) if name in row["categories"]]
+        return page(rows, "emails", limit, cursor, item_json)
 
-    # -- people -----------------------------------------------------------------------------------------------
+    # -- people -------------------------------------------------------------------------------
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})
-    def add_person(self, name: PersonName, email_address: rules.Address) -> dict[str, Any]:
+    def add_person(self, name: PersonName, email_address: Address) -> dict[str, Any]:
         """Add someone to the account's people; an address stands there once."""
         bare = rules.address(email_address)
-        held = self.db.rows("outlook_people", "account=? AND email_address=?", self.own, bare)
-        if held:
+        own = rules.own_address(self)
+        same = self.db.rows("outlook_people", "account=? AND email_address=?", own, bare)
+        if same:
             self.fail(
                 "PERSON_EXISTS",
-                f"{bare} is already among the people: {held[0]['name']}.",
+                f"{bare} is already among the people: {same[0]['name']}.",
                 "list_people shows all.",
             )
-        self.db.insert(
-            "outlook_people",
-            {
-                "id": self.new_id("ope"),
-                "account": self.own,
-                "name": name.strip(),
-                "email_address": bare,
-            },
-        )
+        row = {
+            "id": self.new_id("ope"),
+            "account": own,
+            "name": name.strip(),
+            "email_address": bare,
+        }
+        self.db.insert("outlook_people", row)
         return {"name": name.strip(), "email_address": bare}
 
     @reads()
     def list_people(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """List the account's people by name."""
-        rows = self.db.rows("outlook_people", "account=?", self.own, order="name, email_address")
-        return page(
-            [{"name": r["name"], "email_address": r["email_address"]} for r in rows],
-            "people",
-            max_results,
-            cursor,
-        )
+        own = rules.own_address(self)
+        rows = self.db.rows("outlook_people", "account=?", own, order="name, email_address")
+        items = [{"name": r["name"], "email_address": r["email_address"]} for r in rows]
+        return page(items, "people", max_results, cursor)
 
+    # -- accounts -----------------------------------------------------------------------------
     @writes(example={"username": "hello"}, idempotent=True)
-    def set_active_user(
-        self,
-        username: Annotated[
-            str,
-            Field(
-                description="username or email_address of an account, as list_profiles gives it."
-            ),
-        ],
-    ) -> dict[str, Any]:
+    def set_active_user(self, username: Username) -> dict[str, Any]:
         """Sign in to one of the person's accounts; from then on every tool sees that mailbox."""
         return rules.sign_in(self, username, "list_profiles")

@@ -7,11 +7,19 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from servers.email import _delivery as delivery
 from servers.email import _rules as rules
-from servers.email.outlook._model import EmailId
-from servers.email.outlook.organising import Organising
+from servers.email.outlook._model import (
+    EmailId,
+    categorise,
+    find_category,
+    find_folder,
+    find_item,
+    move,
+    set_flag,
+)
 from servers.kit.control import seeded
-from servers.kit.service import Setup, reads, writes
+from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
 _STEP = {
@@ -44,63 +52,62 @@ class Action(_Typed, total=False):
     ]
 
 
-_NEEDS = {"move_to_folder": "folder", "categorize": "category", "forward_to": "to"}
-
 Actions = Annotated[
     list[Action],
     Field(min_length=1, max_length=10, description="Actions in the order in which they run."),
 ]
 StepId = Annotated[str, Field(description="quick_step_id, as list_quick_steps gives it.")]
+StepName = Annotated[
+    str,
+    Field(min_length=1, max_length=80, description="A name of its own, e.g. 'File receipts'."),
+]
+
+_PARAMETER = {"move_to_folder": "folder", "categorize": "category", "forward_to": "to"}
+"""The one parameter of each type of action that has one."""
 
 
-class QuickSteps(Organising):
+class QuickSteps(Service):
     """Tools for macros. A step runs whole or not at all."""
 
-    def _checked(self, action: Action, place: int) -> dict[str, Any]:
+    def _checked(self, action: Action, number: int) -> dict[str, Any]:
+        """Return an action as it is stored, or refuse one that could not run."""
         kind = action["type"]
         params: dict[str, Any] = {**action.get("params", {})}
-        wanted = _NEEDS.get(kind)
-        if set(params) != ({wanted} if wanted else set()):
-            needs = f"exactly the parameter {wanted!r}" if wanted else "no parameters"
+        parameter = _PARAMETER.get(kind)
+        expected = {parameter} if parameter else set()
+        if set(params) != expected:
+            needs = f"exactly the parameter {parameter!r}" if parameter else "no parameters"
             self.fail(
                 "INVALID_QUICK_STEP",
-                f"Action {place} ({kind}) takes {needs}.",
+                f"Action {number} ({kind}) takes {needs}.",
                 "Example: {'type': 'flag'}.",
-                action=place,
+                action=number,
             )
         if kind == "move_to_folder":
-            params["folder"] = self.folder(params["folder"])
+            params["folder"] = find_folder(self, params["folder"])
         elif kind == "categorize":
-            params["category"] = self.category_name(params["category"])
+            params["category"] = find_category(self, params["category"])
         elif kind == "forward_to":
             params["to"] = rules.complete(rules.drafted(params["to"], None, None, "check", None)).to
         return {"type": kind, "params": params}
 
     @writes(example=_STEP)
-    def create_quick_step(
-        self,
-        name: Annotated[
-            str,
-            Field(
-                min_length=1, max_length=80, description="A name of its own, e.g. 'File receipts'."
-            ),
-        ],
-        actions: Actions,
-    ) -> dict[str, Any]:
+    def create_quick_step(self, name: StepName, actions: Actions) -> dict[str, Any]:
         """Save several actions under a name, to be run on mail items with run_quick_step. Types: move_to_folder (params: folder),
         mark_read, flag, categorize (params: category), forward_to (params: to).
         """
-        rows = self.db.rows("outlook_quick_steps", "account=?", self.own)
-        if any(r["name"].lower() == name.strip().lower() for r in rows):
+        own = rules.own_address(self)
+        rows = self.db.rows("outlook_quick_steps", "account=?", own)
+        if name.strip().lower() in {row["name"].lower() for row in rows}:
             self.fail(
                 "QUICK_STEP_EXISTS",
                 f"There is already a quick step {name!r}.",
                 "list_quick_steps shows all.",
             )
-        checked = [self._checked(a, n) for n, a in enumerate(actions, 1)]
+        checked = [self._checked(action, number) for number, action in enumerate(actions, 1)]
         row = {
             "id": self.new_id("oqs"),
-            "account": self.own,
+            "account": own,
             "name": name.strip(),
             "actions": checked,
             "created_at": self.time,
@@ -113,21 +120,38 @@ class QuickSteps(Organising):
         self, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """List quick steps by name with their actions."""
-        rows = self.db.rows("outlook_quick_steps", "account=?", self.own, order="name, id")
+        own = rules.own_address(self)
+        rows = self.db.rows("outlook_quick_steps", "account=?", own, order="name, id")
         items = [
             {"quick_step_id": r["id"], "name": r["name"], "actions": r["actions"]} for r in rows
         ]
         return page(items, "quick_steps", max_results, cursor)
 
-    def _step(self, quick_step_id: str) -> dict[str, Any]:
+    def _find_step(self, quick_step_id: str) -> dict[str, Any]:
         row = self.db.get("outlook_quick_steps", quick_step_id)
-        if row is None or row["account"] != self.own:
+        if row is None or row["account"] != rules.own_address(self):
             self.fail(
                 "QUICK_STEP_NOT_FOUND",
                 f"The quick step {quick_step_id!r} was not found.",
                 "list_quick_steps shows what there is.",
             )
         return row
+
+    def _perform(self, action: dict[str, Any], email_id: str) -> dict[str, Any]:
+        """Perform an action on a mail item and return its type and what came of it."""
+        kind = action["type"]
+        params = action["params"]
+        if kind == "move_to_folder":
+            return {"type": kind, "folder": move(self, email_id, params["folder"])["folder"]}
+        if kind == "categorize":
+            return {"type": kind, "categories": categorise(self, email_id, params["category"])}
+        if kind == "forward_to":
+            original = find_item(self, email_id)
+            forward = rules.forward_of(original, params["to"], None)
+            reply = delivery.post(self, forward, original)
+            return {"type": kind, "forwarded_email_id": reply["email_id"]}
+        set_flag(self, email_id, "read" if kind == "mark_read" else "starred", True)
+        return {"type": kind}
 
     @writes(
         example={
@@ -139,26 +163,8 @@ class QuickSteps(Organising):
     )
     def run_quick_step(self, quick_step_id: StepId, email_id: EmailId) -> dict[str, Any]:
         """Run a quick step's actions on a mail item in order; if one fails, none takes effect. A forward cannot be taken back."""
-        step = self._step(quick_step_id)
-        performed = []
-        for action in step["actions"]:
-            kind = action["type"]
-            params = action["params"]
-            done: dict[str, Any] = {"type": kind}
-            if kind == "move_to_folder":
-                done["folder"] = self.move(email_id, params["folder"])["folder"]
-            elif kind == "mark_read":
-                self.mark(email_id, "read", True)
-            elif kind == "flag":
-                self.mark(email_id, "starred", True)
-            elif kind == "categorize":
-                done["categories"] = self.categorise(email_id, params["category"])
-            else:
-                original = self.item(email_id)
-                done["forwarded_email_id"] = rules.post(
-                    self, rules.forwarded(original, params["to"], None), original
-                )["email_id"]
-            performed.append(done)
+        step = self._find_step(quick_step_id)
+        performed = [self._perform(action, email_id) for action in step["actions"]]
         return {
             "quick_step_id": quick_step_id,
             "email_id": email_id,
@@ -169,6 +175,6 @@ class QuickSteps(Organising):
     @writes(example={"quick_step_id": "${made.quick_step_id}"}, setup=_MADE, destructive=True)
     def delete_quick_step(self, quick_step_id: StepId) -> dict[str, Any]:
         """Delete a quick step for good."""
-        self._step(quick_step_id)
+        self._find_step(quick_step_id)
         self.db.delete("outlook_quick_steps", quick_step_id)
         return {"quick_step_id": quick_step_id, "status": "deleted"}

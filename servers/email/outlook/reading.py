@@ -1,4 +1,4 @@
-"""Outlook: listing, opening and querying mail items."""
+"""Outlook: listing, opening and querying mail items, and folders."""
 
 from __future__ import annotations
 
@@ -8,13 +8,35 @@ from pydantic import Field
 
 from servers.email import _rules as rules
 from servers.email import _search as search
-from servers.email.outlook._model import FOLDERS, EmailId, FolderName, Mailbox
+from servers.email.outlook._model import (
+    FOLDERS,
+    EmailId,
+    FolderName,
+    find_category,
+    find_folder,
+    find_item,
+    item_json,
+    user_folders,
+)
 from servers.kit.control import seeded
-from servers.kit.service import Setup, reads, writes
+from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
+_PINNED = (Setup("pin_email", {"email_id": seeded("oem", "chicago_agenda_1")}),)
 
-class Reading(Mailbox):
+ThreadId = Annotated[str, Field(description="thread_id of any item of the conversation.")]
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        description='Words (all must occur), "quoted phrases", -exclusions, and operators '
+        "from: to: subject: folder: category: has:attachment "
+        "is:unread|read|starred|flagged|important|pinned before:YYYY-MM-DD after:YYYY-MM-DD.",
+    ),
+]
+
+
+class Reading(Service):
     """Tools that look at mail items."""
 
     @reads(example={"folder": "inbox", "max_results": 5})
@@ -24,50 +46,36 @@ class Reading(Mailbox):
         """List the mail items of a folder, newest first: inbox, sent, archive, junk, deleted, or a folder
         of your own (see list_folders).
         """
-        return page(
-            rules.arrived(self, "folder=?", self.folder(folder)),
-            "emails",
-            max_results,
-            cursor,
-            self.view,
-        )
+        rows = rules.arrived(self, "folder=?", find_folder(self, folder))
+        return page(rows, "emails", max_results, cursor, item_json)
 
     @reads(example={"email_id": seeded("oem", "chicago_agenda_1")})
     def get_mail_item(self, email_id: EmailId) -> dict[str, Any]:
         """Return one mail item in full. Opening it does not set it as read."""
-        return self.view(self.item(email_id))
+        return item_json(find_item(self, email_id))
 
     @reads(example={"thread_id": seeded("oth", "chicago_agenda")})
-    def get_conversation(
-        self,
-        thread_id: Annotated[str, Field(description="thread_id of any item of the conversation.")],
-    ) -> dict[str, Any]:
+    def get_conversation(self, thread_id: ThreadId) -> dict[str, Any]:
         """Return a conversation with all its mail items whatever their folder, oldest first."""
         rows = rules.arrived(self, "thread_id=?", thread_id)[::-1]
         if not rows:
+            own = rules.own_address(self)
             self.fail(
                 "CONVERSATION_NOT_FOUND",
-                f"The conversation {thread_id!r} was not found in the mailbox {self.own}.",
+                f"The conversation {thread_id!r} was not found in the mailbox {own}.",
                 "Take thread_id from an item of list_mail_items or query_mail_items.",
                 thread_id=thread_id,
             )
         return {
             "thread_id": thread_id,
             "subject": rows[0]["subject"],
-            "emails": [self.view(r) for r in rows],
+            "emails": [item_json(row) for row in rows],
         }
 
     @reads(example={"query": "workshop agenda", "max_results": 10})
     def query_mail_items(
         self,
-        query: Annotated[
-            str,
-            Field(
-                min_length=1,
-                description='Words (all must occur), "quoted phrases", -exclusions, and operators from: to: subject: folder: category: '
-                "has:attachment is:unread|read|starred|flagged|important|pinned before:YYYY-MM-DD after:YYYY-MM-DD.",
-            ),
-        ],
+        query: Query,
         folder: FolderName | None = None,
         max_results: Limit = 20,
         cursor: Cursor | None = None,
@@ -75,69 +83,69 @@ class Reading(Mailbox):
         """Search all folders, also junk and deleted, or only the one given; best match first, newest first among equals."""
 
         def in_folder(value: str) -> search.Test:
-            found = self.folder(value)
-            return lambda row: row["folder"] == found
+            name = find_folder(self, value)
+            return lambda row: row["folder"] == name
 
         def in_category(value: str) -> search.Test:
-            found = self.category_name(value)
-            return lambda row: found in row["categories"]
+            name = find_category(self, value)
+            return lambda row: name in row["categories"]
+
+        def anywhere(row: dict[str, Any]) -> bool:
+            return True
 
         flags: dict[str, search.Test] = {
-            "unread": lambda r: not r["read"],
-            "read": lambda r: r["read"],
-            "starred": lambda r: r["starred"],
-            "flagged": lambda r: r["starred"],
-            "important": lambda r: r["important"],
-            "pinned": lambda r: r["pinned"],
+            "unread": lambda row: not row["read"],
+            "read": lambda row: row["read"],
+            "starred": lambda row: row["starred"],
+            "flagged": lambda row: row["starred"],
+            "important": lambda row: row["important"],
+            "pinned": lambda row: row["pinned"],
         }
-        own = self.own
-        known = search.operators(own, flags) | {"folder": in_folder, "category": in_category}
-        scope: search.Test = in_folder(folder) if folder is not None else (lambda row: True)
-        rows = search.find(self, "outlook_emails", own, query, known, scope)
-        return page(rows, "emails", max_results, cursor, self.view)
+        own = rules.own_address(self)
+        operators = search.operators(own, flags) | {"folder": in_folder, "category": in_category}
+        scope = anywhere if folder is None else in_folder(folder)
+        rows = search.find(self, "outlook_emails", own, query, operators, scope)
+        return page(rows, "emails", max_results, cursor, item_json)
 
     @reads()
     def list_folders(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """List all folders with how many mail items each holds and how many of them are unread."""
         rows = rules.arrived(self)
-        found = []
-        for name in (*FOLDERS, *self.own_folders()):
-            held = [r for r in rows if r["folder"] == name]
-            kind = "system" if name in FOLDERS else "user"
-            found.append(
+        folders = []
+        for name in (*FOLDERS, *user_folders(self)):
+            items = [row for row in rows if row["folder"] == name]
+            folders.append(
                 {
                     "name": name,
-                    "type": kind,
-                    "total": len(held),
-                    "unread": sum(not r["read"] for r in held),
+                    "type": "system" if name in FOLDERS else "user",
+                    "total": len(items),
+                    "unread": len([row for row in items if not row["read"]]),
                 }
             )
-        return page(found, "folders", max_results, cursor)
+        return page(folders, "folders", max_results, cursor)
 
     @writes(example={"folder": "Reading"})
     def create_folder(self, folder: FolderName) -> dict[str, Any]:
         """Make a new folder of your own."""
         name = folder.strip()
-        if not name or name.lower() in {
-            n.lower() for n in (*FOLDERS, "drafts", *self.own_folders())
-        }:
+        taken = {n.lower() for n in (*FOLDERS, "drafts", *user_folders(self))}
+        if not name or name.lower() in taken:
             self.fail(
                 "FOLDER_EXISTS",
                 f"There is already a folder {name!r}.",
                 "list_folders shows all folders.",
             )
-        self.db.insert(
-            "outlook_folders", {"id": self.new_id("ofl"), "account": self.own, "name": name}
-        )
+        row = {"id": self.new_id("ofl"), "account": rules.own_address(self), "name": name}
+        self.db.insert("outlook_folders", row)
         return {"folder": name, "status": "created"}
 
-    @reads(setup=(Setup("pin_email", {"email_id": seeded("oem", "chicago_agenda_1")}),))
+    @reads(setup=_PINNED)
     def list_pinned_emails(
         self, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """List pinned mail items, newest first; deleted ones are not among them."""
-        rows = [r for r in rules.arrived(self, "pinned=1") if r["folder"] != "deleted"]
-        return page(rows, "emails", max_results, cursor, self.view)
+        rows = [row for row in rules.arrived(self, "pinned=1") if row["folder"] != "deleted"]
+        return page(rows, "emails", max_results, cursor, item_json)
 
     @reads()
     def list_profiles(self) -> dict[str, Any]:

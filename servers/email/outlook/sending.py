@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from servers.email import _delivery as delivery
 from servers.email import _rules as rules
 from servers.email._rules import Addresses, Attachments, Body, Note, ReplyAll, ReplyBody, Subject
-from servers.email.outlook._model import EmailId, Mailbox
+from servers.email.outlook._model import EmailId, find_item
 from servers.kit.control import seeded
-from servers.kit.service import Setup, reads, writes
+from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
 _MAIL = {
@@ -23,7 +24,7 @@ _DRAFT = (Setup("compose_draft", _MAIL, "made"),)
 DraftId = Annotated[str, Field(description="draft_id, as list_composed_drafts gives it.")]
 
 
-class Sending(Mailbox):
+class Sending(Service):
     """Tools that write mail."""
 
     @writes(example=_MAIL, destructive=True)
@@ -39,9 +40,8 @@ class Sending(Mailbox):
         """Send a new message at once. What cannot be delivered comes back to the inbox as an 'Undeliverable' message
         about a minute later.
         """
-        return rules.post(
-            self, rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
-        )
+        mail = rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
+        return delivery.post(self, mail)
 
     @writes(
         example={"email_id": seeded("oem", "chicago_agenda_1"), "body": "Noted, thank you."},
@@ -53,8 +53,9 @@ class Sending(Mailbox):
         """Answer a mail item in its conversation: its sender, and with reply_all everyone on To and Cc. One's own message
         is answered to its recipients.
         """
-        original = self.item(email_id)
-        return rules.post(self, rules.replied(original, self.own, body, reply_all), original)
+        original = find_item(self, email_id)
+        reply = rules.reply_to(original, rules.own_address(self), body, reply_all)
+        return delivery.post(self, reply, original)
 
     @writes(
         example={"email_id": seeded("oem", "chicago_agenda_1"), "to": ["mei.chen@fernhill.design"]},
@@ -64,9 +65,11 @@ class Sending(Mailbox):
         self, email_id: EmailId, to: Addresses, additional_message: Note | None = None
     ) -> dict[str, Any]:
         """Pass a mail item on to others, with its text quoted and its attachments."""
-        original = self.item(email_id)
-        return rules.post(self, rules.forwarded(original, to, additional_message), original)
+        original = find_item(self, email_id)
+        forward = rules.forward_of(original, to, additional_message)
+        return delivery.post(self, forward, original)
 
+    # -- drafts -------------------------------------------------------------------------------
     @writes(example=_MAIL)
     def compose_draft(
         self,
@@ -77,11 +80,11 @@ class Sending(Mailbox):
         bcc: Addresses | None = None,
     ) -> dict[str, Any]:
         """Save a message without sending it; every part may be left out for now."""
-        return rules.save_draft(self, rules.drafted(to, cc, bcc, subject, body))
+        return delivery.save_draft(self, rules.drafted(to, cc, bcc, subject, body))
 
-    def _draft(self, draft_id: str) -> dict[str, Any]:
+    def _find_draft(self, draft_id: str) -> dict[str, Any]:
         row = self.db.get("outlook_drafts", draft_id)
-        if row is None or row["account"] != self.own:
+        if row is None or row["account"] != rules.own_address(self):
             self.fail(
                 "DRAFT_NOT_FOUND",
                 f"The draft {draft_id!r} was not found.",
@@ -114,16 +117,16 @@ class Sending(Mailbox):
             "body": body,
             "attachments": attachments,
         }
-        return rules.redraft(self, self._draft(draft_id), given)
+        return delivery.change_draft(self, self._find_draft(draft_id), given)
 
     @writes(example={"draft_id": "${made.draft_id}"}, setup=_DRAFT, destructive=True)
     def send_composed_draft(self, draft_id: DraftId) -> dict[str, Any]:
         """Send a draft as it is; it is then no draft any more."""
-        return rules.send_draft(self, self._draft(draft_id))
+        return delivery.send_draft(self, self._find_draft(draft_id))
 
     @reads()
     def list_composed_drafts(
         self, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """List drafts, the newest first."""
-        return page(rules.drafts(self), "drafts", max_results, cursor, rules.shown_draft)
+        return page(delivery.drafts(self), "drafts", max_results, cursor, delivery.draft_json)

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from servers.email._rules import SHARED_TABLES
+from servers.email.outlook._model import TABLES
+from servers.email.outlook.organising import Organising
 from servers.email.outlook.quick_steps import QuickSteps
 from servers.email.outlook.reading import Reading
 from servers.email.outlook.sending import Sending
+from servers.kit.service import Codes
 
 
-class Outlook(Reading, Sending, QuickSteps):
+class Outlook(Reading, Sending, QuickSteps, Organising):
     """Work mail in folders, with colour categories, pins, importance and quick steps."""
 
     name = "outlook"
+    title = "Outlook"
+    category = "email"
+    domain = "communication"
+    tables = TABLES
+    shared_tables = SHARED_TABLES
+    codes = Codes(
+        invalid="INVALID_REQUEST",
+        rate_limited="APPLICATION_THROTTLED",
+        timeout="GATEWAY_TIMEOUT",
+        unauthorized="INVALID_AUTHENTICATION_TOKEN",
+        internal="INTERNAL_SERVER_ERROR",
+    )

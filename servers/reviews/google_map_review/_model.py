@@ -1,11 +1,15 @@
-"""Google Maps' tables, words, Local Guide points, and how it shows places and reviews. Every review counts."""
+"""Google Maps' tables, words, Local Guide points, and how it shows places and reviews.
+
+Every review counts.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.reviews import _reviews as reviews
 from servers.reviews import _rules as rules
 
 TABLES = {
@@ -37,44 +41,58 @@ WORDS = rules.Words(
     no_list="LIST_NOT_FOUND",
     lists="get_all_lists",
 )
+
 PER_REVIEW = 10
 PER_LONG_REVIEW = 10
+"""Extra points for a review of more than `LONG` characters."""
+LONG = 200
 PER_PHOTO = 5
 PER_ANSWER = 3
-LONG = 200
-"""Points of a contribution, the extra ones of a review of more than `LONG` characters."""
+
 LEVELS = (0, 15, 75, 250, 500, 1_500, 5_000, 15_000, 50_000, 100_000)
-"""Points that levels 1 to 10 take."""
+"""Points from which levels 1 to 10 begin."""
+
 _STATUS = {"open": "OPERATIONAL", "closed": "CLOSED_PERMANENTLY", "paused": "CLOSED_TEMPORARILY"}
+
+
+# -- Local Guide points -----------------------------------------------------------------------
+class Contributions(NamedTuple):
+    """The user's own contributions by kind, newest first."""
+
+    reviews: list[dict[str, Any]]
+    photos: list[dict[str, Any]]
+    answers: list[dict[str, Any]]
+
+    @property
+    def points(self) -> int:
+        """The Local Guide points that they earned."""
+        earned = sum(review_points(review) for review in self.reviews)
+        return earned + PER_PHOTO * len(self.photos) + PER_ANSWER * len(self.answers)
 
 
 def review_points(row: dict[str, Any]) -> int:
     """Return the points of a review."""
-    return (
-        PER_REVIEW
-        + (PER_LONG_REVIEW if len(row["body"]) > LONG else 0)
-        + PER_PHOTO * len(row["photos"] or [])
+    points = PER_REVIEW + PER_PHOTO * len(row["photos"] or [])
+    if len(row["body"]) > LONG:
+        points += PER_LONG_REVIEW
+    return points
+
+
+def contributions(svc: Service) -> Contributions:
+    """Return what the user has contributed."""
+    return Contributions(
+        reviews=reviews.own_reviews(svc, WORDS),
+        photos=svc.db.rows("google_map_review_photos", "mine=1", order="added_at DESC, id"),
+        answers=svc.db.rows("google_map_review_answers", "mine=1", order="answered_at DESC, id"),
     )
 
 
-def mine(svc: Service) -> dict[str, list[dict[str, Any]]]:
-    """Return one's own contributions by kind, newest first."""
-    return {
-        "reviews": rules.own_reviews(svc, WORDS),
-        "photos": svc.db.rows("google_map_review_photos", "mine=1", order="added_at DESC, id"),
-        "answers": svc.db.rows("google_map_review_answers", "mine=1", order="answered_at DESC, id"),
-    }
+def level(points: int) -> int:
+    """Return the Local Guide level, 1 to 10, that some points reach."""
+    return len([needed for needed in LEVELS if points >= needed])
 
 
-def points(found: dict[str, list[dict[str, Any]]]) -> int:
-    """Return the Local Guide points of contributions."""
-    return (
-        sum(map(review_points, found["reviews"]))
-        + PER_PHOTO * len(found["photos"])
-        + PER_ANSWER * len(found["answers"])
-    )
-
-
+# -- replies ----------------------------------------------------------------------------------
 def place_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a place as a search shows it; `row` has `rating` and `review_count`."""
     town = rules.town(svc, row)
@@ -104,7 +122,7 @@ def review_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "photos": row["photos"] or [],
         "published_at": row["written_at"],
         "edited_at": row["edited_at"],
-        "helpful_count": rules.votes(svc, WORDS, row),
+        "helpful_count": reviews.votes(svc, WORDS, row),
         "owner_response": row["reply"],
     }
 
@@ -120,4 +138,6 @@ def day_text(day: str, text: str) -> str:
     """Return a day's hours as Google writes them."""
     if text == "24h":
         return f"{day}: Open 24 hours"
-    return f"{day}: " + (" – ".join(map(clock, text.split("-"))) if text else "Closed")
+    if not text:
+        return f"{day}: Closed"
+    return f"{day}: {' – '.join(clock(moment) for moment in text.split('-'))}"

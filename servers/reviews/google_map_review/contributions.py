@@ -1,4 +1,4 @@
-"""What one contributes to the map: reviews, answers, photos, and the Local Guide level that they earn."""
+"""What the user contributes to the map: reviews, answers, photos, and the level that they earn."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.reviews import _kept as kept
+from servers.reviews import _reviews as reviews
 from servers.reviews import _rules as rules
 from servers.reviews.google_map_review import _model as model
 from servers.reviews.google_map_review._model import WORDS, review_json
@@ -36,6 +37,14 @@ QUESTION = Setup(
 )
 
 
+def _entry(kind: str, row: dict[str, Any], moment: str) -> dict[str, Any]:
+    """Return a contribution for the history; `moment` is the column that says when it was made.
+
+    A dictionary that begins with its id, because pages find their place by that.
+    """
+    return {"contribution_id": row["id"], "type": kind, "at": row[moment], "row": row}
+
+
 class Contributions(Service):
     """Reviews, questions, photos and points."""
 
@@ -49,20 +58,22 @@ class Contributions(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return all reviews of a place: author, rating, text, dates, helpful votes, and the owner's response."""
-        found = rules.reviews_of(self, WORDS, business_id, sort_by, keywords, WORDS.counts)
-        return page(found, "reviews", max_results, cursor, lambda r: review_json(self, r))
+        rows = reviews.reviews_of(self, WORDS, business_id, sort_by, keywords, WORDS.counts)
+        return page(rows, "reviews", max_results, cursor, lambda row: review_json(self, row))
 
     @reads(example={"review_id": seeded("grv", "mine-slabtown_burger")})
     def get_review(self, review_id: rules.ReviewId) -> dict[str, Any]:
         """Return a single review of a place."""
-        return review_json(self, rules.find_review(self, WORDS, review_id))
+        return review_json(self, reviews.find_review(self, WORDS, review_id))
 
     @reads()
     def get_my_reviews(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return your own reviews with the place's name and the points each earned, newest first."""
-        return page(rules.own_reviews(self, WORDS), "reviews", limit, cursor, self._own)
+        return page(
+            reviews.own_reviews(self, WORDS), "reviews", limit, cursor, self._own_review_json
+        )
 
-    def _own(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _own_review_json(self, row: dict[str, Any]) -> dict[str, Any]:
         place = rules.find_place(self, WORDS, row["business_id"])
         return review_json(self, row) | {
             "place_name": place["name"],
@@ -80,18 +91,19 @@ class Contributions(Service):
         """Review a place, once. It earns 10 Local Guide points, 10 more beyond 200 characters, and 5 for each photo."""
         place = rules.find_place(self, WORDS, business_id)
         if rules.state(place, self.time) == "closed":
-            hint = "See get_place_details for a new address."
             self.fail(
                 "PLACE_CLOSED",
                 f"{place['name']} is permanently closed and takes no reviews.",
-                hint,
+                "See get_place_details for a new address.",
                 business_id=business_id,
             )
-        made = rules.write_review(self, WORDS, business_id, rating, text, photos)
-        shown = {"review_id": made["id"], "business_id": business_id, "status": "published"}
-        return shown | {
-            "points_awarded": model.review_points(made),
-            "published_at": made["written_at"],
+        review = reviews.write_review(self, WORDS, business_id, rating, text, photos)
+        return {
+            "review_id": review["id"],
+            "business_id": business_id,
+            "status": "published",
+            "points_awarded": model.review_points(review),
+            "published_at": review["written_at"],
         }
 
     @writes(
@@ -107,38 +119,34 @@ class Contributions(Service):
         photos: rules.Photos | None = None,
     ) -> dict[str, Any]:
         """Edit your review: what is given replaces what was there. Returns the review."""
-        return review_json(self, rules.rewrite(self, WORDS, review_id, rating, text, photos))
+        return review_json(self, reviews.rewrite(self, WORDS, review_id, rating, text, photos))
 
     @writes(example={"review_id": "${mine.review_id}"}, setup=(MINE,), destructive=True)
     def delete_review(self, review_id: rules.ReviewId) -> dict[str, Any]:
         """Delete your review; its points are lost."""
-        gone = rules.erase(self, WORDS, review_id)
+        review = reviews.erase(self, WORDS, review_id)
         return {
             "review_id": review_id,
             "status": "deleted",
-            "points_lost": model.review_points(gone),
+            "points_lost": model.review_points(review),
         }
 
     @writes(example={"review_id": seeded("grv", "pho_hoa_mai-0")}, idempotent=True)
     def mark_review_helpful(self, review_id: rules.ReviewId) -> dict[str, Any]:
         """Mark another person's review as helpful. You have one vote for each review."""
-        return {
-            "review_id": review_id,
-            "helpful_count": rules.vote(self, WORDS, review_id),
-            "status": "marked",
-        }
+        votes = reviews.vote(self, WORDS, review_id)
+        return {"review_id": review_id, "helpful_count": votes, "status": "marked"}
 
-    # -- questions ------------------------------------------------------------------------------------------------
+    # -- questions ----------------------------------------------------------------------------
     @reads(example={"business_id": seeded("gpl", "afuri")})
     def get_place_questions(
         self, business_id: rules.BusinessId, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return questions that people asked about a place, newest first, with their answers."""
-        return page(
-            kept.questions(self, WORDS, business_id), "questions", limit, cursor, self._asked
-        )
+        rows = kept.questions(self, WORDS, business_id)
+        return page(rows, "questions", limit, cursor, self._question_json)
 
-    def _asked(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _question_json(self, row: dict[str, Any]) -> dict[str, Any]:
         answers = [
             {
                 "answer_id": a["id"],
@@ -149,24 +157,26 @@ class Contributions(Service):
             }
             for a in row["answers"]
         ]
-        shown = {
+        return {
             "question_id": row["id"],
             "business_id": row["business_id"],
             "author_name": row["author"],
             "own": row["mine"],
+            "text": row["body"],
+            "asked_at": row["asked_at"],
+            "answers": answers,
         }
-        return shown | {"text": row["body"], "asked_at": row["asked_at"], "answers": answers}
 
     @writes(example=QUESTION.args)
     def ask_place_question(
         self, business_id: rules.BusinessId, question_text: rules.QuestionText
     ) -> dict[str, Any]:
         """Ask a question about a place, for its owner and visitors to answer."""
-        made = kept.ask(self, WORDS, business_id, question_text, "gqu")
+        question = kept.ask(self, WORDS, business_id, question_text, "gqu")
         return {
-            "question_id": made["id"],
+            "question_id": question["id"],
             "business_id": business_id,
-            "question_text": made["body"],
+            "question_text": question["body"],
             "status": "asked",
         }
 
@@ -178,16 +188,17 @@ class Contributions(Service):
         self, question_id: rules.QuestionId, answer_text: rules.AnswerText
     ) -> dict[str, Any]:
         """Answer a question about a place, once, for 3 Local Guide points."""
-        made = kept.reply(self, WORDS, question_id, answer_text, "gan")
-        shown = {
+        answer = kept.reply(self, WORDS, question_id, answer_text, "gan")
+        return {
             "question_id": question_id,
-            "business_id": made["business_id"],
-            "answer_id": made["id"],
-            "answer_text": made["body"],
+            "business_id": answer["business_id"],
+            "answer_id": answer["id"],
+            "answer_text": answer["body"],
+            "points_awarded": model.PER_ANSWER,
+            "status": "answered",
         }
-        return shown | {"points_awarded": model.PER_ANSWER, "status": "answered"}
 
-    # -- photos and points ----------------------------------------------------------------------------------------
+    # -- photos and points --------------------------------------------------------------------
     @writes(
         example={
             "business_id": PHO,
@@ -200,36 +211,34 @@ class Contributions(Service):
     ) -> dict[str, Any]:
         """Add a photo to a place for 5 Local Guide points. The same photo cannot be added to it twice."""
         rules.find_place(self, WORDS, business_id)
-        known = self.db.rows(
+        same = self.db.rows(
             "google_map_review_photos", "business_id=? AND url=?", business_id, photo_url
         )
-        if known:
+        if same:
             self.fail(
                 "DUPLICATE_PHOTO",
                 "The place has this photo already.",
                 "See list_place_photos.",
-                photo_id=known[0]["id"],
+                photo_id=same[0]["id"],
             )
         row = {
             "id": self.new_id("gph"),
             "business_id": business_id,
             "author": rules.me(self, WORDS)["shown"],
             "mine": True,
+            "url": photo_url,
+            "caption": caption,
+            "added_at": self.time,
         }
-        made = self.db.insert(
-            "google_map_review_photos",
-            row | {"url": photo_url, "caption": caption, "added_at": self.time},
-        )
-        return self._photo(made) | {"points_awarded": model.PER_PHOTO, "status": "added"}
+        photo = self.db.insert("google_map_review_photos", row)
+        return self._photo_json(photo) | {"points_awarded": model.PER_PHOTO, "status": "added"}
 
-    def _photo(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {
+    def _photo_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
             "photo_id": row["id"],
             "business_id": row["business_id"],
             "photo_url": row["url"],
             "caption": row["caption"],
-        }
-        return shown | {
             "author_name": row["author"],
             "own": row["mine"],
             "added_at": row["added_at"],
@@ -241,42 +250,42 @@ class Contributions(Service):
     ) -> dict[str, Any]:
         """Return the photos of a place with captions, newest first; those of reviews are shown with the reviews."""
         rules.find_place(self, WORDS, business_id)
-        found = self.db.rows(
+        rows = self.db.rows(
             "google_map_review_photos", "business_id=?", business_id, order="added_at DESC, id"
         )
-        return page(found, "photos", limit, cursor, self._photo)
+        return page(rows, "photos", limit, cursor, self._photo_json)
 
     @reads()
     def get_reviewer_profile(self) -> dict[str, Any]:
         """Return your account: name, email, public name, home town, Local Guide level and number of reviews."""
         account = rules.me(self, WORDS)
-        found = model.mine(self)
+        contributions = model.contributions(self)
         home = rules.town(self, account)
-        shown = {
+        return {
             "name": account["name"],
             "email": account["email"],
             "public_name": account["shown"],
-        }
-        level = sum(model.points(found) >= need for need in model.LEVELS)
-        return shown | {
             "home": f"{home['name']}, {home['state']}",
-            "local_guide_level": level,
-            "review_count": len(found["reviews"]),
+            "local_guide_level": model.level(contributions.points),
+            "review_count": len(contributions.reviews),
         }
 
     @reads()
     def get_local_guide_status(self) -> dict[str, Any]:
         """Return your Local Guide level, points, the contributions that earned them, and what the next level lacks."""
-        found = model.mine(self)
-        earned = model.points(found)
-        level = sum(earned >= need for need in model.LEVELS)
-        counts = {kind: len(rows) for kind, rows in found.items()}
-        above = model.LEVELS[level] - earned if level < len(model.LEVELS) else None
+        contributions = model.contributions(self)
+        points = contributions.points
+        level = model.level(points)
+        missing = model.LEVELS[level] - points if level < len(model.LEVELS) else None
         return {
             "level": level,
-            "points": earned,
-            "contributions": counts,
-            "points_to_next_level": above,
+            "points": points,
+            "contributions": {
+                "reviews": len(contributions.reviews),
+                "photos": len(contributions.photos),
+                "answers": len(contributions.answers),
+            },
+            "points_to_next_level": missing,
         }
 
     @reads(example={"type": "reviews"})
@@ -284,34 +293,38 @@ class Contributions(Service):
         self, type: Kind | None = None, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return your reviews, photos and answers with their points, newest first."""
-        when = {"reviews": "written_at", "photos": "added_at", "answers": "answered_at"}
-        found = [
-            {"contribution_id": row["id"], "type": kind, "at": row[when[kind]], "row": row}
-            for kind, rows in model.mine(self).items()
-            for row in rows
-            if type in (None, kind)
-        ]
-        found.sort(key=lambda f: (f["at"], f["contribution_id"]), reverse=True)
-        return page(found, "contributions", limit, cursor, self._contribution)
+        contributions = model.contributions(self)
+        entries: list[dict[str, Any]] = []
+        if type in (None, "reviews"):
+            entries += [_entry("reviews", row, "written_at") for row in contributions.reviews]
+        if type in (None, "photos"):
+            entries += [_entry("photos", row, "added_at") for row in contributions.photos]
+        if type in (None, "answers"):
+            entries += [_entry("answers", row, "answered_at") for row in contributions.answers]
+        entries.sort(key=lambda entry: (entry["at"], entry["contribution_id"]), reverse=True)
+        return page(entries, "contributions", limit, cursor, self._contribution_json)
 
-    def _contribution(self, found: dict[str, Any]) -> dict[str, Any]:
-        row = found["row"]
-        kind = found["type"]
+    def _contribution_json(self, entry: dict[str, Any]) -> dict[str, Any]:
+        kind = entry["type"]
+        row = entry["row"]
         if kind == "reviews":
-            more = {
+            points = model.review_points(row)
+            details = {
                 "review_id": row["id"],
                 "business_id": row["business_id"],
                 "rating": row["rating"],
                 "text": row["body"],
             }
-            return {"type": kind, "points": model.review_points(row), "at": found["at"]} | more
-        if kind == "photos":
-            return {"type": kind, "points": model.PER_PHOTO, "at": found["at"]} | self._photo(row)
-        asked = self.db.get("google_map_review_questions", row["question_id"]) or {}
-        more = {
-            "answer_id": row["id"],
-            "question_id": row["question_id"],
-            "business_id": asked["business_id"],
-            "text": row["body"],
-        }
-        return {"type": kind, "points": model.PER_ANSWER, "at": found["at"]} | more
+        elif kind == "photos":
+            points = model.PER_PHOTO
+            details = self._photo_json(row)
+        else:
+            points = model.PER_ANSWER
+            question = self.db.get("google_map_review_questions", row["question_id"]) or {}
+            details = {
+                "answer_id": row["id"],
+                "question_id": row["question_id"],
+                "business_id": question["business_id"],
+                "text": row["body"],
+            }
+        return {"type": kind, "points": points, "at": entry["at"], **details}

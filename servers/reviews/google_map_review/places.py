@@ -11,7 +11,9 @@ from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, Timestamp, page, parse_time
 from servers.reviews import _kept as kept
+from servers.reviews import _reviews as reviews
 from servers.reviews import _rules as rules
+from servers.reviews import _search as search
 from servers.reviews.google_map_review._model import WORDS, day_text, place_json
 
 PriceLevel = Annotated[int, Field(ge=1, le=4, description="Price level, from 1 (cheap) to 4.")]
@@ -19,12 +21,16 @@ MinStars = Annotated[float, Field(ge=1, le=5, description="Lowest average rating
 Sort = Annotated[
     Literal["rating", "review_count", "name", "distance", "relevance"],
     Field(
-        description="What comes first: the best, most reviewed, nearest (needs a point) or best matching place, or by name."
+        description="What comes first: the best, most reviewed, nearest (needs a point) "
+        "or best matching place, or by name."
     ),
 ]
 Operational = Annotated[bool, Field(description="Leave out places that have closed for good.")]
+OpenNow = Annotated[bool, Field(description="Only places whose hours say that they are open now.")]
+OpenAt = Annotated[Timestamp, Field(description="Only places open at this time, ISO-8601.")]
 ListId = Annotated[str, Field(description="list_id, from get_all_lists.")]
 PHO = seeded("gpl", "pho_hoa_mai")
+_BRIEF = ("business_id", "name", "types", "formatted_address", "business_status")
 SAVED = Setup("save_place", {"business_id": PHO})
 NEW = Setup("create_list", {"name": "With Tom", "description": "When he visits"}, "made")
 ON = Setup("add_to_list", {"list_id": "${made.list_id}", "business_id": PHO})
@@ -41,11 +47,8 @@ class Places(Service):
         category: rules.Category | None = None,
         price_level: PriceLevel | None = None,
         min_rating: MinStars | None = None,
-        open_now: Annotated[
-            bool, Field(description="Only places whose hours say that they are open now.")
-        ] = False,
-        open_at: Annotated[Timestamp, Field(description="Only places open at this time, ISO-8601.")]
-        | None = None,
+        open_now: OpenNow = False,
+        open_at: OpenAt | None = None,
         latitude: geo.Latitude | None = None,
         longitude: geo.Longitude | None = None,
         near_place: rules.Near | None = None,
@@ -56,19 +59,25 @@ class Places(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Find places by name or type, in all cities unless a location or a point is given; closed ones carry their business_status."""
-        wish = rules.Wish(
-            query=query, location=location, category=category, price=price_level, min_rating=min_rating, radius=radius_miles,
-            open_at=self.now if open_now else (parse_time(open_at) if open_at is not None else None), closed=not operational_only,
-        )  # fmt: skip
-        wish = rules.point(self, WORDS, wish, latitude, longitude, near_place)
-        return page(
-            rules.search(self, WORDS, wish, sort_by), "places", max_results, cursor, self._found
+        moment = None if open_at is None else parse_time(open_at)
+        wish = search.Wish(
+            query=query,
+            location=location,
+            category=category,
+            price=price_level,
+            min_rating=min_rating,
+            radius=radius_miles,
+            open_at=self.now if open_now else moment,
+            closed=not operational_only,
         )
+        wish = search.with_point(self, WORDS, wish, latitude, longitude, near_place)
+        rows = search.search(self, WORDS, wish, sort_by)
+        return page(rows, "places", max_results, cursor, self._match_json)
 
-    def _found(self, row: dict[str, Any]) -> dict[str, Any]:
-        return place_json(self, row) | (
-            {} if row["miles"] is None else {"distance_miles": row["miles"]}
-        )
+    def _match_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        if row["miles"] is None:
+            return place_json(self, row)
+        return place_json(self, row) | {"distance_miles": row["miles"]}
 
     @reads(example={"business_id": PHO})
     def get_place_details(self, business_id: rules.BusinessId) -> dict[str, Any]:
@@ -77,100 +86,90 @@ class Places(Service):
         Where it moved, new_place_id is the business_id of the new address.
         """
         row = rules.find_place(self, WORDS, business_id)
-        counted, stars = rules.spread(self, WORDS, business_id)
-        count = self.db.sql(
+        stars, by_rating = reviews.spread(self, WORDS, business_id)
+        figures = {"rating": stars.average, "review_count": stars.count}
+        photo_count = self.db.sql(
             "SELECT count(*) FROM google_map_review_photos WHERE business_id=?", business_id
         )[0][0]
-        shown = place_json(
-            self,
-            row | {"rating": rules.rating(counted), "review_count": counted[1] if counted else 0},
-        )
-        return shown | {
+        # A place that lists no hours has an empty list of them.
+        hours = zip(rules.DAYS, row["hours"], strict=False)
+        is_paused = rules.state(row, self.time) == "paused"
+        return place_json(self, row | figures) | {
             "phone": row["phone"],
             "website": row["website"],
             "time_zone": rules.town(self, row)["timezone"],
-            "weekday_text": [
-                day_text(day, text) for day, text in zip(rules.DAYS, row["hours"], strict=False)
-            ],
-            "reopens_at": row["reopens_at"]
-            if shown["business_status"] == "CLOSED_TEMPORARILY"
-            else None,
+            "weekday_text": [day_text(day, text) for day, text in hours],
+            "reopens_at": row["reopens_at"] if is_paused else None,
             "new_place_id": row["moved_to"],
-            "ratings": stars,
-            "photo_count": count,
+            "ratings": by_rating,
+            "photo_count": photo_count,
             "saved": kept.is_saved(self, WORDS, business_id),
         }
 
-    # -- saved ----------------------------------------------------------------------------------------------------
+    # -- saved --------------------------------------------------------------------------------
     @writes(example=SAVED.args, idempotent=True)
     def save_place(self, business_id: rules.BusinessId) -> dict[str, Any]:
         """Pin a place to your saved ones. It stays pinned once, however often you save it."""
-        return {
-            "business_id": business_id,
-            "name": kept.save(self, WORDS, business_id, "gsv")["name"],
-            "status": "saved",
-        }
+        place = kept.save(self, WORDS, business_id, "gsv")
+        return {"business_id": business_id, "name": place["name"], "status": "saved"}
 
     @writes(example=SAVED.args, setup=(SAVED,), idempotent=True)
     def unpin_place(self, business_id: rules.BusinessId) -> dict[str, Any]:
         """Remove the pin of a saved place."""
-        return {
-            "business_id": business_id,
-            "name": kept.unsave(self, WORDS, business_id, "list_saved_places")["name"],
-            "status": "unpinned",
-        }
+        place = kept.unsave(self, WORDS, business_id, "list_saved_places")
+        return {"business_id": business_id, "name": place["name"], "status": "unpinned"}
 
     @reads()
     def list_saved_places(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return your pinned places with business_status, newest pin first."""
-        return page(
-            kept.saved(self, WORDS),
-            "places",
-            limit,
-            cursor,
-            lambda i: self._brief(i["place"]) | {"saved_at": i["saved_at"]},
-        )
+        return page(kept.saved(self, WORDS), "places", limit, cursor, self._saved_json)
 
-    def _brief(self, row: dict[str, Any]) -> dict[str, Any]:
-        known = place_json(self, row | {"rating": None, "review_count": 0})
-        return {
-            k: known[k]
-            for k in ("business_id", "name", "types", "formatted_address", "business_status")
-        }
+    def _saved_json(self, item: dict[str, Any]) -> dict[str, Any]:
+        return self._brief_json(item["place"]) | {"saved_at": item["saved_at"]}
 
-    # -- lists ----------------------------------------------------------------------------------------------------
+    def _brief_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a place as lists show it."""
+        place = place_json(self, row | {"rating": None, "review_count": 0})
+        return {name: place[name] for name in _BRIEF}
+
+    # -- lists --------------------------------------------------------------------------------
     @writes(example=NEW.args)
     def create_list(
         self, name: rules.ListName, description: rules.ListText | None = None
     ) -> dict[str, Any]:
         """Create a list of places; two lists cannot have one name."""
-        made = kept.new_list(self, WORDS, name, description, "gli", "LIST_NAME_TAKEN")
+        row = kept.new_list(self, WORDS, name, description, "gli", "LIST_NAME_TAKEN")
         return {
-            "list_id": made["id"],
-            "name": made["name"],
-            "description": made["description"],
+            "list_id": row["id"],
+            "name": row["name"],
+            "description": row["description"],
             "status": "created",
         }
 
     @reads()
     def get_all_lists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return your lists with name, description and place_count, the newest first."""
-        return page(kept.lists(self, WORDS), "lists", limit, cursor, self._list)
+        return page(kept.lists(self, WORDS), "lists", limit, cursor, self._list_json)
 
-    def _list(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"list_id": row["id"], "place_count": row["count"]}
-        return shown | {k: row[k] for k in ("name", "description", "created_at")}
+    def _list_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "list_id": row["id"],
+            "place_count": row["count"],
+            "name": row["name"],
+            "description": row["description"],
+            "created_at": row["created_at"],
+        }
 
     @reads(example={"list_id": seeded("gli", "first")})
     def get_list(self, list_id: ListId) -> dict[str, Any]:
         """Return a list and its places with notes, in the order in which they were added."""
         row = kept.find_list(self, WORDS, list_id)
-        members = kept.items(self, WORDS, list_id)
+        items = kept.items(self, WORDS, list_id)
         places = [
-            self._brief(m["place"]) | {"note": m["note"], "added_at": m["added_at"]}
-            for m in members
+            self._brief_json(item["place"]) | {"note": item["note"], "added_at": item["added_at"]}
+            for item in items
         ]
-        return self._list(row | {"count": len(members)}) | {"places": places}
+        return self._list_json(row | {"count": len(items)}) | {"places": places}
 
     @writes(example=ON.args | {"note": "He likes broth"}, setup=(NEW,))
     def add_to_list(

@@ -1,4 +1,7 @@
-"""Yelp's tables, words, and how it shows businesses and reviews. Reviews that its filter doubts count for nothing."""
+"""Yelp's tables, words, and how it shows businesses and reviews.
+
+Reviews that its filter does not recommend do not count.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import Any
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.reviews import _reviews as reviews
 from servers.reviews import _rules as rules
 
 TABLES = {
@@ -77,7 +81,7 @@ def review_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "photos": row["photos"] or [],
         "created_at": row["written_at"],
         "updated_at": row["edited_at"],
-        "useful_count": rules.votes(svc, WORDS, row),
+        "useful_count": reviews.votes(svc, WORDS, row),
         "recommended": row["recommended"],
         "business_reply": row["reply"],
     }

@@ -11,8 +11,10 @@ from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, Timestamp, iso, page, parse_time
 from servers.reviews import _kept as kept
+from servers.reviews import _reviews as reviews
 from servers.reviews import _rules as rules
-from servers.reviews._rules import BusinessId, Category, Location, Near, Query, Radius, Wish
+from servers.reviews import _search as search
+from servers.reviews._rules import BusinessId, Category, Location, Near, Query, Radius
 from servers.reviews.yelp._model import WORDS, business_json
 
 Price = Annotated[
@@ -22,7 +24,8 @@ MinRating = Annotated[float, Field(ge=1, le=5, description="Lowest average ratin
 SortBy = Annotated[
     Literal["rating", "review_count", "name", "distance", "best_match"],
     Field(
-        description="rating, review_count: highest first; distance needs a point; best_match follows the words of query."
+        description="rating, review_count: highest first; distance needs a point; "
+        "best_match follows the words of query."
     ),
 ]
 OpenNow = Annotated[
@@ -35,6 +38,7 @@ CHECK_IN_WAIT = 3600
 
 CAFE = seeded("ybz", "stumptown")
 RAMEN = seeded("ybz", "afuri")
+SAVED = Setup("save_business", {"business_id": seeded("ybz", "pho_hoa_mai")})
 
 
 class Businesses(Service):
@@ -63,34 +67,27 @@ class Businesses(Service):
 
         distance_miles is from the point, and null without one.
         """
-        moment = self.now if open_now else (None if open_at is None else parse_time(open_at))
-        home = rules.town(self, rules.me(self, WORDS))
-        pointed = latitude is not None or longitude is not None or near_business_id is not None
-        where = location if location is not None or pointed else f"{home['name']}, {home['state']}"
-        wish = Wish(
-            query,
-            where,
-            category,
-            len(price_level) if price_level else None,
-            min_rating,
-            None,
-            radius_miles,
-            moment,
-            include_closed,
+        has_point = latitude is not None or longitude is not None or near_business_id is not None
+        if location is None and not has_point:
+            home = rules.town(self, rules.me(self, WORDS))
+            location = f"{home['name']}, {home['state']}"
+        moment = None if open_at is None else parse_time(open_at)
+        wish = search.Wish(
+            query=query,
+            location=location,
+            category=category,
+            price=len(price_level) if price_level else None,
+            min_rating=min_rating,
+            radius=radius_miles,
+            open_at=self.now if open_now else moment,
+            closed=include_closed,
         )
-        found = rules.search(
-            self,
-            WORDS,
-            rules.point(self, WORDS, wish, latitude, longitude, near_business_id),
-            sort_by,
-        )
-        return page(
-            found,
-            "businesses",
-            max_results,
-            cursor,
-            lambda r: business_json(self, r) | {"distance_miles": r["miles"]},
-        )
+        wish = search.with_point(self, WORDS, wish, latitude, longitude, near_business_id)
+        rows = search.search(self, WORDS, wish, sort_by)
+        return page(rows, "businesses", max_results, cursor, self._match_json)
+
+    def _match_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return business_json(self, row) | {"distance_miles": row["miles"]}
 
     @reads(example={"business_id": RAMEN})
     def get_business(self, business_id: BusinessId) -> dict[str, Any]:
@@ -99,44 +96,40 @@ class Businesses(Service):
         The rating leaves out reviews that are not recommended. moved_to is the business_id of a new address.
         """
         row = rules.find_place(self, WORDS, business_id)
-        counted, stars = rules.spread(self, WORDS, business_id)
+        stars, by_rating = reviews.spread(self, WORDS, business_id)
+        figures = {"rating": stars.average, "review_count": stars.count}
         hidden = self.db.sql(
             "SELECT count(*) FROM yelp_reviews WHERE business_id=? AND recommended=0", business_id
         )[0][0]
+        # A business that lists no hours has an empty list of them.
         hours = [
             {"day": day, "hours": text or "closed"}
             for day, text in zip(rules.DAYS, row["hours"], strict=False)
         ]
-        return business_json(
-            self,
-            row | {"rating": rules.rating(counted), "review_count": counted[1] if counted else 0},
-        ) | {
+        state = rules.state(row, self.time)
+        return business_json(self, row | figures) | {
             "latitude": row["lat"],
             "longitude": row["lng"],
             "website": row["website"],
             "tags": row["tags"].split(", ") if row["tags"] else [],
             "opening_hours": hours,
             "timezone": rules.town(self, row)["timezone"],
-            "closed_since": row["closed_at"] if rules.state(row, self.time) != "open" else None,
-            "reopens_at": row["reopens_at"] if rules.state(row, self.time) == "paused" else None,
+            "closed_since": row["closed_at"] if state != "open" else None,
+            "reopens_at": row["reopens_at"] if state == "paused" else None,
             "moved_to": row["moved_to"],
-            "reviews_by_rating": stars,
+            "reviews_by_rating": by_rating,
             "not_recommended_count": hidden,
             "is_saved": kept.is_saved(self, WORDS, business_id),
         }
 
-    # -- saved ----------------------------------------------------------------------------------------------------
-    @writes(example={"business_id": seeded("ybz", "pho_hoa_mai")}, idempotent=True)
+    # -- saved --------------------------------------------------------------------------------
+    @writes(example=SAVED.args, idempotent=True)
     def save_business(self, business_id: BusinessId) -> dict[str, Any]:
         """Save a business for later; saving it again changes nothing."""
         row = kept.save(self, WORDS, business_id, "ysv")
         return {"business_id": business_id, "name": row["name"], "status": "saved"}
 
-    @writes(
-        example={"business_id": seeded("ybz", "pho_hoa_mai")},
-        setup=(Setup("save_business", {"business_id": seeded("ybz", "pho_hoa_mai")}),),
-        idempotent=True,
-    )
+    @writes(example=SAVED.args, setup=(SAVED,), idempotent=True)
     def unsave_business(self, business_id: BusinessId) -> dict[str, Any]:
         """Take a business off the saved ones. Collections keep it."""
         kept.unsave(self, WORDS, business_id, "list_saved_businesses")
@@ -147,21 +140,19 @@ class Businesses(Service):
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return saved businesses, the latest saved first."""
-        return page(kept.saved(self, WORDS), "businesses", limit, cursor, self._saved)
+        return page(kept.saved(self, WORDS), "businesses", limit, cursor, self._saved_json)
 
-    def _saved(self, item: dict[str, Any]) -> dict[str, Any]:
+    def _saved_json(self, item: dict[str, Any]) -> dict[str, Any]:
         place = item["place"]
-        shown = {
+        return {
             "business_id": item["business_id"],
             "name": place["name"],
             "category": place["category"],
-        }
-        return shown | {
             "is_closed": rules.state(place, self.time) == "closed",
             "saved_at": item["saved_at"],
         }
 
-    # -- check-ins ------------------------------------------------------------------------------------------------
+    # -- check-ins ----------------------------------------------------------------------------
     @writes(example={"business_id": CAFE})
     def check_in(self, business_id: BusinessId) -> dict[str, Any]:
         """Check in at a business; at most once an hour at the same one. Where you are is not verified."""
@@ -173,30 +164,29 @@ class Businesses(Service):
                 "See get_business for a new address.",
                 business_id=business_id,
             )
-        past = self.db.rows(
+        check_ins = self.db.rows(
             "yelp_check_ins", "business_id=?", business_id, order="at DESC", limit=1
         )
-        if past and rules.age(self, past[0]["at"]) < CHECK_IN_WAIT:
-            again = iso(parse_time(past[0]["at"]) + CHECK_IN_WAIT)
+        last = check_ins[0]["at"] if check_ins else None
+        if last is not None and rules.age(self, last) < CHECK_IN_WAIT:
+            again = iso(parse_time(last) + CHECK_IN_WAIT)
             self.fail(
                 "ALREADY_CHECKED_IN",
-                f"You checked in at {past[0]['at']}.",
+                f"You checked in at {last}.",
                 f"Check in again from {again}.",
                 next_check_in_at=again,
             )
-        made = self.db.insert(
-            "yelp_check_ins",
-            {"id": self.new_id("yci"), "business_id": business_id, "at": self.time},
-        )
-        return self._check_in(made) | {"status": "checked_in"}
+        check_in = {"id": self.new_id("yci"), "business_id": business_id, "at": self.time}
+        self.db.insert("yelp_check_ins", check_in)
+        return self._check_in_json(check_in) | {"status": "checked_in"}
 
-    def _check_in(self, made: dict[str, Any]) -> dict[str, Any]:
-        name = rules.find_place(self, WORDS, made["business_id"])["name"]
+    def _check_in_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        place = rules.find_place(self, WORDS, row["business_id"])
         return {
-            "check_in_id": made["id"],
-            "business_id": made["business_id"],
-            "business_name": name,
-            "timestamp": made["at"],
+            "check_in_id": row["id"],
+            "business_id": row["business_id"],
+            "business_name": place["name"],
+            "timestamp": row["at"],
         }
 
     @reads()
@@ -204,13 +194,8 @@ class Businesses(Service):
         self, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return your check-ins, newest first."""
-        return page(
-            self.db.rows("yelp_check_ins", order="at DESC, id"),
-            "check_ins",
-            limit,
-            cursor,
-            self._check_in,
-        )
+        rows = self.db.rows("yelp_check_ins", order="at DESC, id")
+        return page(rows, "check_ins", limit, cursor, self._check_in_json)
 
     @reads(example={"business_id": CAFE})
     def get_check_in_count(self, business_id: BusinessId) -> dict[str, Any]:

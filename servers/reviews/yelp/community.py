@@ -44,26 +44,28 @@ class Community(Service):
         self, business_id: BusinessId, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return the questions about a business, newest first, each with all its answers."""
-        return page(
-            kept.questions(self, WORDS, business_id), "questions", limit, cursor, self._question
-        )
+        rows = kept.questions(self, WORDS, business_id)
+        return page(rows, "questions", limit, cursor, self._question_json)
 
-    def _question(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {
+    def _question_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
             "question_id": row["id"],
             "business_id": row["business_id"],
             "question_text": row["body"],
             "asked_by": row["author"],
-        }
-        return shown | {
             "is_mine": row["mine"],
             "asked_at": row["asked_at"],
-            "answers": [self._answer(a) for a in row["answers"]],
+            "answers": [self._answer_json(answer) for answer in row["answers"]],
         }
 
-    def _answer(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"answer_id": row["id"], "answer_text": row["body"], "answered_by": row["author"]}
-        return shown | {"is_mine": row["mine"], "answered_at": row["answered_at"]}
+    def _answer_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "answer_id": row["id"],
+            "answer_text": row["body"],
+            "answered_by": row["author"],
+            "is_mine": row["mine"],
+            "answered_at": row["answered_at"],
+        }
 
     @writes(example=ASKED.args)
     def ask_question(self, business_id: BusinessId, question_text: QuestionText) -> dict[str, Any]:
@@ -86,10 +88,15 @@ class Community(Service):
     def answer_question(self, question_id: QuestionId, answer_text: AnswerText) -> dict[str, Any]:
         """Answer a question about a business; one answer each."""
         row = kept.reply(self, WORDS, question_id, answer_text, "yan")
-        shown = {"question_id": question_id, "answer_id": row["id"], "answer_text": row["body"]}
-        return shown | {"business_id": row["business_id"], "status": "posted"}
+        return {
+            "question_id": question_id,
+            "answer_id": row["id"],
+            "answer_text": row["body"],
+            "business_id": row["business_id"],
+            "status": "posted",
+        }
 
-    # -- collections ----------------------------------------------------------------------------------------------
+    # -- collections --------------------------------------------------------------------------
     @writes(example=COLLECTION.args)
     def create_collection(
         self, name: ListName, description: ListText | None = None
@@ -106,30 +113,32 @@ class Community(Service):
     @reads()
     def list_collections(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return your collections, newest first, with how many businesses each holds."""
-        return page(kept.lists(self, WORDS), "collections", limit, cursor, self._head)
+        return page(kept.lists(self, WORDS), "collections", limit, cursor, self._collection_json)
 
-    def _head(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"collection_id": row["id"], "name": row["name"], "description": row["description"]}
-        return shown | {"business_count": row["count"], "created_at": row["created_at"]}
+    def _collection_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "collection_id": row["id"],
+            "name": row["name"],
+            "description": row["description"],
+            "business_count": row["count"],
+            "created_at": row["created_at"],
+        }
 
     @reads(example={"collection_id": seeded("ycl", "first")})
     def get_collection(self, collection_id: CollectionId) -> dict[str, Any]:
         """Return a collection with its businesses, oldest entry first, and your notes."""
         row = kept.find_list(self, WORDS, collection_id)
-        held = kept.items(self, WORDS, collection_id)
-        return self._head(row | {"count": len(held)}) | {
-            "businesses": [self._member(i) for i in held]
-        }
+        items = kept.items(self, WORDS, collection_id)
+        businesses = [self._item_json(item) for item in items]
+        return self._collection_json(row | {"count": len(items)}) | {"businesses": businesses}
 
-    def _member(self, item: dict[str, Any]) -> dict[str, Any]:
+    def _item_json(self, item: dict[str, Any]) -> dict[str, Any]:
         place = item["place"]
-        shown = {
+        return {
             "business_id": place["id"],
             "name": place["name"],
             "address": address(self, place),
             "note": item["note"],
-        }
-        return shown | {
             "is_closed": rules.state(place, self.time) == "closed",
             "added_at": item["added_at"],
         }
@@ -141,15 +150,15 @@ class Community(Service):
         self, collection_id: CollectionId, business_id: BusinessId, note: Remark | None = None
     ) -> dict[str, Any]:
         """Put a business into a collection; when it is there already, only a new note is kept."""
-        held = kept.item(self, WORDS, collection_id, business_id)
-        if held is None:
+        item = kept.item(self, WORDS, collection_id, business_id)
+        if item is None:
             kept.put(self, WORDS, collection_id, business_id, note, "yit")
-        elif note is not None and note != held["note"]:
-            self.db.update("yelp_list_items", held["id"], note=note)
+        elif note is not None and note != item["note"]:
+            self.db.update("yelp_list_items", item["id"], note=note)
         return {
             "collection_id": collection_id,
             "business_id": business_id,
-            "status": "added" if held is None else "already_in_collection",
+            "status": "added" if item is None else "already_in_collection",
         }
 
     @writes(

@@ -10,6 +10,7 @@ from servers.kit.control import seeded
 from servers.kit.fields import Rating
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
+from servers.reviews import _reviews as reviews
 from servers.reviews import _rules as rules
 from servers.reviews._rules import Body, BusinessId, Keywords, Photos, ReviewId
 from servers.reviews.yelp._model import WORDS, review_json
@@ -42,33 +43,34 @@ class Opinions(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return the recommended reviews of a business with stars, text, dates and useful votes."""
-        where = f"recommended={int(not not_recommended)}"
-        found = rules.reviews_of(self, WORDS, business_id, sort_by, text_contains, where)
-        return page(found, "reviews", max_results, cursor, lambda r: review_json(self, r))
+        where = "recommended=0" if not_recommended else "recommended=1"
+        rows = reviews.reviews_of(self, WORDS, business_id, sort_by, text_contains, where)
+        return page(rows, "reviews", max_results, cursor, lambda row: review_json(self, row))
 
     @reads(example={"review_id": seeded("yrv", "mine-afuri")})
     def get_review_details(self, review_id: ReviewId) -> dict[str, Any]:
         """Return one review in full, with the reply of the business and whether it is recommended."""
-        return review_json(self, rules.find_review(self, WORDS, review_id))
+        return review_json(self, reviews.find_review(self, WORDS, review_id))
 
     @reads()
     def get_my_yelp_reviews(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return the reviews that you wrote, newest first, each with the name of its business."""
-        return page(rules.own_reviews(self, WORDS), "reviews", limit, cursor, self._named)
+        return page(
+            reviews.own_reviews(self, WORDS), "reviews", limit, cursor, self._own_review_json
+        )
 
-    def _named(self, row: dict[str, Any]) -> dict[str, Any]:
-        return review_json(self, row) | {
-            "business_name": rules.find_place(self, WORDS, row["business_id"])["name"]
-        }
+    def _own_review_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        place = rules.find_place(self, WORDS, row["business_id"])
+        return review_json(self, row) | {"business_name": place["name"]}
 
     @writes(example=WRITTEN.args)
     def compose_review(
         self, business_id: BusinessId, rating: Rating, text: Body, photos: Photos | None = None
     ) -> dict[str, Any]:
         """Publish your review of a business, one per business; it counts at once."""
-        row = rules.write_review(self, WORDS, business_id, rating, text, photos, recommended=True)
+        row = reviews.write_review(self, WORDS, business_id, rating, text, photos, recommended=True)
         return {
             "review_id": row["id"],
             "business_id": business_id,
@@ -88,41 +90,35 @@ class Opinions(Service):
         photos: Photos | None = None,
     ) -> dict[str, Any]:
         """Change stars, text or photos of a review of your own and return it."""
-        return review_json(self, rules.rewrite(self, WORDS, review_id, rating, text, photos))
+        return review_json(self, reviews.rewrite(self, WORDS, review_id, rating, text, photos))
 
     @writes(example={"review_id": "${review.review_id}"}, setup=(WRITTEN,), destructive=True)
     def remove_review(self, review_id: ReviewId) -> dict[str, Any]:
         """Delete a review of your own. The business may then be reviewed anew."""
-        row = rules.erase(self, WORDS, review_id)
+        row = reviews.erase(self, WORDS, review_id)
         return {"review_id": review_id, "business_id": row["business_id"], "status": "removed"}
 
     @writes(example={"review_id": seeded("yrv", "afuri-0")}, idempotent=True)
     def mark_review_useful(self, review_id: ReviewId) -> dict[str, Any]:
         """Say that a review by somebody else is useful; a second time adds nothing."""
-        return {"review_id": review_id, "helpful_count": rules.vote(self, WORDS, review_id)}
+        return {"review_id": review_id, "helpful_count": reviews.vote(self, WORDS, review_id)}
 
     @reads()
     def get_yelp_profile(self) -> dict[str, Any]:
         """Return your account: name, email, the name shown under reviews, home city, and what you have contributed."""
         me = rules.me(self, WORDS)
         home = rules.town(self, me)
-        mine = {
-            t: self.db.sql(f"SELECT count(*) FROM yelp_{t} WHERE mine=1")[0][0]
-            for t in ("reviews", "questions", "answers")
-        }
-        checks = self.db.sql("SELECT count(*) FROM yelp_check_ins")[0][0]
-        shown = {
+        return {
             "name": me["name"],
             "email": me["email"],
             "display_name": me["shown"],
             "home_city": f"{home['name']}, {home['state']}",
+            "review_count": self._count("yelp_reviews WHERE mine=1"),
+            "question_count": self._count("yelp_questions WHERE mine=1"),
+            "answer_count": self._count("yelp_answers WHERE mine=1"),
+            "check_in_count": self._count("yelp_check_ins"),
         }
-        return (
-            shown
-            | {
-                "review_count": mine["reviews"],
-                "question_count": mine["questions"],
-                "answer_count": mine["answers"],
-            }
-            | {"check_in_count": checks}
-        )
+
+    def _count(self, rows: str) -> int:
+        """Return how many rows there are; `rows` is a table and maybe a condition."""
+        return self.db.sql(f"SELECT count(*) FROM {rows}")[0][0]

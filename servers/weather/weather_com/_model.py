@@ -1,15 +1,15 @@
-"""What every topic of The Weather Channel needs: its tables, its words, places by name, the account's units."""
+"""What The Weather Channel's topics share: tables, words, places by name, the account's units."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from servers.kit.service import Codes, Service
+from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.weather import _account as account
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
-from servers.weather._physics import Hour
+from servers.weather import _stations as stations
 from servers.weather._rules import Place
 from servers.weather._units import Units, units
 
@@ -17,6 +17,17 @@ PLACES = "weather_com_locations"
 ALERTS = "weather_com_alerts"
 SAVED = "weather_com_saved"
 PROFILE = "weather_com_profile"
+
+TABLES = {
+    PLACES: Table("id:str number:int " + rules.PLACE, index=("city",)),
+    ALERTS: rules.ALERTS,
+    PROFILE: Table(
+        "id:str email:str default_location:str temperature:str wind:str precipitation:str "
+        "distance:str timezone:str"
+    ),
+    SAVED: Table("id:str label:str location:str created:str", index=("location",)),
+}
+
 CANONICAL = {
     "fahrenheit": "F",
     "celsius": "C",
@@ -24,8 +35,13 @@ CANONICAL = {
     "kmh": "kmh",
     "ms": "ms",
     "knots": "knots",
+    "inches": "in",
+    "mm": "mm",
+    "miles": "mi",
+    "km": "km",
 }
-CANONICAL |= {"inches": "in", "mm": "mm", "miles": "mi", "km": "km"}
+"""The provider's words for units, as `Units` knows them."""
+
 WORDS: dict[str, str] = {
     "clear": "Clear",
     "partly_cloudy": "Partly Cloudy",
@@ -40,52 +56,37 @@ WORDS: dict[str, str] = {
     "snow": "Snow",
     "heavy_snow": "Heavy Snow",
 }
+"""The provider's words for the kinds of weather."""
 
 
-class Base(Service):
-    """Tables and helpers of the provider."""
-
-    shared_tables = rules.SHARED_TABLES
-    tables = {
-        PLACES: Table("id:str number:int " + rules.PLACE, index=("city",)),
-        ALERTS: rules.ALERTS,
-        PROFILE: Table(
-            "id:str email:str default_location:str temperature:str wind:str precipitation:str distance:str timezone:str"
-        ),
-        SAVED: Table("id:str label:str location:str created:str", index=("location",)),
-    }
-    codes = Codes()
-
-    def place(self, location: str) -> Place:
-        """Return the one place that a text means; see `rules.place_of` for errors."""
-        return rules.place_of(self, PLACES, location, "search_location", "location_id")
-
-    def unit_words(self) -> dict[str, str]:
-        """Return the account's units in the provider's words."""
-        return account.unit_words(self.db, PROFILE)
-
-    def converter(self, words: dict[str, str]) -> Units:
-        """Return the converter for units: whole degrees Fahrenheit, tenths of degrees Celsius."""
-        temperature, wind, rain, far = (CANONICAL[w] for w in words.values())
-        return units(temperature, wind, rain, far, 0 if temperature == "F" else 1)
-
-    def row(self, place: Place, hour: Hour, to: Units, words: dict[str, str]) -> dict[str, Any]:
-        """Return a measured hour as the provider shows it."""
-        measured = rules.reading(place, hour, to, WORDS, d.compass(hour.wind_deg))
-        return (
-            {"location": named(place)}
-            | measured
-            | {"uv_index": round(d.uv_index(place.elevation(hour.at), hour.cloud)), "units": words}
-        )
-
-    def current(self, place: Place) -> dict[str, Any]:
-        """Return the last full hour at a place."""
-        words = self.unit_words()
-        return self.row(
-            place, rules.observe(self.db, place, self.now), self.converter(words), words
-        )
+def find_place(service: Service, location: str) -> Place:
+    """Return the one place that a text means; see `rules.place_of` for errors."""
+    return rules.place_of(service, PLACES, location, "search_location", "location_id")
 
 
-def named(place: Place) -> dict[str, Any]:
+def place_json(place: Place) -> dict[str, Any]:
     """Return a place as replies name it."""
     return {"location_id": place.id, "name": place.name, "state": place.state}
+
+
+def unit_words(service: Service) -> dict[str, str]:
+    """Return the account's units in the provider's words."""
+    return account.unit_words(service.db, PROFILE)
+
+
+def converter(words: dict[str, str]) -> Units:
+    """Return the converter to units: whole degrees Fahrenheit, tenths of degrees Celsius."""
+    temperature, wind, rain, distance = (CANONICAL[word] for word in words.values())
+    return units(temperature, wind, rain, distance, 0 if temperature == "F" else 1)
+
+
+def current_json(service: Service, place: Place) -> dict[str, Any]:
+    """Return the last full hour at a place, as the provider shows it."""
+    words = unit_words(service)
+    hour = stations.observe(service.db, place, service.now)
+    return {
+        "location": place_json(place),
+        **stations.reading(place, hour, converter(words), WORDS, d.compass(hour.wind_deg)),
+        "uv_index": round(d.uv_index(place.elevation(hour.at), hour.cloud)),
+        "units": words,
+    }

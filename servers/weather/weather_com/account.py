@@ -6,11 +6,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.kit.service import Setup, reads, writes
+from servers.kit.service import Service, Setup, reads, writes
 from servers.weather import _account as account
 from servers.weather import _rules as rules
+from servers.weather import _stations as stations
 from servers.weather._rules import Label, Location
-from servers.weather.weather_com._model import PLACES, PROFILE, SAVED, WORDS, Base, named
+from servers.weather.weather_com._model import (
+    PLACES,
+    PROFILE,
+    SAVED,
+    WORDS,
+    converter,
+    find_place,
+    place_json,
+    unit_words,
+)
 
 Temperature = Annotated[
     Literal["fahrenheit", "celsius"], Field(description="Unit of temperatures.")
@@ -24,12 +34,13 @@ _SAVED = account.Saved(
     prefix="saved",
     exists="There is already a saved location '{label}'.",
     missing="There is no saved location '{label}'.",
-    lister="get_saved_locations",
-    remover="remove_saved_location",
+    list_tool="get_saved_locations",
+    remove_tool="remove_saved_location",
 )
+_DESERT = {"label": "Desert trip", "location": "Phoenix"}
 
 
-class Account(Base):
+class Account(Service):
     """What the person has set and saved."""
 
     def _saved(self) -> list[dict[str, Any]]:
@@ -39,26 +50,26 @@ class Account(Base):
     def get_weather_preferences(self) -> dict[str, Any]:
         """Return the account's default location, saved locations, units and time zone."""
         profile = account.profile(self.db, PROFILE)
+        default = rules.by_id(self.db, PLACES, profile["default_location"])
+        saved_locations = []
+        for saved in self._saved():
+            place = rules.by_id(self.db, PLACES, saved["location"])
+            saved_locations.append({"label": saved["label"], "location": place_json(place)})
         return {
             "email": profile["email"],
-            "default_location": named(rules.by_id(self.db, PLACES, profile["default_location"])),
-            "saved_locations": [
-                {
-                    "label": s["label"],
-                    "location": named(rules.by_id(self.db, PLACES, s["location"])),
-                }
-                for s in self._saved()
-            ],
-            "units": self.unit_words(),
+            "default_location": place_json(default),
+            "saved_locations": saved_locations,
+            "units": unit_words(self),
             "timezone": profile["timezone"],
         }
 
     @writes(example={"location": "Hood River"}, idempotent=True)
     def set_default_location(self, location: Location) -> dict[str, Any]:
         """Make a location the account's default. Returns it."""
-        place = self.place(location)
-        self.db.update(PROFILE, account.profile(self.db, PROFILE)["id"], default_location=place.id)
-        return {"default_location": named(place), "status": "updated"}
+        place = find_place(self, location)
+        profile = account.profile(self.db, PROFILE)
+        self.db.update(PROFILE, profile["id"], default_location=place.id)
+        return {"default_location": place_json(place), "status": "updated"}
 
     @writes(example={"temperature": "celsius", "wind": "kmh"}, idempotent=True)
     def set_unit_preferences(
@@ -76,41 +87,38 @@ class Account(Base):
             "distance": distance,
         }
         account.set_units(self, PROFILE, "No unit was given.", given)
-        return {"units": self.unit_words(), "status": "updated"}
+        return {"units": unit_words(self), "status": "updated"}
 
     @reads(example={})
     def get_saved_locations(self) -> dict[str, Any]:
         """Return the saved locations, oldest first, each with its label and latest temperature and condition."""
-        words = self.unit_words()
-        to = self.converter(words)
+        words = unit_words(self)
+        to = converter(words)
         rows = []
         for saved in self._saved():
             place = rules.by_id(self.db, PLACES, saved["location"])
-            hour = rules.observe(self.db, place, self.now)
+            hour = stations.observe(self.db, place, self.now)
             rows.append(
                 {
                     "label": saved["label"],
-                    "location": named(place),
+                    "location": place_json(place),
                     "observed_at": place.stamp(hour.at),
                     "temperature": to.temp(hour.temp),
-                    "condition": WORDS[rules.hour_sky(hour)],
+                    "condition": WORDS[stations.hour_sky(hour)],
                 }
             )
         return {"saved_locations": rows, "total": len(rows), "units": words}
 
-    @writes(example={"label": "Desert trip", "location": "Phoenix"})
+    @writes(example=_DESERT)
     def add_saved_location(self, label: Label, location: Location) -> dict[str, Any]:
         """Save a location under a label of one's own; each label exists once. Returns label and location."""
-        place = self.place(location)
-        return {
-            "label": account.save(self, _SAVED, label, place),
-            "location": named(place),
-            "status": "saved",
-        }
+        place = find_place(self, location)
+        stored_label = account.save(self, _SAVED, label, place)
+        return {"label": stored_label, "location": place_json(place), "status": "saved"}
 
     @writes(
         example={"label": "Desert trip"},
-        setup=(Setup("add_saved_location", {"label": "Desert trip", "location": "Phoenix"}),),
+        setup=(Setup("add_saved_location", _DESERT),),
         destructive=True,
     )
     def remove_saved_location(self, label: Label) -> dict[str, Any]:

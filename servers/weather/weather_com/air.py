@@ -7,20 +7,26 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.noise import smooth
-from servers.kit.service import reads
+from servers.kit.service import Service, reads
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
+from servers.weather import _stations as stations
 from servers.weather._physics import HOUR, monthly
 from servers.weather._rules import Location
-from servers.weather.weather_com._model import Base, named
+from servers.weather.weather_com._model import find_place, place_json
 
 AIR_HOURS = 72
 _ADVICE = {
     "Good": "Air quality is satisfactory; enjoy the outdoors.",
     "Moderate": "Unusually sensitive people should shorten long or heavy exertion outdoors.",
-    "Unhealthy for Sensitive Groups": "Children, older adults and people with heart or lung disease should reduce exertion outdoors.",
+    "Unhealthy for Sensitive Groups": (
+        "Children, older adults and people with heart or lung disease "
+        "should reduce exertion outdoors."
+    ),
     "Unhealthy": "Everyone should reduce exertion outdoors; sensitive groups should avoid it.",
-    "Very Unhealthy": "Everyone should avoid exertion outdoors; sensitive groups should stay indoors.",
+    "Very Unhealthy": (
+        "Everyone should avoid exertion outdoors; sensitive groups should stay indoors."
+    ),
     "Hazardous": "Everyone should stay indoors and keep windows closed.",
 }
 _SUN = {
@@ -50,32 +56,26 @@ AirHours = Annotated[
 ]
 
 
-class AirAndSun(Base):
+class AirAndSun(Service):
     """What is in the air, and how strong the sun is."""
 
     @reads(example={"location": "Phoenix"})
     def get_uv_index(self, location: Location) -> dict[str, Any]:
         """Return the UV index now and today's peak, its WHO category, and minutes in which fair skin burns (null when it does not)."""
-        place = self.place(location)
-        hour = rules.observe(self.db, place, self.now)
+        place = find_place(self, location)
+        hour = stations.observe(self.db, place, self.now)
         index = d.uv_index(place.elevation(self.now), hour.cloud)
         category = d.uv_category(index)
         begin, end = place.day(place.local(self.now).date())
-        day = rules.forecast(
-            self.db,
-            self.name,
-            place,
-            rules.issued(self.now),
-            begin // HOUR * HOUR,
-            (end - begin) // HOUR,
-        )
+        first = begin // HOUR * HOUR
+        issue = stations.issued(self.now)
+        today = stations.forecast(self.db, self.name, place, issue, first, (end - begin) // HOUR)
+        peak = max(d.uv_index(place.elevation(o.hour.at), o.hour.cloud) for o in today)
         return {
-            "location": named(place),
+            "location": place_json(place),
             "uv_index": round(index),
             "category": category,
-            "peak_today": round(
-                max(d.uv_index(place.elevation(o.hour.at), o.hour.cloud) for o in day)
-            ),
+            "peak_today": round(peak),
             "safe_exposure_minutes": d.burn_minutes(index),
             "recommendations": list(_SUN[category]),
         }
@@ -83,11 +83,11 @@ class AirAndSun(Base):
     @reads(example={"location": "Phoenix"})
     def get_air_quality(self, location: Location) -> dict[str, Any]:
         """Return the US EPA air quality index (0 to 500) of the last hour and its pollutants: pm25, pm10 (µg/m³), ozone, no2 (ppb)."""
-        place = self.place(location)
-        hour = rules.observe(self.db, place, self.now)
+        place = find_place(self, location)
+        hour = stations.observe(self.db, place, self.now)
         air = d.air(hour.pm25, place.elevation(hour.at), hour.cloud, hour.wind)
         return {
-            "location": named(place),
+            "location": place_json(place),
             "observed_at": place.stamp(hour.at),
             "aqi": air.aqi,
             "category": air.category,
@@ -102,13 +102,12 @@ class AirAndSun(Base):
     @reads(example={"location": "Phoenix", "hours": 12})
     def get_air_quality_forecast(self, location: Location, hours: AirHours = 24) -> dict[str, Any]:
         """Return the expected US EPA air quality index for each of the next hours (at most 72; local times)."""
-        rules.horizon(self, "INVALID_HOURS", "hours", hours, AIR_HOURS)
-        place = self.place(location)
-        issue = rules.issued(self.now)
+        rules.check_horizon(self, "INVALID_HOURS", "hours", hours, AIR_HOURS)
+        place = find_place(self, location)
+        issue = stations.issued(self.now)
+        next_hour = (self.now // HOUR + 1) * HOUR
         rows = []
-        for hour, _ in rules.forecast(
-            self.db, self.name, place, issue, (self.now // HOUR + 1) * HOUR, hours
-        ):
+        for hour, _ in stations.forecast(self.db, self.name, place, issue, next_hour, hours):
             air = d.air(hour.pm25, place.elevation(hour.at), hour.cloud, hour.wind)
             rows.append(
                 {
@@ -118,25 +117,23 @@ class AirAndSun(Base):
                     "primary_pollutant": air.primary,
                 }
             )
-        return {"location": named(place), "issued_at": place.stamp(issue), "hours": rows}
+        return {"location": place_json(place), "issued_at": place.stamp(issue), "hours": rows}
 
     @reads(example={"location": "Portland, Oregon"})
     def get_pollen_count(self, location: Location) -> dict[str, Any]:
         """Return today's tree, grass and ragweed pollen: grains per m³ and the National Allergy Bureau's level, with the overall risk."""
-        place = self.place(location)
-        noon = sum(place.day(place.local(self.now).date())) // 2
+        place = find_place(self, location)
+        today = place.local(self.now).date()
+        noon = sum(place.day(today)) // 2
         usual = (self.db.get("weather_cities", place.city) or {})["climate"]["pollen"]
-        wet = rules.observe(self.db, place, self.now).rain >= 0.1
+        is_wet = stations.observe(self.db, place, self.now).rain >= 0.1
+        washed_out = 0.4 if is_wet else 1
         noise = smooth("pollen:" + place.city, noon, 36 * HOUR)
-        reply: dict[str, Any] = {
-            "location": named(place),
-            "date": place.local(self.now).date().isoformat(),
-        }
+        reply: dict[str, Any] = {"location": place_json(place), "date": today.isoformat()}
         levels = []
-        for number, kind in enumerate(d.POLLEN_SCALES):
-            grains = int(
-                monthly(usual[kind], noon) * (1 + 0.5 * noise[number]) * (0.4 if wet else 1)
-            )
-            levels.append(d.pollen_level(kind, grains))
-            reply[f"{kind}_pollen"] = {"grains": grains, "level": levels[-1]}
+        for kind, swing in zip(d.POLLEN_SCALES, noise, strict=False):
+            grains = int(monthly(usual[kind], noon) * (1 + 0.5 * swing) * washed_out)
+            level = d.pollen_level(kind, grains)
+            levels.append(level)
+            reply[f"{kind}_pollen"] = {"grains": grains, "level": level}
         return reply | {"overall_risk": max(levels, key=_RISK.index)}

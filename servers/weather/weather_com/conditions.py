@@ -7,13 +7,24 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
-from servers.kit.service import reads
+from servers.kit.service import Service, reads
 from servers.kit.values import Date, parse_time
 from servers.weather import _rules as rules
+from servers.weather import _stations as stations
 from servers.weather._rules import Location, Place
-from servers.weather.weather_com._model import ALERTS, PLACES, WORDS, Base, named
+from servers.weather.weather_com._model import (
+    ALERTS,
+    PLACES,
+    WORDS,
+    converter,
+    current_json,
+    find_place,
+    place_json,
+    unit_words,
+)
 
 HISTORY_DAYS = 40
+# Each intensity ends below this many millimetres an hour.
 _RADAR = (
     (0.1, "No precipitation"),
     (0.5, "Very light precipitation"),
@@ -37,52 +48,58 @@ Several = Annotated[
 AlertId = Annotated[str, Field(description="alert_id as get_alerts gives it.")]
 
 
-class Conditions(Base):
+def _location_json(place: Place) -> dict[str, Any]:
+    return place_json(place) | {"country": place.country, "lat": place.lat, "lon": place.lon}
+
+
+def _alert_json(place: Place, alert: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "alert_id": alert["id"],
+        "event": alert["event"],
+        "severity": alert["severity"],
+        "start_time": place.stamp(parse_time(alert["starts"])),
+        "end_time": place.stamp(parse_time(alert["ends"])),
+        "description": alert["description"],
+    }
+
+
+class Conditions(Service):
     """Places and what the weather is or was there."""
 
     @reads(example={"query": "Portland"})
     def search_location(self, query: Query) -> dict[str, Any]:
         """Find locations by name. Returns all matches (maybe none) with location_id, state and coordinates, larger cities first."""
-        found = [self._location(p) for p in rules.search(self.db, PLACES, query)]
-        return {"locations": found, "total": len(found)}
+        locations = [_location_json(place) for place in rules.search(self.db, PLACES, query)]
+        return {"locations": locations, "total": len(locations)}
 
     @reads(example={"location_name": "Portland, Oregon"})
     def get_location(self, location_name: Location) -> dict[str, Any]:
         """Return one location's id, numeric index, state, country, coordinates and time zone. A name that several share is refused."""
-        place = self.place(location_name)
+        place = find_place(self, location_name)
         number = self.db.sql(f"SELECT number FROM {PLACES} WHERE id=?", place.id)[0][0]
-        return self._location(place) | {"numeric_index": number, "timezone": place.timezone}
-
-    def _location(self, place: Place) -> dict[str, Any]:
-        return named(place) | {"country": place.country, "lat": place.lat, "lon": place.lon}
+        return _location_json(place) | {"numeric_index": number, "timezone": place.timezone}
 
     @reads(example={"location": "Portland, Oregon"})
     def get_current_weather(self, location: Location) -> dict[str, Any]:
         """Return the latest hourly observation (observed_at, local time) in the account's units, named in the reply; humidity in %."""
-        return self.current(self.place(location))
+        return current_json(self, find_place(self, location))
 
     @reads(example={"locations": ["Portland, Oregon", "Hood River"]})
     def compare_locations(self, locations: Several) -> dict[str, Any]:
         """Return the latest observation of one to five locations, in the order asked and in the account's units."""
-        return {"locations": [self.current(self.place(text)) for text in locations]}
+        return {"locations": [current_json(self, find_place(self, text)) for text in locations]}
 
     @reads(example={"location": "Portland, Oregon", "date": "2026-03-10"})
     def get_historical_weather(self, location: Location, date: Date) -> dict[str, Any]:
         """Return a past day's high, low, precipitation, mean humidity (percent) and mean wind; yesterday back to 40 days ago."""
-        place = self.place(location)
-        when = rules.past_date(
-            self,
-            place,
-            date,
-            HISTORY_DAYS,
-            f"There is no record of {date} for {place.name}.",
-            "get_daily_forecast",
-        )
-        day = rules.past_day(self.db, place, when)
-        words = self.unit_words()
-        to = self.converter(words)
+        place = find_place(self, location)
+        unknown = f"There is no record of {date} for {place.name}."
+        when = rules.past_date(self, place, date, HISTORY_DAYS, unknown, "get_daily_forecast")
+        day = stations.past_day(self.db, place, when)
+        words = unit_words(self)
+        to = converter(words)
         return {
-            "location": named(place),
+            "location": place_json(place),
             "date": day.date,
             "condition": WORDS[day.sky_day],
             "temp_high": to.temp(day.high),
@@ -96,47 +113,36 @@ class Conditions(Base):
     @reads(example={"location": "Chicago"})
     def get_alerts(self, location: Location) -> dict[str, Any]:
         """Return official weather alerts that are active or upcoming at a location, by start time (local); often none."""
-        place = self.place(location)
-        found = [
-            self._alert(place, a) for a in rules.alerts(self.db, ALERTS, place.city, self.time)
-        ]
-        return {"location": named(place), "alerts": found, "total": len(found)}
+        place = find_place(self, location)
+        rows = rules.alerts(self.db, ALERTS, place.city, self.time)
+        alerts = [_alert_json(place, row) for row in rows]
+        return {"location": place_json(place), "alerts": alerts, "total": len(alerts)}
 
     @reads(example={"location": "Chicago", "alert_id": seeded("alert", "chicago_storm")})
     def get_alert_details(self, location: Location, alert_id: AlertId) -> dict[str, Any]:
         """Return one active or upcoming alert of a location with its instructions and time of issue (local)."""
-        place = self.place(location)
+        place = find_place(self, location)
         for alert in rules.alerts(self.db, ALERTS, place.city, self.time):
             if alert["id"] == alert_id:
-                extra = {
+                details = _alert_json(place, alert) | {
                     "issued_at": place.stamp(parse_time(alert["issued"])),
                     "instruction": alert["instruction"],
                 }
-                return {"location": named(place), "alert": self._alert(place, alert) | extra}
+                return {"location": place_json(place), "alert": details}
         self.fail(
             "ALERT_NOT_FOUND",
             f"{place.name} has no alert '{alert_id}'.",
             "Call get_alerts for the alerts of this location.",
         )
 
-    def _alert(self, place: Place, alert: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "alert_id": alert["id"],
-            "event": alert["event"],
-            "severity": alert["severity"],
-            "start_time": place.stamp(parse_time(alert["starts"])),
-            "end_time": place.stamp(parse_time(alert["ends"])),
-            "description": alert["description"],
-        }
-
     @reads(example={"location": "Portland, Oregon"})
     def get_precipitation_radar(self, location: Location) -> dict[str, Any]:
         """Return the latest radar sweep (every 10 minutes, local time): intensity 0 (none) to 5 (extreme) and the area covered (%)."""
-        place = self.place(location)
-        hour = rules.observe(self.db, place, self.now)
-        level = sum(hour.rain >= end for end, _ in _RADAR[:-1])
+        place = find_place(self, location)
+        hour = stations.observe(self.db, place, self.now)
+        level = next(n for n, (end, _) in enumerate(_RADAR) if hour.rain < end)
         return {
-            "location": named(place),
+            "location": place_json(place),
             "timestamp": place.stamp(self.now // 600 * 600),
             "radar_intensity": level,
             "coverage_pct": min(100, round(25 + hour.rain * 30)) if level else 0,

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from servers.kit.service import reads
+from servers.kit.service import Service, reads
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
+from servers.weather import _stations as stations
 from servers.weather._physics import HOUR
-from servers.weather._rules import Location, Outlook, Place
+from servers.weather._rules import Location, Place
 from servers.weather._sky import illumination, sun_crossings
-from servers.weather.weather_com._model import WORDS, Base, named
+from servers.weather._stations import Outlook
+from servers.weather.weather_com._model import WORDS, converter, find_place, place_json, unit_words
 
 HOURS = 48
 DAYS = 10
-# comfortable from and to (°C), and the wind (m/s) from which it is a nuisance
+
+
+class _Comfort(NamedTuple):
+    """Between which temperatures (°C) an activity is comfortable, and up to which wind (m/s)."""
+
+    low: float
+    high: float
+    wind: float
+
+
 _ACTIVITIES = {
-    "running": (4, 18, 7),
-    "cycling": (10, 25, 6),
-    "golf": (12, 28, 6),
-    "bbq": (15, 30, 5),
-    "fishing": (8, 26, 6),
-    "skiing": (-12, 1, 8),
-    "hiking": (8, 24, 8),
-    "stargazing": (2, 25, 6),
+    "running": _Comfort(4, 18, 7),
+    "cycling": _Comfort(10, 25, 6),
+    "golf": _Comfort(12, 28, 6),
+    "bbq": _Comfort(15, 30, 5),
+    "fishing": _Comfort(8, 26, 6),
+    "skiing": _Comfort(-12, 1, 8),
+    "hiking": _Comfort(8, 24, 8),
+    "stargazing": _Comfort(2, 25, 6),
 }
 
 Hours = Annotated[
@@ -48,24 +59,24 @@ Activity = Annotated[
 ]
 
 
-class Forecasts(Base):
+class Forecasts(Service):
     """What the weather will be. New forecasts are issued at 00, 06, 12 and 18 UTC."""
 
     def _coming(self, place: Place, count: int) -> list[Outlook]:
         first = (self.now // HOUR + 1) * HOUR
-        return rules.forecast(self.db, self.name, place, rules.issued(self.now), first, count)
+        return stations.forecast(self.db, self.name, place, stations.issued(self.now), first, count)
 
     @reads(example={"location": "Portland, Oregon", "hours": 6})
     def get_hourly_forecast(self, location: Location, hours: Hours = HOURS) -> dict[str, Any]:
         """Return the forecast of each of the next hours (at most 48) in the account's units; times are local, chance and humidity in %."""
-        rules.horizon(self, "INVALID_HOURS", "hours", hours, HOURS)
-        place = self.place(location)
-        words = self.unit_words()
-        to = self.converter(words)
+        rules.check_horizon(self, "INVALID_HOURS", "hours", hours, HOURS)
+        place = find_place(self, location)
+        words = unit_words(self)
+        to = converter(words)
         rows = [
             {
                 "time": place.stamp(hour.at),
-                "condition": WORDS[rules.hour_sky(hour)],
+                "condition": WORDS[stations.hour_sky(hour)],
                 "temperature": to.temp(hour.temp),
                 "feels_like": to.temp(d.feels_like(hour.temp, hour.humidity, hour.wind)),
                 "humidity": hour.humidity,
@@ -76,8 +87,8 @@ class Forecasts(Base):
             for hour, chance in self._coming(place, hours)
         ]
         return {
-            "location": named(place),
-            "issued_at": place.stamp(rules.issued(self.now)),
+            "location": place_json(place),
+            "issued_at": place.stamp(stations.issued(self.now)),
             "hours": rows,
             "units": words,
         }
@@ -88,13 +99,13 @@ class Forecasts(Base):
 
         Units are the account's, times and dates local, the chance in percent.
         """
-        rules.horizon(self, "INVALID_DAYS", "days", days, DAYS)
-        place = self.place(location)
-        words = self.unit_words()
-        issue = rules.issued(self.now)
-        to = self.converter(words)
+        rules.check_horizon(self, "INVALID_DAYS", "days", days, DAYS)
+        place = find_place(self, location)
+        words = unit_words(self)
+        issue = stations.issued(self.now)
+        to = converter(words)
         rows = []
-        for day in rules.forecast_days(self.db, self.name, place, issue, self.now, days):
+        for day in stations.forecast_days(self.db, self.name, place, issue, self.now, days):
             sun = sun_crossings(place.lat, place.lon, date.fromisoformat(day.date))
             rows.append(
                 {
@@ -111,7 +122,7 @@ class Forecasts(Base):
                 }
             )
         return {
-            "location": named(place),
+            "location": place_json(place),
             "issued_at": place.stamp(issue),
             "days": rows,
             "units": words,
@@ -120,27 +131,28 @@ class Forecasts(Base):
     @reads(example={"location": "Hood River", "activity": "hiking"})
     def get_activity_forecast(self, location: Location, activity: Activity) -> dict[str, Any]:
         """Score from 1 (poor) to 10 (ideal) how the next 12 hours suit an activity: its daylight hours, for stargazing its dark ones."""
-        place = self.place(location)
-        words = self.unit_words()
-        to = self.converter(words)
+        place = find_place(self, location)
+        words = unit_words(self)
+        to = converter(words)
         coming = self._coming(place, 12)
-        dark = activity == "stargazing"
-        fit = [
-            o
-            for o in coming
-            if (place.elevation(o.hour.at) < -6 if dark else place.elevation(o.hour.at) > 0)
-        ] or coming
-        low, high, wind_limit = _ACTIVITIES[activity]
+        is_dark = activity == "stargazing"
+        if is_dark:
+            fit = [o for o in coming if place.elevation(o.hour.at) < -6] or coming
+        else:
+            fit = [o for o in coming if place.elevation(o.hour.at) > 0] or coming
+        comfort = _ACTIVITIES[activity]
         temp = sum(o.hour.temp for o in fit) / len(fit)
         wind = sum(o.hour.wind for o in fit) / len(fit)
         cloud = sum(o.hour.cloud for o in fit) / len(fit)
         chance = max(o.chance for o in fit)
-        loss = max(0.0, low - temp, temp - high) * 0.5 + max(0.0, wind - wind_limit) * 0.7
-        loss += cloud / 14 + illumination(self.now) / 40 if dark else 0.0
+        loss = max(0.0, comfort.low - temp, temp - comfort.high) * 0.5
+        loss += max(0.0, wind - comfort.wind) * 0.7
+        if is_dark:
+            loss += cloud / 14 + illumination(self.now) / 40
         loss += chance / (60 if activity in ("skiing", "fishing") else 18)
         score = max(1, min(10, round(10 - loss)))
         return {
-            "location": named(place),
+            "location": place_json(place),
             "activity": activity,
             "score": score,
             "description": ("Poor", "Fair", "Good", "Excellent")[min(3, (score - 1) // 3)],

@@ -1,7 +1,9 @@
-"""The Weather Channel (weather.com): the longer horizon, air quality, pollen, radar, UV and activities."""
+"""The Weather Channel (weather.com), put together from its topics."""
 
 from __future__ import annotations
 
+from servers.weather._rules import SHARED_TABLES
+from servers.weather.weather_com._model import TABLES
 from servers.weather.weather_com.account import Account
 from servers.weather.weather_com.air import AirAndSun
 from servers.weather.weather_com.conditions import Conditions
@@ -15,3 +17,5 @@ class WeatherCom(Conditions, Forecasts, AirAndSun, Account):
     title = "The Weather Channel"
     category = "weather"
     domain = "lifestyle"
+    tables = TABLES
+    shared_tables = SHARED_TABLES

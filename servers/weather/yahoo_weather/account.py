@@ -6,11 +6,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.kit.service import Setup, reads, writes
+from servers.kit.service import Service, Setup, reads, writes
 from servers.weather import _account as account
 from servers.weather import _rules as rules
+from servers.weather import _stations as stations
 from servers.weather._rules import Label, Location
-from servers.weather.yahoo_weather._model import BOOKMARKS, PLACES, PROFILE, WORDS, Base, named
+from servers.weather.yahoo_weather._model import (
+    BOOKMARKS,
+    PLACES,
+    PROFILE,
+    WORDS,
+    converter,
+    find_place,
+    place_json,
+    unit_words,
+)
 
 Temperature = Annotated[Literal["F", "C"], Field(description="Unit of temperatures.")]
 Wind = Annotated[Literal["mph", "km/h", "m/s", "kt"], Field(description="Unit of wind speeds.")]
@@ -25,12 +35,13 @@ _SAVED = account.Saved(
     prefix="bookmark",
     exists="A bookmark '{label}' exists.",
     missing="There is no bookmark '{label}'.",
-    lister="get_bookmarked_locations",
-    remover="unbookmark_location",
+    list_tool="get_bookmarked_locations",
+    remove_tool="unbookmark_location",
 )
+_DESERT = {"label": "Desert trip", "location": "Phoenix"}
 
 
-class Account(Base):
+class Account(Service):
     """What the person has set and bookmarked."""
 
     def _bookmarks(self) -> list[dict[str, Any]]:
@@ -40,24 +51,26 @@ class Account(Base):
     def get_weather_profile(self) -> dict[str, Any]:
         """Return the profile's home location, bookmarks, units and time zone."""
         profile = account.profile(self.db, PROFILE)
-        marks = [
-            {"label": b["label"], "place": named(rules.by_id(self.db, PLACES, b["location"]))}
-            for b in self._bookmarks()
-        ]
+        home = rules.by_id(self.db, PLACES, profile["home_location"])
+        bookmarks = []
+        for bookmark in self._bookmarks():
+            place = rules.by_id(self.db, PLACES, bookmark["location"])
+            bookmarks.append({"label": bookmark["label"], "place": place_json(place)})
         return {
             "email": profile["email"],
-            "default_location": named(rules.by_id(self.db, PLACES, profile["home_location"])),
-            "saved_locations": marks,
-            "units": self.unit_words(),
+            "default_location": place_json(home),
+            "saved_locations": bookmarks,
+            "units": unit_words(self),
             "timezone": profile["timezone"],
         }
 
     @writes(example={"location": "Hood River"}, idempotent=True)
     def set_home_location(self, location: Location) -> dict[str, Any]:
         """Make a location the profile's home. Returns it."""
-        place = self.place(location)
-        self.db.update(PROFILE, account.profile(self.db, PROFILE)["id"], home_location=place.id)
-        return {"default_location": named(place), "status": "ok"}
+        place = find_place(self, location)
+        profile = account.profile(self.db, PROFILE)
+        self.db.update(PROFILE, profile["id"], home_location=place.id)
+        return {"default_location": place_json(place), "status": "ok"}
 
     @writes(example={"temperature": "C", "wind": "km/h"}, idempotent=True)
     def configure_units(
@@ -75,38 +88,38 @@ class Account(Base):
             "distance": distance,
         }
         account.set_units(self, PROFILE, "Nothing to configure.", given)
-        return {"units": self.unit_words(), "status": "ok"}
+        return {"units": unit_words(self), "status": "ok"}
 
     @reads(example={})
     def get_bookmarked_locations(self) -> dict[str, Any]:
         """Return the bookmarks by label, each with its place and latest temperature and condition."""
-        words = self.unit_words()
-        to = self.converter(words)
+        words = unit_words(self)
+        to = converter(words)
         rows = []
-        for mark in self._bookmarks():
-            place = rules.by_id(self.db, PLACES, mark["location"])
-            hour = rules.observe(self.db, place, self.now)
-            reading = {
-                "temperature": to.temp(hour.temp),
-                "condition": WORDS[rules.hour_sky(hour)],
-                "observed_at": place.stamp(hour.at),
-            }
-            rows.append({"label": mark["label"], "place": named(place)} | reading)
+        for bookmark in self._bookmarks():
+            place = rules.by_id(self.db, PLACES, bookmark["location"])
+            hour = stations.observe(self.db, place, self.now)
+            rows.append(
+                {
+                    "label": bookmark["label"],
+                    "place": place_json(place),
+                    "temperature": to.temp(hour.temp),
+                    "condition": WORDS[stations.hour_sky(hour)],
+                    "observed_at": place.stamp(hour.at),
+                }
+            )
         return {"bookmarks": rows, "total": len(rows), "units": words}
 
-    @writes(example={"label": "Desert trip", "location": "Phoenix"})
+    @writes(example=_DESERT)
     def bookmark_location(self, label: Label, location: Location) -> dict[str, Any]:
         """Bookmark a location under a label; each label exists once. Returns label and place."""
-        place = self.place(location)
-        return {
-            "label": account.save(self, _SAVED, label, place),
-            "place": named(place),
-            "status": "bookmarked",
-        }
+        place = find_place(self, location)
+        stored_label = account.save(self, _SAVED, label, place)
+        return {"label": stored_label, "place": place_json(place), "status": "bookmarked"}
 
     @writes(
         example={"label": "Desert trip"},
-        setup=(Setup("bookmark_location", {"label": "Desert trip", "location": "Phoenix"}),),
+        setup=(Setup("bookmark_location", _DESERT),),
         destructive=True,
     )
     def unbookmark_location(self, label: Label) -> dict[str, Any]:

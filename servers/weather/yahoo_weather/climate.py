@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.kit.service import reads
+from servers.kit.service import Service, reads
 from servers.weather import _derived as d
-from servers.weather import _rules as rules
+from servers.weather import _stations as stations
 from servers.weather._physics import monthly, normal_temp
 from servers.weather._rules import Location, Place
-from servers.weather.yahoo_weather._model import Base, named
+from servers.weather.yahoo_weather._model import converter, find_place, place_json, unit_words
 
 _MONTHS = (
     "january",
@@ -27,6 +28,11 @@ _MONTHS = (
     "november",
     "december",
 )
+_WARMTH = ((30, "Hot"), (22, "Warm"), (12, "Mild"), (4, "Cool"), (-math.inf, "Cold"))
+"""Words for a month by its daily high (°C), from which each holds."""
+
+_WETNESS = ((12, "wet"), (7, "changeable"), (0, "mostly dry"))
+"""Words for a month by its wet days, from which each holds."""
 
 Month = Annotated[
     Literal[
@@ -53,7 +59,16 @@ Scale = Annotated[
 ]
 
 
-class Climate(Base):
+def _way(difference: float) -> str:
+    """Return how a temperature compares with the usual one, given the difference in °C."""
+    size = abs(difference)
+    if size < 1.5:
+        return "close to"
+    way = "above" if difference > 0 else "below"
+    return f"well {way}" if size >= 5 else way
+
+
+class Climate(Service):
     """Monthly normals and comparisons with them."""
 
     def _climate(self, place: Place) -> dict[str, Any]:
@@ -64,59 +79,48 @@ class Climate(Base):
         self, location: Location, month: Month | None = None
     ) -> dict[str, Any]:
         """Return the long-term averages of a month: daily high and low, monthly precipitation (profile's units), humidity (percent)."""
-        place = self.place(location)
-        words = self.unit_words()
+        place = find_place(self, location)
+        words = unit_words(self)
         number = place.local(self.now).month - 1 if month is None else _MONTHS.index(month)
         climate = self._climate(place)["climate"]
-        to = self.converter(words)
-        high, low, rain, wet = (climate[n][number] for n in ("high", "low", "rain", "wet_days"))
-        sky = "wet" if wet >= 12 else "changeable" if wet >= 7 else "mostly dry"
-        air = (
-            "hot"
-            if high >= 30
-            else "warm"
-            if high >= 22
-            else "mild"
-            if high >= 12
-            else "cool"
-            if high >= 4
-            else "cold"
-        )
+        to = converter(words)
+        high = climate["high"][number]
+        wet_days = climate["wet_days"][number]
+        warmth = next(word for least, word in _WARMTH if high >= least)
+        wetness = next(word for least, word in _WETNESS if wet_days >= least)
+        typical = f"{warmth} and {wetness}, precipitation on about {wet_days} days"
         return {
-            "place": named(place),
+            "place": place_json(place),
             "month": _MONTHS[number],
             "avg_temp_high": to.temp(high),
-            "avg_temp_low": to.temp(low),
-            "avg_precipitation": to.rain(rain),
+            "avg_temp_low": to.temp(climate["low"][number]),
+            "avg_precipitation": to.rain(climate["rain"][number]),
             "avg_humidity": climate["humidity"][number],
-            "typical_conditions": f"{air.capitalize()} and {sky}, precipitation on about {wet} days",
+            "typical_conditions": typical,
             "units": words,
         }
 
     @reads(example={"location": "Chicago"})
     def compare_to_historical(self, location: Location) -> dict[str, Any]:
         """Compare the latest observation with what is usual at this time of year and day; deviations in the profile's unit and %."""
-        place = self.place(location)
-        words = self.unit_words()
-        hour = rules.observe(self.db, place, self.now)
-        to = self.converter(words)
+        place = find_place(self, location)
+        words = unit_words(self)
+        hour = stations.observe(self.db, place, self.now)
+        to = converter(words)
         city = self._climate(place)
         usual = normal_temp(city, hour.at)
-        damp = monthly(city["climate"]["humidity"], hour.at)
-        off = hour.temp - usual
-        way = (
-            "close to"
-            if abs(off) < 1.5
-            else ("well " if abs(off) >= 5 else "") + ("above" if off > 0 else "below")
-        )
+        usual_humidity = monthly(city["climate"]["humidity"], hour.at)
+        difference = hour.temp - usual
+        way = _way(difference)
+        humidity_change = (hour.humidity - usual_humidity) / usual_humidity * 100
         return {
-            "place": named(place),
+            "place": place_json(place),
             "observed_at": place.stamp(hour.at),
             "current": {"temperature": to.temp(hour.temp), "humidity": hour.humidity},
-            "historical": {"temperature": to.temp(usual), "humidity": round(damp)},
+            "historical": {"temperature": to.temp(usual), "humidity": round(usual_humidity)},
             "deviation": {
-                "temperature": to.difference(off),
-                "humidity_pct": round((hour.humidity - damp) / damp * 100),
+                "temperature": to.difference(difference),
+                "humidity_pct": round(humidity_change),
             },
             "summary": f"The temperature in {place.name} is {way} what is usual at this time.",
             "units": words,

@@ -6,17 +6,29 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.kit.service import reads
+from servers.kit.service import Service, reads
 from servers.kit.values import Date, parse_time
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
+from servers.weather import _stations as stations
 from servers.weather._physics import HOUR
 from servers.weather._rules import Location
-from servers.weather.yahoo_weather._model import ALERTS, ISSUE, PLACES, WORDS, Base, named
+from servers.weather.yahoo_weather._model import (
+    ALERTS,
+    ISSUE_OFFSET,
+    PLACES,
+    WORDS,
+    converter,
+    current_json,
+    find_place,
+    place_json,
+    unit_words,
+)
 
 HOURS = 12
 DAYS = 5
 HISTORY_DAYS = 30
+_HPA_PER_INHG = 33.8639
 _IMPLIES = {
     "steady": "Little change is expected over the next 12 hours.",
     "rising": "Fairer and drier weather is likely over the next 12 to 24 hours.",
@@ -49,54 +61,54 @@ Days = Annotated[
 ]
 
 
-class Conditions(Base):
+class Conditions(Service):
     """Places and the weather there. New outlooks are issued at 03, 09, 15 and 21 UTC."""
 
     @reads(example={"query": "Portland"})
     def resolve_location(self, query: Query) -> dict[str, Any]:
         """Resolve a name to places: every match with woeid, state, country and coordinates, by name and state; none is an empty list."""
-        found = sorted(rules.search(self.db, PLACES, query), key=lambda p: (p.name, p.state))
-        return {
-            "places": [
-                named(p) | {"country": p.country, "lat": p.lat, "lon": p.lon} for p in found
-            ],
-            "total": len(found),
-        }
+        matches = rules.search(self.db, PLACES, query)
+        matches.sort(key=lambda place: (place.name, place.state))
+        places = [
+            place_json(place) | {"country": place.country, "lat": place.lat, "lon": place.lon}
+            for place in matches
+        ]
+        return {"places": places, "total": len(places)}
 
     @reads(example={"location": "Portland, Oregon"})
     def get_current_observation(self, location: Location) -> dict[str, Any]:
         """Return the latest hourly observation (local time) in the profile's units, which the reply names; wind direction is in degrees."""
-        return self.current(self.place(location))
+        return current_json(self, find_place(self, location))
 
     @reads(example={"locations": ["Portland, Oregon", "Seattle"]})
     def compare_weather(self, locations: Several) -> dict[str, Any]:
         """Return the latest observation of one to three locations, in the order asked and in the profile's units."""
-        return {"places": [self.current(self.place(text)) for text in locations]}
+        return {"places": [current_json(self, find_place(self, text)) for text in locations]}
 
     @reads(example={"location": "Portland, Oregon", "hours": 6})
     def get_hourly_outlook(self, location: Location, hours: Hours = HOURS) -> dict[str, Any]:
         """Return the outlook for each of the next hours (at most 12) in the profile's units; times are local, chance and humidity in %."""
-        rules.horizon(self, "INVALID_HOURS", "hours", hours, HOURS)
-        place = self.place(location)
-        words = self.unit_words()
-        issue = rules.issued(self.now, ISSUE)
-        to = self.converter(words)
+        rules.check_horizon(self, "INVALID_HOURS", "hours", hours, HOURS)
+        place = find_place(self, location)
+        words = unit_words(self)
+        issue = stations.issued(self.now, ISSUE_OFFSET)
+        to = converter(words)
+        next_hour = (self.now // HOUR + 1) * HOUR
+        outlooks = stations.forecast(self.db, self.name, place, issue, next_hour, hours)
         rows = [
             {
                 "time": place.stamp(hour.at),
-                "condition": WORDS[rules.hour_sky(hour)],
+                "condition": WORDS[stations.hour_sky(hour)],
                 "temperature": to.temp(hour.temp),
                 "humidity": hour.humidity,
                 "precipitation_chance": chance,
                 "precipitation_amount": to.rain(hour.rain),
                 "wind": {"speed": to.speed(hour.wind), "direction": hour.wind_deg},
             }
-            for hour, chance in rules.forecast(
-                self.db, self.name, place, issue, (self.now // HOUR + 1) * HOUR, hours
-            )
+            for hour, chance in outlooks
         ]
         return {
-            "place": named(place),
+            "place": place_json(place),
             "issued_at": place.stamp(issue),
             "hours": rows,
             "units": words,
@@ -105,11 +117,11 @@ class Conditions(Base):
     @reads(example={"location": "Chicago", "days": 5})
     def get_5day_forecast(self, location: Location, days: Days = DAYS) -> dict[str, Any]:
         """Return the forecast for today and up to four more days (local dates) in the profile's units; chance of rain or snow in %."""
-        rules.horizon(self, "INVALID_DAYS", "days", days, DAYS)
-        place = self.place(location)
-        words = self.unit_words()
-        issue = rules.issued(self.now, ISSUE)
-        to = self.converter(words)
+        rules.check_horizon(self, "INVALID_DAYS", "days", days, DAYS)
+        place = find_place(self, location)
+        words = unit_words(self)
+        issue = stations.issued(self.now, ISSUE_OFFSET)
+        to = converter(words)
         rows = [
             {
                 "date": day.date,
@@ -120,10 +132,10 @@ class Conditions(Base):
                 "precipitation_chance": day.chance,
                 "precipitation_amount": to.rain(day.rain),
             }
-            for day in rules.forecast_days(self.db, self.name, place, issue, self.now, days)
+            for day in stations.forecast_days(self.db, self.name, place, issue, self.now, days)
         ]
         return {
-            "place": named(place),
+            "place": place_json(place),
             "issued_at": place.stamp(issue),
             "days": rows,
             "units": words,
@@ -132,14 +144,14 @@ class Conditions(Base):
     @reads(example={"location": "Portland, Oregon", "date": "2026-03-10"})
     def get_past_weather(self, location: Location, date: Date) -> dict[str, Any]:
         """Return a past day's condition, high, low and precipitation in the profile's units; yesterday back to 30 days ago, local dates."""
-        place = self.place(location)
+        place = find_place(self, location)
         unknown = f"No observations of {date} are kept for {place.name}."
         when = rules.past_date(self, place, date, HISTORY_DAYS, unknown, "get_5day_forecast")
-        day = rules.past_day(self.db, place, when)
-        words = self.unit_words()
-        to = self.converter(words)
+        day = stations.past_day(self.db, place, when)
+        words = unit_words(self)
+        to = converter(words)
         return {
-            "place": named(place),
+            "place": place_json(place),
             "date": day.date,
             "condition": WORDS[day.sky_day],
             "temp_high": to.temp(day.high),
@@ -151,8 +163,8 @@ class Conditions(Base):
     @reads(example={"location": "Chicago"})
     def get_weather_alerts(self, location: Location) -> dict[str, Any]:
         """Return official alerts that are active or upcoming at a location, whole, by start time (local); often none."""
-        place = self.place(location)
-        found = [
+        place = find_place(self, location)
+        alerts = [
             {
                 "alert_id": a["id"],
                 "title": a["event"],
@@ -164,18 +176,18 @@ class Conditions(Base):
             }
             for a in rules.alerts(self.db, ALERTS, place.city, self.time)
         ]
-        return {"place": named(place), "alerts": found, "total": len(found)}
+        return {"place": place_json(place), "alerts": alerts, "total": len(alerts)}
 
     @reads(example={"location": "Hood River"})
     def get_wind_details(self, location: Location) -> dict[str, Any]:
         """Return the last hour's mean wind, gust (profile's unit), direction (degrees and compass) and force on the Beaufort scale."""
-        place = self.place(location)
-        words = self.unit_words()
-        hour = rules.observe(self.db, place, self.now)
-        to = self.converter(words)
+        place = find_place(self, location)
+        words = unit_words(self)
+        hour = stations.observe(self.db, place, self.now)
+        to = converter(words)
         force, name = d.beaufort(hour.wind)
         return {
-            "place": named(place),
+            "place": place_json(place),
             "observed_at": place.stamp(hour.at),
             "speed": to.speed(hour.wind),
             "gust": to.speed(d.gust(hour.wind, hour.rain)),
@@ -188,22 +200,27 @@ class Conditions(Base):
     @reads(example={"location": "Portland, Oregon"})
     def get_pressure_trend(self, location: Location) -> dict[str, Any]:
         """Return sea-level pressure and its change over three hours (inHg if precipitation is in inches, else hPa) and what it implies."""
-        place = self.place(location)
-        words = self.unit_words()
-        hour = rules.observe(self.db, place, self.now)
-        before = rules.observe(self.db, place, self.now, 3)
+        place = find_place(self, location)
+        words = unit_words(self)
+        hour = stations.observe(self.db, place, self.now)
+        before = stations.observe(self.db, place, self.now, 3)
         change = round(hour.pressure - before.pressure, 1)
-        trend, description = d.pressure_trend(change)
-        inches = words["precipitation"] == "in"
+        trend = d.pressure_trend(change)
+        if words["precipitation"] == "in":
+            unit = "inHg"
+            shown_pressure = round(hour.pressure / _HPA_PER_INHG, 2)
+            shown_change = round(change / _HPA_PER_INHG, 2)
+        else:
+            unit = "hPa"
+            shown_pressure = round(hour.pressure, 1)
+            shown_change = change + 0.0  # not -0.0
         return {
-            "place": named(place),
+            "place": place_json(place),
             "observed_at": place.stamp(hour.at),
-            "current_pressure": round(hour.pressure / 33.8639, 2)
-            if inches
-            else round(hour.pressure, 1),
-            "change_3h": round(change / 33.8639, 2) if inches else change + 0.0,
-            "unit": "inHg" if inches else "hPa",
-            "trend": trend,
-            "trend_description": description,
-            "forecast_implication": _IMPLIES[trend],
+            "current_pressure": shown_pressure,
+            "change_3h": shown_change,
+            "unit": unit,
+            "trend": trend.way,
+            "trend_description": trend.description,
+            "forecast_implication": _IMPLIES[trend.way],
         }

@@ -1,4 +1,7 @@
-"""Yahoo Weather: sun, moon and nights for the stars. Times are local; sunrise is by NOAA's approximation, the moon is the mean moon."""
+"""Yahoo Weather: sun, moon and nights for the stars.
+
+Times are local; sunrise is by NOAA's approximation, and the moon is the mean moon.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from servers.kit.service import reads
+from servers.kit.service import Service, reads
 from servers.kit.values import Date
 from servers.weather import _rules as rules
+from servers.weather import _stations as stations
 from servers.weather._physics import HOUR
 from servers.weather._rules import Location, Place
 from servers.weather._sky import (
@@ -20,9 +24,13 @@ from servers.weather._sky import (
     solar_noon,
     sun_crossings,
 )
-from servers.weather.yahoo_weather._model import ISSUE, Base, named
+from servers.weather.yahoo_weather._model import ISSUE_OFFSET, date_of, find_place, place_json
 
 NIGHTS = 14
+_NIGHT_HOURS = 7
+"""The hours from 21 h on whose clouds count."""
+
+_RATINGS = ("Poor", "Fair", "Good", "Excellent")
 
 Nights = Annotated[
     int,
@@ -33,17 +41,17 @@ Nights = Annotated[
 ]
 
 
-class Sky(Base):
+class Sky(Service):
     """Sun and moon."""
 
     @reads(example={"location": "Portland, Oregon"})
     def get_astronomy(self, location: Location) -> dict[str, Any]:
         """Return today's sunrise, solar noon, sunset (local times) and the length of the day in minutes."""
-        place = self.place(location)
+        place = find_place(self, location)
         today = place.local(self.now).date()
         sun = sun_crossings(place.lat, place.lon, today)
         return {
-            "place": named(place),
+            "place": place_json(place),
             "date": today.isoformat(),
             "sunrise": place.stamp(sun[0]) if sun else None,
             "solar_noon": place.stamp(solar_noon(place.lon, today) // 60 * 60),
@@ -54,53 +62,42 @@ class Sky(Base):
     @reads(example={"location": "Hood River", "days": 5})
     def get_astronomy_forecast(self, location: Location, days: Nights = 7) -> dict[str, Any]:
         """Return for tonight and up to 13 more nights the moon, the cloud cover (21 to 3 h, %) and a stargazing score of 1 to 10."""
-        rules.horizon(self, "INVALID_DAYS", "days", days, NIGHTS)
-        place = self.place(location)
-        issue = rules.issued(self.now, ISSUE)
+        rules.check_horizon(self, "INVALID_DAYS", "days", days, NIGHTS)
+        place = find_place(self, location)
+        issue = stations.issued(self.now, ISSUE_OFFSET)
         today = place.local(self.now).date()
+        dates = [today + timedelta(days=n) for n in range(days)]
+        evenings = [(place.day(when)[0] + 21 * HOUR) // HOUR * HOUR for when in dates]
+        count = (evenings[-1] - evenings[0]) // HOUR + _NIGHT_HOURS
+        outlooks = stations.forecast(self.db, self.name, place, issue, evenings[0], count)
+        clouds = {outlook.hour.at: outlook.hour.cloud for outlook in outlooks}
         rows = []
-        evenings = [
-            (place.day(today + timedelta(days=n))[0] + 21 * HOUR) // HOUR * HOUR
-            for n in range(days)
-        ]
-        hours = {
-            o.hour.at: o.hour.cloud
-            for o in rules.forecast(
-                self.db,
-                self.name,
-                place,
-                issue,
-                evenings[0],
-                (evenings[-1] - evenings[0]) // HOUR + 7,
-            )
-        }
-        for number, evening in enumerate(evenings):
-            cloud = sum(hours[evening + i * HOUR] for i in range(7)) // 7
+        for when, evening in zip(dates, evenings, strict=True):
+            cloud = sum(clouds[evening + i * HOUR] for i in range(_NIGHT_HOURS)) // _NIGHT_HOURS
             lit = illumination(evening)
             score = max(1, round(1 + 9 * (1 - cloud / 100) * (1 - 0.6 * lit / 100)))
+            rating = _RATINGS[min(3, (score - 1) // 3)]
             rows.append(
                 {
-                    "date": (today + timedelta(days=number)).isoformat(),
+                    "date": when.isoformat(),
                     "moon_phase": moon_phase(evening),
                     "illumination_percent": lit,
                     "cloud_cover_pct": cloud,
                     "stargazing_score": score,
-                    "stargazing_rating": ("Poor", "Fair", "Good", "Excellent")[
-                        min(3, (score - 1) // 3)
-                    ],
+                    "stargazing_rating": rating,
                 }
             )
-        return {"place": named(place), "issued_at": place.stamp(issue), "days": rows}
+        return {"place": place_json(place), "issued_at": place.stamp(issue), "days": rows}
 
     @reads(example={"location": "Portland, Oregon", "date": "2026-03-28"})
     def get_moon_phase(self, location: Location, date: Date | None = None) -> dict[str, Any]:
         """Return the moon's phase and lit share on a date (default today), moonrise and moonset to about an hour, next phases to a day."""
-        place = self.place(location)
-        when = self.date_of(place, date)
+        place = find_place(self, location)
+        when = date_of(self, place, date)
         noon = solar_noon(place.lon, when)
         rise, set_ = moon_times(place.lon, when)
         return {
-            "place": named(place),
+            "place": place_json(place),
             "date": when.isoformat(),
             "phase": moon_phase(noon),
             "illumination_percent": illumination(noon),
@@ -113,13 +110,13 @@ class Sky(Base):
     @reads(example={"location": "Hood River", "date": "2026-03-28"})
     def get_golden_hour(self, location: Location, date: Date | None = None) -> dict[str, Any]:
         """Return golden hour (sun at -4 to 6 degrees) and blue hour (-6 to -4) of a date's morning and evening, local; today by default."""
-        place = self.place(location)
-        when = self.date_of(place, date)
-        high, low, dark = (
-            sun_crossings(place.lat, place.lon, when, angle) for angle in (6, -4, -6)
-        )
+        place = find_place(self, location)
+        when = date_of(self, place, date)
+        high = sun_crossings(place.lat, place.lon, when, 6)
+        low = sun_crossings(place.lat, place.lon, when, -4)
+        dark = sun_crossings(place.lat, place.lon, when, -6)
         return {
-            "place": named(place),
+            "place": place_json(place),
             "date": when.isoformat(),
             "morning": {
                 "blue_hour": _span(place, dark, low, 0),
@@ -135,8 +132,7 @@ class Sky(Base):
 def _span(
     place: Place, first: tuple[int, int] | None, last: tuple[int, int] | None, side: int
 ) -> dict[str, str] | None:
-    return (
-        {"start": place.stamp(first[side]), "end": place.stamp(last[side])}
-        if first and last
-        else None
-    )
+    """Return the span between two crossings of the sun, its rise (`side` 0) or its set (1)."""
+    if first is None or last is None:
+        return None
+    return {"start": place.stamp(first[side]), "end": place.stamp(last[side])}

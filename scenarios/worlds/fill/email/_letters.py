@@ -13,15 +13,17 @@ from scenarios.worlds.build import Builder
 _DAY = 86_400
 _WORD = re.compile(r"\w+")
 _UNREAD = ((_DAY, 0.6), (4 * _DAY, 0.3), (30 * _DAY, 0.06))
-"""How likely a message of at most this age has not been read yet; older ones have."""
+"""How likely a message of at most this age is still unread; older ones have all been read."""
 
 
 @dataclass(frozen=True)
 class Letter:
-    """A message of a happening: keys of its account and thread, and the rest as email seeds say it (`at` in epoch seconds).
+    """A message of a happening.
 
-    A thread is `life-<happening>-<its subject in small letters and dashes>`, so that one written by hand can go on under that key; its
-    messages are the same with `-1`, `-2`.
+    `account` and `thread` are keys; `mail` is the rest as email seeds say it, with `at` in epoch
+    seconds. A thread is `life-<happening>-<its subject in lower case with dashes>`, so that a
+    thread written by hand can continue under that key. Its messages have the same key with `-1`,
+    `-2` and so on.
     """
 
     account: str
@@ -31,37 +33,51 @@ class Letter:
 
 
 def letters(builder: Builder, answered: dict[str, int] | None = None) -> Iterator[Letter]:
-    """Yield what had arrived before the start, without mails that stand in the person's seeds already (`existing`).
+    """Yield what had arrived before the start.
 
-    `answered` says when the person last wrote in a thread (epoch seconds): what came before that has been read.
+    Mails that the person's seeds already contain (`existing`) are left out. `answered` says when
+    the person last wrote in a thread (epoch seconds): what came before that has been read.
     """
+    last_answers = answered or {}
     for happening in builder.life:
-        seen: Counter[str] = Counter()
-        for said in aspects(happening):
-            at = builder.moment(said.get("at", happening["at"]))
-            if "existing" in said or at > builder.start:
+        numbers: Counter[str] = Counter()
+        for aspect in aspects(happening):
+            at = builder.moment(aspect.get("at", happening["at"]))
+            if "existing" in aspect or at > builder.start:
                 continue
-            thread = thread_key(happening, said)
-            seen[thread] += 1
-            key = f"{thread}-{seen[thread]}"
-            likely = next((chance for age, chance in _UNREAD if builder.start - at <= age), 0.0)
+            thread = thread_key(happening, aspect)
+            numbers[thread] += 1
+            key = f"{thread}-{numbers[thread]}"
+            is_answered = at <= last_answers.get(thread, 0)
             mail = {
                 "key": key,
                 "at": at,
-                "from": said["from"],
-                "body": said["body"],
-                "unread": at > (answered or {}).get(thread, 0)
-                and builder.chance("unread", key).random() < likely,
+                "from": aspect["from"],
+                "body": aspect["body"],
+                "unread": not is_answered and _is_unread(builder, key, at),
             }
-            yield Letter(said["account"], thread, said["subject"], mail)
+            yield Letter(aspect["account"], thread, aspect["subject"], mail)
+
+
+def _is_unread(builder: Builder, key: str, at: int) -> bool:
+    """Return whether an unanswered message is still unread: the older, the less likely."""
+    age = builder.start - at
+    likelihood = next((chance for most, chance in _UNREAD if age <= most), 0.0)
+    return builder.chance("unread", key).random() < likelihood
 
 
 def aspects(happening: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what a happening says about mail."""
-    return happening.get("mails") or ([happening["mail"]] if "mail" in happening else [])
+    if happening.get("mails"):
+        return happening["mails"]
+    return [happening["mail"]] if "mail" in happening else []
 
 
-def thread_key(happening: dict[str, Any], said: dict[str, Any]) -> str:
-    """Return the thread of a mail; mails of a happening share one if subjects agree before a comma (`Porch roof, correction`)."""
-    subject = said["subject"].removeprefix("Re: ").partition(",")[0].lower()
+def thread_key(happening: dict[str, Any], aspect: dict[str, Any]) -> str:
+    """Return the thread of a mail.
+
+    Mails of a happening share one if their subjects agree up to a comma, such as `Porch roof` and
+    `Porch roof, correction`.
+    """
+    subject = aspect["subject"].removeprefix("Re: ").partition(",")[0].lower()
     return f"life-{happening['key']}-{'-'.join(re.findall(_WORD, subject))}"

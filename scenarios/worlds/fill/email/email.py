@@ -1,4 +1,8 @@
-"""Fill Gmail and Outlook: messages written by hand, mail made from templates, and what else the accounts hold."""
+"""Fill Gmail and Outlook.
+
+Messages are written by hand, told by `life.yaml`, or made from templates; the accounts also hold
+labels, folders, contacts, drafts and more.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +20,22 @@ from servers.kit.values import iso, parse_time
 
 _DAY = 86_400
 _RECENT = 45 * _DAY
+_PLACES = ("labels", "folder", "categories")
+"""Keys of a thread that say where its own account keeps it."""
 
 
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
-    """Add the person's mail. `seeds` is `email.yaml`, which names the files of messages beside it."""
+    """Add the person's mail.
+
+    `seeds` is `email.yaml`, which names the files that hold the messages.
+    """
     mail = _Mail(builder, seeds)
     mail.accounts_and_directory()
     for name in seeds["messages"]:
         mail.written(builder.seeds(name))
     for letter in letters(builder, mail.answered):
-        mail.message(
-            letter.account, letter.thread, {"subject": letter.subject}, letter.mail, reply=False
-        )
+        common = {"subject": letter.subject}
+        mail.message(letter.account, letter.thread, common, letter.mail, reply=False)
     bulk = builder.seeds(seeds["bulk"])
     mail.generated(bulk)
     mail.notices(bulk["notices"])
@@ -35,7 +43,7 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 
 class _Ledger(Builder):
-    """Another category's fill, run for its rows alone, so that notices about them cannot disagree."""
+    """Another category's fill, run only for its rows, so that notices cannot disagree with them."""
 
     def __init__(self, builder: Builder, category: str) -> None:
         super().__init__(builder.name, builder.person)
@@ -49,28 +57,34 @@ class _Ledger(Builder):
 
 
 class _Mail:
-    """Turns seeds into rows. `at` of everything is the moment at which it arrived or was made."""
+    """Turns seeds into rows. `at` is always the moment at which a thing arrived or was made."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
         self.builder = builder
         self.seeds = seeds
         self.people: dict[str, dict[str, Any]] = builder.person["people"]
-        known = {a["key"]: a["address"] for a in seeds["accounts"] if "address" in a}
-        self.addresses: dict[str, str] = builder.person["emails"] | known
+        extra_addresses = {a["key"]: a["address"] for a in seeds["accounts"] if "address" in a}
+        self.addresses: dict[str, str] = builder.person["emails"] | extra_addresses
         self.accounts = {
             a["key"]: {"name": builder.person["name"]} | a | {"address": self.addresses[a["key"]]}
             for a in seeds["accounts"]
         }
         self.dawn = parse_time(builder.seeds(seeds["bulk"])["from"])
         self.snoozed = {s["key"]: s for s in seeds["snoozed"]}
-        self.names = {p["email"]: p["name"] for p in self.people.values()} | {
-            a["address"]: a["name"] for a in self.accounts.values()
-        }
+        self.names = {p["email"]: p["name"] for p in self.people.values()}
+        self.names |= {a["address"]: a["name"] for a in self.accounts.values()}
         self.names |= {d["address"]: d["name"] for d in seeds["directory"]}
         self.answered: dict[str, int] = {}
 
+    def is_gmail(self, account: str) -> bool:
+        """Return whether an account is Gmail's; else it is Outlook's."""
+        return self.accounts[account]["provider"] == "gmail"
+
     def resolve(self, who: str, account: str) -> tuple[str, str]:
-        """Return name and address of a key of person.yaml, an account, `me`, an address, or `Name <address>`."""
+        """Return a name and an address.
+
+        `who` is a key of person.yaml, an account, `me`, an address, or `Name <address>`.
+        """
         if who == "me":
             who = account
         if who in self.addresses:
@@ -82,25 +96,34 @@ class _Mail:
             raise UnknownName("person", who, [*self.people, *self.addresses], "email seeds")
         return name or self.names.get(address, ""), address
 
+    def resolve_all(self, people: list[str], account: str) -> list[str]:
+        """Return the addresses of people, as `resolve` knows them."""
+        return [self.resolve(who, account)[1] for who in people]
+
     def accounts_and_directory(self) -> None:
-        """Add accounts and who exists."""
-        for a in self.accounts.values():
-            row = {
-                "provider": a["provider"],
-                "username": a["username"],
-                "name": a["name"],
-                "active": a["active"],
-            }
-            self.builder.add(self.dawn, "email_accounts", address=a["address"], **row)
+        """Add the person's accounts and the directory of everyone who exists."""
+        for account in self.accounts.values():
+            self.builder.add(
+                self.dawn,
+                "email_accounts",
+                address=account["address"],
+                provider=account["provider"],
+                username=account["username"],
+                name=account["name"],
+                active=account["active"],
+            )
         for address, name in self.names.items():
             organisation = self.seeds["organisations"].get(address.rpartition("@")[2])
             self.builder.add(
                 self.dawn, "email_directory", address=address, name=name, organisation=organisation
             )
 
-    # -- messages ---------------------------------------------------------------------------------------------
+    # -- messages -----------------------------------------------------------------------------
     def written(self, seeds: dict[str, Any]) -> None:
-        """Add the threads of a file; a message between two of the person's accounts is added to both."""
+        """Add the threads of a file.
+
+        A message between two of the person's accounts is added to both.
+        """
         for thread in seeds["threads"]:
             for number, mail in enumerate(thread["mails"]):
                 self.message(seeds["account"], thread["thread"], thread, mail, reply=number > 0)
@@ -116,22 +139,20 @@ class _Mail:
         *,
         reply: bool,
     ) -> None:
-        """Add one message to its account and to others of the person that it reached or left from."""
+        """Add a message to its account and to the person's other accounts that sent or received it.
+
+        `common` is what all messages of the thread share, `mail` the message's own part.
+        """
         at = parse_time(mail["at"]) if isinstance(mail["at"], str) else mail["at"]
         name, sender = self.resolve(mail["from"], account)
-        to = [
-            self.resolve(who, account)[1] for who in mail.get("to") or common.get("to") or [account]
-        ]
-        cc = [self.resolve(who, account)[1] for who in mail.get("cc") or common.get("cc") or []]
-        subject = (
-            common["subject"]
-            if not reply or common["subject"].startswith("Re: ")
-            else f"Re: {common['subject']}"
-        )
-        base = {
-            "conversation": self.builder.id(
-                "gth" if self.accounts[account]["provider"] == "gmail" else "oth", thread
-            ),
+        to = self.resolve_all(mail.get("to") or common.get("to") or [account], account)
+        cc = self.resolve_all(mail.get("cc") or common.get("cc") or [], account)
+        subject = common["subject"]
+        if reply and not subject.startswith("Re: "):
+            subject = f"Re: {subject}"
+        thread_prefix = "gth" if self.is_gmail(account) else "oth"
+        row = {
+            "conversation": self.builder.id(thread_prefix, thread),
             "sender": sender,
             "sender_name": name,
             "recipients": to,
@@ -145,65 +166,70 @@ class _Mail:
             "created_at": iso(at),
             "people": rules.people_text(name, sender, to, cc),
         }
+        unplaced = {key: value for key, value in common.items() if key not in _PLACES}
         for key, holder in self.accounts.items():
             if key == account:
-                self._keep(holder, mail["key"], thread, base, common, mail, at)
-            elif holder["address"] == sender or holder["address"] in [*to, *cc]:
-                plain = {
-                    k: v for k, v in common.items() if k not in ("labels", "folder", "categories")
-                }
-                self._keep(holder, f"{mail['key']}.{key}", f"{thread}.{key}", base, plain, mail, at)
+                self._keep(holder, mail["key"], thread, row, common, mail, at)
+            elif holder["address"] in (sender, *to, *cc):
+                other_key = f"{mail['key']}.{key}"
+                self._keep(holder, other_key, f"{thread}.{key}", row, unplaced, mail, at)
 
     def _keep(
         self,
         holder: dict[str, Any],
         key: str,
         thread: str,
-        base: dict[str, Any],
+        message: dict[str, Any],
         common: dict[str, Any],
         mail: dict[str, Any],
         at: int,
     ) -> None:
+        """Add an account's row of a message, and what the person did with it later."""
         provider = holder["provider"]
-        own = base["sender"] == holder["address"]
-        message, threads = rules.PREFIXES[provider]
+        own = message["sender"] == holder["address"]
+        message_prefix, thread_prefix = rules.PREFIXES[provider]
         table = f"{provider}_emails"
-        row_id = self.builder.id(message, key)
-        row = base | {
+        row_id = self.builder.id(message_prefix, key)
+        if provider == "gmail":
+            place = self._gmail_place(common, own)
+        else:
+            place = self._outlook_place(common, own, at)
+        row = message | {
             "id": row_id,
             "account": holder["address"],
-            "thread_id": self.builder.id(threads, thread),
+            "thread_id": self.builder.id(thread_prefix, thread),
             "read": own,
         }
-        row |= self._gmail(common, own) if provider == "gmail" else self._outlook(common, own, at)
-        self.builder.add(at, table, **row)
-        seen = min(at + self.builder.chance("seen", key).randint(5, 400) * 60, self.builder.start)
-        later: dict[str, Any] = {"read": True} if not own and not mail.get("unread") else {}
+        self.builder.add(at, table, **row, **place)
+        changes: dict[str, Any] = {}
+        if not own and not mail.get("unread"):
+            changes["read"] = True
         if mail.get("star"):
-            later["starred"] = True
-        if later:
-            self.builder.change(seen, table, row_id, **later)
+            changes["starred"] = True
+        if changes:
+            delay = self.builder.chance("seen", key).randint(5, 400) * 60
+            self.builder.change(min(at + delay, self.builder.start), table, row_id, **changes)
         if key in self.snoozed:
-            self.builder.change(
-                self.snoozed[key]["at"],
-                table,
-                row_id,
-                snooze_until=iso(parse_time(self.snoozed[key]["until"])),
-            )
+            snooze = self.snoozed[key]
+            until = iso(parse_time(snooze["until"]))
+            self.builder.change(snooze["at"], table, row_id, snooze_until=until)
 
-    def _gmail(self, common: dict[str, Any], own: bool) -> dict[str, Any]:
-        labels = list(common.get("labels", []))
-        apart = {"spam", "archive", "inbox"} & set(labels)
-        kept = [n for n in labels if n != "archive"]
+    def _gmail_place(self, common: dict[str, Any], own: bool) -> dict[str, Any]:
+        """Return Gmail's columns of a message.
+
+        `archive` is not a label: it only keeps the message out of the inbox.
+        """
+        named = common.get("labels", [])
+        labels = [name for name in named if name != "archive"]
         if own:
-            kept = ["sent", *(n for n in kept if n not in ("spam", "inbox"))]
-        elif not apart:
-            kept = ["inbox", *kept]
-        return {"labels": kept, "snooze_until": None}
+            labels = ["sent", *(name for name in labels if name not in ("spam", "inbox"))]
+        elif not {"spam", "archive", "inbox"} & set(named):
+            labels = ["inbox", *labels]
+        return {"labels": labels, "snooze_until": None}
 
-    def _outlook(self, common: dict[str, Any], own: bool, at: int) -> dict[str, Any]:
+    def _outlook_place(self, common: dict[str, Any], own: bool, at: int) -> dict[str, Any]:
         folder = common.get("folder", "inbox")
-        if self.builder.start - at < _RECENT and "recent" in common:
+        if "recent" in common and self.builder.start - at < _RECENT:
             folder = common["recent"]
         return {
             "folder": "sent" if own else folder,
@@ -211,190 +237,222 @@ class _Mail:
             "pinned": False,
         }
 
-    # -- templates --------------------------------------------------------------------------------------------
+    # -- templates ----------------------------------------------------------------------------
     def generated(self, seeds: dict[str, Any]) -> None:
         """Add the mail of regular senders."""
         for sender in seeds["senders"]:
-            for n, at in enumerate(self._moments(sender), 1):
-                self._regular(sender, n, at)
+            for number, at in enumerate(self._moments(sender), 1):
+                self._regular(sender, number, at)
 
     def _moments(self, sender: dict[str, Any]) -> Iterator[int]:
+        """Yield when a sender writes: on a day of each month, or every so many days."""
         day = datetime.fromtimestamp(self.dawn, UTC)
-        number = 0
-        while (at := self._minute(sender, day)) < self.builder.start - 3_600:
-            monthly = sender.get("monthly")
-            if (
-                (day.day == monthly)
-                if monthly
-                else (number - sender.get("offset", 0)) % sender["every"] == 0
-            ):
+        days = 0
+        at = self._minute(sender, day)
+        while at < self.builder.start - 3_600:
+            if sender.get("monthly"):
+                writes = day.day == sender["monthly"]
+            else:
+                writes = (days - sender.get("offset", 0)) % sender["every"] == 0
+            if writes:
                 yield at
-            number = number + 1
-            day = day + timedelta(days=1)
+            days += 1
+            day += timedelta(days=1)
+            at = self._minute(sender, day)
 
     def _minute(self, sender: dict[str, Any], day: datetime) -> int:
         minute = self.builder.chance("minute", sender["key"], day.toordinal()).randint(0, 59)
         return int(day.timestamp()) + sender["hour"] * 3_600 + minute * 60
 
-    def _regular(self, sender: dict[str, Any], n: int, at: int) -> None:
-        key = f"{sender['key']}_{n}"
+    def _regular(self, sender: dict[str, Any], number: int, at: int) -> None:
+        """Add a sender's message of a number. The order of the draws decides its text."""
+        key = f"{sender['key']}_{number}"
         draw = self.builder.chance("mail", key)
         day = datetime.fromtimestamp(at, UTC)
-        known = {
-            "n": str(n),
+        variables = {
+            "n": str(number),
             "date": day.strftime("%-d %B"),
             "month": day.strftime("%B"),
             "last_month": (day.replace(day=1) - timedelta(days=1)).strftime("%B"),
         }
-        known |= {name: _value(kind, n, draw) for name, kind in sender.get("vars", {}).items()}
+        for name, kind in sender.get("vars", {}).items():
+            variables[name] = _value(kind, number, draw)
         try:
-            subject = draw.choice(sender["subject"]).format(**known)
-            body = " ".join(draw.choice(choices).format(**known) for choices in sender["body"])
-            files = [name.format(**known).lower() for name in sender.get("attachments", [])]
+            subject = draw.choice(sender["subject"]).format(**variables)
+            body = " ".join(draw.choice(texts).format(**variables) for texts in sender["body"])
+            files = [name.format(**variables).lower() for name in sender.get("attachments", [])]
         except KeyError as unknown:
-            raise UnknownName(
-                "variable", str(unknown.args[0]), known, f"email_bulk {sender['key']}"
-            ) from None
-        origin = draw.choice(sender["from"]) if isinstance(sender["from"], list) else sender["from"]
+            name = str(unknown.args[0])
+            where = f"email_bulk {sender['key']}"
+            raise UnknownName("variable", name, variables, where) from None
+        origin = sender["from"]
+        if isinstance(origin, list):
+            origin = draw.choice(origin)
         age = self.builder.start - at
-        mail = {"key": key, "at": at, "from": origin, "body": body, "attachments": files}
-        mail["unread"] = draw.random() < sender.get("unread", 0.2) * (1.0 if age < _RECENT else 0.6)
-        mail["star"] = draw.random() < sender.get("star", 0.03)
-        mail["important"] = draw.random() < 0.04
-        common = {
-            k: sender[k] for k in ("folder", "recent", "categories", "to", "cc") if k in sender
-        } | {"subject": subject}
-        old = age > 2 * _RECENT and draw.random() < 0.6 and "spam" not in sender.get("labels", [])
-        common["labels"] = [*sender.get("labels", []), *(["archive"] if old else [])]
+        unread_chance = sender.get("unread", 0.2) * (1.0 if age < _RECENT else 0.6)
+        mail = {
+            "key": key,
+            "at": at,
+            "from": origin,
+            "body": body,
+            "attachments": files,
+            "unread": draw.random() < unread_chance,
+            "star": draw.random() < sender.get("star", 0.03),
+            "important": draw.random() < 0.04,
+        }
+        labels = list(sender.get("labels", []))
+        is_archived = age > 2 * _RECENT and draw.random() < 0.6
+        if is_archived and "spam" not in labels:
+            labels.append("archive")
+        given = ("folder", "recent", "categories", "to", "cc")
+        common = {name: sender[name] for name in given if name in sender}
+        common |= {"subject": subject, "labels": labels}
         self.message(sender["account"], key, common, mail, reply=False)
 
-    # -- notices ----------------------------------------------------------------------------------------------
+    # -- notices ------------------------------------------------------------------------------
     def notices(self, seeds: dict[str, Any]) -> None:
-        """Add what Zelle and Venmo write about each payment and request since the first mail, as far as the seeds have words for it.
+        """Add what Zelle and Venmo write about each payment and request since the first mail.
 
-        `banks` says to which account (and folder or labels) the notices about a bank go; all others go to the personal account.
+        Events for which the seeds have no words are left out. `banks` says to which account (and
+        folder or labels) the notices about a bank go; all others go to the personal account.
         """
         if not self.builder.seeds("payments"):
             return
         banks = {
             self.builder.id("zbk", bank): place for bank, place in seeds.get("banks", {}).items()
         }
-        names = {
-            self.builder.id(kind, key): p["name"]
-            for key, p in self.people.items()
-            for kind in ("vct", "zrc")
-        }
+        names = {}
+        for prefix in ("vct", "zrc"):
+            for key, person in self.people.items():
+                names[self.builder.id(prefix, key)] = person["name"]
         for table, row in _Ledger(self.builder, "payments").rows:
             provider = table.partition("_")[0]
             event = _event(row)
-            if (
-                event is None
-                or event not in seeds[provider]
-                or parse_time(row["created_at"]) < self.dawn
-            ):
+            if event is None or event not in seeds[provider]:
                 continue
-            known = {
-                "name": names[row["contact_id"]],
-                "amount": f"{row['amount'] / 100:.2f}",
-                "note": row["note"] or "none",
-            }
-            words = {part: text.format(**known) for part, text in seeds[provider][event].items()}
+            if parse_time(row["created_at"]) < self.dawn:
+                continue
             place = banks.get(row.get("source_id"), {"account": "personal"})
-            key = f"notice {row['id']}"
-            at = min(parse_time(row["created_at"]) + 20, self.builder.start)
-            mail = {"key": key, "at": at, "from": seeds[provider]["from"], "body": words["body"]}
-            mail["unread"] = self.builder.chance("unread", key).random() < 0.12
-            old = self.builder.start - at > _RECENT
-            kept = ["archive"] if old and event in ("sent", "received") else []
-            common = place | {
-                "subject": words["subject"],
-                "labels": [*place.get("labels", ["receipts"]), *kept],
-            }
-            self.message(place["account"], key, common, mail, reply=False)
+            self._notice(seeds[provider], event, row, names[row["contact_id"]], place)
 
-    # -- what else accounts hold ------------------------------------------------------------------------------
+    def _notice(
+        self,
+        words: dict[str, Any],
+        event: str,
+        row: dict[str, Any],
+        name: str,
+        place: dict[str, Any],
+    ) -> None:
+        """Add the notice of one payment or request; `words` are the provider's."""
+        variables = {
+            "name": name,
+            "amount": f"{row['amount'] / 100:.2f}",
+            "note": row["note"] or "none",
+        }
+        texts = {part: text.format(**variables) for part, text in words[event].items()}
+        key = f"notice {row['id']}"
+        at = min(parse_time(row["created_at"]) + 20, self.builder.start)
+        mail = {
+            "key": key,
+            "at": at,
+            "from": words["from"],
+            "body": texts["body"],
+            "unread": self.builder.chance("unread", key).random() < 0.12,
+        }
+        labels = list(place.get("labels", ["receipts"]))
+        if event in ("sent", "received") and self.builder.start - at > _RECENT:
+            labels.append("archive")
+        common = place | {"subject": texts["subject"], "labels": labels}
+        self.message(place["account"], key, common, mail, reply=False)
+
+    # -- what else accounts hold --------------------------------------------------------------
     def keepings(self) -> None:
-        """Add labels, folders, categories, contacts, templates, quick steps, drafts and scheduled mail."""
+        """Add labels, folders, categories, contacts, templates, quick steps and unsent mail."""
+        self._labels_and_folders()
+        self._contacts()
+        self._templates_and_quick_steps()
+        self._drafts_and_scheduled()
+
+    def _labels_and_folders(self) -> None:
         add = self.builder.add
-        make = self.builder.id
-        dawn = self.dawn
         for key, labels in self.seeds["labels"].items():
             for name in labels:
-                add(
-                    dawn,
-                    "gmail_labels",
-                    id=make("glb", f"{key} {name}"),
-                    account=self.addresses[key],
-                    name=name,
-                )
+                label_id = self.builder.id("glb", f"{key} {name}")
+                own = self.addresses[key]
+                add(self.dawn, "gmail_labels", id=label_id, account=own, name=name)
         for key, folders in self.seeds["folders"].items():
             for name in folders:
-                add(
-                    dawn,
-                    "outlook_folders",
-                    id=make("ofl", f"{key} {name}"),
-                    account=self.addresses[key],
-                    name=name,
-                )
+                folder_id = self.builder.id("ofl", f"{key} {name}")
+                own = self.addresses[key]
+                add(self.dawn, "outlook_folders", id=folder_id, account=own, name=name)
         for key, categories in self.seeds["categories"].items():
-            for c in categories:
-                add(
-                    dawn,
-                    "outlook_categories",
-                    id=make("oca", c["name"]),
-                    account=self.addresses[key],
-                    **c,
-                )
+            for category in categories:
+                category_id = self.builder.id("oca", category["name"])
+                own = self.addresses[key]
+                add(self.dawn, "outlook_categories", id=category_id, account=own, **category)
+
+    def _contacts(self) -> None:
         for key, contacts in self.seeds["contacts"].items():
+            if self.is_gmail(key):
+                prefix = "gct"
+                table = "gmail_contacts"
+            else:
+                prefix = "ope"
+                table = "outlook_people"
             for who in contacts:
                 name, address = self.resolve(who, key)
-                prefix, table = (
-                    ("gct", "gmail_contacts")
-                    if self.accounts[key]["provider"] == "gmail"
-                    else ("ope", "outlook_people")
+                self.builder.add(
+                    self.dawn,
+                    table,
+                    id=self.builder.id(prefix, f"{key} {who}"),
+                    account=self.addresses[key],
+                    name=name,
+                    email_address=address,
                 )
-                row = {"account": self.addresses[key], "name": name, "email_address": address}
-                add(dawn, table, id=make(prefix, f"{key} {who}"), **row)
-        for t in self.seeds["templates"]:
-            row = {
-                "account": self.addresses[t["account"]],
-                "name": t["name"],
-                "subject": t["subject"],
-                "body": t["body"],
-            }
-            add(dawn + 30 * _DAY, "gmail_templates", id=make("gtp", t["key"]), **row)
-        for q in self.seeds["quick_steps"]:
-            row = {
-                "account": self.addresses[q["account"]],
-                "name": q["name"],
-                "actions": q["actions"],
-                "created_at": iso(dawn + 40 * _DAY),
-            }
-            add(dawn + 40 * _DAY, "outlook_quick_steps", id=make("oqs", q["key"]), **row)
-        for d in self.seeds["drafts"]:
-            provider = self.accounts[d["account"]]["provider"]
-            add(
-                d["at"],
-                f"{provider}_drafts",
-                **self._draft(d, "gdr" if provider == "gmail" else "odr"),
+
+    def _templates_and_quick_steps(self) -> None:
+        for template in self.seeds["templates"]:
+            self.builder.add(
+                self.dawn + 30 * _DAY,
+                "gmail_templates",
+                id=self.builder.id("gtp", template["key"]),
+                account=self.addresses[template["account"]],
+                name=template["name"],
+                subject=template["subject"],
+                body=template["body"],
             )
-        for d in self.seeds["scheduled"]:
-            if self.accounts[d["account"]]["provider"] != "gmail":
-                raise InputError(f"email seeds: {d['key']}: only Gmail sends later")
-            add(
-                d["at"],
-                "gmail_scheduled",
-                **self._draft(d, "gsc"),
-                send_at=iso(parse_time(d["send_at"])),
+        for step in self.seeds["quick_steps"]:
+            created_at = self.dawn + 40 * _DAY
+            self.builder.add(
+                created_at,
+                "outlook_quick_steps",
+                id=self.builder.id("oqs", step["key"]),
+                account=self.addresses[step["account"]],
+                name=step["name"],
+                actions=step["actions"],
+                created_at=iso(created_at),
             )
 
-    def _draft(self, seed: dict[str, Any], prefix: str) -> dict[str, Any]:
+    def _drafts_and_scheduled(self) -> None:
+        for draft in self.seeds["drafts"]:
+            provider = self.accounts[draft["account"]]["provider"]
+            row = self._unsent(draft, rules.DRAFT_PREFIXES[provider])
+            self.builder.add(draft["at"], f"{provider}_drafts", **row)
+        for mail in self.seeds["scheduled"]:
+            if not self.is_gmail(mail["account"]):
+                raise InputError(f"email seeds: {mail['key']}: only Gmail sends later")
+            row = self._unsent(mail, "gsc")
+            send_at = iso(parse_time(mail["send_at"]))
+            self.builder.add(mail["at"], "gmail_scheduled", **row, send_at=send_at)
+
+    def _unsent(self, seed: dict[str, Any], prefix: str) -> dict[str, Any]:
+        """Return the row of a message that has not gone out."""
         account = seed["account"]
         return {
             "id": self.builder.id(prefix, seed["key"]),
             "account": self.addresses[account],
-            "recipients": [self.resolve(who, account)[1] for who in seed.get("to", [])],
-            "cc": [self.resolve(who, account)[1] for who in seed.get("cc", [])],
+            "recipients": self.resolve_all(seed.get("to", []), account),
+            "cc": self.resolve_all(seed.get("cc", []), account),
             "bcc": [],
             "subject": seed["subject"],
             "body": seed["body"],
@@ -404,18 +462,23 @@ class _Mail:
 
 
 def _event(row: dict[str, Any]) -> str | None:
-    """Return what a row of a payment or request is told as, None for other rows."""
+    """Return the event that a notice of a payment or request tells, or None for other rows."""
     kind = str(row.get("type"))
-    if kind in ("payment_sent", "transfer_sent"):
-        return "failed" if row["failure"] else "unclaimed" if row.get("claim_by") else "sent"
     if kind in ("payment_received", "transfer_received"):
         return "received"
+    if kind in ("payment_sent", "transfer_sent"):
+        if row["failure"]:
+            return "failed"
+        return "unclaimed" if row.get("claim_by") else "sent"
     return "asked" if row.get("direction") == "incoming" else None
 
 
-def _value(kind: Any, n: int, draw: random.Random) -> str:
+def _value(kind: Any, number: int, draw: random.Random) -> str:
+    """Return a template's variable: one of a list, a running number, or an amount from a range."""
     if isinstance(kind, list):
         return draw.choice(kind)
     if "number" in kind:
-        return str(kind["number"] + kind["step"] * n)
-    return f"{draw.randint(round(kind['min'] * 100), round(kind['max'] * 100)) / 100:.2f}"
+        return str(kind["number"] + kind["step"] * number)
+    least = round(kind["min"] * 100)
+    most = round(kind["max"] * 100)
+    return f"{draw.randint(least, most) / 100:.2f}"

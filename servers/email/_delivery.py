@@ -1,0 +1,227 @@
+"""How mail goes out and arrives: delivery between the person's accounts, bounces, and drafts.
+
+A bounce is written when the mail goes out, dated a minute later: rows from the future have not
+arrived yet, so nothing has to run for it to be seen then.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from servers.email._rules import (
+    DRAFT_PREFIXES,
+    PREFIXES,
+    Outgoing,
+    active,
+    complete,
+    drafted,
+    own_address,
+    people_text,
+    written_json,
+)
+from servers.kit.service import Service
+from servers.kit.values import iso, parse_time
+
+BOUNCE_SECONDS = 60
+
+
+class _Daemon(NamedTuple):
+    """Who sends a provider's bounces, and under which subject."""
+
+    address: str
+    name: str
+    subject: str
+
+
+_DAEMONS = {
+    "gmail": _Daemon(
+        "mailer-daemon@googlemail.com",
+        "Mail Delivery Subsystem",
+        "Delivery Status Notification (Failure)",
+    ),
+    "outlook": _Daemon(
+        "mailer-daemon@outlook.office.com",
+        "Microsoft Outlook",
+        "Undeliverable: {subject}",
+    ),
+}
+_RESERVED = ("invalid", "test", "example", "localhost")
+"""Top-level domains that RFC 2606 reserves, so no mail server answers there."""
+
+
+# -- sending ----------------------------------------------------------------------------------
+def post(service: Service, mail: Outgoing, thread: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Send a message from the signed-in account and return the tools' reply."""
+    row = send(service, active(service), mail, thread=thread)
+    return {"email_id": row["id"], "thread_id": row["thread_id"], "status": "sent"}
+
+
+def send(
+    service: Service,
+    account: dict[str, Any],
+    mail: Outgoing,
+    *,
+    thread: dict[str, Any] | None = None,
+    at: int | None = None,
+) -> dict[str, Any]:
+    """Send a message from an account of the service's provider and return the sender's row.
+
+    `thread` is a row whose thread it joins; `at` is when it goes out (now by default). Copies
+    arrive at once in the person's other accounts; what cannot be delivered comes back as a bounce.
+    """
+    sent_at = iso(service.now if at is None else at)
+    message_prefix, thread_prefix = PREFIXES[service.name]
+    own = account["address"]
+    everyone = [*mail.to, *mail.cc, *mail.bcc]
+    thread_id = thread["thread_id"] if thread else service.new_id(thread_prefix)
+    common = mail.columns() | {
+        "sender": own,
+        "sender_name": account["name"],
+        "conversation": thread["conversation"] if thread else thread_id,
+        "starred": False,
+        "important": False,
+        "created_at": sent_at,
+        "people": people_text(account["name"], own, mail.to, mail.cc),
+    }
+    # Gmail keeps mail to oneself as one message in two places; Outlook as two messages.
+    both_ways = service.name == "gmail" and own in everyone
+    places = ("inbox", "sent") if both_ways else ("sent",)
+    own_columns = {
+        "id": service.new_id(message_prefix),
+        "account": own,
+        "thread_id": thread_id,
+        "read": not both_ways,
+    }
+    sent = service.db.insert(
+        f"{service.name}_emails", common | placed(service.name, *places) | own_columns
+    )
+    for target in service.db.rows("email_accounts", order="address"):
+        has_it_already = both_ways and target["address"] == own
+        if target["address"] in everyone and not has_it_already:
+            _arrive(service, target, common | {"bcc": []})
+    for recipient in everyone:
+        reason = undeliverable(service, recipient)
+        if reason is not None:
+            _bounce(service, account, sent, recipient, reason)
+    return sent
+
+
+def placed(provider: str, *places: str) -> dict[str, Any]:
+    """Return the provider's own columns of a new message in `inbox` or `sent`.
+
+    Only Gmail can hold it in both.
+    """
+    if provider == "gmail":
+        return {"labels": [*places], "snooze_until": None}
+    return {"folder": places[0], "categories": [], "pinned": False}
+
+
+def _arrive(service: Service, target: dict[str, Any], common: dict[str, Any]) -> None:
+    """Put a message into an account of the person, in the thread where its conversation goes on."""
+    provider = target["provider"]
+    table = f"{provider}_emails"
+    message_prefix, thread_prefix = PREFIXES[provider]
+    earlier = service.db.rows(
+        table, "account=? AND conversation=?", target["address"], common["conversation"], limit=1
+    )
+    own_columns = {
+        "id": service.new_id(message_prefix),
+        "account": target["address"],
+        "thread_id": earlier[0]["thread_id"] if earlier else service.new_id(thread_prefix),
+        "read": False,
+    }
+    service.db.insert(table, common | placed(provider, "inbox") | own_columns)
+
+
+# -- bounces ----------------------------------------------------------------------------------
+def undeliverable(service: Service, recipient: str) -> str | None:
+    """Return why an address cannot be reached, or None if it can.
+
+    Organisations know their own people; at any other domain everyone may exist.
+    """
+    domain = recipient.rpartition("@")[2]
+    if domain.rpartition(".")[2] in _RESERVED:
+        return f"the domain {domain} could not be found"
+    if service.db.get("email_accounts", recipient) or service.db.get("email_directory", recipient):
+        return None
+    colleagues = service.db.rows(
+        "email_directory", "organisation IS NOT NULL AND address LIKE ?", f"%@{domain}", limit=1
+    )
+    if not colleagues:
+        return None
+    return f"there is no mailbox {recipient} at {colleagues[0]['organisation']}"
+
+
+def _bounce(
+    service: Service, account: dict[str, Any], sent: dict[str, Any], recipient: str, reason: str
+) -> None:
+    daemon = _DAEMONS[service.name]
+    own = account["address"]
+    row = {
+        "id": service.new_id(PREFIXES[service.name][0]),
+        "account": own,
+        "thread_id": sent["thread_id"],
+        "conversation": sent["conversation"],
+        "sender": daemon.address,
+        "sender_name": daemon.name,
+        "recipients": [own],
+        "cc": [],
+        "bcc": [],
+        "subject": daemon.subject.format(subject=sent["subject"]),
+        "body": (
+            f"Your message to {recipient} was not delivered: {reason}.\n\n"
+            f"Original subject: {sent['subject']}"
+        ),
+        "attachments": [],
+        "read": False,
+        "starred": False,
+        "important": False,
+        "created_at": iso(parse_time(sent["created_at"]) + BOUNCE_SECONDS),
+        "people": people_text(daemon.name, daemon.address, [own], [recipient]),
+    }
+    service.db.insert(f"{service.name}_emails", row | placed(service.name, "inbox"))
+
+
+# -- drafts -----------------------------------------------------------------------------------
+def save_draft(service: Service, mail: Outgoing) -> dict[str, Any]:
+    """Store a draft of the signed-in account and return the tools' reply."""
+    row = mail.columns() | {
+        "id": service.new_id(DRAFT_PREFIXES[service.name]),
+        "account": own_address(service),
+        "created_at": service.time,
+    }
+    service.db.insert(f"{service.name}_drafts", row)
+    return {"draft_id": row["id"], "status": "draft"}
+
+
+def change_draft(service: Service, row: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Put the given arguments into a draft and return it for the agent.
+
+    An argument that is None leaves its field as it is.
+    """
+    changes = {name: value for name, value in given.items() if value is not None}
+    columns = drafted(**(written_json(row) | changes)).columns()
+    service.db.update(f"{service.name}_drafts", row["id"], **columns)
+    return draft_json(row | columns)
+
+
+def send_draft(service: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Send a draft, delete it, and return the tools' reply."""
+    mail = complete(drafted(**written_json(row)))
+    service.db.delete(f"{service.name}_drafts", row["id"])
+    return post(service, mail)
+
+
+def drafts(service: Service) -> list[dict[str, Any]]:
+    """Return the drafts of the signed-in account, newest first."""
+    return service.db.rows(
+        f"{service.name}_drafts",
+        "account=?",
+        own_address(service),
+        order="created_at DESC, id",
+    )
+
+
+def draft_json(row: dict[str, Any], key: str = "draft_id") -> dict[str, Any]:
+    """Return a message that has not gone out yet; `key` is the field that holds its id."""
+    return {key: row["id"], **written_json(row), "created_at": row["created_at"]}

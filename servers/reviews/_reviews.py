@@ -1,0 +1,212 @@
+"""Reviews on Yelp and Google Maps: what they add up to, reading and writing them, and votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from servers.kit.service import Service
+from servers.reviews._rules import Words, find_place, me, written
+
+
+# -- ratings ----------------------------------------------------------------------------------
+class Stars(NamedTuple):
+    """The sum of the stars of a place's reviews that count, and how many those are."""
+
+    total: int
+    count: int
+
+    @property
+    def average(self) -> float | None:
+        """The average to one decimal, halves rounded up; None without reviews."""
+        return round(self.total / self.count + 1e-9, 1) if self.count else None
+
+
+NO_STARS = Stars(0, 0)
+
+
+class Spread(NamedTuple):
+    """A place's stars, and how many reviews gave each number of stars, from "5" to "1"."""
+
+    stars: Stars
+    by_rating: dict[str, int]
+
+
+def stars_by_place(svc: Service, words: Words) -> dict[str, Stars]:
+    """Return the stars of each place that has reviews."""
+    sql = (
+        f"SELECT business_id, sum(rating), count(*) FROM {words.table('reviews')} "
+        f"WHERE {words.counts} GROUP BY business_id"
+    )
+    return {business_id: Stars(total, count) for business_id, total, count in svc.db.sql(sql)}
+
+
+def spread(svc: Service, words: Words, business_id: str) -> Spread:
+    """Return the stars of one place and how they are spread."""
+    sql = (
+        f"SELECT rating, count(*) FROM {words.table('reviews')} "
+        f"WHERE business_id=? AND {words.counts} GROUP BY rating"
+    )
+    counts = dict(svc.db.sql(sql, business_id))
+    total = sum(rating * count for rating, count in counts.items())
+    by_rating = {str(rating): counts.get(rating, 0) for rating in range(5, 0, -1)}
+    return Spread(Stars(total, sum(counts.values())), by_rating)
+
+
+# -- reading ----------------------------------------------------------------------------------
+def reviews_of(
+    svc: Service, words: Words, business_id: str, sort_by: str, text: str | None, where: str
+) -> list[dict[str, Any]]:
+    """Return a place's reviews for which `where` (SQL) holds.
+
+    They come newest, oldest, highest, lowest or most_helpful first, or with `text` those that hold
+    its words, best match first.
+    """
+    find_place(svc, words, business_id)
+    table = words.table("reviews")
+    rows = svc.db.rows(
+        table, f"business_id=? AND {where}", business_id, order="written_at DESC, id"
+    )
+    if text is not None:
+        rows_by_id = {row["id"]: row for row in rows}
+        ids = [match["id"] for match in svc.db.search(table, text)]
+        return [rows_by_id[review_id] for review_id in ids if review_id in rows_by_id]
+    if sort_by == "oldest":
+        return rows[::-1]
+    keys: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "highest": lambda row: -row["rating"],
+        "lowest": lambda row: row["rating"],
+        "most_helpful": lambda row: -votes(svc, words, row),
+    }
+    return sorted(rows, key=keys[sort_by]) if sort_by in keys else rows
+
+
+def own_reviews(svc: Service, words: Words) -> list[dict[str, Any]]:
+    """Return the user's own reviews, newest first."""
+    return svc.db.rows(words.table("reviews"), "mine=1", order="written_at DESC, id")
+
+
+def find_review(svc: Service, words: Words, review_id: str) -> dict[str, Any]:
+    """Return a review, or refuse."""
+    row = svc.db.get(words.table("reviews"), review_id)
+    if row is None:
+        svc.fail(
+            "REVIEW_NOT_FOUND",
+            f"There is no review {review_id!r}.",
+            f"See {words.reviews} or {words.mine}.",
+            review_id=review_id,
+        )
+    return row
+
+
+def find_own_review(svc: Service, words: Words, review_id: str) -> dict[str, Any]:
+    """Return a review of the user's own, or refuse."""
+    row = find_review(svc, words, review_id)
+    if not row["mine"]:
+        svc.fail(
+            words.not_owner,
+            f"Review {review_id} was written by {row['author']}.",
+            f"Your own reviews are in {words.mine}.",
+            review_id=review_id,
+        )
+    return row
+
+
+# -- writing ----------------------------------------------------------------------------------
+def write_review(
+    svc: Service,
+    words: Words,
+    business_id: str,
+    rating: int,
+    body: str,
+    photos: list[str] | None,
+    **more: Any,
+) -> dict[str, Any]:
+    """Write the user's one review of a place and return its row; `more` are further columns."""
+    place = find_place(svc, words, business_id)
+    text = written(svc, body, "text")
+    earlier = svc.db.rows(words.table("reviews"), "business_id=? AND mine=1", business_id)
+    if earlier:
+        svc.fail(
+            "ALREADY_REVIEWED",
+            f"You have reviewed {place['name']} already.",
+            f"Change it with {words.update}.",
+            review_id=earlier[0]["id"],
+        )
+    row = {
+        "id": svc.new_id(words.review),
+        "business_id": business_id,
+        "author": me(svc, words)["shown"],
+        "mine": True,
+        "rating": rating,
+        "body": text,
+        "photos": _distinct(photos),
+        "votes": 0,
+        "written_at": svc.time,
+    }
+    return svc.db.insert(words.table("reviews"), row | more)
+
+
+def _distinct(photos: list[str] | None) -> list[str] | None:
+    """Return photos without repeats."""
+    return None if photos is None else list(dict.fromkeys(photos))
+
+
+def rewrite(
+    svc: Service,
+    words: Words,
+    review_id: str,
+    rating: int | None,
+    body: str | None,
+    photos: list[str] | None,
+) -> dict[str, Any]:
+    """Change the stars, text or photos of the user's own review and return its row.
+
+    Nothing is written if nothing changes.
+    """
+    row = find_own_review(svc, words, review_id)
+    if rating is None and body is None and photos is None:
+        svc.fail(svc.codes.invalid, "Nothing to change was given.", "Give rating, text or photos.")
+    given = {
+        "rating": rating,
+        "body": None if body is None else written(svc, body, "text"),
+        "photos": _distinct(photos),
+    }
+    changes = {}
+    for column, value in given.items():
+        if value is not None and value != row[column]:
+            changes[column] = value
+    if changes:
+        svc.db.update(words.table("reviews"), review_id, **changes, edited_at=svc.time)
+    return find_review(svc, words, review_id)
+
+
+def erase(svc: Service, words: Words, review_id: str) -> dict[str, Any]:
+    """Delete the user's own review and return the row that it was."""
+    row = find_own_review(svc, words, review_id)
+    svc.db.delete(words.table("reviews"), review_id)
+    return row
+
+
+# -- votes ------------------------------------------------------------------------------------
+def votes(svc: Service, words: Words, row: dict[str, Any]) -> int:
+    """Return how many people found a review useful, the user included."""
+    sql = f"SELECT count(*) FROM {words.table('votes')} WHERE review_id=?"
+    return row["votes"] + svc.db.sql(sql, row["id"])[0][0]
+
+
+def vote(svc: Service, words: Words, review_id: str) -> int:
+    """Vote once for a review by somebody else and return how many votes it has."""
+    row = find_review(svc, words, review_id)
+    if row["mine"]:
+        svc.fail(
+            "CANNOT_VOTE_OWN_REVIEW",
+            "This review is your own.",
+            "Only reviews by others can be marked.",
+            review_id=review_id,
+        )
+    table = words.table("votes")
+    if not svc.db.rows(table, "review_id=?", review_id):
+        row_id = svc.new_id(f"{words.review}v")
+        svc.db.insert(table, {"id": row_id, "review_id": review_id, "at": svc.time})
+    return votes(svc, words, row)

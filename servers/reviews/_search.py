@@ -1,0 +1,165 @@
+"""How Yelp and Google Maps find listings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from servers.kit.errors import did_you_mean
+from servers.kit.geo import miles
+from servers.kit.service import Service
+from servers.reviews._reviews import NO_STARS, Stars, stars_by_place
+from servers.reviews._rules import Words, find_place, is_open, state
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a search asks for. What is None is not asked.
+
+    `location` is a town or ZIP, `point` a latitude and longitude with a `radius` in miles,
+    `open_at` a moment at which the place is open; `closed` lets in places that closed for good.
+    """
+
+    query: str | None = None
+    location: str | None = None
+    category: str | None = None
+    price: int | None = None
+    min_rating: float | None = None
+    point: tuple[float, float] | None = None
+    radius: float = 5.0
+    open_at: int | None = None
+    closed: bool = False
+
+
+@dataclass(frozen=True)
+class _Area:
+    """Where a location is: in some towns, or in a ZIP code. None where it is not asked."""
+
+    town_ids: list[str] | None = None
+    zip: str | None = None
+
+    def holds(self, row: dict[str, Any]) -> bool:
+        if self.town_ids is not None and row["city_id"] not in self.town_ids:
+            return False
+        return self.zip is None or row["zip"] == self.zip
+
+
+def towns(svc: Service, text: str) -> list[str]:
+    """Return the ids of the towns that a name means, or refuse if there is none.
+
+    `Town, State` narrows them to a state, written out or as two letters.
+    """
+    before, _, after = text.partition(",")
+    name = before.strip().lower()
+    region = after.strip().lower()
+    cities = svc.db.rows("reviews_cities", order="name, state")
+    ids = []
+    for city in cities:
+        regions = ("", city["state"].lower(), city["state_name"].lower())
+        if city["name"].lower() == name and region in regions:
+            ids.append(city["id"])
+    if not ids:
+        near = did_you_mean(text, [f"{city['name']}, {city['state']}" for city in cities])
+        svc.fail(
+            "LOCATION_NOT_FOUND",
+            f"No place is known as {text!r}{near}",
+            "Give a city with its state, or a ZIP code.",
+            location=text,
+        )
+    return ids
+
+
+def with_point(
+    svc: Service,
+    words: Words,
+    wish: Wish,
+    latitude: float | None,
+    longitude: float | None,
+    near: str | None,
+) -> Wish:
+    """Return the wish with the point around which to search; refuse half a point, or two."""
+    is_half = (latitude is None) != (longitude is None)
+    are_two = latitude is not None and near is not None
+    if is_half or are_two:
+        svc.fail(
+            svc.codes.invalid,
+            "The point is not clear.",
+            "Give latitude and longitude together, or a business to search near.",
+        )
+    if near is not None:
+        row = find_place(svc, words, near)
+        return replace(wish, point=(row["lat"], row["lng"]))
+    if latitude is None or longitude is None:
+        return wish
+    return replace(wish, point=(latitude, longitude))
+
+
+def search(svc: Service, words: Words, wish: Wish, sort_by: str) -> list[dict[str, Any]]:
+    """Return listings with `rating`, `review_count` and `miles`.
+
+    Sorted by rating, review_count, name or distance; anything else leaves the best match first.
+    """
+    area = _area(svc, wish.location)
+    if sort_by == "distance" and wish.point is None:
+        svc.fail(
+            svc.codes.invalid,
+            "Sorting by distance needs a point.",
+            "Give latitude and longitude, or a business to search near.",
+        )
+    stars_of = stars_by_place(svc, words)
+    matches = []
+    for row in _by_words(svc, words, wish):
+        stars = stars_of.get(row["id"], NO_STARS)
+        away = None if wish.point is None else miles(*wish.point, row["lat"], row["lng"])
+        if area.holds(row) and _fits(svc, wish, row, stars, away):
+            figures = {"rating": stars.average, "review_count": stars.count, "miles": away}
+            matches.append(row | figures)
+    if sort_by in _ORDERS:
+        matches.sort(key=_ORDERS[sort_by])
+    return matches
+
+
+def _area(svc: Service, location: str | None) -> _Area:
+    if location is None:
+        return _Area()
+    zip_code = location.strip()[:5]
+    if zip_code.isdigit():
+        return _Area(zip=zip_code)
+    return _Area(town_ids=towns(svc, location))
+
+
+def _by_words(svc: Service, words: Words, wish: Wish) -> list[dict[str, Any]]:
+    """Return the listings that match the words of a wish and its category."""
+    table = words.table("places")
+    if wish.category is not None:
+        # Whole words only: someone who wants a bar does not want a barber.
+        of_kind = svc.db.search(table, wish.category, prefix=False)
+        if not wish.query:
+            return of_kind
+        ids = {row["id"] for row in of_kind}
+        return [row for row in svc.db.search(table, wish.query) if row["id"] in ids]
+    if wish.query:
+        return svc.db.search(table, wish.query)
+    return svc.db.rows(table, order="id")
+
+
+def _fits(svc: Service, wish: Wish, row: dict[str, Any], stars: Stars, away: float | None) -> bool:
+    """Return whether a listing meets all that a wish asks besides words and area."""
+    if wish.price is not None and row["price"] != wish.price:
+        return False
+    if wish.min_rating is not None and (stars.average or 0) < wish.min_rating:
+        return False
+    if away is not None and away > wish.radius:
+        return False
+    if wish.open_at is not None and not is_open(svc, row, wish.open_at):
+        return False
+    return wish.closed or state(row, svc.time) != "closed"
+
+
+_ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "rating": lambda row: (-(row["rating"] or 0), -row["review_count"], row["id"]),
+    "review_count": lambda row: (-row["review_count"], row["id"]),
+    "name": lambda row: (row["name"].lower(), row["id"]),
+    "distance": lambda row: (row["miles"], row["id"]),
+}
