@@ -86,7 +86,7 @@ SPAN = 5400
 """Seconds for which a scarce item stays as it is."""
 
 
-# -- hours ----------------------------------------------------------------------------------------------------------
+# -- hours -----------------------------------------------------------------------------------------
 def zone(place: dict[str, Any]) -> ZoneInfo:
     """Return the time zone of a place."""
     return ZoneInfo(place["timezone"])
@@ -152,7 +152,7 @@ def busy(place: dict[str, Any], moment: int) -> float:
     return peak + share("busy", place["id"], moment // 900) / 2
 
 
-# -- places ---------------------------------------------------------------------------------------------------------
+# -- places ----------------------------------------------------------------------------------------
 def find_place(
     svc: Service, words: Words, place_id: str, kind: str = "restaurant", finder: str = ""
 ) -> dict[str, Any]:
@@ -203,12 +203,9 @@ def nearby(
     if category is not None:
         known = sorted({r["category"] for r in rows})
         if category.lower() not in {k.lower() for k in known}:
-            svc.fail(
-                "CATEGORY_NOT_FOUND",
-                f"There is no category {category!r}.",
-                f"Categories: {', '.join(known)}.",
-                category=category,
-            )
+            message = f"There is no category {category!r}."
+            hint = f"Categories: {', '.join(known)}."
+            svc.fail("CATEGORY_NOT_FOUND", message, hint, category=category)
         rows = [r for r in rows if r["category"].lower() == category.lower()]
     if open_only:
         rows = [r for r in rows if span_at(r, svc.now)]
@@ -277,7 +274,7 @@ def detail_json(svc: Service, place: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- items ----------------------------------------------------------------------------------------------------------
+# -- items -----------------------------------------------------------------------------------------
 def available(item: dict[str, Any], moment: int) -> bool:
     """Return whether an item can be had at a moment: one that is scarce is sold out now and then for an hour and a half."""
     if any(
@@ -301,12 +298,8 @@ def find_item(
     row = svc.db.get(f"{words.tables}_items", item_id)
     if row is None or place_id not in (None, row["restaurant_id"]):
         where = "" if place_id is None else " at this place"
-        svc.fail(
-            "ITEM_NOT_FOUND",
-            f"There is no item {item_id!r}{where}.",
-            f"Take item ids from {words.menu}.",
-            item_id=item_id,
-        )
+        message = f"There is no item {item_id!r}{where}."
+        svc.fail("ITEM_NOT_FOUND", message, f"Take item ids from {words.menu}.", item_id=item_id)
     return row
 
 
@@ -365,32 +358,17 @@ def chosen(svc: Service, words: Words, item: dict[str, Any], picked: list[str]) 
         offered = ", ".join(f"{c['name']} ({c['id']})" for c in group["choices"])
         if group["required"] and not mine:
             message = f"{item['name']} needs a choice of {group['name']}."
-            svc.fail(
-                "OPTION_REQUIRED",
-                message,
-                f"Add one of: {offered}.",
-                item_id=item["id"],
-                option=group["name"],
-            )
+            hint = f"Add one of: {offered}."
+            svc.fail("OPTION_REQUIRED", message, hint, item_id=item["id"], option=group["name"])
         if len(mine) > group["most"] or len(set(mine)) < len(mine):
             message = f"{item['name']} takes at most {group['most']} of {group['name']}, each once."
-            svc.fail(
-                "TOO_MANY_OPTIONS",
-                message,
-                "Leave some out.",
-                item_id=item["id"],
-                option=group["name"],
-            )
+            hint = "Leave some out."
+            svc.fail("TOO_MANY_OPTIONS", message, hint, item_id=item["id"], option=group["name"])
         extra += sum(deltas[p] for p in mine)
     if left:
         message = f"{item['name']} has no option {left[0]!r}."
-        svc.fail(
-            "OPTION_NOT_FOUND",
-            message,
-            f"See its options in {words.menu}.",
-            item_id=item["id"],
-            option_id=left[0],
-        )
+        hint = f"See its options in {words.menu}."
+        svc.fail("OPTION_NOT_FOUND", message, hint, item_id=item["id"], option_id=left[0])
     return extra
 
 

@@ -53,7 +53,7 @@ def lines_table(extra: str) -> Any:
     return rules.Table(f"{_LINE} {extra}".strip(), index=("order_id",))
 
 
-# -- stages ---------------------------------------------------------------------------------------------------------
+# -- stages ----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Pace:
     """How long an order takes, in seconds from its start to each later stage."""
@@ -111,17 +111,13 @@ def eta_min(row: dict[str, Any], now: int) -> int | None:
     )
 
 
-# -- orders ---------------------------------------------------------------------------------------------------------
+# -- orders ----------------------------------------------------------------------------------------
 def find_order(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
     """Return an order, or refuse."""
     row = svc.db.get(f"{words.tables}_orders", order_id)
     if row is None:
-        svc.fail(
-            "ORDER_NOT_FOUND",
-            f"There is no order {order_id!r}.",
-            f"Take an order_id from {words.list_orders}.",
-            order_id=order_id,
-        )
+        hint = f"Take an order_id from {words.list_orders}."
+        svc.fail("ORDER_NOT_FOUND", f"There is no order {order_id!r}.", hint, order_id=order_id)
     return row
 
 
@@ -198,7 +194,7 @@ def waiting_at(svc: Service, words: Words, address_id: str) -> list[str]:
     ]
 
 
-# -- cancelling and rating ------------------------------------------------------------------------------------------
+# -- cancelling and rating -------------------------------------------------------------------------
 def cancel_fee(
     svc: Service, words: Words, row: dict[str, Any], confirmed: int, preparing: int
 ) -> int | None:
@@ -221,14 +217,9 @@ def cancel(svc: Service, words: Words, row: dict[str, Any], fee: int | None, rea
     """Cancel an order of one's own for a fee, or refuse where it is too late."""
     if fee is None:
         shown = words.statuses[status(row, svc.time)]
+        message = f"Order {row['id']} is {shown}."
         hint = "Orders can be cancelled until the courier has picked them up."
-        svc.fail(
-            "ORDER_NOT_CANCELLABLE",
-            f"Order {row['id']} is {shown}.",
-            hint,
-            order_id=row["id"],
-            status=shown,
-        )
+        svc.fail("ORDER_NOT_CANCELLABLE", message, hint, order_id=row["id"], status=shown)
     svc.db.update(
         f"{words.tables}_orders",
         row["id"],
@@ -253,35 +244,21 @@ def rate(svc: Service, words: Words, row: dict[str, Any], **given: Any) -> None:
     """Rate a delivered order, once and within 30 days."""
     shown = words.statuses[status(row, svc.time)]
     if status(row, svc.time) != "delivered":
+        message = f"Order {row['id']} is {shown}."
         hint = "Rate it once it is delivered."
-        svc.fail(
-            "ORDER_NOT_DELIVERED",
-            f"Order {row['id']} is {shown}.",
-            hint,
-            order_id=row["id"],
-            status=shown,
-        )
+        svc.fail("ORDER_NOT_DELIVERED", message, hint, order_id=row["id"], status=shown)
     if row["rated_at"] is not None:
+        message = f"Order {row['id']} was rated with {row['rating']}."
         hint = "A rating cannot be changed."
-        svc.fail(
-            "ALREADY_RATED",
-            f"Order {row['id']} was rated with {row['rating']}.",
-            hint,
-            order_id=row["id"],
-            rating=row["rating"],
-        )
+        svc.fail("ALREADY_RATED", message, hint, order_id=row["id"], rating=row["rating"])
     if svc.now - parse_time(row["delivered_at"]) > 30 * 86_400:
+        message = f"Order {row['id']} was delivered on {row['delivered_at']}."
         hint = "Orders can be rated for 30 days."
-        svc.fail(
-            "RATING_WINDOW_CLOSED",
-            f"Order {row['id']} was delivered on {row['delivered_at']}.",
-            hint,
-            order_id=row["id"],
-        )
+        svc.fail("RATING_WINDOW_CLOSED", message, hint, order_id=row["id"])
     svc.db.update(f"{words.tables}_orders", row["id"], rated_at=svc.time, **given)
 
 
-# -- for the agent --------------------------------------------------------------------------------------------------
+# -- for the agent ---------------------------------------------------------------------------------
 def line_json(svc: Service, words: Words, line: dict[str, Any]) -> dict[str, Any]:
     """Return a line of an order for the agent."""
     return {

@@ -105,7 +105,7 @@ class Draft:
         return f"{self.moment:x}-{self.seal}"
 
 
-# -- fees -----------------------------------------------------------------------------------------------------------
+# -- fees ------------------------------------------------------------------------------------------
 def delivery_fee(tariff: Tariff, place: dict[str, Any], away: float, moment: int) -> int:
     """Return the delivery fee in cents for a distance in miles: by distance, and more while the kitchen is busy."""
     fee = tariff.base + round_cents(max(0.0, away - tariff.miles_free) * tariff.per_mile)
@@ -171,7 +171,7 @@ def price_json(found: Price) -> dict[str, Any]:
     }
 
 
-# -- windows --------------------------------------------------------------------------------------------------------
+# -- windows ---------------------------------------------------------------------------------------
 def windows(
     words: Words, place: dict[str, Any], first: int, last: int, minutes: int, now: int
 ) -> Iterator[tuple[str, int, int, bool]]:
@@ -245,7 +245,7 @@ def window_json(found: tuple[str, int, int, bool], key: str) -> dict[str, Any]:
     }
 
 
-# -- drafts and quotes ----------------------------------------------------------------------------------------------
+# -- drafts and quotes -----------------------------------------------------------------------------
 def priced(
     svc: Service, words: Words, place: dict[str, Any], items: list[Any], moment: int
 ) -> list[dict[str, Any]]:
@@ -339,9 +339,8 @@ def draft(
     if goods < place["min_order"]:
         message = f"{place['name']} takes orders from ${dollars(place['min_order']):.2f}; this one comes to ${dollars(goods):.2f}."
         need = dollars(place["min_order"])
-        svc.fail(
-            "MIN_ORDER_NOT_MET", message, "Add items.", min_order=need, subtotal=dollars(goods)
-        )
+        hint = "Add items."
+        svc.fail("MIN_ORDER_NOT_MET", message, hint, min_order=need, subtotal=dollars(goods))
     offer = (
         None if offer_id is None else rules.usable_offer(svc, words, offer_id, place["id"], goods)
     )
@@ -368,13 +367,9 @@ def draft(
         hashlib.blake2b(repr(what).encode(), digest_size=8).hexdigest(),
     )
     if token is not None and made.token != token:
+        message = "The quote was for another order, or a price has changed since."
         hint = f"Ask for a new one with {words.quote} and pass exactly the same order."
-        svc.fail(
-            "QUOTE_MISMATCH",
-            "The quote was for another order, or a price has changed since.",
-            hint,
-            total=dollars(found.total),
-        )
+        svc.fail("QUOTE_MISMATCH", message, hint, total=dollars(found.total))
     return made
 
 

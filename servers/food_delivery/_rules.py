@@ -90,7 +90,7 @@ class Words:
     quote: str
 
 
-# -- addresses ------------------------------------------------------------------------------------------------------
+# -- addresses -------------------------------------------------------------------------------------
 def addresses(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return saved addresses, oldest first, each with `is_default`."""
     return _with_default(
@@ -107,13 +107,9 @@ def find_address(svc: Service, words: Words, address_id: str) -> dict[str, Any]:
     """Return a saved address, or refuse."""
     row = svc.db.get(f"{words.tables}_addresses", address_id)
     if row is None or row["removed_at"] is not None:
+        message = f"There is no saved address {address_id!r}."
         hint = f"Take an address_id from {words.list_addresses}, or save the address with {words.add_address}."
-        svc.fail(
-            "ADDRESS_NOT_FOUND",
-            f"There is no saved address {address_id!r}.",
-            hint,
-            address_id=address_id,
-        )
+        svc.fail("ADDRESS_NOT_FOUND", message, hint, address_id=address_id)
     return row
 
 
@@ -142,31 +138,22 @@ def add_address(
                 "food_delivery_areas", "lower(city)=lower(?) AND state=?", city, state, order="zip"
             )
         ]
+        message = f"ZIP code {zip_code} is outside of the delivery area."
         hint = (
             f"ZIP codes served in {city}, {state}: {', '.join(near)}."
             if near
             else f"{city}, {state} is not served."
         )
-        svc.fail(
-            "ADDRESS_NOT_SERVED",
-            f"ZIP code {zip_code} is outside of the delivery area.",
-            hint,
-            zip_code=zip_code,
-        )
+        svc.fail("ADDRESS_NOT_SERVED", message, hint, zip_code=zip_code)
     if (area["city"].lower(), area["state"]) != (city.strip().lower(), state):
+        message = f"ZIP code {zip_code} lies in {area['city']}, {area['state']}."
         hint = "Correct the city, the state or the ZIP code."
-        svc.fail(
-            "ADDRESS_NOT_VERIFIED",
-            f"ZIP code {zip_code} lies in {area['city']}, {area['state']}.",
-            hint,
-            zip_code=zip_code,
-        )
+        svc.fail("ADDRESS_NOT_VERIFIED", message, hint, zip_code=zip_code)
     for row in addresses(svc, words):
         if (_plain(row["street"]), row["zip"][:5]) == (_plain(street), zip_code[:5]):
+            message = f"{row['street']} is saved already."
             hint = "Use the saved address_id."
-            svc.fail(
-                "ADDRESS_EXISTS", f"{row['street']} is saved already.", hint, address_id=row["id"]
-            )
+            svc.fail("ADDRESS_EXISTS", message, hint, address_id=row["id"])
     east, north = draws("address", _plain(street), zip_code[:5])[:2]
     made = {
         "id": svc.new_id(words.address),
@@ -186,14 +173,9 @@ def remove_address(svc: Service, words: Words, address_id: str, waiting: list[st
     """Forget an address to which no order (`waiting`: ids of those) is still to come."""
     find_address(svc, words, address_id)
     if waiting:
+        message = "An order is on its way to this address."
         hint = "Wait for the delivery or cancel the order first."
-        svc.fail(
-            "ADDRESS_IN_USE",
-            "An order is on its way to this address.",
-            hint,
-            address_id=address_id,
-            order_ids=waiting,
-        )
+        svc.fail("ADDRESS_IN_USE", message, hint, address_id=address_id, order_ids=waiting)
     svc.db.update(f"{words.tables}_addresses", address_id, removed_at=svc.time)
 
 
@@ -205,7 +187,7 @@ def make_default(
         svc.db.update(f"{words.tables}_{kind}", chosen, default_at=svc.time)
 
 
-# -- cards ----------------------------------------------------------------------------------------------------------
+# -- cards -----------------------------------------------------------------------------------------
 def cards(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return saved cards, oldest first, each with `is_default`."""
     return _with_default(svc.db.rows(f"{words.tables}_cards", order="added_at, rowid"))
@@ -215,13 +197,9 @@ def find_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     """Return a saved card, or refuse."""
     row = svc.db.get(f"{words.tables}_cards", method_id)
     if row is None:
+        message = f"There is no payment method {method_id!r}."
         hint = f"Take a method_id from {words.list_cards}."
-        svc.fail(
-            "PAYMENT_METHOD_NOT_FOUND",
-            f"There is no payment method {method_id!r}.",
-            hint,
-            method_id=method_id,
-        )
+        svc.fail("PAYMENT_METHOD_NOT_FOUND", message, hint, method_id=method_id)
     return row
 
 
@@ -242,20 +220,12 @@ def add_card(
 ) -> dict[str, Any]:
     """Save a card that has not expired, once, and return its row. The number itself is not kept."""
     if card_expired(expires, svc.time):
-        svc.fail(
-            "CARD_EXPIRED",
-            f"The card expired with {expires}.",
-            "Use a card that is still valid.",
-            expiration_date=expires,
-        )
+        hint = "Use a card that is still valid."
+        svc.fail("CARD_EXPIRED", f"The card expired with {expires}.", hint, expiration_date=expires)
     for row in cards(svc, words):
         if (row["brand"], row["last4"], row["expires"]) == (brand, number[-4:], expires):
-            svc.fail(
-                "CARD_EXISTS",
-                f"The card ending in {number[-4:]} is saved already.",
-                "Use its method_id.",
-                method_id=row["id"],
-            )
+            message = f"The card ending in {number[-4:]} is saved already."
+            svc.fail("CARD_EXISTS", message, "Use its method_id.", method_id=row["id"])
     made = {
         "id": svc.new_id(words.card),
         "brand": brand,
@@ -273,7 +243,7 @@ def card_ref(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     return {"method_id": method_id, "type": row["brand"], "last4": row["last4"]}
 
 
-# -- membership and promotions --------------------------------------------------------------------------------------
+# -- membership and promotions ---------------------------------------------------------------------
 def holds(memberships: list[dict[str, Any]], moment: str) -> dict[str, Any] | None:
     """Return the membership that holds at a moment (ISO), if any."""
     return next(
@@ -373,13 +343,8 @@ def usable_offer(
             f"The promotion {row['title']!r} needs a subtotal of ${dollars(row['min_order']):.2f}."
         )
         need = dollars(row["min_order"])
-        svc.fail(
-            "MIN_ORDER_NOT_MET",
-            message,
-            "Add items, or order without it.",
-            min_order=need,
-            subtotal=dollars(subtotal),
-        )
+        hint = "Add items, or order without it."
+        svc.fail("MIN_ORDER_NOT_MET", message, hint, min_order=need, subtotal=dollars(subtotal))
     return row
 
 
@@ -403,11 +368,8 @@ def change_profile(svc: Service, words: Words, **changes: str | None) -> None:
     """Change what was given of name, email and phone; refuse when nothing was."""
     said = {k: v for k, v in changes.items() if v is not None}
     if not said:
-        svc.fail(
-            "NOTHING_TO_UPDATE",
-            "None of name, email and phone was given.",
-            "Give at least one of them.",
-        )
+        message = "None of name, email and phone was given."
+        svc.fail("NOTHING_TO_UPDATE", message, "Give at least one of them.")
     row = svc.db.rows(f"{words.tables}_profile")[0]
     if any(row[k] != v for k, v in said.items()):
         svc.db.update(f"{words.tables}_profile", row["id"], **said)

@@ -84,7 +84,7 @@ class Mode:
     near: float = 1.0
 
 
-# -- places -------------------------------------------------------------------------------------------------------
+# -- places ----------------------------------------------------------------------------------------
 def city_at(svc: Service, lat: float, lng: float) -> dict[str, Any]:
     """Return the served city around a point, or refuse."""
     near = min(
@@ -93,15 +93,11 @@ def city_at(svc: Service, lat: float, lng: float) -> dict[str, Any]:
     )
     away = miles(lat, lng, near["lat"], near["lng"])
     if away > REACH:
+        message = f"There is no service at {lat}, {lng}."
         hint = (
             f"Rides begin within {REACH:.0f} miles of a served city; check latitude and longitude."
         )
-        svc.fail(
-            "OUTSIDE_SERVICE_AREA",
-            f"There is no service at {lat}, {lng}.",
-            hint,
-            nearest=f"{near['name']}, {near['state']}",
-        )
+        svc.fail("OUTSIDE_SERVICE_AREA", message, hint, nearest=f"{near['name']}, {near['state']}")
     return near
 
 
@@ -146,14 +142,9 @@ def resolve(svc: Service, saved: Sequence[dict[str, Any]], text: str, finder: st
         hint = f"Look the place up with {finder} and pass its address or place_id."
         svc.fail("ADDRESS_NOT_FOUND", f"No place fits {text!r}.", hint, address=text)
     candidates = [{"place_id": p["id"], "address": label(p)} for p in found[:5]]
+    message = f"{len(found)} places fit {text!r}."
     hint = f"Pass the place_id of one of them; {finder} shows all."
-    svc.fail(
-        "AMBIGUOUS_ADDRESS",
-        f"{len(found)} places fit {text!r}.",
-        hint,
-        address=text,
-        candidates=candidates,
-    )
+    svc.fail("AMBIGUOUS_ADDRESS", message, hint, address=text, candidates=candidates)
 
 
 def places(svc: Service, query: str) -> list[dict[str, Any]]:
@@ -170,7 +161,7 @@ def place_json(row: dict[str, Any]) -> dict[str, Any]:
     return {"place_id": row["id"]} | {k: row[k] for k in ("name", "kind", "address", "lat", "lng")}
 
 
-# -- routes and prices --------------------------------------------------------------------------------------------
+# -- routes and prices -----------------------------------------------------------------------------
 def zone(city: dict[str, Any]) -> ZoneInfo:
     """Return a city's time zone."""
     return ZoneInfo(city["timezone"])
@@ -206,20 +197,13 @@ def reachable(svc: Service, points: Sequence[Spot]) -> None:
     """Refuse a ride that goes nowhere or too far."""
     for a, b in pairwise(points):
         if miles(a.lat, a.lng, b.lat, b.lng) < 0.05:
-            svc.fail(
-                "SAME_LOCATION",
-                "Two points of the ride in a row are the same place.",
-                "Give places at least 0.05 miles apart.",
-            )
+            message = "Two points of the ride in a row are the same place."
+            svc.fail("SAME_LOCATION", message, "Give places at least 0.05 miles apart.")
     far = sum(miles(a.lat, a.lng, b.lat, b.lng) for a, b in pairwise(points))
     if far > LONGEST:
+        message = f"The ride would be longer than {LONGEST:.0f} miles."
         hint = "Check latitude and longitude, or choose a nearer place."
-        svc.fail(
-            "DISTANCE_EXCEEDED",
-            f"The ride would be longer than {LONGEST:.0f} miles.",
-            hint,
-            distance_miles=far,
-        )
+        svc.fail("DISTANCE_EXCEEDED", message, hint, distance_miles=far)
 
 
 def busy(provider: str, city: dict[str, Any], at: int) -> int:

@@ -90,7 +90,7 @@ class Words:
     estimate: str
 
 
-# -- the account --------------------------------------------------------------------------------------------------
+# -- the account -----------------------------------------------------------------------------------
 def profile(svc: Service, words: Words) -> dict[str, Any]:
     """Return the signed-in rider's row."""
     return svc.db.rows(f"{words.name}_profile")[0]
@@ -118,21 +118,13 @@ def payer(svc: Service, words: Words, card_id: str | None) -> dict[str, Any]:
         next((c for c in known if c["id"] == card_id), None) if card_id is not None else known[0]
     )
     if chosen is None:
+        message = f"There is no payment method {card_id!r}."
         hint = f"Take a payment_method_id from {words.payments}."
-        svc.fail(
-            "PAYMENT_METHOD_NOT_FOUND",
-            f"There is no payment method {card_id!r}.",
-            hint,
-            payment_method_id=card_id,
-        )
+        svc.fail("PAYMENT_METHOD_NOT_FOUND", message, hint, payment_method_id=card_id)
     if card_expired(chosen["expires"], svc.time):
         message = f"{chosen['name']} (…{chosen['last4']}) expired in {chosen['expires']}."
-        svc.fail(
-            "PAYMENT_METHOD_EXPIRED",
-            message,
-            f"Choose another one from {words.payments}.",
-            payment_method_id=chosen["id"],
-        )
+        hint = f"Choose another one from {words.payments}."
+        svc.fail("PAYMENT_METHOD_EXPIRED", message, hint, payment_method_id=chosen["id"])
     return chosen
 
 
@@ -157,7 +149,7 @@ def card_ref(svc: Service, words: Words, card_id: str) -> dict[str, Any]:
     return {"payment_method_id": card_id, "name": card["name"], "last4": card["last4"]}
 
 
-# -- promotions ---------------------------------------------------------------------------------------------------
+# -- promotions ------------------------------------------------------------------------------------
 def used_by(svc: Service, words: Words, offer_id: str) -> dict[str, Any] | None:
     """Return the ride that an offer went to, unless that ride was cancelled."""
     rows = svc.db.rows(
@@ -189,12 +181,8 @@ def apply_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
     """Make an offer the one that the next fitting ride uses, in place of any other; return its row."""
     offer = svc.db.get(f"{words.name}_offers", offer_id)
     if offer is None:
-        svc.fail(
-            "OFFER_NOT_FOUND",
-            f"There is no offer {offer_id!r}.",
-            f"Take an offer_id from {words.offers}.",
-            offer_id=offer_id,
-        )
+        hint = f"Take an offer_id from {words.offers}."
+        svc.fail("OFFER_NOT_FOUND", f"There is no offer {offer_id!r}.", hint, offer_id=offer_id)
     state = offer_state(svc, words, offer)
     if state in ("used", "expired", "upcoming"):
         span = {"starts_at": offer["starts_at"], "expires_at": offer["expires_at"]}
@@ -207,10 +195,11 @@ def apply_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
         )
     if state == "ineligible":
         message = f"{offer['code']} is for the first {offer['first']} rides of its types."
+        hint = f"{words.offers} shows other offers."
         svc.fail(
             "OFFER_NOT_ELIGIBLE",
             message,
-            f"{words.offers} shows other offers.",
+            hint,
             rides_taken=taken(svc, words, offer),
             ride_types=offer["modes"],
         )
@@ -255,7 +244,7 @@ def terms(offer: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- the life of a ride -------------------------------------------------------------------------------------------
+# -- the life of a ride ----------------------------------------------------------------------------
 def phase(row: dict[str, Any], now: str) -> Phase:
     """Return where a ride, or a courier's drive, stands."""
     if row["cancelled_at"] is not None:
@@ -397,12 +386,8 @@ def finished(svc: Service, words: Words, ride_id: str, what: str) -> dict[str, A
     row = find_ride(svc, words, ride_id)
     if phase(row, svc.time) != "done":
         where = "was cancelled" if row["cancelled_at"] else "is not over yet"
-        svc.fail(
-            "RIDE_NOT_COMPLETED",
-            f"Ride {ride_id} {where}.",
-            f"Only a completed ride can be {what}.",
-            ride_id=ride_id,
-        )
+        hint = f"Only a completed ride can be {what}."
+        svc.fail("RIDE_NOT_COMPLETED", f"Ride {ride_id} {where}.", hint, ride_id=ride_id)
     if svc.now - parse_time(row["ends_at"]) > AFTERWARDS:
         message = f"Ride {ride_id} ended {row['ends_at']}, more than 30 days ago."
         svc.fail(
@@ -420,13 +405,8 @@ def scheduled_moment(svc: Service, words: Words, moment: str) -> int:
         hint = "Schedule from 30 minutes to 90 days ahead; ask for a ride now if it is sooner."
         first = iso(svc.now + SOONEST)
         last = iso(svc.now + LATEST)
-        svc.fail(
-            "INVALID_PICKUP_TIME",
-            f"A pickup at {moment} cannot be scheduled.",
-            hint,
-            earliest=first,
-            latest=last,
-        )
+        message = f"A pickup at {moment} cannot be scheduled."
+        svc.fail("INVALID_PICKUP_TIME", message, hint, earliest=first, latest=last)
     return at
 
 
@@ -474,7 +454,7 @@ def charged(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, int]:
     }
 
 
-# -- quotes -------------------------------------------------------------------------------------------------------
+# -- quotes ----------------------------------------------------------------------------------------
 def quote(words: Words, mode: Mode, points: list[Spot], slot: int) -> str:
     """Return the token of a price: it stands for route, mode and slot, and is kept nowhere."""
     said = repr((words.name, mode.id, [(round(p.lat, 5), round(p.lng, 5)) for p in points], slot))
@@ -490,9 +470,5 @@ def quoted_at(svc: Service, words: Words, mode: Mode, points: list[Spot], token:
         if quote(words, mode, points, slot - back) == token:
             return (slot - back) * roads.SLOT
     message = "The quote has expired, or it is for another route or type of ride."
-    svc.fail(
-        "QUOTE_EXPIRED",
-        message,
-        f"Get a new one from {words.estimate} for exactly these places.",
-        quote=token,
-    )
+    hint = f"Get a new one from {words.estimate} for exactly these places."
+    svc.fail("QUOTE_EXPIRED", message, hint, quote=token)

@@ -54,13 +54,9 @@ class AddOns(Service):
         """Refuse unless things can still be added to an order."""
         state = status(self, row)
         if gift_of(self, row) is not None or row["window_start"] is not None:
+            message = "Gifts and scheduled orders take no add-ons."
             hint = "DoubleDash goes with orders of place_dash and reorder."
-            self.fail(
-                "DOUBLEDASH_NOT_AVAILABLE",
-                "Gifts and scheduled orders take no add-ons.",
-                hint,
-                order_id=row["id"],
-            )
+            self.fail("DOUBLEDASH_NOT_AVAILABLE", message, hint, order_id=row["id"])
         ends = parse_time(row["placed_at"]) + ADD_WITHIN
         if state in ("cancelled", "on_the_way", "delivered") or self.now >= ends:
             hint = "Place another order with place_dash."
@@ -140,23 +136,14 @@ class AddOns(Service):
         self._takes_more(row)
         store = catalogue.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
         if store_id not in {s["id"] for s in self._stores(row)}:
+            message = f"{store['name']} is closed or too far from the restaurant."
             hint = "Choose one from get_doubledash_stores."
-            self.fail(
-                "STORE_NOT_ELIGIBLE",
-                f"{store['name']} is closed or too far from the restaurant.",
-                hint,
-                store_id=store_id,
-            )
+            self.fail("STORE_NOT_ELIGIBLE", message, hint, store_id=store_id)
         others = {i["store_id"] for i in orders.lines(self, WORDS, order_id)} - {None}
         if others - {store_id}:
+            message = "An order takes one second store."
             hint = "Take more from the same store."
-            self.fail(
-                "STORE_LIMIT_REACHED",
-                "An order takes one second store.",
-                hint,
-                order_id=order_id,
-                store_id=min(others),
-            )
+            self.fail("STORE_LIMIT_REACHED", message, hint, order_id=order_id, store_id=min(others))
         new = [
             line | {"store_id": store_id}
             for line in pricing.priced(self, WORDS, store, items, self.now)

@@ -101,13 +101,10 @@ class Dashes(Service):
                 and row["cancelled_at"] is None
                 and (row["address_id"], row["window_start"]) == (to, window)
             ):
+                message = "The same order was placed minutes ago."
                 hint = "See get_dash; pass allow_duplicate if you want it twice."
                 self.fail(
-                    "DUPLICATE_ORDER",
-                    "The same order was placed minutes ago.",
-                    hint,
-                    order_id=row["id"],
-                    placed_at=row["placed_at"],
+                    "DUPLICATE_ORDER", message, hint, order_id=row["id"], placed_at=row["placed_at"]
                 )
 
     @reads(example=COFFEE | {"tip": 2.5})
@@ -212,14 +209,9 @@ class Dashes(Service):
             if not catalogue.available(catalogue.find_item(self, WORDS, i["item_id"]), self.now)
         ]
         if gone:
+            message = f"Not on today's menu: {', '.join(gone)}."
             hint = "Order the rest with place_dash, from get_store_menu."
-            self.fail(
-                "ITEMS_UNAVAILABLE",
-                f"Not on today's menu: {', '.join(gone)}.",
-                hint,
-                order_id=order_id,
-                items=gone,
-            )
+            self.fail("ITEMS_UNAVAILABLE", message, hint, order_id=order_id, items=gone)
         items = [
             {
                 "item_id": i["item_id"],
@@ -308,14 +300,9 @@ class Dashes(Service):
         """
         row = orders.find_order(self, WORDS, order_id)
         if status(self, row) == "expired":
+            message = f"Gift {order_id} has expired."
             hint = "It was refunded in full already."
-            self.fail(
-                "ORDER_NOT_CANCELLABLE",
-                f"Gift {order_id} has expired.",
-                hint,
-                order_id=order_id,
-                status="expired",
-            )
+            self.fail("ORDER_NOT_CANCELLABLE", message, hint, order_id=order_id, status="expired")
         fee = cancel_fee(self, row)
         paid = orders.charged(self, WORDS, row).total
         orders.cancel(self, WORDS, row, fee, reason)
@@ -335,13 +322,10 @@ class Dashes(Service):
         """Rate the store, and apart from it the Dasher, of an order that has arrived; once, within 30 days. Returns the order."""
         row = orders.find_order(self, WORDS, order_id)
         if status(self, row) in ("awaiting_claim", "expired"):
+            message = f"Gift {order_id} was not delivered."
             hint = "A gift can be rated once it was delivered."
             self.fail(
-                "ORDER_NOT_DELIVERED",
-                f"Gift {order_id} was not delivered.",
-                hint,
-                order_id=order_id,
-                status=self._state(row),
+                "ORDER_NOT_DELIVERED", message, hint, order_id=order_id, status=self._state(row)
             )
         orders.rate(self, WORDS, row, rating=rating, dasher_rating=dasher_rating, comment=comment)
         return order_json(self, orders.find_order(self, WORDS, order_id))

@@ -70,12 +70,8 @@ class Favorites(Service):
     def remove_favorite_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
         """Take a restaurant off the favourites and return the rest; one that is not among them is refused."""
         if self.db.get("doordash_favorites", restaurant_id) is None:
+            message = f"{restaurant_id!r} is not among the favorites."
             hint = "See get_favorite_restaurants."
-            self.fail(
-                "NOT_A_FAVORITE",
-                f"{restaurant_id!r} is not among the favorites.",
-                hint,
-                restaurant_id=restaurant_id,
-            )
+            self.fail("NOT_A_FAVORITE", message, hint, restaurant_id=restaurant_id)
         self.db.delete("doordash_favorites", restaurant_id)
         return {"favorites": self._favorites()}

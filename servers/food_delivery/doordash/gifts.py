@@ -86,10 +86,9 @@ class Gifts(Service):
         """Return how a gift fares: claimed or not and when, claim_by, status of its delivery, recipient and message."""
         row = orders.find_order(self, WORDS, order_id)
         if gift_of(self, row) is None:
+            message = f"Order {order_id} is not a gift."
             hint = "Take one from list_gift_orders; for your own orders use get_dash."
-            self.fail(
-                "NOT_A_GIFT_ORDER", f"Order {order_id} is not a gift.", hint, order_id=order_id
-            )
+            self.fail("NOT_A_GIFT_ORDER", message, hint, order_id=order_id)
         return self._gift(order_id)
 
     @reads()

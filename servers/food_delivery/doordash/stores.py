@@ -98,14 +98,10 @@ class Stores(Favorites):
         day = _day(date)
         if not today <= day < today + timedelta(days=SLOT_DAYS):
             last = today + timedelta(days=SLOT_DAYS - 1)
+            message = f"There are no slots for {date}."
             hint = f"Choose a day from {today} to {last}."
             self.fail(
-                "DATE_OUT_OF_RANGE",
-                f"There are no slots for {date}.",
-                hint,
-                date=date,
-                first=str(today),
-                last=str(last),
+                "DATE_OUT_OF_RANGE", message, hint, date=date, first=str(today), last=str(last)
             )
         found = pricing.day_windows(WORDS, place, day, SLOT_MINUTES, self.now)
         return page([pricing.window_json(w, "slot_id") for w in found], "slots", limit, cursor) | {

@@ -55,7 +55,7 @@ class Account(Service):
         rules.change_profile(self, WORDS, name=name, email=email, phone=phone)
         return self.get_eater_profile()
 
-    # -- addresses ------------------------------------------------------------------------------------------------------
+    # -- addresses ---------------------------------------------------------------------------------
     def _address_json(self, row: dict[str, Any]) -> dict[str, Any]:
         return rules.address_json(row) | {"is_default": row["is_default"]}
 
@@ -99,7 +99,7 @@ class Account(Service):
         rules.make_default(self, WORDS, "addresses", rules.addresses(self, WORDS), address_id)
         return self.get_eater_profile()
 
-    # -- cards ----------------------------------------------------------------------------------------------------------
+    # -- cards -------------------------------------------------------------------------------------
     def _card_json(self, row: dict[str, Any]) -> dict[str, Any]:
         return {
             "method_id": row["id"],
@@ -142,7 +142,7 @@ class Account(Service):
         rules.make_default(self, WORDS, "cards", rules.cards(self, WORDS), method_id)
         return {"payment_methods": [self._card_json(c) for c in rules.cards(self, WORDS)]}
 
-    # -- offers and membership ------------------------------------------------------------------------------------------
+    # -- offers and membership ---------------------------------------------------------------------
     def _only_at(self, place_id: str | None) -> dict[str, str | None]:
         """The one place where an offer holds, if there is one."""
         place = self.db.get("uber_eats_restaurants", place_id) if place_id else None

@@ -123,53 +123,34 @@ class Groceries(Restaurants, Ordering):
         """Say what to do if an item of a grocery order is out: before the shopper comes to it, or as the answer while the shopper asks."""
         row = orders.find_order(self, WORDS, order_id)
         if not shopping.is_grocery(self, row):
+            message = f"Order {order_id} is one of meals."
             hint = "Substitutions are for orders of submit_grocery_order."
-            self.fail(
-                "NOT_A_GROCERY_ORDER", f"Order {order_id} is one of meals.", hint, order_id=order_id
-            )
+            self.fail("NOT_A_GROCERY_ORDER", message, hint, order_id=order_id)
         done = [
             o
             for line, o in shopping.outcomes(self, row)
             if line["item_id"] == item_id and o is not None
         ]
         if not done:
+            message = f"Order {order_id} has no item {item_id!r}."
             hint = "Take an item_id from get_order."
-            self.fail(
-                "ITEM_NOT_IN_ORDER",
-                f"Order {order_id} has no item {item_id!r}.",
-                hint,
-                order_id=order_id,
-                item_id=item_id,
-            )
+            self.fail("ITEM_NOT_IN_ORDER", message, hint, order_id=order_id, item_id=item_id)
         if preference != "substitute" and substitute_item_id is not None:
+            message = f"A substitute does not go with {preference}."
             hint = "Leave it out, or let preference be substitute."
-            self.fail(
-                "SUBSTITUTE_NOT_APPLICABLE",
-                f"A substitute does not go with {preference}.",
-                hint,
-                item_id=item_id,
-            )
+            self.fail("SUBSTITUTE_NOT_APPLICABLE", message, hint, item_id=item_id)
         if substitute_item_id is not None:
             catalogue.find_item(self, WORDS, substitute_item_id, row["restaurant_id"])
             if substitute_item_id == item_id:
+                message = "An item cannot stand in for itself."
                 hint = "Name another item."
-                self.fail(
-                    "SUBSTITUTE_NOT_APPLICABLE",
-                    "An item cannot stand in for itself.",
-                    hint,
-                    item_id=item_id,
-                )
+                self.fail("SUBSTITUTE_NOT_APPLICABLE", message, hint, item_id=item_id)
         if row["cancelled_at"] is not None or all(
             o["state"] not in ("pending", "asking") for o in done
         ):
+            message = "The shopper is past this item."
             hint = "See what became of it in get_order."
-            self.fail(
-                "SHOPPING_DONE",
-                "The shopper is past this item.",
-                hint,
-                order_id=order_id,
-                item_id=item_id,
-            )
+            self.fail("SHOPPING_DONE", message, hint, order_id=order_id, item_id=item_id)
         said = {"preference": preference, "substitute_id": substitute_item_id}
         last = shopping.preference(self, order_id, item_id, self.time)
         if last is None or any(last[k] != v for k, v in said.items()):

@@ -83,13 +83,9 @@ class GroupOrders(Service):
         row = self._open(group_order_id)
         name = " ".join(participant_name.split())
         if not name or self._member(row, name) is not None:
+            message = f"{name!r} takes part already."
             hint = "Add items under that name, or join under another."
-            self.fail(
-                "PARTICIPANT_EXISTS",
-                f"{name!r} takes part already.",
-                hint,
-                group_order_id=group_order_id,
-            )
+            self.fail("PARTICIPANT_EXISTS", message, hint, group_order_id=group_order_id)
         self._add_member(row["id"], name)
         return self._group_json(row)
 
@@ -101,13 +97,9 @@ class GroupOrders(Service):
         row = self._open(group_order_id)
         member = self._member(row, participant_name)
         if member is None:
+            message = f"{participant_name!r} does not take part."
             hint = f"Join first with join_group_order; participants: {', '.join(m['name'] for m in self._members(row))}."
-            self.fail(
-                "PARTICIPANT_NOT_FOUND",
-                f"{participant_name!r} does not take part.",
-                hint,
-                group_order_id=group_order_id,
-            )
+            self.fail("PARTICIPANT_NOT_FOUND", message, hint, group_order_id=group_order_id)
         place = catalogue.find_place(self, WORDS, row["restaurant_id"])
         for line in pricing.priced(self, WORDS, place, items, self.now):
             made = {"id": self.new_id("uel"), "group_id": row["id"], "member": member["name"]}
@@ -126,13 +118,9 @@ class GroupOrders(Service):
         member = self._member(row, participant_name)
         mine = [i for i in self._items(row) if member is not None and i["member"] == member["name"]]
         if not mine:
+            message = f"{participant_name!r} has no items in it."
             hint = "See who ordered what in get_group_order."
-            self.fail(
-                "NO_ITEMS",
-                f"{participant_name!r} has no items in it.",
-                hint,
-                group_order_id=group_order_id,
-            )
+            self.fail("NO_ITEMS", message, hint, group_order_id=group_order_id)
         for item in mine:
             self.db.delete("uber_eats_group_items", item["id"])
         return self._group_json(row)
@@ -170,13 +158,9 @@ class GroupOrders(Service):
             self._closed(row)
         items = self._items(row)
         if not items:
+            message = "Nobody has chosen anything."
             hint = "Add items with add_group_order_items first."
-            self.fail(
-                "GROUP_ORDER_EMPTY",
-                "Nobody has chosen anything.",
-                hint,
-                group_order_id=group_order_id,
-            )
+            self.fail("GROUP_ORDER_EMPTY", message, hint, group_order_id=group_order_id)
         place = catalogue.find_place(self, WORDS, row["restaurant_id"])
         address = rules.find_address(self, WORDS, delivery_address_id)
         said = [
@@ -197,17 +181,13 @@ class GroupOrders(Service):
         self.db.update("uber_eats_groups", row["id"], order_id=order["id"])
         return order_json(self, order)
 
-    # -- rows -----------------------------------------------------------------------------------------------------------
+    # -- rows --------------------------------------------------------------------------------------
     def _find(self, group: str) -> dict[str, Any]:
         row = self.db.get("uber_eats_groups", group)
         if row is None:
+            message = f"There is no group order {group!r}."
             hint = "Take a group_order_id from list_group_orders."
-            self.fail(
-                "GROUP_ORDER_NOT_FOUND",
-                f"There is no group order {group!r}.",
-                hint,
-                group_order_id=group,
-            )
+            self.fail("GROUP_ORDER_NOT_FOUND", message, hint, group_order_id=group)
         return row
 
     def _open(self, group: str) -> dict[str, Any]:
@@ -221,13 +201,8 @@ class GroupOrders(Service):
         hint = "Begin another with create_group_order."
         if state == "locked":
             hint = "Its deadline is over: the host can still order with finalize_group_order."
-        self.fail(
-            "GROUP_ORDER_CLOSED",
-            f"Group order {row['id']} is {state}.",
-            hint,
-            group_order_id=row["id"],
-            status=state,
-        )
+        message = f"Group order {row['id']} is {state}."
+        self.fail("GROUP_ORDER_CLOSED", message, hint, group_order_id=row["id"], status=state)
 
     def _status(self, row: dict[str, Any]) -> str:
         if row["order_id"] is not None:

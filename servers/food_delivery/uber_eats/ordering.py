@@ -128,13 +128,9 @@ class Ordering(Service):
             (i["item_id"], i["quantity"], sorted(i.get("selected_options", []))) for i in items
         )
         if earlier[0]["restaurant_id"] != place_id or had != asked:
+            message = "This key was used for another order."
             hint = "Use a new key for a new order."
-            self.fail(
-                "IDEMPOTENCY_KEY_REUSED",
-                "This key was used for another order.",
-                hint,
-                order_id=earlier[0]["id"],
-            )
+            self.fail("IDEMPOTENCY_KEY_REUSED", message, hint, order_id=earlier[0]["id"])
         return earlier[0]
 
     @reads(example=BREAKFAST | {"tip": 3})

@@ -106,13 +106,9 @@ class Restaurants(Service):
     def _section(self, items: list[dict[str, Any]], category: str | None) -> list[dict[str, Any]]:
         known = sorted({i["section"] for i in items})
         if category is not None and category.lower() not in {k.lower() for k in known}:
+            message = f"There is no category {category!r} here."
             hint = f"Categories: {', '.join(known)}."
-            self.fail(
-                "CATEGORY_NOT_FOUND",
-                f"There is no category {category!r} here.",
-                hint,
-                category=category,
-            )
+            self.fail("CATEGORY_NOT_FOUND", message, hint, category=category)
         return (
             items
             if category is None

@@ -29,18 +29,13 @@ def order(
     if scheduled is None:
         busy = rules.underway(svc, WORDS)
         if busy:
+            message = "A ride is under way already; Lyft drives one at a time."
             hint = "See get_trip; cancel it with cancel_trip, or wait until it is over."
-            svc.fail(
-                "RIDE_IN_PROGRESS",
-                "A ride is under way already; Lyft drives one at a time.",
-                hint,
-                ride_id=busy[0]["id"],
-            )
+            svc.fail("RIDE_IN_PROGRESS", message, hint, ride_id=busy[0]["id"])
         if not roads.near("lyft", mode, city, svc.now):
+            message = f"No driver for {mode.name} is near now."
             hint = "Choose another mode from get_ride_estimates, or try again later."
-            svc.fail(
-                "NO_DRIVERS_NEARBY", f"No driver for {mode.name} is near now.", hint, retryable=True
-            )
+            svc.fail("NO_DRIVERS_NEARBY", message, hint, retryable=True)
     at = rules.quoted_at(svc, WORDS, mode, points, token) if scheduled is None else scheduled
     prime = roads.busy("lyft", city, at) if scheduled is None else 0
     route = roads.route(city, points, at)
@@ -51,12 +46,8 @@ def order(
     shunned = {r["driver_id"] for r in svc.db.rows("lyft_rides", "rating<=3")}
     driver = rules.driver_for(svc, WORDS, made, mode, city, shunned)
     if driver is None:
-        svc.fail(
-            "MODE_NOT_IN_REGION",
-            f"{mode.name} is not driven in {city['name']}.",
-            "See list_ride_modes.",
-            ride_type_id=mode.id,
-        )
+        message = f"{mode.name} is not driven in {city['name']}."
+        svc.fail("MODE_NOT_IN_REGION", message, "See list_ride_modes.", ride_type_id=mode.id)
     promised = waits(mode, city, svc.now, plan) if scheduled is None else 0
     moments = rules.timetable(made, svc.now, promised, route.minutes, scheduled)
     ride = {

@@ -91,12 +91,8 @@ class Account(Service):
             if row["label"].lower() == label.lower():
                 self.db.delete("lyft_saved_places", row["id"])
                 return {"label": row["label"], "status": "deleted"}
-        self.fail(
-            "LOCATION_NOT_FOUND",
-            f"Nothing is saved under {label!r}.",
-            "get_rider_profile lists what is.",
-            label=label,
-        )
+        message = f"Nothing is saved under {label!r}."
+        self.fail("LOCATION_NOT_FOUND", message, "get_rider_profile lists what is.", label=label)
 
     @reads(example={"query": "climbing"})
     def search_address(

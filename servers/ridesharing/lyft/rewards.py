@@ -42,7 +42,7 @@ STREAK_REWARD = 150
 class Rewards(Service):
     """Saving, giving, earning."""
 
-    # -- wait and save ------------------------------------------------------------------------------------------------
+    # -- wait and save -----------------------------------------------------------------------------
     @reads(example={"pickup": "Home", "dropoff": "Powell's Books, Portland"})
     def get_wait_and_save_estimate(self, pickup: Address, dropoff: Address) -> dict[str, Any]:
         """Return what a standard ride costs now, what it costs with Wait and Save, the difference in dollars and the wait in minutes."""
@@ -78,13 +78,9 @@ class Rewards(Service):
         offer = None if offer_id is None else rules.apply_offer(self, WORDS, offer_id)
         row = order(self, MODES["lyft"], points, "wait_and_save", payment_method_id, offer=offer)
         if offer is not None and row["offer_id"] is None:
+            message = f"{offer['code']} does not fit this ride."
             hint = f"It asks for a fare of ${dollars(offer['minimum']):.2f} or a certain ride type; see list_promos."
-            self.fail(
-                "PROMO_NOT_APPLICABLE",
-                f"{offer['code']} does not fit this ride.",
-                hint,
-                fare=dollars(row["fare"]),
-            )
+            self.fail("PROMO_NOT_APPLICABLE", message, hint, fare=dollars(row["fare"]))
         shown = ride_json(self, row)
         return {
             "ride_id": row["id"],
@@ -95,7 +91,7 @@ class Rewards(Service):
             "payment": shown["payment"],
         }
 
-    # -- giving -------------------------------------------------------------------------------------------------------
+    # -- giving ------------------------------------------------------------------------------------
     @writes(example={"enabled": False}, idempotent=True)
     def toggle_round_up(self, enabled: RoundUp) -> dict[str, Any]:
         """Switch round-up donations on or off for rides that end from now on."""
@@ -124,7 +120,7 @@ class Rewards(Service):
         )
         return {"total_donated": dollars(total), "ride_count": count, "charity": CHARITY} | shown
 
-    # -- earning ------------------------------------------------------------------------------------------------------
+    # -- earning -----------------------------------------------------------------------------------
     def _completed(self) -> list[dict[str, Any]]:
         return self.db.rows(
             "lyft_rides", "cancelled_at IS NULL AND ends_at<=?", self.time, order="ends_at, rowid"

@@ -137,14 +137,11 @@ class Rides(Service):
     ) -> dict[str, Any]:
         """Book a ride for now and return it, pending at first; refused while another one is under way. fare_total is what it will cost."""
         if wait_and_save and (priority_pickup or ride_type_id != "lyft"):
+            message = "Wait and Save is for standard Lyft rides without priority."
             hint = (
                 "Drop wait_and_save, or use it with ride_type_id lyft and without priority_pickup."
             )
-            self.fail(
-                "OPTIONS_NOT_COMBINABLE",
-                "Wait and Save is for standard Lyft rides without priority.",
-                hint,
-            )
+            self.fail("OPTIONS_NOT_COMBINABLE", message, hint)
         plan = "wait_and_save" if wait_and_save else ("priority" if priority_pickup else "standard")
         ends = [
             roads.name_of(self, pickup_lat, pickup_lng),
@@ -187,12 +184,8 @@ class Rides(Service):
         shown = driver_json(self, row)
         driver = self.db.get("lyft_drivers", row["driver_id"])
         if driver is None or shown is None:
-            self.fail(
-                "NO_DRIVER_YET",
-                f"Ride {ride_id} has no driver.",
-                "Look again when get_trip says accepted.",
-                ride_id=ride_id,
-            )
+            hint = "Look again when get_trip says accepted."
+            self.fail("NO_DRIVER_YET", f"Ride {ride_id} has no driver.", hint, ride_id=ride_id)
         current = [
             r
             for r in rules.underway(self, WORDS)
@@ -205,18 +198,14 @@ class Rides(Service):
             else ("free", "off_duty")[not rules.on_shift(driver, self.now)],
         }
 
-    # -- after the ride -----------------------------------------------------------------------------------------------
+    # -- after the ride ----------------------------------------------------------------------------
     @writes(example={"ride_id": seeded("lyr", "recent"), "rating": 4}, idempotent=True)
     def rate_trip(self, ride_id: TripId, rating: Stars) -> dict[str, Any]:
         """Give a completed ride stars, within 30 days of it. Three or fewer mean that you are not matched with this driver again."""
         row = rules.finished(self, WORDS, ride_id, "rated")
         if row["rating"] is not None and row["rating"] != rating:
-            self.fail(
-                "ALREADY_RATED",
-                f"The ride was rated {row['rating']}.",
-                "A rating is final at Lyft.",
-                rating=row["rating"],
-            )
+            message = f"The ride was rated {row['rating']}."
+            self.fail("ALREADY_RATED", message, "A rating is final at Lyft.", rating=row["rating"])
         if row["rating"] is None:
             self.db.update("lyft_rides", ride_id, rating=rating, rated_at=self.time)
         return {"ride_id": ride_id, "rating": rating, "status": "rated"}
@@ -226,18 +215,14 @@ class Rides(Service):
         """Set the tip of a completed ride within 30 days of it; it may be raised later but not lowered, and is at most 200 dollars."""
         row = rules.finished(self, WORDS, ride_id, "tipped")
         if amount <= row["tip"] or amount > 20_000:
+            message = "The tip can only be raised, up to 200 dollars."
             hint = f"Give more than ${dollars(row['tip']):.2f} and at most $200.00."
-            self.fail(
-                "INVALID_TIP",
-                "The tip can only be raised, up to 200 dollars.",
-                hint,
-                tip_amount=dollars(row["tip"]),
-            )
+            self.fail("INVALID_TIP", message, hint, tip_amount=dollars(row["tip"]))
         self.db.update("lyft_rides", ride_id, tip=amount, tipped_at=self.time)
         total = ride_json(self, row | {"tip": amount})["total_charged"]
         return {"ride_id": ride_id, "tip_amount": dollars(amount), "total_with_tip": total}
 
-    # -- scheduled rides ----------------------------------------------------------------------------------------------
+    # -- scheduled rides ---------------------------------------------------------------------------
     def _scheduled(self, row: dict[str, Any]) -> dict[str, Any]:
         standing = {"scheduled": "upcoming", "done": "finished", "cancelled": "canceled"}.get(
             rules.phase(row, self.time), "on_the_way"
@@ -278,13 +263,9 @@ class Rides(Service):
             None,
         )
         if clash:
+            message = f"A ride is scheduled for {clash['scheduled_for']}."
             hint = "Keep scheduled rides 30 minutes apart, or cancel that one with cancel_scheduled_ride."
-            self.fail(
-                "SCHEDULE_CONFLICT",
-                f"A ride is scheduled for {clash['scheduled_for']}.",
-                hint,
-                scheduled_ride_id=clash["scheduled_id"],
-            )
+            self.fail("SCHEDULE_CONFLICT", message, hint, scheduled_ride_id=clash["scheduled_id"])
         return self._scheduled(
             order(self, MODES[ride_type], ways, "standard", payment_method_id, scheduled=moment)
         )
@@ -312,11 +293,9 @@ class Rides(Service):
         found = self.db.rows("lyft_rides", "scheduled_id=?", scheduled_ride_id)
         if not found:
             message = f"No scheduled ride is {scheduled_ride_id!r}."
+            hint = "list_scheduled_rides has the ids."
             self.fail(
-                "SCHEDULED_RIDE_NOT_FOUND",
-                message,
-                "list_scheduled_rides has the ids.",
-                scheduled_ride_id=scheduled_ride_id,
+                "SCHEDULED_RIDE_NOT_FOUND", message, hint, scheduled_ride_id=scheduled_ride_id
             )
         fee = self.cancel_trip(found[0]["id"])["cancel_fee"]
         return {"scheduled_ride_id": scheduled_ride_id, "status": "canceled", "cancel_fee": fee}

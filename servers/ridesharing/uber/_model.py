@@ -207,7 +207,7 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- fare splits --------------------------------------------------------------------------------------------------
+# -- fare splits -----------------------------------------------------------------------------------
 def answer(row: dict[str, Any], now: int) -> str:
     """Return what a contact has answered to an invitation: invited, accepted, declined, or lapsed after a day."""
     since = now - parse_time(row["invited_at"])

@@ -60,13 +60,9 @@ class Account(Service):
         """Save a place under a label that is not yet taken. The label can then be given wherever an address is asked for."""
         for row in rules.saved(self, WORDS):
             if row["label"].casefold() == label.casefold():
+                message = f"{row['label']} is saved as {row['address']}."
                 hint = "Remove it with remove_saved_place first, or choose another label."
-                self.fail(
-                    "LABEL_EXISTS",
-                    f"{row['label']} is saved as {row['address']}.",
-                    hint,
-                    label=row["label"],
-                )
+                self.fail("LABEL_EXISTS", message, hint, label=row["label"])
         roads.city_at(self, lat, lng)
         made = {"label": label, "address": address, "lat": lat, "lng": lng}
         self.db.insert(
@@ -85,12 +81,9 @@ class Account(Service):
         row = next((r for r in known if r["label"].casefold() == label.casefold()), None)
         if row is None:
             labels = [r["label"] for r in known]
-            self.fail(
-                "SAVED_PLACE_NOT_FOUND",
-                f"No place is saved as {label!r}.",
-                "get_user_profile lists saved places.",
-                labels=labels,
-            )
+            message = f"No place is saved as {label!r}."
+            hint = "get_user_profile lists saved places."
+            self.fail("SAVED_PLACE_NOT_FOUND", message, hint, labels=labels)
         self.db.delete("uber_saved_places", row["id"])
         return {"label": row["label"], "status": "removed"}
 
@@ -115,11 +108,8 @@ class Account(Service):
     ) -> dict[str, Any]:
         """Return ride types with base_fare (dollars), capacity and whether a driver is near now, at a point or in the home city."""
         if (lat is None) != (lng is None):
-            self.fail(
-                "INVALID_LOCATION",
-                "Only one of lat and lng was given.",
-                "Give both, or neither for the home city.",
-            )
+            message = "Only one of lat and lng was given."
+            self.fail("INVALID_LOCATION", message, "Give both, or neither for the home city.")
         home = self.db.get("ridesharing_cities", rules.profile(self, WORDS)["city_id"]) or {}
         city = home if lat is None or lng is None else roads.city_at(self, lat, lng)
         shown = [

@@ -61,7 +61,7 @@ Contacts = Annotated[
 class Afterwards(Service):
     """Stops, splits, ratings and tips."""
 
-    # -- stops --------------------------------------------------------------------------------------------------------
+    # -- stops -------------------------------------------------------------------------------------
     def _reroute(self, row: dict[str, Any], stops: list[Any]) -> dict[str, Any]:
         """Change the stops of a ride under way or reserved; fare and arrival follow, at the demand of its request.
 
@@ -96,10 +96,11 @@ class Afterwards(Service):
     def _open(self, ride_id: str) -> dict[str, Any]:
         row = rules.find_ride(self, WORDS, ride_id)
         if rules.phase(row, self.time) in ("done", "cancelled"):
+            message = f"Ride {ride_id} is over."
             hint = "Stops can be changed until the dropoff."
             self.fail(
                 "RIDE_NOT_ACTIVE",
-                f"Ride {ride_id} is over.",
+                message,
                 hint,
                 ride_id=ride_id,
                 ride_status=status(row, self.time),
@@ -115,12 +116,8 @@ class Afterwards(Service):
         """Add a stop to a ride that is not over, at most 3 in all; the fare changes with the way. Returns stops and the new fare_total."""
         row = self._open(ride_id)
         if len(row["stops"]) >= MAX_STOPS:
-            self.fail(
-                "TOO_MANY_STOPS",
-                f"The ride has {MAX_STOPS} stops.",
-                "Remove one with remove_stop first.",
-                ride_id=ride_id,
-            )
+            hint = "Remove one with remove_stop first."
+            self.fail("TOO_MANY_STOPS", f"The ride has {MAX_STOPS} stops.", hint, ride_id=ride_id)
         at = len(row["stops"]) if position is None else position
         if at > len(row["stops"]) or at < reached(self, row):
             hint = f"Choose a position from {reached(self, row)} to {len(row['stops'])}."
@@ -144,20 +141,13 @@ class Afterwards(Service):
         """Remove a stop that has not been reached; the fare changes with the way. Returns the remaining stops and the new fare_total."""
         row = self._open(ride_id)
         if stop_index >= len(row["stops"]):
+            message = f"The ride has no stop {stop_index}."
             hint = "get_ride_stops shows the stops with their index."
-            self.fail(
-                "STOP_NOT_FOUND",
-                f"The ride has no stop {stop_index}.",
-                hint,
-                stops=len(row["stops"]),
-            )
+            self.fail("STOP_NOT_FOUND", message, hint, stops=len(row["stops"]))
         if stop_index < reached(self, row):
-            self.fail(
-                "STOP_ALREADY_REACHED",
-                f"Stop {stop_index} lies behind.",
-                "Only stops ahead can be removed.",
-                stop_index=stop_index,
-            )
+            message = f"Stop {stop_index} lies behind."
+            hint = "Only stops ahead can be removed."
+            self.fail("STOP_ALREADY_REACHED", message, hint, stop_index=stop_index)
         return self._reroute(row, [s for n, s in enumerate(row["stops"]) if n != stop_index]) | {
             "status": "stop_removed"
         }
@@ -174,7 +164,7 @@ class Afterwards(Service):
             "dropoff": spot_json(end),
         }
 
-    # -- sharing the fare ---------------------------------------------------------------------------------------------
+    # -- sharing the fare --------------------------------------------------------------------------
     @reads()
     def list_contacts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the people with whom a fare can be split, by name: contact_id, name, phone. Some names are alike."""
@@ -205,41 +195,25 @@ class Afterwards(Service):
             rules.phase(row, self.time) not in ("en_route", "arrived", "riding", "done")
             or self.now - parse_time(row["ends_at"]) > rules.DAY
         ):
+            message = f"Ride {ride_id} cannot be split now."
             hint = "A fare can be split from the moment a driver accepts until a day after the dropoff."
-            self.fail(
-                "SPLIT_NOT_ALLOWED",
-                f"Ride {ride_id} cannot be split now.",
-                hint,
-                ride_status=status(row, self.time),
-            )
+            self.fail("SPLIT_NOT_ALLOWED", message, hint, ride_status=status(row, self.time))
         if split_json(self, row) is not None:
-            self.fail(
-                "ALREADY_SPLIT",
-                "The fare is split already.",
-                "get_ride shows who takes part.",
-                ride_id=ride_id,
-            )
+            message = "The fare is split already."
+            self.fail("ALREADY_SPLIT", message, "get_ride shows who takes part.", ride_id=ride_id)
         known = {c["id"] for c in self.db.rows("uber_contacts")}
         strange = [c for c in contact_ids if c not in known]
         if strange:
+            message = f"There is no contact {strange[0]!r}."
             hint = "Take contact_ids from list_contacts."
-            self.fail(
-                "CONTACT_NOT_FOUND",
-                f"There is no contact {strange[0]!r}.",
-                hint,
-                contact_id=strange[0],
-            )
+            self.fail("CONTACT_NOT_FOUND", message, hint, contact_id=strange[0])
         if len(set(contact_ids)) < len(contact_ids) or num_splits not in (
             None,
             len(contact_ids) + 1,
         ):
+            message = "num_splits does not fit the contacts."
             hint = "Name each contact once; num_splits counts you as well, or leave it out."
-            self.fail(
-                "SPLIT_MISMATCH",
-                "num_splits does not fit the contacts.",
-                hint,
-                people=len(set(contact_ids)) + 1,
-            )
+            self.fail("SPLIT_MISMATCH", message, hint, people=len(set(contact_ids)) + 1)
         for contact in contact_ids:
             made = {
                 "id": self.new_id("ubs"),
@@ -250,7 +224,7 @@ class Afterwards(Service):
             self.db.insert("uber_splits", made)
         return {"ride_id": ride_id} | (split_json(self, row) or {})
 
-    # -- rating and tip -----------------------------------------------------------------------------------------------
+    # -- rating and tip ----------------------------------------------------------------------------
     @writes(example={"ride_id": seeded("ubr", "recent"), "rating": 5}, idempotent=True)
     def rate_ride(self, ride_id: RideId, rating: Stars) -> dict[str, Any]:
         """Rate the driver of a completed ride within 30 days; a new rating takes the place of the old one."""
@@ -265,20 +239,12 @@ class Afterwards(Service):
         row = rules.finished(self, WORDS, ride_id, "tipped")
         if row["tip"]:
             message = f"A tip of ${dollars(row['tip']):.2f} was given {row['tipped_at']}."
-            self.fail(
-                "TIP_ALREADY_ADDED",
-                message,
-                "A tip cannot be changed or given twice.",
-                tip_amount=dollars(row["tip"]),
-            )
+            hint = "A tip cannot be changed or given twice."
+            self.fail("TIP_ALREADY_ADDED", message, hint, tip_amount=dollars(row["tip"]))
         most = max(10_000, 2 * row["fare"])
         if amount > most:
-            self.fail(
-                "TIP_TOO_LARGE",
-                f"A tip is at most ${dollars(most):.2f}.",
-                "Give less.",
-                max_tip=dollars(most),
-            )
+            message = f"A tip is at most ${dollars(most):.2f}."
+            self.fail("TIP_TOO_LARGE", message, "Give less.", max_tip=dollars(most))
         self.db.update("uber_rides", ride_id, tip=amount, tipped_at=self.time)
         total = ride_json(self, rules.find_ride(self, WORDS, ride_id))["receipt"]["total"]
         return {

@@ -95,13 +95,9 @@ class Parcels(Service):
     def _find(self, delivery_id: str) -> dict[str, Any]:
         row = self.db.get("uber_deliveries", delivery_id)
         if row is None:
+            message = f"There is no delivery {delivery_id!r}."
             hint = "Take a delivery_id from list_deliveries."
-            self.fail(
-                "DELIVERY_NOT_FOUND",
-                f"There is no delivery {delivery_id!r}.",
-                hint,
-                delivery_id=delivery_id,
-            )
+            self.fail("DELIVERY_NOT_FOUND", message, hint, delivery_id=delivery_id)
         return row
 
     @writes(example=PARCEL)
@@ -127,34 +123,23 @@ class Parcels(Service):
         earlier = self.db.rows("uber_deliveries", "idempotency_key=?", idempotency_key)
         if earlier:
             if any(earlier[0][k] != v for k, v in said.items()):
+                message = "The key was used for another parcel."
                 hint = "Use a new key for another parcel."
-                self.fail(
-                    "IDEMPOTENCY_KEY_REUSED",
-                    "The key was used for another parcel.",
-                    hint,
-                    delivery_id=earlier[0]["id"],
-                )
+                self.fail("IDEMPOTENCY_KEY_REUSED", message, hint, delivery_id=earlier[0]["id"])
             return self._json(earlier[0])
         roads.reachable(self, [start, end])
         city = roads.city_at(self, start.lat, start.lng)
         if roads.city_at(self, end.lat, end.lng)["id"] != city["id"]:
-            self.fail(
-                "DIFFERENT_CITIES",
-                "The parcel would leave the city.",
-                "Couriers drive within one city.",
-                city=city["name"],
-            )
+            message = "The parcel would leave the city."
+            hint = "Couriers drive within one city."
+            self.fail("DIFFERENT_CITIES", message, hint, city=city["name"])
         card = rules.payer(self, WORDS, payment_method_id)
         made = self.new_id("ubd")
         route = roads.route(city, [start, end], self.now)
         driver = rules.driver_for(self, WORDS, made, COURIER, city, rules.occupied(self, WORDS))
         if driver is None:
-            self.fail(
-                "NO_COURIERS_AVAILABLE",
-                f"There are no couriers in {city['name']}.",
-                "Try again later.",
-                retryable=True,
-            )
+            message = f"There are no couriers in {city['name']}."
+            self.fail("NO_COURIERS_AVAILABLE", message, "Try again later.", retryable=True)
         row = {
             "id": made,
             "city_id": city["id"],
@@ -195,13 +180,9 @@ class Parcels(Service):
         row = self._find(delivery_id)
         state = self._state(row)
         if state not in ("pending", "pickup"):
+            message = f"Delivery {delivery_id} is {state}."
             hint = "A parcel can be cancelled until the courier has it."
-            self.fail(
-                "DELIVERY_NOT_CANCELLABLE",
-                f"Delivery {delivery_id} is {state}.",
-                hint,
-                delivery_status=state,
-            )
+            self.fail("DELIVERY_NOT_CANCELLABLE", message, hint, delivery_status=state)
         fee = 0 if self.now - parse_time(row["matched_at"]) <= rules.FREE_CANCEL else 400
         self.db.update("uber_deliveries", delivery_id, cancelled_at=self.time, cancel_fee=fee)
         return {"delivery_id": delivery_id, "status": "canceled", "cancellation_fee": dollars(fee)}

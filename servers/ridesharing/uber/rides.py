@@ -168,11 +168,8 @@ class Rides(Service):
         made = self.new_id("ubr")
         driver = rules.driver_for(self, WORDS, made, mode, city, rules.occupied(self, WORDS))
         if driver is None:
-            self.fail(
-                "RIDE_TYPE_UNAVAILABLE",
-                f"{mode.name} is not offered in {city['name']}.",
-                "See list_ride_types there.",
-            )
+            message = f"{mode.name} is not offered in {city['name']}."
+            self.fail("RIDE_TYPE_UNAVAILABLE", message, "See list_ride_types there.")
         wait = roads.wait("uber", mode, city, self.now) if scheduled is None else 0
         return self.db.insert(
             "uber_rides",
@@ -199,23 +196,14 @@ class Rides(Service):
     def _free_to_ride(self, ride_type: str, city: dict[str, Any]) -> None:
         active = [r["id"] for r in rules.underway(self, WORDS)]
         if len(active) >= MAX_ACTIVE:
+            message = f"{MAX_ACTIVE} rides are under way already."
             hint = "Wait until one of them is over, or cancel one with cancel_ride."
-            self.fail(
-                "TOO_MANY_ACTIVE_RIDES",
-                f"{MAX_ACTIVE} rides are under way already.",
-                hint,
-                ride_ids=active,
-            )
+            self.fail("TOO_MANY_ACTIVE_RIDES", message, hint, ride_ids=active)
         if not roads.near("uber", MODES[ride_type], city, self.now):
             others = [t for t, m in MODES.items() if roads.near("uber", m, city, self.now)]
             message = f"No {MODES[ride_type].name} driver is near now."
-            self.fail(
-                "NO_DRIVERS_AVAILABLE",
-                message,
-                "Take another ride type, or try again later.",
-                retryable=True,
-                available=others,
-            )
+            hint = "Take another ride type, or try again later."
+            self.fail("NO_DRIVERS_AVAILABLE", message, hint, retryable=True, available=others)
 
     @writes(example=HOME_TO_WORK | {"ride_type_id": "uberx"})
     def request_ride(
@@ -245,12 +233,9 @@ class Rides(Service):
             None if scheduled_time is None else rules.scheduled_moment(self, WORDS, scheduled_time)
         )
         if scheduled is not None and fare_id is not None:
+            message = "An estimate is for a ride now, not for scheduled_time."
             hint = "Leave fare_id out: a reservation has a fixed fare of its own."
-            self.fail(
-                "FARE_ID_NOT_APPLICABLE",
-                "An estimate is for a ride now, not for scheduled_time.",
-                hint,
-            )
+            self.fail("FARE_ID_NOT_APPLICABLE", message, hint)
         return ride_json(
             self, self._order(ride_type_id, points, payment_method_id, fare_id, scheduled)
         )
@@ -301,13 +286,9 @@ class Rides(Service):
         shown = driver_json(self, row)
         driver = self.db.get("uber_drivers", row["driver_id"])
         if shown is None or driver is None:
+            message = f"No driver has accepted ride {ride_id}."
             hint = "Ask again once get_ride shows the status accepted."
-            self.fail(
-                "DRIVER_NOT_ASSIGNED",
-                f"No driver has accepted ride {ride_id}.",
-                hint,
-                ride_id=ride_id,
-            )
+            self.fail("DRIVER_NOT_ASSIGNED", message, hint, ride_id=ride_id)
         with_us = any(
             r["driver_id"] == driver["id"]
             for r in rules.underway(self, WORDS)
@@ -320,7 +301,7 @@ class Rides(Service):
             | {"trips": driver["rides"], "availability": "on_trip" if with_us else free}
         )
 
-    # -- reservations -------------------------------------------------------------------------------------------------
+    # -- reservations ------------------------------------------------------------------------------
     def _reservation_json(self, row: dict[str, Any]) -> dict[str, Any]:
         start, end = rules.spots(row)
         where = rules.phase(row, self.time)
@@ -382,13 +363,9 @@ class Rides(Service):
         """Cancel a reservation: free until an hour before the pickup, for the cancellation fee after that unless the driver is late."""
         rows = self.db.rows("uber_rides", "reservation_id=?", reservation_id)
         if not rows:
+            message = f"There is no reservation {reservation_id!r}."
             hint = "Take a reservation_id from get_reservations."
-            self.fail(
-                "RESERVATION_NOT_FOUND",
-                f"There is no reservation {reservation_id!r}.",
-                hint,
-                reservation_id=reservation_id,
-            )
+            self.fail("RESERVATION_NOT_FOUND", message, hint, reservation_id=reservation_id)
         done = self.cancel_ride(rows[0]["id"])
         return {
             "reservation_id": reservation_id,

@@ -36,7 +36,7 @@ def session() -> Session:
     return new_session("uber_eats", "doordash")
 
 
-# -- prices and quotes ----------------------------------------------------------------------------------------------
+# -- prices and quotes -----------------------------------------------------------------------------
 
 
 @both
@@ -142,7 +142,7 @@ async def test_a_restaurants_minimum_counts_items_alone(session: Session) -> Non
     ] >= 10.0
 
 
-# -- promotions -----------------------------------------------------------------------------------------------------
+# -- promotions ------------------------------------------------------------------------------------
 
 
 async def test_a_promotion_has_to_be_in_the_wallet_in_time_and_for_enough(session: Session) -> None:
@@ -193,7 +193,7 @@ async def test_what_is_for_members_needs_the_membership(session: Session) -> Non
     assert (await call_ok(session, "uber_eats", "get_order_quote", **said))["discount"] == 10.0
 
 
-# -- menus, hours, distance -----------------------------------------------------------------------------------------
+# -- menus, hours, distance ------------------------------------------------------------------------
 
 
 @both
@@ -312,7 +312,7 @@ async def test_branches_and_dishes_are_found_by_words(session: Session, app: str
     assert error["code"] == "CATEGORY_NOT_FOUND" and "Thai" in error["hint"]
 
 
-# -- the life of an order -------------------------------------------------------------------------------------------
+# -- the life of an order --------------------------------------------------------------------------
 
 
 @both
@@ -472,7 +472,7 @@ async def test_a_scheduled_order_waits_for_its_window_and_arrives_within_it(
     )
 
 
-# -- the account ----------------------------------------------------------------------------------------------------
+# -- the account -----------------------------------------------------------------------------------
 
 
 @both

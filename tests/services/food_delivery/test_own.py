@@ -30,7 +30,7 @@ async def dash(session: Session, tool: str, **args: Any) -> dict[str, Any]:
     return await call_ok(session, "doordash", tool, **args)
 
 
-# -- group orders ---------------------------------------------------------------------------------------------------
+# -- group orders ----------------------------------------------------------------------------------
 
 
 async def group(session: Session, **more: Any) -> dict[str, Any]:
@@ -160,7 +160,7 @@ async def test_an_empty_group_order_orders_nothing_and_a_choice_can_be_taken_bac
     )["code"] == "GROUP_ORDER_EMPTY"
 
 
-# -- groceries ------------------------------------------------------------------------------------------------------
+# -- groceries -------------------------------------------------------------------------------------
 
 
 async def grocery(session: Session, *items: str) -> dict[str, Any]:
@@ -286,7 +286,7 @@ async def test_an_idempotency_key_orders_once(session: Session) -> None:
     assert other["code"] == "IDEMPOTENCY_KEY_REUSED" and other["order_id"] == first["order_id"]
 
 
-# -- DoorDash's own -------------------------------------------------------------------------------------------------
+# -- DoorDash's own --------------------------------------------------------------------------------
 
 
 async def test_the_same_dash_again_within_minutes_has_to_be_meant(session: Session) -> None:
@@ -452,7 +452,7 @@ async def test_favourites_are_kept_once_and_show_what_has_closed(session: Sessio
     assert error["code"] == "NOT_A_FAVORITE"
 
 
-# -- the worlds -----------------------------------------------------------------------------------------------------
+# -- the worlds ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", names())

@@ -21,7 +21,7 @@ def session() -> Session:
     return new_session("uber", "lyft")
 
 
-# -- prices ---------------------------------------------------------------------------------------------------------
+# -- prices ----------------------------------------------------------------------------------------
 
 
 async def test_a_fare_that_was_shown_is_the_fare_that_is_charged(session: Session) -> None:
@@ -134,7 +134,7 @@ async def test_an_address_is_understood_or_asked_about(session: Session) -> None
     assert [a["lat"] for a in airports] == [45.5898]
 
 
-# -- the life of a ride -----------------------------------------------------------------------------------------------
+# -- the life of a ride ----------------------------------------------------------------------------
 
 
 async def test_a_ride_runs_by_the_clock(session: Session) -> None:
@@ -255,7 +255,7 @@ async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_go(session
     ] == "RIDE_NOT_ACTIVE"
 
 
-# -- after the ride ---------------------------------------------------------------------------------------------------
+# -- after the ride --------------------------------------------------------------------------------
 
 
 async def test_ratings_and_tips_wait_for_the_end_and_not_for_ever(session: Session) -> None:
@@ -345,7 +345,7 @@ async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Sess
     )["code"] == "SPLIT_NOT_ALLOWED"
 
 
-# -- rides for later ----------------------------------------------------------------------------------------------------
+# -- rides for later -------------------------------------------------------------------------------
 
 
 async def test_a_reservation_becomes_a_ride_at_its_fare_and_uber_lets_go_of_it_until_an_hour_before(
@@ -440,7 +440,7 @@ async def test_a_scheduled_request_is_a_reservation(session: Session) -> None:
     assert ride["reservation_id"] in {r["reservation_id"] for r in waiting}
 
 
-# -- offers -------------------------------------------------------------------------------------------------------------
+# -- offers ----------------------------------------------------------------------------------------
 
 
 async def test_offers_have_terms_and_do_not_combine(session: Session) -> None:
@@ -489,7 +489,7 @@ async def test_a_promo_named_for_a_ride_that_it_does_not_fit_books_nothing(
     )
 
 
-# -- Uber's parcels and places -------------------------------------------------------------------------------------------
+# -- Uber's parcels and places ---------------------------------------------------------------------
 
 
 async def test_a_parcel_goes_by_the_clock_and_the_same_key_orders_once(session: Session) -> None:
@@ -551,7 +551,7 @@ async def test_a_taken_label_is_refused_at_uber_and_replaced_at_lyft(session: Se
     assert [p["address"] for p in places if p["label"].lower() == "work"] == [new["address"]]
 
 
-# -- what Lyft derives ----------------------------------------------------------------------------------------------------
+# -- what Lyft derives -----------------------------------------------------------------------------
 
 
 async def test_donations_follow_from_rides_that_ended_while_round_up_was_on(

@@ -248,7 +248,7 @@ class Catalogue:
                 )
                 self._item(key, section, name, worth, unit=unit, **stock)
 
-    # -- for orders -----------------------------------------------------------------------------------------------------
+    # -- for orders --------------------------------------------------------------------------------
     def price(self, item: dict[str, Any], at: int) -> int:
         """Return the price of an item at a moment."""
         changed = self.before.get(item["id"])

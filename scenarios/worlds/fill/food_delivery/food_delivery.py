@@ -159,7 +159,7 @@ class Provider:
     def _add(self, at: int | str, table: str, **row: Any) -> dict[str, Any]:
         return self.builder.add(at, f"{self.name}_{table}", **row)
 
-    # -- the account ----------------------------------------------------------------------------------------------------
+    # -- the account -------------------------------------------------------------------------------
     def _account(self) -> None:
         who = self.person
         begun = iso(self.since)
@@ -223,7 +223,7 @@ class Provider:
             )
             self.offers[key] = made
 
-    # -- orders ---------------------------------------------------------------------------------------------------------
+    # -- orders ------------------------------------------------------------------------------------
     def _expand(self, pattern: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the orders that a recurring pattern stands for."""
         first = date.fromisoformat(str(pattern.get("from", self.seeds["since"])))
@@ -459,7 +459,7 @@ class Provider:
             if at < self.builder.start:
                 self.builder.change(at, table, row["id"], **columns)
 
-    # -- what one provider alone has --------------------------------------------------------------------------------------
+    # -- what one provider alone has ---------------------------------------------------------------
     def _group(self, said: dict[str, Any]) -> None:
         at = self.builder.moment(said["at"])
         made = self.builder.id("ueg", said["key"])

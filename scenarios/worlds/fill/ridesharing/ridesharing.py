@@ -245,7 +245,7 @@ class Provider:
                 }
                 crew.append(self.add(self.town.first, "drivers", **row))
 
-    # -- rides --------------------------------------------------------------------------------------------------------
+    # -- rides -------------------------------------------------------------------------------------
     def ride(self, said: dict[str, Any]) -> None:
         """Write one ride, past or scheduled."""
         at = said["at"]
@@ -377,7 +377,7 @@ class Provider:
             found.append((when, {"tip": tip, "tipped_at": iso(when)}))
         return sorted(found, key=lambda f: f[0])
 
-    # -- what one of them alone has -----------------------------------------------------------------------------------
+    # -- what one of them alone has ----------------------------------------------------------------
     def uber_only(self) -> None:
         """Write contacts, shared fares and parcels."""
         for key, who in self.builder.person["people"].items():
