@@ -50,7 +50,9 @@ class SignIn(Service):
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    status = "revoked" if row["revoked"] else "active" if row["expired_at"] is None else "expired"
-    return {k: row[k] for k in ("service", "title", "signed_in_at", "expired_at")} | {
-        "status": status
-    }
+    if row["revoked"]:
+        status = "revoked"
+    else:
+        status = "active" if row["expired_at"] is None else "expired"
+    shown = {k: row[k] for k in ("service", "title", "signed_in_at", "expired_at")}
+    return shown | {"status": status}

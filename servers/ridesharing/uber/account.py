@@ -36,10 +36,7 @@ class Account(Service):
     """Who rides, from where, and what pays."""
 
     def _saved_json(self) -> list[dict[str, Any]]:
-        return [
-            {k: row[k] for k in ("label", "address", "lat", "lng")}
-            for row in rules.saved(self, WORDS)
-        ]
+        return [_place_json(row) for row in rules.saved(self, WORDS)]
 
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
@@ -47,7 +44,9 @@ class Account(Service):
         me = rules.profile(self, WORDS)
         promo = rules.applied(self, WORDS)
         return {
-            **{k: me[k] for k in ("name", "email", "phone")},
+            "name": me["name"],
+            "email": me["email"],
+            "phone": me["phone"],
             "saved_places": self._saved_json(),
             "payment_method": rules.card_json(self, rules.wallet(self, WORDS)[0]),
             "promo": self._offer_json(promo) if promo else None,
@@ -64,11 +63,10 @@ class Account(Service):
                 hint = "Remove it with remove_saved_place first, or choose another label."
                 self.fail("LABEL_EXISTS", message, hint, label=row["label"])
         roads.city_at(self, lat, lng)
-        made = {"label": label, "address": address, "lat": lat, "lng": lng}
-        self.db.insert(
-            "uber_saved_places", {"id": self.new_id("ubp"), "saved_at": self.time} | made
-        )
-        return made | {"status": "saved"}
+        place = {"label": label, "address": address, "lat": lat, "lng": lng}
+        row = {"id": self.new_id("ubp"), "saved_at": self.time} | place
+        self.db.insert("uber_saved_places", row)
+        return place | {"status": "saved"}
 
     @writes(
         example={"label": NEW_PLACE["label"]},
@@ -126,15 +124,13 @@ class Account(Service):
         return {"city": f"{city['name']}, {city['state']}", "ride_types": shown}
 
     def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        state = rules.offer_state(self, WORDS, row)
         ride = rules.used_by(self, WORDS, row["id"])
-        shown = {
+        return {
             "offer_id": row["id"],
             "code": row["code"],
             "title": row["title"],
-            "status": state,
-        } | rules.terms(row)
-        return shown | {
+            "status": rules.offer_state(self, WORDS, row),
+            **rules.terms(row),
             "starts_at": row["starts_at"],
             "expires_at": row["expires_at"],
             "used_on_ride_id": ride["id"] if ride else None,
@@ -149,24 +145,25 @@ class Account(Service):
         That is available, applied, upcoming, or ineligible for one whose first rides you have taken.
         """
         rows = self.db.rows("uber_offers", order="expires_at, rowid")
-        shown = [
-            o
-            for o in map(self._offer_json, rows)
-            if include_used or o["status"] not in ("used", "expired")
-        ]
-        return page(shown, "offers", limit, cursor)
+        offers = [self._offer_json(row) for row in rows]
+        if not include_used:
+            offers = [offer for offer in offers if offer["status"] not in ("used", "expired")]
+        return page(offers, "offers", limit, cursor)
 
     @writes(example={"offer_id": seeded("ubo", "green")}, idempotent=True)
     def apply_offer(self, offer_id: OfferId) -> dict[str, Any]:
         """Apply an offer to the next ride that fits its terms. Offers do not combine: it takes the place of the one applied before."""
         before = rules.applied(self, WORDS)
         offer = self._offer_json(rules.apply_offer(self, WORDS, offer_id))
-        other = before["id"] if before and before["id"] != offer_id else None
+        replaced = before["id"] if before and before["id"] != offer_id else None
+        discount = ("percent_off", "amount_off", "max_discount", "min_fare")
         return {
             "offer_id": offer_id,
-            "discount": {
-                k: offer[k] for k in ("percent_off", "amount_off", "max_discount", "min_fare")
-            },
+            "discount": {k: offer[k] for k in discount},
             "status": offer["status"],
-            "replaced_offer_id": other,
+            "replaced_offer_id": replaced,
         }
+
+
+def _place_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {k: row[k] for k in ("label", "address", "lat", "lng")}
