@@ -24,19 +24,22 @@ from servers.kit.store import Table
 from servers.kit.values import dollars, iso
 from servers.kit.zones import local, local_day, local_moment
 
-# `hours`: seven texts from Monday on, such as "11:00-14:30,17:00-22:00" or "" (closed); past midnight when the end is the smaller.
-# `prep`: minutes; `radius`: miles; `closed_on`: the day on which it closed for good.
+# `hours` are seven texts, Monday first, such as "11:00-14:30,17:00-22:00" or "" (closed). A span
+# whose end is before its start runs past midnight.
+# `prep` is in minutes, `radius` in miles; `closed_on` is the day on which it closed for good.
 RESTAURANTS = Table(
-    "id:str kind:str name:str category:str tags:str price:int rating:float ratings:int street:str city:str state:str zip:str "
-    "lat:float lng:float phone:str timezone:str hours:list prep:int min_order:int radius:float closed_on:str?",
+    "id:str kind:str name:str category:str tags:str price:int rating:float ratings:int "
+    "street:str city:str state:str zip:str lat:float lng:float phone:str timezone:str "
+    "hours:list prep:int min_order:int radius:float closed_on:str?",
     search=("name", "category", "tags"),
     index=("kind",),
 )
-# `options`: ids of groups; `scarce`: sold out at times; `out_since`: sold out until further notice; `removed_at`: no longer sold.
+# `options` are ids of option groups. A `scarce` item is sold out at times, one with `out_since`
+# until further notice; one with `removed_at` is no longer sold.
 ITEMS = Table(
-    "id:str restaurant_id:str section:str name:str price:int options:list diet:str scarce:bool unit:str? out_since:str? removed_at:str?",
+    "id:str restaurant_id:str section:str name:str price:int options:list diet:str scarce:bool "
+    "unit:str? out_since:str? removed_at:str?",
     search=("name", "section"),
-    index=("restaurant_id",),
 )
 # `choices` are {id, name, delta}. A required group needs at least one choice; none takes more than
 # `most`.
@@ -226,8 +229,8 @@ def nearby(
 def _ranks(svc: Service, words: Words, query: str) -> dict[str, int]:
     """Return the ranks of the places whose own text or menu holds every word, by their ids.
 
-    Places that hold all words in their own text come first. Words that say nothing (`FILLERS`) and
-    signs such as & do not count.
+    Places that hold all words in their own text come first. Words that say nothing (`FILLERS`)
+    and signs such as & do not count.
     """
     terms = _terms(query)
     restaurants = f"{words.tables}_restaurants"

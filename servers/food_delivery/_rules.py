@@ -289,7 +289,7 @@ def uses(svc: Service, words: Words, offer_id: str) -> int:
 
 
 def offer_state(svc: Service, words: Words, row: dict[str, Any]) -> str:
-    """Return available, upcoming, expired, used, or members_only (where the account is no member)."""
+    """Return available, upcoming, expired, used, or members_only (if the account is no member)."""
     if svc.time >= row["expires_at"]:
         return "expired"
     if svc.time < row["starts_at"]:
