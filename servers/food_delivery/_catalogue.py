@@ -40,6 +40,7 @@ ITEMS = Table(
     "id:str restaurant_id:str section:str name:str price:int options:list diet:str scarce:bool "
     "unit:str? out_since:str? removed_at:str?",
     search=("name", "section"),
+    index=("restaurant_id",),
 )
 # `choices` are {id, name, delta}. A required group needs at least one choice; none takes more than
 # `most`.
