@@ -95,8 +95,8 @@ class Stores(Favorites):
             last = today + timedelta(days=SLOT_DAYS - 1)
             message = f"There are no slots for {date}."
             hint = f"Choose a day from {today} to {last}."
-            days = {"date": date, "first": str(today), "last": str(last)}
-            self.fail("DATE_OUT_OF_RANGE", message, hint, **days)
+            code = "DATE_OUT_OF_RANGE"
+            self.fail(code, message, hint, date=date, first=str(today), last=str(last))
         windows = pricing.day_windows(WORDS, place, day, SLOT_MINUTES, self.now)
         slots = [pricing.window_json(window, "slot_id") for window in windows]
         return page(slots, "slots", limit, cursor) | {"date": date}

@@ -49,16 +49,16 @@ def grant(session: Session, app: str, discount: int) -> str:
 
 @both
 async def test_cancelling_never_costs_more_than_the_order(session: Session, app: str) -> None:
-    made = await order(session, app, offer_id=grant(session, app, 5000), tip=0)
-    row = session.world.get(f"{app}_orders", made["order_id"])
+    placed = await order(session, app, offer_id=grant(session, app, 5000), tip=0)
+    row = session.world.get(f"{app}_orders", placed["order_id"])
     assert row is not None
-    assert cents(made["total"]) < 0.4 * cents(made["subtotal"]), "fees alone are left to pay"
+    assert cents(placed["total"]) < 0.4 * cents(placed["subtotal"]), "fees alone are left to pay"
     session.pass_time(parse_time(row["preparing_at"]) - session.control.now + 1)
-    shown = await call_ok(session, app, GET[app], order_id=made["order_id"])
+    shown = await call_ok(session, app, GET[app], order_id=placed["order_id"])
     fee = shown.get("cancellation_fee", shown.get("cancel_fee"))
     reason = "Nobody is home"
-    done = await call_ok(session, app, CANCEL[app], order_id=made["order_id"], reason=reason)
-    assert done["fee"] == fee == made["total"] and done["refunded"] == 0
+    done = await call_ok(session, app, CANCEL[app], order_id=placed["order_id"], reason=reason)
+    assert done["fee"] == fee == placed["total"] and done["refunded"] == 0
 
 
 async def test_a_promotion_takes_no_more_off_groceries_than_were_bought(session: Session) -> None:
@@ -67,11 +67,11 @@ async def test_a_promotion_takes_no_more_off_groceries_than_were_bought(session:
     session.world.update("uber_eats_restaurants", STORE, min_order=0)
     lines = [{"item_id": item["id"], "quantity": 9}]
     basket = BASKET | {"items": lines, "offer_id": offer, "tip": 1}
-    made = await call_ok(session, "uber_eats", "submit_grocery_order", **basket)
-    row = session.world.get("uber_eats_orders", made["order_id"])
+    placed = await call_ok(session, "uber_eats", "submit_grocery_order", **basket)
+    row = session.world.get("uber_eats_orders", placed["order_id"])
     assert row is not None
     session.pass_time(parse_time(row["delivered_at"]) - session.control.now + 1)
-    shown = await call_ok(session, "uber_eats", "get_order", order_id=made["order_id"])
+    shown = await call_ok(session, "uber_eats", "get_order", order_id=placed["order_id"])
     assert shown["items"][0]["fulfillment"] == "refunded"
     fees = sum(cents(shown["fees"][k]) for k in ("delivery", "service", "tip"))
     assert cents(shown["total"]) == fees, "nothing was bought: no goods, no discount"
@@ -81,8 +81,10 @@ async def test_what_was_cancelled_changes_no_bill(session: Session) -> None:
     item = await out_soon(session)
     beans = {"item_id": make_id("uei", "maya", "alder_coop/black-beans"), "quantity": 9}
     lines = [{"item_id": item["id"], "quantity": 2}, beans, *BASKET["items"]]
-    made = await call_ok(session, "uber_eats", "submit_grocery_order", **BASKET | {"items": lines})
-    order_id = made["order_id"]
+    placed = await call_ok(
+        session, "uber_eats", "submit_grocery_order", **BASKET | {"items": lines}
+    )
+    order_id = placed["order_id"]
 
     async def shown() -> dict[str, Any]:
         return await call_ok(session, "uber_eats", "get_order", order_id=order_id)
@@ -103,16 +105,18 @@ async def test_the_shopper_waits_for_no_answer_once_the_bags_have_left(session: 
     goods = session.world.rows("uber_eats_items", on_shelf, STORE)
     lines = [{"item_id": i["id"], "quantity": 1} for i in goods[:20]]
     lines.append({"item_id": item["id"], "quantity": 2})
-    made = await call_ok(session, "uber_eats", "submit_grocery_order", **BASKET | {"items": lines})
-    wish = {"order_id": made["order_id"], "item_id": item["id"], "preference": "contact_me"}
+    placed = await call_ok(
+        session, "uber_eats", "submit_grocery_order", **BASKET | {"items": lines}
+    )
+    wish = {"order_id": placed["order_id"], "item_id": item["id"], "preference": "contact_me"}
     await call_ok(session, "uber_eats", "set_substitution_preference", **wish)
-    row = session.world.get("uber_eats_orders", made["order_id"])
+    row = session.world.get("uber_eats_orders", placed["order_id"])
     assert row is not None
     session.pass_time(parse_time(row["picked_up_at"]) - session.control.now - 20)
-    shown = await call_ok(session, "uber_eats", "get_order", order_id=made["order_id"])
+    shown = await call_ok(session, "uber_eats", "get_order", order_id=placed["order_id"])
     assert shown["items"][-1]["fulfillment"] == "asking"
     session.pass_time(20)
-    shown = await call_ok(session, "uber_eats", "get_order", order_id=made["order_id"])
+    shown = await call_ok(session, "uber_eats", "get_order", order_id=placed["order_id"])
     assert shown["status"] == "picked_up" and shown["items"][-1]["fulfillment"] == "refunded"
 
 

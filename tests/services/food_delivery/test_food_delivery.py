@@ -59,9 +59,9 @@ async def test_a_total_is_the_sum_of_its_parts_and_a_quote_is_what_is_charged(
     assert cents(quote["total"]) == goods + fees - cents(quote["discount"])
     assert quote["fees"]["tax"] == 0, "Oregon taxes no meals"
     payment = {"payment_method_id": at(app, 4, "visa"), "quote_token": quote["quote_token"]}
-    made = await call_ok(session, app, PLACE[app], **wanted, **payment)
-    assert (made["total"], made["fees"]) == (quote["total"], quote["fees"])
-    reply = await call_ok(session, app, GET[app], order_id=made["order_id"])
+    placed = await call_ok(session, app, PLACE[app], **wanted, **payment)
+    assert (placed["total"], placed["fees"]) == (quote["total"], quote["fees"])
+    reply = await call_ok(session, app, GET[app], order_id=placed["order_id"])
     assert reply["total"] == quote["total"]
 
 
@@ -147,22 +147,22 @@ async def test_a_promotion_has_to_be_in_the_wallet_in_time_and_for_enough(sessio
     six_lattes = coffee("uber_eats", 6, offer_id=offer("weekend"))
     six = await call_ok(session, *quote, **six_lattes)
     assert cents(six["discount"]) == min(800, cents(six["subtotal"]) * 20 // 100)
-    made = await order(session, "uber_eats", items=six_lattes["items"], offer_id=offer("weekend"))
-    assert made["applied_promo"]["discount"] == six["discount"]
+    placed = await order(session, "uber_eats", items=six_lattes["items"], offer_id=offer("weekend"))
+    assert placed["applied_promo"]["discount"] == six["discount"]
     again = await call_refused(session, *quote, **six_lattes)
     assert again["code"] == "OFFER_USED"
-    cancelled = {"order_id": made["order_id"], "reason": "Twice"}
+    cancelled = {"order_id": placed["order_id"], "reason": "Twice"}
     await call_ok(session, "uber_eats", "cancel_food_order", **cancelled)
     reply = await call_ok(session, *quote, **six_lattes)
     assert reply["discount"] == six["discount"]
 
 
 async def test_what_is_for_members_needs_the_membership(session: Session) -> None:
-    said = coffee("doordash", 10, offer_id=at("doordash", 5, "pass"))
-    error = await call_refused(session, "doordash", "preview_dash", **said)
+    wanted = coffee("doordash", 10, offer_id=at("doordash", 5, "pass"))
+    error = await call_refused(session, "doordash", "preview_dash", **wanted)
     assert error["code"] == "PROMO_MEMBERS_ONLY"
-    said = coffee("uber_eats", 10, offer_id=at("uber_eats", 5, "one"))
-    assert (await call_ok(session, "uber_eats", "get_order_quote", **said))["discount"] == 10.0
+    wanted = coffee("uber_eats", 10, offer_id=at("uber_eats", 5, "one"))
+    assert (await call_ok(session, "uber_eats", "get_order_quote", **wanted))["discount"] == 10.0
 
 
 # -- menus, hours, distance ------------------------------------------------------------------------
@@ -306,20 +306,20 @@ async def test_cancelling_is_free_until_confirmed_then_costs_and_ends_with_the_p
     twice = await call_refused(session, app, CANCEL[app], **wish)
     assert twice["code"] == "ORDER_NOT_CANCELLABLE"
     for stage, share in shares.items():
-        made = await order(session, app)
-        wish = {"order_id": made["order_id"], "reason": "Too slow"}
-        while (await shown(made["order_id"]))["status"] != stage:
+        placed = await order(session, app)
+        wish = {"order_id": placed["order_id"], "reason": "Too slow"}
+        while (await shown(placed["order_id"]))["status"] != stage:
             session.pass_time(10)
         key = "cancellation_fee" if app == "uber_eats" else "cancel_fee"
-        fee = (await shown(made["order_id"]))[key]
-        assert cents(fee) == cents(made["subtotal"]) * share // 100
+        fee = (await shown(placed["order_id"]))[key]
+        assert cents(fee) == cents(placed["subtotal"]) * share // 100
         done = await call_ok(session, app, CANCEL[app], **wish)
-        assert done["fee"] == fee and cents(done["refunded"]) == cents(made["total"]) - cents(fee)
-    made = await order(session, app)
+        assert done["fee"] == fee and cents(done["refunded"]) == cents(placed["total"]) - cents(fee)
+    placed = await order(session, app)
     on_the_way = STAGES[app][4]
-    while (await shown(made["order_id"]))["status"] != on_the_way:
+    while (await shown(placed["order_id"]))["status"] != on_the_way:
         session.pass_time(MINUTE)
-    wish = {"order_id": made["order_id"], "reason": "Too slow"}
+    wish = {"order_id": placed["order_id"], "reason": "Too slow"}
     late = await call_refused(session, app, CANCEL[app], **wish)
     assert late["code"] == "ORDER_NOT_CANCELLABLE" and late["status"] == on_the_way
 
@@ -370,13 +370,13 @@ async def test_a_scheduled_order_waits_for_its_window_and_arrives_within_it(
     error = await call_refused(session, app, tool, **paid(app, **{key: "x"}))
     assert error["code"].endswith("_NOT_FOUND")
     window = [w for w in windows if w["available"]][-3]
-    made = await call_ok(session, app, tool, **paid(app, **{key: window[key]}))
-    assert made["status"] == "scheduled"
+    placed = await call_ok(session, app, tool, **paid(app, **{key: window[key]}))
+    assert placed["status"] == "scheduled"
     session.pass_time(parse_time(window["start_time"]) - 2 * HOUR - session.control.now)
-    shown = await call_ok(session, app, GET[app], order_id=made["order_id"])
+    shown = await call_ok(session, app, GET[app], order_id=placed["order_id"])
     assert shown["status"] == "scheduled"
     session.pass_time(2 * HOUR + minutes * MINUTE)
-    done = await call_ok(session, app, GET[app], order_id=made["order_id"])
+    done = await call_ok(session, app, GET[app], order_id=placed["order_id"])
     arrived = done["delivered_at" if app == "uber_eats" else "arrived_at"]
     assert window["start_time"] <= arrived <= window["end_time"]
     assert arrived <= iso(session.control.now)
@@ -397,11 +397,11 @@ async def test_an_expired_card_pays_nothing_and_is_not_taken(session: Session, a
     card = {"card_number": "4242424242424242", "cvv": "123", name: "Maya Lindqvist"}
     error = await call_refused(session, app, tool, **card, expiration_date="02/26")
     assert error["code"] == "CARD_EXPIRED"
-    made = await call_ok(session, app, tool, **card, expiration_date="03/26")
-    assert (await order(session, app, payment_method_id=made["method_id"]))["total"] > 0
+    saved = await call_ok(session, app, tool, **card, expiration_date="03/26")
+    assert (await order(session, app, payment_method_id=saved["method_id"]))["total"] > 0
     session.pass_time(18 * DAY)  # April
     error = await call_refused(
-        session, app, PLACE[app], **paid(app, payment_method_id=made["method_id"])
+        session, app, PLACE[app], **paid(app, payment_method_id=saved["method_id"])
     )
     assert error["code"] == "CARD_EXPIRED"
 
@@ -421,12 +421,12 @@ async def test_an_address_lies_where_couriers_drive_and_stays_while_an_order_com
     assert error["code"] == "ADDRESS_NOT_VERIFIED"
     known = await call_refused(session, app, add, **new | {"street": "2318 se alder street"})
     assert known["code"] == "ADDRESS_EXISTS" and known["address_id"] == at(app, 3, "home")
-    made = (await call_ok(session, app, add, **new))["address_id"]
-    one = (await order(session, app, delivery_address_id=made))["order_id"]
-    assert (await call_refused(session, app, remove, address_id=made))["code"] == "ADDRESS_IN_USE"
+    new_id = (await call_ok(session, app, add, **new))["address_id"]
+    one = (await order(session, app, delivery_address_id=new_id))["order_id"]
+    assert (await call_refused(session, app, remove, address_id=new_id))["code"] == "ADDRESS_IN_USE"
     session.pass_time(2 * HOUR)
-    await call_ok(session, app, remove, address_id=made)
-    error = await call_refused(session, app, PLACE[app], **paid(app, delivery_address_id=made))
+    await call_ok(session, app, remove, address_id=new_id)
+    error = await call_refused(session, app, PLACE[app], **paid(app, delivery_address_id=new_id))
     assert error["code"] == "ADDRESS_NOT_FOUND"
     key = "delivery_address" if app == "uber_eats" else "drop_off"
     address = (await call_ok(session, app, GET[app], order_id=one))[key]

@@ -81,9 +81,9 @@ async def test_everyones_subtotal_adds_up_to_the_order_of_all(session: Session) 
     each = {p["participant_name"]: cents(p["subtotal"]) for p in shown["participants"]}
     cookie = each["Ben Asher"]
     assert each == {"Maya Lindqvist": 4 * cookie, "Ana Reyes": 3 * cookie, "Ben Asher": cookie}
-    made = await eats(session, "finalize_group_order", group_order_id=one, tip=5, **PAYS)
-    assert cents(made["subtotal"]) == sum(each.values()) and made["group_order_id"] == one
-    assert [i["participant_name"] for i in made["items"]] == [
+    placed = await eats(session, "finalize_group_order", group_order_id=one, tip=5, **PAYS)
+    assert cents(placed["subtotal"]) == sum(each.values()) and placed["group_order_id"] == one
+    assert [i["participant_name"] for i in placed["items"]] == [
         "Ana Reyes",
         "Ben Asher",
         "Maya Lindqvist",
@@ -94,7 +94,7 @@ async def test_everyones_subtotal_adds_up_to_the_order_of_all(session: Session) 
     )
     assert again["code"] == "GROUP_ORDER_CLOSED" and again["status"] == "ordered"
     reply = await eats(session, "get_group_order", group_order_id=one)
-    assert reply["order_id"] == made["order_id"]
+    assert reply["order_id"] == placed["order_id"]
 
 
 async def test_the_deadline_locks_a_group_order_and_two_hours_later_it_expires(
@@ -153,8 +153,8 @@ async def test_what_is_out_when_the_shopper_comes_follows_the_preference(
     session: Session, preference: str
 ) -> None:
     item = await out_soon(session)
-    made = await grocery(session, item["id"])
-    about = {"order_id": made["order_id"], "item_id": item["id"]}
+    placed = await grocery(session, item["id"])
+    about = {"order_id": placed["order_id"], "item_id": item["id"]}
     beans = session.world.get("uber_eats_items", make_id("uei", "maya", "alder_coop/black-beans"))
     assert beans is not None
     if preference in ("refund", "substitute", "contact_me"):
@@ -165,11 +165,11 @@ async def test_what_is_out_when_the_shopper_comes_follows_the_preference(
 
     async def line() -> dict[str, Any]:
         """Return the line of the item, with the total of its order."""
-        shown = await eats(session, "get_order", order_id=made["order_id"])
+        shown = await eats(session, "get_order", order_id=placed["order_id"])
         shown_line = next(i for i in shown["items"] if i["item_id"] == item["id"])
         return shown_line | {"total": shown["total"]}
 
-    assert (await line())["fulfillment"] == "pending" and (await line())["total"] == made["total"]
+    assert (await line())["fulfillment"] == "pending" and (await line())["total"] == placed["total"]
     while (await line())["fulfillment"] == "pending":
         session.pass_time(30)
     picked = await line()
@@ -185,7 +185,7 @@ async def test_what_is_out_when_the_shopper_comes_follows_the_preference(
     else:
         assert picked["fulfillment"] == "refunded" and substitute is None
         change = -2 * item["price"]
-    assert cents(picked["total"]) == cents(made["total"]) + change
+    assert cents(picked["total"]) == cents(placed["total"]) + change
     assert cents(picked["adjustment"]) == change
     late = await call_refused(
         session, "uber_eats", "set_substitution_preference", **about, preference="refund"
@@ -197,12 +197,12 @@ async def test_what_is_out_when_the_shopper_comes_follows_the_preference(
 
 async def test_the_shopper_waits_for_an_answer(session: Session) -> None:
     item = await out_soon(session)
-    made = await grocery(session, item["id"])
-    about = {"order_id": made["order_id"], "item_id": item["id"]}
+    placed = await grocery(session, item["id"])
+    about = {"order_id": placed["order_id"], "item_id": item["id"]}
     await eats(session, "set_substitution_preference", **about, preference="contact_me")
 
     async def state() -> str:
-        shown = await eats(session, "get_order", order_id=made["order_id"])
+        shown = await eats(session, "get_order", order_id=placed["order_id"])
         return next(i["fulfillment"] for i in shown["items"] if i["item_id"] == item["id"])
 
     while await state() == "pending":
@@ -212,12 +212,12 @@ async def test_the_shopper_waits_for_an_answer(session: Session) -> None:
 
 
 async def test_substitutions_are_for_the_items_of_a_grocery_order(session: Session) -> None:
-    made = await grocery(session)
+    placed = await grocery(session)
     meal = (await order(session, "uber_eats"))["order_id"]
-    beans = made["items"][0]["item_id"]
+    beans = placed["items"][0]["item_id"]
     milk = make_id("uei", "maya", "alder_coop/bananas")
     tool = ("uber_eats", "set_substitution_preference")
-    wish = {"order_id": made["order_id"], "item_id": beans, "preference": "refund"}
+    wish = {"order_id": placed["order_id"], "item_id": beans, "preference": "refund"}
     strange = {"preference": "substitute", "substitute_item_id": "uei_x"}
     for code, args in (
         ("NOT_A_GROCERY_ORDER", wish | {"order_id": meal}),
@@ -229,13 +229,13 @@ async def test_substitutions_are_for_the_items_of_a_grocery_order(session: Sessi
 
 
 async def test_an_idempotency_key_orders_once(session: Session) -> None:
-    said = paid("uber_eats", idempotency_key="breakfast")
-    first = await eats(session, "submit_food_order", **said)
+    breakfast = paid("uber_eats", idempotency_key="breakfast")
+    first = await eats(session, "submit_food_order", **breakfast)
     mark = session.world.last_change()
-    assert (await eats(session, "submit_food_order", **said))["order_id"] == first["order_id"]
+    assert (await eats(session, "submit_food_order", **breakfast))["order_id"] == first["order_id"]
     assert session.world.last_change() == mark
     other = await call_refused(
-        session, "uber_eats", "submit_food_order", **said | {"items": cookies(5)}
+        session, "uber_eats", "submit_food_order", **breakfast | {"items": cookies(5)}
     )
     assert other["code"] == "IDEMPOTENCY_KEY_REUSED" and other["order_id"] == first["order_id"]
 
@@ -263,14 +263,14 @@ async def test_a_reorder_takes_todays_menu_and_prices_and_says_what_changed(
         "delivery_address_id": at("doordash", 3, "home"),
         "payment_method_id": at("doordash", 4, "visa"),
     }
-    had = await dash(session, "get_dash", order_id=old)
+    before = await dash(session, "get_dash", order_id=old)
     cookie_id = at("doordash", 1, "hazel_hawthorne/oat-cookie")
     cookie = session.world.get("doordash_items", cookie_id) or {}
     session.world.update("doordash_items", cookie["id"], price=cookie["price"] + 50)
     session.world.commit()
     again = await dash(session, "reorder", order_id=old, **where)
     assert again["reordered_from"] == old
-    assert cents(again["subtotal"]) == cents(had["subtotal"]) + 2 * 50
+    assert cents(again["subtotal"]) == cents(before["subtotal"]) + 2 * 50
     assert [(c["name"], cents(c["now"]) - cents(c["then"])) for c in again["price_changes"]] == [
         ("Oat cookie", 50)
     ]
@@ -282,14 +282,14 @@ async def test_a_reorder_takes_todays_menu_and_prices_and_says_what_changed(
 
 
 async def send(session: Session, phone: str) -> dict[str, Any]:
-    said = {k: v for k, v in paid("doordash").items() if k not in ("delivery_address_id", "tip")}
+    wanted = {k: v for k, v in paid("doordash").items() if k not in ("delivery_address_id", "tip")}
     return await dash(
         session,
         "send_gift_order",
         recipient_name="A Friend",
         recipient_phone=phone,
         gift_message="Enjoy",
-        **said,
+        **wanted,
     )
 
 
@@ -334,8 +334,8 @@ async def test_a_second_store_joins_an_order_within_ten_minutes_for_no_further_d
     session: Session,
 ) -> None:
     session.pass_time(45 * MINUTE)  # a quarter to ten
-    made = await order(session, "doordash")
-    one = made["order_id"]
+    placed = await order(session, "doordash")
+    one = placed["order_id"]
     near = (await dash(session, "get_doubledash_stores", order_id=one))["stores"]
     assert "Belmont Mini Mart" in {s["name"] for s in near}
     assert "Hawthorne Corner Store" not in {s["name"] for s in near}, "it opens at ten"
@@ -348,12 +348,12 @@ async def test_a_second_store_joins_an_order_within_ten_minutes_for_no_further_d
     assert far["code"] == "STORE_NOT_ELIGIBLE"
     grown = await dash(session, "add_doubledash_items", **more)
     price = cents(next(i["unit_price"] for i in grown["items"] if i["store_id"] == mart))
-    assert cents(grown["subtotal"]) == cents(made["subtotal"]) + 3 * price
-    assert grown["fees"]["delivery"] == made["fees"]["delivery"]
-    assert grown["fees"]["tip"] == made["fees"]["tip"]
+    assert cents(grown["subtotal"]) == cents(placed["subtotal"]) + 3 * price
+    assert grown["fees"]["delivery"] == placed["fees"]["delivery"]
+    assert grown["fees"]["tip"] == placed["fees"]["tip"]
     assert cents(grown["fees"]["service"]) == max(300, round(cents(grown["subtotal"]) * 0.15))
     extra = next(s["estimated_extra_time"] for s in near if s["store_id"] == mart)
-    assert grown["estimated_minutes"] - made["estimated_minutes"] in (extra - 1, extra)
+    assert grown["estimated_minutes"] - placed["estimated_minutes"] in (extra - 1, extra)
     others = [s["store_id"] for s in near if s["store_id"] != mart]
     goods = (await dash(session, "get_doubledash_catalog", store_id=others[0]))["items"]
     item = next(g["item_id"] for g in goods if g["available"])

@@ -126,17 +126,17 @@ async def test_a_ride_runs_by_the_clock(session: Session) -> None:
     assert ride["status"] == "processing" and ride["driver"] is None
     early = await call_refused(session, "uber", "get_driver_info", ride_id=ride["ride_id"])
     assert early["code"] == "DRIVER_NOT_ASSIGNED"
-    made = row(session, ride["ride_id"])
+    stored = row(session, ride["ride_id"])
     for moment, status in (
         ("matched_at", "accepted"),
         ("arrives_at", "arriving"),
         ("starts_at", "in_progress"),
         ("ends_at", "completed"),
     ):
-        until(session, made[moment])
+        until(session, stored[moment])
         seen = await call_ok(session, "uber", "get_ride", ride_id=ride["ride_id"])
         assert seen["status"] == status and seen["driver"]["vehicle"]["license_plate"]
-    assert seen["dropped_off_at"] == made["ends_at"]
+    assert seen["dropped_off_at"] == stored["ends_at"]
     assert seen["receipt"]["total"] == ride["fare_total"]
     reply = await call_ok(session, "uber", "list_rides", limit=5)
     assert reply["rides"][0]["status"] == "scheduled", "plans for later come first"
@@ -150,8 +150,8 @@ async def test_cancelling_is_free_for_two_minutes_then_costs_a_fee_then_is_too_l
         ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT))[
             "ride_id"
         ]
-        made = row(session, ride, "lyft_rides")
-        until(session, made["matched_at"], seconds - 1)
+        stored = row(session, ride, "lyft_rides")
+        until(session, stored["matched_at"], seconds - 1)
         costs[seconds] = (await call_ok(session, "lyft", "cancel_trip", ride_id=ride))["cancel_fee"]
         seen = await call_ok(session, "lyft", "get_trip", ride_id=ride)
         assert seen["status"] == "canceled" and seen["total_charged"] == costs[seconds]
@@ -262,9 +262,11 @@ async def test_a_badly_rated_driver_does_not_come_again(session: Session) -> Non
     shunned = row(session, ride, "lyft_rides")["driver_id"]
     await call_ok(session, "lyft", "rate_trip", ride_id=ride, rating=1)
     for _ in range(25):
-        made = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK))["ride_id"]
-        assert row(session, made, "lyft_rides")["driver_id"] != shunned
-        await call_ok(session, "lyft", "cancel_trip", ride_id=made)
+        new_ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK))[
+            "ride_id"
+        ]
+        assert row(session, new_ride, "lyft_rides")["driver_id"] != shunned
+        await call_ok(session, "lyft", "cancel_trip", ride_id=new_ride)
     error = await call_refused(session, "lyft", "rate_trip", ride_id=ride, rating=5)
     assert error["code"] == "ALREADY_RATED"
 
@@ -419,8 +421,8 @@ async def test_offers_have_terms_and_do_not_combine(session: Session) -> None:
 async def test_a_promo_named_for_a_ride_that_it_does_not_fit_books_nothing(
     session: Session,
 ) -> None:
-    said = {"pickup": "Home", "dropoff": "Work", "offer_id": at("lyo", "comfort")}
-    error = await call_refused(session, "lyft", "request_wait_and_save_ride", **said)
+    wish = {"pickup": "Home", "dropoff": "Work", "offer_id": at("lyo", "comfort")}
+    error = await call_refused(session, "lyft", "request_wait_and_save_ride", **wish)
     assert error["code"] == "PROMO_NOT_APPLICABLE"
     assert (await call_ok(session, "lyft", "get_rider_profile"))["promo"] is None
 
@@ -429,23 +431,25 @@ async def test_a_promo_named_for_a_ride_that_it_does_not_fit_books_nothing(
 
 
 async def test_a_parcel_goes_by_the_clock_and_the_same_key_orders_once(session: Session) -> None:
-    said = {
+    order = {
         "pickup": "Home",
         "dropoff": "Work",
         "package_description": "Keys",
         "recipient_name": "Mei",
         "recipient_phone": "+1-503-555-0146",
     }
-    parcel = await call_ok(session, "uber", "request_package_delivery", **said, idempotency_key="k")
+    parcel = await call_ok(
+        session, "uber", "request_package_delivery", **order, idempotency_key="k"
+    )
     mark = session.world.last_change()
-    reply = await call_ok(session, "uber", "request_package_delivery", **said, idempotency_key="k")
+    reply = await call_ok(session, "uber", "request_package_delivery", **order, idempotency_key="k")
     assert reply["delivery_id"] == parcel["delivery_id"]
     assert session.world.last_change() == mark
     other = await call_refused(
         session,
         "uber",
         "request_package_delivery",
-        **said | {"recipient_name": "Max"},
+        **order | {"recipient_name": "Max"},
         idempotency_key="k",
     )
     assert other["code"] == "IDEMPOTENCY_KEY_REUSED"
@@ -453,13 +457,18 @@ async def test_a_parcel_goes_by_the_clock_and_the_same_key_orders_once(session: 
         session,
         "uber",
         "request_package_delivery",
-        **said | {"dropoff": "O'Hare International Airport"},
+        **order | {"dropoff": "O'Hare International Airport"},
     )
     assert away["code"] in ("DISTANCE_EXCEEDED", "DIFFERENT_CITIES")
-    made = row(session, parcel["delivery_id"], "uber_deliveries")
+    stored = row(session, parcel["delivery_id"], "uber_deliveries")
     seen = []
     parcel_id = {"delivery_id": parcel["delivery_id"]}
-    for moment in (made["requested_at"], made["matched_at"], made["starts_at"], made["ends_at"]):
+    for moment in (
+        stored["requested_at"],
+        stored["matched_at"],
+        stored["starts_at"],
+        stored["ends_at"],
+    ):
         until(session, moment, 5)
         reply = await call_ok(session, "uber", "get_delivery_status", **parcel_id)
         seen.append(reply["status"])
@@ -492,8 +501,8 @@ async def test_donations_follow_from_rides_that_ended_while_round_up_was_on(
     ride = await call_ok(session, "lyft", "get_trip", ride_id=given["ride_id"])
     assert cents(ride["fare_total"]) % 100 + cents(given["amount"]) == 100
     await call_ok(session, "lyft", "toggle_round_up", enabled=False)
-    made = await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT)
-    until(session, row(session, made["ride_id"], "lyft_rides")["ends_at"])
+    booked = await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT)
+    until(session, row(session, booked["ride_id"], "lyft_rides")["ends_at"])
     after = await call_ok(session, "lyft", "get_donation_history")
     assert (after["total_donated"], after["ride_count"]) == (
         before["total_donated"],

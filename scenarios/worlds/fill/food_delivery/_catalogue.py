@@ -43,13 +43,13 @@ def week(hours: dict[str, Any]) -> list[str]:
 
 
 def _cells(line: str) -> list[str]:
-    """Return the cells of a line of the menus, at least four."""
+    """Return the cells of a line of the menus, filled up to four."""
     cells = [cell.strip() for cell in line.split("|")]
     return cells + [""] * (4 - len(cells))
 
 
 class Catalogue:
-    """Return the cells of a line of the menus, filled up to four."""
+    """What one provider lists: rows by key, and the items of each place with their past prices."""
 
     def __init__(
         self, builder: Builder, seeds: dict[str, Any], name: str, prefixes: dict[str, str]

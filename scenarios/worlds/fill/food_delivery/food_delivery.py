@@ -57,8 +57,8 @@ def _told(builder: Builder, seeds: dict[str, Any]) -> list[int]:
     Patterns leave room around them: nobody orders twice for one meal.
     """
     lived = [{"at": h["order"].get("at", h["at"])} for h in builder.life if h.get("order")]
-    said = [s["at"] for s in [*seeds["singles"], *lived]]
-    return [builder.moment(text) for text in said]
+    moments = [s["at"] for s in [*seeds["singles"], *lived]]
+    return [builder.moment(text) for text in moments]
 
 
 def _areas(builder: Builder, seeds: dict[str, Any]) -> None:
@@ -124,21 +124,21 @@ class Provider:
         self._account()
         for pattern in self.seeds["patterns"]:
             if pattern["app"] == self.name:
-                for said in self._expand(pattern):
-                    self.order(said)
-        for said in self.seeds["singles"]:
-            if said["app"] == self.name:
-                self.order(said)
+                for seed in self._expand(pattern):
+                    self.order(seed)
+        for seed in self.seeds["singles"]:
+            if seed["app"] == self.name:
+                self.order(seed)
         for happening, order in lived:
             self.order(self._lived(happening, order))
         if self.name == "uber_eats":
-            for said in self.own.get("groups", []):
-                self._group(said)
+            for seed in self.own.get("groups", []):
+                self._group(seed)
         else:
             for key, day in self.own.get("favorites", {}).items():
                 self._favorite(key, f"{day}T20:15:00Z")
-            for said in self.own.get("gifts", []):
-                self._gift(said)
+            for seed in self.own.get("gifts", []):
+                self._gift(seed)
 
     def _lived_orders(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Return the happenings that had an order with this provider, each with that order."""
@@ -151,13 +151,13 @@ class Provider:
 
     def _told(self) -> dict[str, list[str]]:
         """Return the items that single orders name, by place: menus hold them."""
-        singles = [said for said in self.seeds["singles"] if said["app"] == self.name]
+        singles = [seed for seed in self.seeds["singles"] if seed["app"] == self.name]
         items: dict[str, list[str]] = {}
-        for said in [*singles, *self.own.get("gifts", [])]:
-            items.setdefault(said["place"], []).extend(said["items"])
-        for said in self.own.get("groups", []):
-            for names in said["members"].values():
-                items.setdefault(said["place"], []).extend(names)
+        for seed in [*singles, *self.own.get("gifts", [])]:
+            items.setdefault(seed["place"], []).extend(seed["items"])
+        for seed in self.own.get("groups", []):
+            for names in seed["members"].values():
+                items.setdefault(seed["place"], []).extend(names)
         return items
 
     def _add(self, at: int | str, table: str, **row: Any) -> dict[str, Any]:
@@ -172,27 +172,27 @@ class Provider:
             "phone": who["phone"],
         }
         self._add(self.seeds["listed_since"], "profile", id="me", **row)
-        for number, (key, said) in enumerate(self.own["addresses"].items()):
-            self._address(key, said, number)
-        for number, (key, said) in enumerate(self.own["cards"].items()):
-            self._card(key, said, self.since + 300 + number * 60)
+        for number, (key, seed) in enumerate(self.own["addresses"].items()):
+            self._address(key, seed, number)
+        for number, (key, seed) in enumerate(self.own["cards"].items()):
+            self._card(key, seed, self.since + 300 + number * 60)
         for member in self.members:
             self._add(member["since"], "memberships", **member)
-        for key, said in self.own["offers"].items():
-            self._offer(key, said)
+        for key, seed in self.own["offers"].items():
+            self._offer(key, seed)
 
-    def _address(self, key: str, said: dict[str, Any], number: int) -> None:
+    def _address(self, key: str, seed: dict[str, Any], number: int) -> None:
         """Write a saved address; the first one is the default."""
         who = self.person
         spot = {"home": who["home"], "work": who["work"]}.get(key)
-        spot = spot or self.builder.places.get(said.get("place", key)) or said
+        spot = spot or self.builder.places.get(seed.get("place", key)) or seed
         at = self.since + number * 60
-        if "added" in said:
-            at = parse_time(f"{said['added']}T17:00:00Z")
+        if "added" in seed:
+            at = parse_time(f"{seed['added']}T17:00:00Z")
         cities = {city["key"]: city["name"] for city in who["cities"]}
         row = {
             "id": self.builder.id(self.words.address, key),
-            "street": said.get("street", spot["street"]),
+            "street": seed.get("street", spot["street"]),
             "city": cities.get(spot["city"], spot["city"]),
             "state": spot.get("state_code") or spot["state"],
             "zip": spot["zip"],
@@ -202,12 +202,12 @@ class Provider:
             "default_at": iso(self.since) if number == 0 else None,
         }
         self.addresses[key] = self._add(at, "addresses", **row)
-        if "removed" in said:
-            gone = f"{said['removed']}T18:00:00Z"
+        if "removed" in seed:
+            gone = f"{seed['removed']}T18:00:00Z"
             self.builder.change(gone, f"{self.name}_addresses", row["id"], removed_at=gone)
 
-    def _card(self, key: str, said: dict[str, Any], at: int) -> None:
-        card = self.person["cards"].get(key) or said
+    def _card(self, key: str, seed: dict[str, Any], at: int) -> None:
+        card = self.person["cards"].get(key) or seed
         row = {
             "id": self.builder.id(self.words.card, key),
             "brand": card["brand"],
@@ -219,18 +219,18 @@ class Provider:
         }
         self._add(at, "cards", **row)
 
-    def _offer(self, key: str, said: dict[str, Any]) -> None:
-        known_at = min(said["starts_at"], iso(self.builder.start - 86_400))
-        place = said.get("place")
+    def _offer(self, key: str, seed: dict[str, Any]) -> None:
+        known_at = min(seed["starts_at"], iso(self.builder.start - 86_400))
+        place = seed.get("place")
         row = {
             "id": self.builder.id(self.books.prefix["offer"], key),
             "percent": None,
             "members_only": False,
             "once": True,
             "saved_at": known_at,
-            **{column: value for column, value in said.items() if column != "place"},
-            "discount": cents(said["discount"]),
-            "min_order": cents(said.get("min_order", 0)),
+            **{column: value for column, value in seed.items() if column != "place"},
+            "discount": cents(seed["discount"]),
+            "min_order": cents(seed.get("min_order", 0)),
             "restaurant_id": self.books.places[place]["id"] if place else None,
         }
         self.offers[key] = self._add(known_at, "offers", **row)
@@ -273,7 +273,7 @@ class Provider:
             if item["section"] != "Drinks" or chance.random() < 0.3:
                 sold.append(item)
         items = chance.sample(sold, min(len(sold), chance.randint(few, many)))
-        said = {
+        seed = {
             "key": f"{pattern['key']}-{number}",
             "place": place,
             "epoch": at,
@@ -283,9 +283,9 @@ class Provider:
             "chance": chance,
         }
         if chance.random() < 0.3:
-            said["rating"] = chance.choice([4, 5, 5, 3])
-            said["dasher_rating"] = chance.choice([4, 5, 5])
-        return said
+            seed["rating"] = chance.choice([4, 5, 5, 3])
+            seed["dasher_rating"] = chance.choice([4, 5, 5])
+        return seed
 
     def _occupied(self, at: int) -> bool:
         """Return whether another meal was ordered, or a happening takes the person's time."""
@@ -302,7 +302,7 @@ class Provider:
         """Return the order of a happening, as the seeds would say it."""
         place = happening.get("place", "home")
         to = "work" if place == "fernhill" else place
-        said = {
+        seed = {
             "key": happening["key"],
             "place": order["place"],
             "at": order.get("at", happening["at"]),
@@ -315,52 +315,52 @@ class Provider:
         }
         paid = happening.get("paid")
         if isinstance(paid, dict) and paid.get("by") in self.own["cards"]:
-            said["card"] = paid["by"]
-        return said | self.seeds.get("lived", {}).get(happening["key"], {})
+            seed["card"] = paid["by"]
+        return seed | self.seeds.get("lived", {}).get(happening["key"], {})
 
-    def order(self, said: dict[str, Any], **extra: Any) -> dict[str, Any]:
+    def order(self, seed: dict[str, Any], **extra: Any) -> dict[str, Any]:
         """Write one order with its lines, and what happened to it later."""
-        at = said["epoch"] if "epoch" in said else self.builder.moment(said["at"])
-        place = self.books.places[said["place"]]
-        address = self.addresses[said.get("to", "home")]
-        window = self._window(said)
+        at = seed["epoch"] if "epoch" in seed else self.builder.moment(seed["at"])
+        place = self.books.places[seed["place"]]
+        address = self.addresses[seed.get("to", "home")]
+        window = self._window(seed)
         moment = window[0] if window else at
-        away = self._checked_distance(said, place, address, at, moment)
-        lines = self._lines(said, at)
-        offer = self.offers.get(said.get("offer", ""))
-        while "chance" in said and pricing.subtotal(lines) < place["min_order"]:
+        away = self._checked_distance(seed, place, address, at, moment)
+        lines = self._lines(seed, at)
+        offer = self.offers.get(seed.get("offer", ""))
+        while "chance" in seed and pricing.subtotal(lines) < place["min_order"]:
             lines[0]["quantity"] += 1
         goods = pricing.subtotal(lines)
         terms = {
             "member": self._is_member(at),
             "discount": rules.off(offer, goods),
-            "tip": cents(said["tip"]),
+            "tip": cents(seed["tip"]),
         }
-        if "total" in said:
-            cost = self._fit(said, lines, place, away, moment, terms)
+        if "total" in seed:
+            cost = self._fit(seed, lines, place, away, moment, terms)
         else:
             cost = pricing.price(self.model.TARIFF, place, goods, away, moment, **terms)
-        card = said.get("card", self.own["default_card"])
-        row = {
-            **self._row(said["key"], place, at, orders.stages(place, away, at, window), cost),
+        card = seed.get("card", self.own["default_card"])
+        row: dict[str, Any] = {
+            **self._row(seed["key"], place, at, orders.stages(place, away, at, window), cost),
             "address_id": address["id"],
             "offer_id": offer["id"] if offer else None,
             **extra,
         }
         if window:
             row |= {"window_start": iso(window[0]), "window_end": iso(window[1])}
-        if "late" in said:
-            row["delivered_at"] = iso(parse_time(row["delivered_at"]) + said["late"] * 60)
+        if "late" in seed:
+            row["delivered_at"] = iso(parse_time(row["delivered_at"]) + seed["late"] * 60)
         row["method_id"] = self.builder.id(self.words.card, card)
         self._write(row, lines, at)
-        self._later(said, row, cost.total)
+        self._later(seed, row, cost.total)
         return row
 
-    def _window(self, said: dict[str, Any]) -> tuple[int, int] | None:
-        if "window" not in said:
+    def _window(self, seed: dict[str, Any]) -> tuple[int, int] | None:
+        if "window" not in seed:
             return None
         minutes = doordash.SLOT_MINUTES if self.name == "doordash" else uber_eats.WINDOW_MINUTES
-        begin = self.builder.moment(said["window"])
+        begin = self.builder.moment(seed["window"])
         return begin, begin + 60 * minutes
 
     def _is_member(self, at: int) -> bool:
@@ -368,7 +368,7 @@ class Provider:
 
     def _checked_distance(
         self,
-        said: dict[str, Any],
+        seed: dict[str, Any],
         place: dict[str, Any],
         address: dict[str, Any],
         at: int,
@@ -377,14 +377,14 @@ class Provider:
         """Return the miles to an address; refuse seeds whose place is closed or too far away."""
         if at < self.builder.start and catalogue.span_at(place, moment) is None:
             raise InputError(
-                f"food_delivery.yaml: {said['place']} is closed "
-                f"when {said['key']} is ordered ({iso(moment)})"
+                f"food_delivery.yaml: {seed['place']} is closed "
+                f"when {seed['key']} is ordered ({iso(moment)})"
             )
         away = catalogue.distance(place, address) or 0.0
         if away > place["radius"]:
             raise InputError(
-                f"food_delivery.yaml: {said['place']} does not deliver {away} miles, "
-                f"as {said['key']} wants"
+                f"food_delivery.yaml: {seed['place']} does not deliver {away} miles, "
+                f"as {seed['key']} wants"
             )
         return away
 
@@ -410,27 +410,27 @@ class Provider:
             line_id = self.builder.id(self.words.line, self.placed)
             self._add(at, "lines", id=line_id, order_id=row["id"], **line)
 
-    def _lines(self, said: dict[str, Any], at: int) -> list[dict[str, Any]]:
+    def _lines(self, seed: dict[str, Any], at: int) -> list[dict[str, Any]]:
         lines: dict[str, dict[str, Any]] = {}
-        for name in said["items"]:
-            item = self.books.find(said["place"], name)
+        for name in seed["items"]:
+            item = self.books.find(seed["place"], name)
             if item["id"] in lines:
                 lines[item["id"]]["quantity"] += 1
                 continue
-            options, extra = self.books.choices(item, said.get("chance"))
+            options, extra = self.books.choices(item, seed.get("chance"))
             lines[item["id"]] = {
                 "item_id": item["id"],
                 "name": name,
                 "quantity": 1,
                 "unit_price": self.books.price(item, at) + extra,
                 "options": options,
-                "instructions": said.get("instructions"),
+                "instructions": seed.get("instructions"),
             }
         return list(lines.values())
 
     def _fit(
         self,
-        said: dict[str, Any],
+        seed: dict[str, Any],
         lines: list[dict[str, Any]],
         place: dict[str, Any],
         away: float,
@@ -442,7 +442,7 @@ class Provider:
         Quantities and prices of the lines are changed until the service fee, which makes up the
         rest, is one that the provider could have charged.
         """
-        total = cents(said["total"])
+        total = cents(seed["total"])
         number = 0
         while pricing.subtotal(lines) * 1.45 + 600 < total - terms["tip"]:
             lines[number % len(lines)]["quantity"] += 1
@@ -456,19 +456,19 @@ class Provider:
             line = lines[step % len(lines)]
             line["unit_price"] += 25 if cost.total < total else -25
         raise InputError(
-            f"food_delivery.yaml: the items of {said['key']} cannot come to {said['total']}"
+            f"food_delivery.yaml: the items of {seed['key']} cannot come to {seed['total']}"
         )
 
-    def _later(self, said: dict[str, Any], row: dict[str, Any], paid: int) -> None:
+    def _later(self, seed: dict[str, Any], row: dict[str, Any], paid: int) -> None:
         """Write what happened to an order afterwards: a cancellation, or a refund and a rating."""
         table = f"{self.name}_orders"
-        if "cancelled" in said:
-            gone = said["cancelled"]
+        if "cancelled" in seed:
+            gone = seed["cancelled"]
             at = parse_time(row["placed_at"]) + gone["minutes"] * 60
             self.builder.change(
                 at,
                 table,
-                self.builder.id(self.words.order, said["key"]),
+                self.builder.id(self.words.order, seed["key"]),
                 cancelled_at=iso(at),
                 cancelled_by=gone["by"],
                 cancel_reason=gone["why"],
@@ -478,66 +478,66 @@ class Provider:
         delivered = parse_time(row["delivered_at"])
         refunded = delivered + 3600
         rated = delivered + 7200
-        if said.get("refunded") and refunded < self.builder.start:
+        if seed.get("refunded") and refunded < self.builder.start:
             refund = {
-                "refund": min(paid, cents(said["refunded"])),
-                "refund_reason": said.get("problem"),
+                "refund": min(paid, cents(seed["refunded"])),
+                "refund_reason": seed.get("problem"),
                 "refunded_at": iso(refunded),
             }
             self.builder.change(refunded, table, row["id"], **refund)
-        if "rating" in said and rated < self.builder.start:
+        if "rating" in seed and rated < self.builder.start:
             rating = {
-                "rating": said["rating"],
-                "comment": said.get("comment"),
+                "rating": seed["rating"],
+                "comment": seed.get("comment"),
                 "rated_at": iso(rated),
             }
             if self.name == "doordash":
-                rating["dasher_rating"] = said.get("dasher_rating")
+                rating["dasher_rating"] = seed.get("dasher_rating")
             self.builder.change(rated, table, row["id"], **rating)
 
     # -- what one provider alone has ---------------------------------------------------------------
-    def _group(self, said: dict[str, Any]) -> None:
+    def _group(self, seed: dict[str, Any]) -> None:
         """Write a group order: who joined, what they chose, and the order if it was placed."""
-        at = self.builder.moment(said["at"])
-        group_id = self.builder.id("ueg", said["key"])
-        place = self.books.places[said["place"]]
+        at = self.builder.moment(seed["at"])
+        group_id = self.builder.id("ueg", seed["key"])
+        place = self.books.places[seed["place"]]
         self._add(
             at,
             "groups",
             id=group_id,
-            deadline_at=iso(at + said["minutes"] * 60),
+            deadline_at=iso(at + seed["minutes"] * 60),
             order_id=None,
             restaurant_id=place["id"],
             host=self.person["name"],
             created_at=iso(at),
         )
         lines = []
-        for number, (who, names) in enumerate(said["members"].items()):
+        for number, (who, names) in enumerate(seed["members"].items()):
             joined = at + number * 90
             member = {
-                "id": self.builder.id("uem", f"{said['key']}/{who}"),
+                "id": self.builder.id("uem", f"{seed['key']}/{who}"),
                 "group_id": group_id,
                 "name": who,
                 "joined_at": iso(joined),
             }
             self._add(joined, "group_members", **member)
-            for line in self._lines({"place": said["place"], "items": names}, at):
+            for line in self._lines({"place": seed["place"], "items": names}, at):
                 self.placed += 1
                 item_id = self.builder.id("uel", self.placed)
                 keys = {"id": item_id, "group_id": group_id, "member": who}
                 self._add(joined + 60, "group_items", **keys, **line)
                 lines.append(line | {"participant": who})
-        if "ordered" not in said:
+        if "ordered" not in seed:
             return
-        ordered = at + said["ordered"] * 60
-        address = self.addresses[said["to"]]
+        ordered = at + seed["ordered"] * 60
+        address = self.addresses[seed["to"]]
         away = catalogue.distance(place, address) or 0.0
         goods = pricing.subtotal(lines)
-        terms = {"member": self._is_member(ordered), "discount": 0, "tip": cents(said["tip"])}
+        terms = {"member": self._is_member(ordered), "discount": 0, "tip": cents(seed["tip"])}
         cost = pricing.price(self.model.TARIFF, place, goods, away, ordered, **terms)
         stages = orders.stages(place, away, ordered, None)
         order = {
-            **self._row(said["key"], place, ordered, stages, cost),
+            **self._row(seed["key"], place, ordered, stages, cost),
             "address_id": address["id"],
             "group_id": group_id,
             "method_id": self.builder.id("uep", self.own["default_card"]),
@@ -549,24 +549,24 @@ class Provider:
         place_id = self.books.places[key]["id"]
         self._add(at, "favorites", restaurant_id=place_id, added_at=at)
 
-    def _gift(self, said: dict[str, Any]) -> None:
+    def _gift(self, seed: dict[str, Any]) -> None:
         """Write a gift to somebody whom the person knows, claimed or not."""
-        at = self.builder.moment(said["at"])
-        who = self.person["people"][said["for"]]
-        place = self.books.places[said["place"]]
-        lines = self._lines(said, at)
+        at = self.builder.moment(seed["at"])
+        who = self.person["people"][seed["for"]]
+        place = self.books.places[seed["place"]]
+        lines = self._lines(seed, at)
         goods = pricing.subtotal(lines)
         terms = {"member": self._is_member(at), "discount": 0, "tip": 0}
         cost = pricing.price(self.model.TARIFF, place, goods, GIFT_MILES, at, **terms)
         claim_by = at + CLAIM_DAYS * 86_400
         claims_at = None
         starts = claim_by
-        if said.get("claimed_after") is not None:
-            claims_at = at + said["claimed_after"] * 60
+        if seed.get("claimed_after") is not None:
+            claims_at = at + seed["claimed_after"] * 60
             starts = catalogue.opens_next(place, claims_at) or claim_by
         stages = orders.stages(place, GIFT_MILES, starts, None)
         row = {
-            **self._row(said["key"], place, at, stages, cost),
+            **self._row(seed["key"], place, at, stages, cost),
             "address_id": None,
             "method_id": self.builder.id("ddp", self.own["default_card"]),
         }
@@ -576,11 +576,11 @@ class Provider:
             "claims_at": None if claims_at is None else iso(claims_at),
             "recipient_name": who["name"],
             "recipient_phone": who["phone"],
-            "message": said["message"],
+            "message": seed["message"],
             "claim_by": iso(claim_by),
         }
         self._add(at, "gifts", **gift)
-        self._later(said, row, cost.total)
+        self._later(seed, row, cost.total)
 
 
 def _names(on: Any) -> list[str]:

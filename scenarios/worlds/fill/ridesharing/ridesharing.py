@@ -280,33 +280,33 @@ class Provider:
                 crew.append(self.add(self.town.first, "drivers", **row))
 
     # -- rides -------------------------------------------------------------------------------------
-    def ride(self, said: dict[str, Any]) -> None:
+    def ride(self, seed: dict[str, Any]) -> None:
         """Write one ride, past or scheduled, and what followed it."""
-        at = said["at"]
-        ride_id = self.id("r", said["key"])
-        start, city = self.town.spots[said["from"]]
-        end, _ = self.town.spots[said["to"]]
-        via = [self.town.spots[stop][0] for stop in said.get("stops", [])]
-        kind = said.get("type", "standard")
+        at = seed["at"]
+        ride_id = self.id("r", seed["key"])
+        start, city = self.town.spots[seed["from"]]
+        end, _ = self.town.spots[seed["to"]]
+        via = [self.town.spots[stop][0] for stop in seed.get("stops", [])]
+        kind = seed.get("type", "standard")
         mode = self.modes[KINDS[self.name].get(kind, kind)]
         plan = "wait_and_save" if kind == "shared" else "standard"
         route = roads.route(city, [start, *via, end], at)
-        ahead = "made" in said
+        ahead = "made" in seed
         if ahead:
-            asked = min(self.town.moment(str(said["made"])), self.builder.start)
+            asked = min(self.town.moment(str(seed["made"])), self.builder.start)
             wait = 0
         else:
             asked = at
             wait = self.wait(mode, city, at, plan)
-        fare, percent = self.price(said, mode, city, route, ahead, plan)
-        card = said["card"] if "card" in said else next(iter(self.seeds["wallet"]))
+        fare, percent = self.price(seed, mode, city, route, ahead, plan)
+        card = seed["card"] if "card" in seed else next(iter(self.seeds["wallet"]))
         row: dict[str, Any] = {
             "id": ride_id,
             "mode_id": mode.id,
             "city_id": city["id"],
             "driver_id": self.driver(mode, city, ride_id)["id"],
             "card_id": self.id("w", card),
-            "offer_id": self.id("o", said["offer"]) if "offer" in said else None,
+            "offer_id": self.id("o", seed["offer"]) if "offer" in seed else None,
             **trips.ends(start, end),
             "priced_at": iso(at),
             "percent": percent,
@@ -318,11 +318,11 @@ class Provider:
         }
         if self.name == "uber":
             row["stops"] = [list(stop) for stop in via]
-            row["reservation_id"] = self.id("v", said["key"]) if ahead else None
+            row["reservation_id"] = self.id("v", seed["key"]) if ahead else None
         else:
             row["plan"] = plan
-            row["scheduled_id"] = self.id("s", said["key"]) if ahead else None
-        after = self.aftermath(said, row)
+            row["scheduled_id"] = self.id("s", seed["key"]) if ahead else None
+        after = self.aftermath(seed, row)
         over = all(moment <= self.builder.start for moment, _ in after)
         if over and self.builder.start - asked > RECENT:
             for _, change in after:
@@ -331,10 +331,10 @@ class Provider:
         self.add(asked, "rides", **row)
         for moment, change in after:
             self.builder.change(moment, f"{self.name}_rides", ride_id, **change)
-        for days, amount, reason in said.get("adjusted", []):
+        for days, amount, reason in seed.get("adjusted", []):
             adjusted = parse_time(row["ends_at"]) + int(days * trips.DAY)
             adjustment = {
-                "id": self.id("j", f"{said['key']}-{days}"),
+                "id": self.id("j", f"{seed['key']}-{days}"),
                 "ride_id": ride_id,
                 "amount": cents(amount),
                 "reason": reason,
@@ -356,7 +356,7 @@ class Provider:
 
     def price(
         self,
-        said: dict[str, Any],
+        seed: dict[str, Any],
         mode: Mode,
         city: dict[str, Any],
         route: roads.Route,
@@ -365,47 +365,47 @@ class Provider:
     ) -> tuple[int, int]:
         """Return fare and demand of a ride.
 
-        They are what the provider would have asked, or the fare that is said, with the demand that
+        They are what the provider would have asked, or the fare that the seed tells, with the demand that
         comes nearest to it.
         """
-        if "fare" in said:
-            fare = cents(said["fare"])
+        if "fare" in seed:
+            fare = cents(seed["fare"])
             usual = roads.fare(mode, city, route, 0) - mode.booking
             percent = round((fare - mode.booking - usual) * 20 / usual) * 5
             return fare, 0 if ahead else min(150, max(0, percent))
-        percent = 0 if ahead else roads.busy(self.name, city, said["at"])
+        percent = 0 if ahead else roads.busy(self.name, city, seed["at"])
         if self.name == "lyft":
             return lyft.priced(mode, city, route, percent, plan), percent
         fare = roads.fare(mode, city, route, percent)
         return fare + (uber.RESERVE_FEE if ahead else 0), percent
 
     def aftermath(
-        self, said: dict[str, Any], row: dict[str, Any]
+        self, seed: dict[str, Any], row: dict[str, Any]
     ) -> list[tuple[int, dict[str, Any]]]:
         """Return what happened to a ride later, as moments and changes.
 
         It is a cancellation, or a rating and a tip.
         """
-        chance = self.builder.chance("ride", said["key"])
-        if "cancelled" in said or "by" in said or chance.random() < said.get("drops", 0):
-            by = said.get("by", "rider")
-            fee = cents(said.get("cancelled", 0))
+        chance = self.builder.chance("ride", seed["key"])
+        if "cancelled" in seed or "by" in seed or chance.random() < seed.get("drops", 0):
+            by = seed.get("by", "rider")
+            fee = cents(seed.get("cancelled", 0))
             since = row["arrives_at"] if by == "no_show" else row["matched_at"]
             at = parse_time(since) + trips.MINUTE * (7 if fee else 1)
             if at > self.builder.start:
                 at = min(parse_time(row["requested_at"]) + trips.DAY, self.builder.start - 3600)
             return [(at, {"cancelled_at": iso(at), "cancelled_by": by, "cancel_fee": fee})]
         over = parse_time(row["ends_at"])
-        if over > self.builder.start - 3600 or said.get("plain"):
+        if over > self.builder.start - 3600 or seed.get("plain"):
             return []
         changes: list[tuple[int, dict[str, Any]]] = []
         if chance.random() < 0.7:
-            stars = said.get("rating", chance.choices((5, 4, 3, 2), (80, 14, 4, 2))[0])
+            stars = seed.get("rating", chance.choices((5, 4, 3, 2), (80, 14, 4, 2))[0])
             at = over + chance.randrange(60, 5400)
             changes.append((at, {"rating": stars, "rated_at": iso(at)}))
         tip = 0
-        if "tip" in said:
-            tip = cents(said["tip"])
+        if "tip" in seed:
+            tip = cents(seed["tip"])
         elif chance.random() < 0.45:
             tip = 100 * chance.choice((1, 2, 2, 3, 3, 4, 5))
         if tip:
@@ -432,31 +432,31 @@ class Provider:
         for parcel in self.seeds.get("parcels", []):
             self.parcel(parcel)
 
-    def parcel(self, said: dict[str, Any]) -> None:
+    def parcel(self, seed: dict[str, Any]) -> None:
         """Write one parcel to somebody the person knows."""
-        at = self.town.moment(said["at"])
-        parcel_id = self.id("d", said["key"])
-        start, city = self.town.spots[said["from"]]
-        end, _ = self.town.spots[said["to"]]
+        at = self.town.moment(seed["at"])
+        parcel_id = self.id("d", seed["key"])
+        start, city = self.town.spots[seed["from"]]
+        end, _ = self.town.spots[seed["to"]]
         route = roads.route(city, [start, end], at)
         wait = roads.wait("uber", uber.COURIER, city, at)
-        who = self.builder.person["people"][said["with"]]
+        who = self.builder.person["people"][seed["with"]]
         row: dict[str, Any] = {
             "id": parcel_id,
             "city_id": city["id"],
             "driver_id": self.driver(uber.COURIER, city, parcel_id)["id"],
             "card_id": self.id("w", next(iter(self.seeds["wallet"]))),
             **trips.ends(start, end),
-            "description": said["what"],
+            "description": seed["what"],
             "recipient_name": who["name"],
             "recipient_phone": who["phone"],
             "fare": roads.fare(uber.COURIER, city, route, 0),
             "cancel_fee": 0,
             **trips.timetable(parcel_id, at, wait, route.minutes),
         }
-        if "returned" in said:
-            row["returned_at"] = iso(parse_time(row["ends_at"]) + said["returned"] * trips.MINUTE)
-        if said.get("cancelled"):
+        if "returned" in seed:
+            row["returned_at"] = iso(parse_time(row["ends_at"]) + seed["returned"] * trips.MINUTE)
+        if seed.get("cancelled"):
             row["cancelled_at"] = iso(parse_time(row["matched_at"]) + trips.MINUTE)
         self.add(at, "deliveries", **row)
 
