@@ -167,9 +167,8 @@ def apply_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
     offer = svc.db.get(table, offer_id)
     if offer is None:
         message = f"There is no offer {offer_id!r}."
-        svc.fail(
-            "OFFER_NOT_FOUND", message, f"Take an offer_id from {words.offers}.", offer_id=offer_id
-        )
+        hint = f"Take an offer_id from {words.offers}."
+        svc.fail("OFFER_NOT_FOUND", message, hint, offer_id=offer_id)
     state = offer_state(svc, words, offer)
     if state in ("used", "expired", "upcoming"):
         code = "OFFER_NOT_STARTED" if state == "upcoming" else f"OFFER_{state.upper()}"
