@@ -1,1 +1,1 @@
-"""Food delivery: restaurants, groceries and add-on stores, orders that advance with the clock, addresses, cards, promotions."""
+"""Food delivery: Uber Eats and DoorDash, with orders that advance with the clock."""

@@ -1,6 +1,7 @@
-"""Restaurants and stores: when they are open, what is sold out, menus with options, and search by words.
+"""Restaurants and stores: opening hours, search, menus with options, and what is sold out.
 
-Whatever varies (sold-out items, how busy a kitchen is) is a function of the place and the moment, so that a repeated read agrees.
+Whatever varies (sold-out items, how busy a kitchen is) is a function of the place and the moment,
+so that repeated reads agree.
 """
 
 from __future__ import annotations
@@ -23,21 +24,26 @@ from servers.kit.store import Table
 from servers.kit.values import dollars, iso
 from servers.kit.zones import local, local_day, local_moment
 
-# `hours`: seven texts from Monday on, such as "11:00-14:30,17:00-22:00" or "" (closed); past midnight when the end is the smaller.
-# `prep`: minutes; `radius`: miles; `closed_on`: the day on which it closed for good.
+# `hours` are seven texts, Monday first, such as "11:00-14:30,17:00-22:00" or "" (closed). A span
+# whose end is before its start runs past midnight.
+# `prep` is in minutes, `radius` in miles; `closed_on` is the day on which it closed for good.
 RESTAURANTS = Table(
-    "id:str kind:str name:str category:str tags:str price:int rating:float ratings:int street:str city:str state:str zip:str "
-    "lat:float lng:float phone:str timezone:str hours:list prep:int min_order:int radius:float closed_on:str?",
+    "id:str kind:str name:str category:str tags:str price:int rating:float ratings:int "
+    "street:str city:str state:str zip:str lat:float lng:float phone:str timezone:str "
+    "hours:list prep:int min_order:int radius:float closed_on:str?",
     search=("name", "category", "tags"),
     index=("kind",),
 )
-# `options`: ids of groups; `scarce`: sold out at times; `out_since`: sold out until further notice; `removed_at`: no longer sold.
+# `options` are ids of option groups. A `scarce` item is sold out at times, one with `out_since`
+# until further notice; one with `removed_at` is no longer sold.
 ITEMS = Table(
-    "id:str restaurant_id:str section:str name:str price:int options:list diet:str scarce:bool unit:str? out_since:str? removed_at:str?",
+    "id:str restaurant_id:str section:str name:str price:int options:list diet:str scarce:bool "
+    "unit:str? out_since:str? removed_at:str?",
     search=("name", "section"),
     index=("restaurant_id",),
 )
-# `choices`: {id, name, delta}; a required group wants one choice at least, `most` is how many it takes.
+# `choices` are {id, name, delta}. A required group needs at least one choice; none takes more than
+# `most`.
 OPTIONS = Table("id:str name:str required:bool most:int choices:list")
 
 RestaurantId = Annotated[str, Field(description="restaurant_id, from the search.")]
@@ -86,7 +92,7 @@ SPAN = 5400
 """Seconds for which a scarce item stays as it is."""
 
 
-# -- hours ----------------------------------------------------------------------------------------------------------
+# -- hours -----------------------------------------------------------------------------------------
 def zone(place: dict[str, Any]) -> ZoneInfo:
     """Return the time zone of a place."""
     return ZoneInfo(place["timezone"])
@@ -94,20 +100,21 @@ def zone(place: dict[str, Any]) -> ZoneInfo:
 
 def spans(place: dict[str, Any], day: date) -> Iterator[tuple[int, int]]:
     """Yield when a place opens and closes (epoch seconds) on a local day."""
-    for part in filter(None, place["hours"][day.weekday()].split(",")):
-        opens, closes = (
-            time.fromisoformat(t) if t != "24:00" else time(0) for t in part.split("-")
-        )
-        last = day if closes > opens else day + timedelta(days=1)
-        yield local_moment(day, opens, zone(place)), local_moment(last, closes, zone(place))
+    for span in filter(None, place["hours"][day.weekday()].split(",")):
+        opens, closes = (_clock(text) for text in span.split("-"))
+        last_day = day if closes > opens else day + timedelta(days=1)
+        yield local_moment(day, opens, zone(place)), local_moment(last_day, closes, zone(place))
+
+
+def _clock(text: str) -> time:
+    return time(0) if text == "24:00" else time.fromisoformat(text)
 
 
 def closed_for_good(place: dict[str, Any], moment: int) -> bool:
     """Return whether a place has closed for good."""
-    return (
-        place["closed_on"] is not None
-        and local_day(moment, zone(place)).isoformat() >= place["closed_on"]
-    )
+    if place["closed_on"] is None:
+        return False
+    return local_day(moment, zone(place)).isoformat() >= place["closed_on"]
 
 
 def span_at(place: dict[str, Any], moment: int) -> tuple[int, int] | None:
@@ -115,26 +122,26 @@ def span_at(place: dict[str, Any], moment: int) -> tuple[int, int] | None:
     if closed_for_good(place, moment):
         return None
     today = local_day(moment, zone(place))
-    return next(
-        (
-            s
-            for day in (today - timedelta(days=1), today)
-            for s in spans(place, day)
-            if s[0] <= moment < s[1]
-        ),
-        None,
-    )
+    # Yesterday's last span may run past midnight.
+    for day in (today - timedelta(days=1), today):
+        for opens, closes in spans(place, day):
+            if opens <= moment < closes:
+                return opens, closes
+    return None
 
 
 def opens_next(place: dict[str, Any], moment: int) -> int | None:
     """Return when a place opens next within a week: the moment itself when it is open."""
-    if closed_for_good(place, moment) or span_at(place, moment):
-        return None if closed_for_good(place, moment) else moment
+    if closed_for_good(place, moment):
+        return None
+    if span_at(place, moment):
+        return moment
     today = local_day(moment, zone(place))
-    return next(
-        (s[0] for n in range(8) for s in spans(place, today + timedelta(days=n)) if s[0] > moment),
-        None,
-    )
+    for days in range(8):
+        for opens, _ in spans(place, today + timedelta(days=days)):
+            if opens > moment:
+                return opens
+    return None
 
 
 def hours_json(place: dict[str, Any]) -> dict[str, str]:
@@ -147,26 +154,28 @@ def hours_json(place: dict[str, Any]) -> dict[str, str]:
 
 
 def busy(place: dict[str, Any], moment: int) -> float:
-    """Return how busy a kitchen is, from 0 to 1: at mealtimes, and by chance for a quarter of an hour."""
+    """Return how busy a kitchen is, from 0 to 1.
+
+    It depends on the mealtime and, for each quarter of an hour, on chance.
+    """
     peak = 0.5 if local(moment, zone(place)).hour in (12, 18, 19) else 0.0
     return peak + share("busy", place["id"], moment // 900) / 2
 
 
-# -- places ---------------------------------------------------------------------------------------------------------
+# -- places ----------------------------------------------------------------------------------------
 def find_place(
     svc: Service, words: Words, place_id: str, kind: str = "restaurant", finder: str = ""
 ) -> dict[str, Any]:
-    """Return a restaurant or store, or refuse; `finder` is the tool that lists those of the kind, the search unless given."""
+    """Return a restaurant or store, or refuse.
+
+    `finder` is the tool that lists places of the kind, the search unless given.
+    """
     row = svc.db.get(f"{words.tables}_restaurants", place_id)
     if row is None or row["kind"] != kind:
-        said = words.shop if kind == "restaurant" else "STORE"
+        code = f"{words.shop if kind == 'restaurant' else 'STORE'}_NOT_FOUND"
         noun = {"grocery": "grocery store", "add_on": "add-on store"}.get(kind, kind)
-        svc.fail(
-            f"{said}_NOT_FOUND",
-            f"There is no {noun} {place_id!r}.",
-            f"Take its id from {finder or words.search}.",
-            id=place_id,
-        )
+        message = f"There is no {noun} {place_id!r}."
+        svc.fail(code, message, f"Take its id from {finder or words.search}.", id=place_id)
     return row
 
 
@@ -177,11 +186,9 @@ def address_text(place: dict[str, Any]) -> str:
 
 def distance(place: dict[str, Any], address: dict[str, Any] | None) -> float | None:
     """Return the miles from a place to an address."""
-    return (
-        None
-        if address is None
-        else miles(place["lat"], place["lng"], address["lat"], address["lng"])
-    )
+    if address is None:
+        return None
+    return miles(place["lat"], place["lng"], address["lat"], address["lng"])
 
 
 def default_address(svc: Service, words: Words) -> dict[str, Any] | None:
@@ -198,53 +205,52 @@ def nearby(
     open_only: bool,
     address: dict[str, Any] | None,
 ) -> list[dict[str, Any]]:
-    """Return places within 25 miles of an address with `miles`: best match first, or the nearest where no words are given."""
-    rows = svc.db.rows(f"{words.tables}_restaurants", "kind=?", kind, order="id")
-    if category is not None:
-        known = sorted({r["category"] for r in rows})
-        if category.lower() not in {k.lower() for k in known}:
-            svc.fail(
-                "CATEGORY_NOT_FOUND",
-                f"There is no category {category!r}.",
-                f"Categories: {', '.join(known)}.",
-                category=category,
-            )
-        rows = [r for r in rows if r["category"].lower() == category.lower()]
-    if open_only:
-        rows = [r for r in rows if span_at(r, svc.now)]
-    found = [r | {"miles": distance(r, address)} for r in rows]
-    found = sorted(
-        (r for r in found if (r["miles"] or 0) <= 25), key=lambda r: (r["miles"] or 0, r["id"])
-    )
-    if query is None:
-        return found
-    ranked = _ranked(svc, words, query)
-    return sorted((r for r in found if r["id"] in ranked), key=lambda r: ranked[r["id"]])
+    """Return places within 25 miles of an address, with `miles`: best match first.
 
-
-def _ranked(svc: Service, words: Words, query: str) -> dict[str, tuple[int, int]]:
-    """Return the places whose own text or menu holds every word: those that hold all in their own text come first.
-
-    Words that say nothing (`FILLERS`) do not count, nor do signs such as &.
+    Where no words are given, the nearest come first.
     """
-    said = [
-        w
-        for w in re.findall(r'"[^"]+"|\S+', query)
-        if re.search(r"\w", w) and w.lower() not in FILLERS
-    ]
-    own = [r["id"] for r in svc.db.search(f"{words.tables}_restaurants", " ".join(said))]
-    kept: set[str] | None = None
-    for word in said:
-        dishes = {
-            r["restaurant_id"]
-            for r in svc.db.search(f"{words.tables}_items", word)
-            if r["removed_at"] is None
-        }
-        dishes |= {r["id"] for r in svc.db.search(f"{words.tables}_restaurants", word)}
-        kept = dishes if kept is None else kept & dishes
-    return {p: (0, n) for n, p in enumerate(own)} | {
-        p: (1, n) for n, p in enumerate(sorted((kept or set()) - set(own)))
-    }
+    places = svc.db.rows(f"{words.tables}_restaurants", "kind=?", kind, order="id")
+    if category is not None:
+        known = sorted({p["category"] for p in places})
+        if category.lower() not in {k.lower() for k in known}:
+            message = f"There is no category {category!r}."
+            hint = f"Categories: {', '.join(known)}."
+            svc.fail("CATEGORY_NOT_FOUND", message, hint, category=category)
+        places = [p for p in places if p["category"].lower() == category.lower()]
+    if open_only:
+        places = [p for p in places if span_at(p, svc.now)]
+    places = [p | {"miles": distance(p, address)} for p in places]
+    places = [p for p in places if (p["miles"] or 0) <= 25]
+    if query is None:
+        return sorted(places, key=lambda p: (p["miles"] or 0, p["id"]))
+    ranks = _ranks(svc, words, query)
+    return sorted((p for p in places if p["id"] in ranks), key=lambda p: ranks[p["id"]])
+
+
+def _ranks(svc: Service, words: Words, query: str) -> dict[str, int]:
+    """Return the ranks of the places whose own text or menu holds every word, by their ids.
+
+    Places that hold all words in their own text come first. Words that say nothing (`FILLERS`)
+    and signs such as & do not count.
+    """
+    terms = _terms(query)
+    restaurants = f"{words.tables}_restaurants"
+    by_own_text = [r["id"] for r in svc.db.search(restaurants, " ".join(terms))]
+    by_every_word: set[str] = set()
+    for number, term in enumerate(terms):
+        items = svc.db.search(f"{words.tables}_items", term)
+        ids = {item["restaurant_id"] for item in items if item["removed_at"] is None}
+        ids |= {r["id"] for r in svc.db.search(restaurants, term)}
+        by_every_word = ids if number == 0 else by_every_word & ids
+    others = sorted(by_every_word - set(by_own_text))
+    return {place_id: rank for rank, place_id in enumerate([*by_own_text, *others])}
+
+
+def _terms(query: str) -> list[str]:
+    """Return the words and quoted phrases of a query that say something."""
+    terms = re.findall(r'"[^"]+"|\S+', query)
+    terms = [term for term in terms if re.search(r"\w", term)]
+    return [term for term in terms if term.lower() not in FILLERS]
 
 
 def place_json(svc: Service, place: dict[str, Any], key: str) -> dict[str, Any]:
@@ -263,7 +269,7 @@ def place_json(svc: Service, place: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def detail_json(svc: Service, place: dict[str, Any]) -> dict[str, Any]:
-    """Return what a place's own page adds: phone, hours, when it opens or closes, minimum and reach."""
+    """Return what a place's own page adds: phone, hours, when it opens or closes, minimum, reach."""
     span = span_at(place, svc.now)
     opens = opens_next(place, svc.now)
     return {
@@ -277,21 +283,22 @@ def detail_json(svc: Service, place: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- items ----------------------------------------------------------------------------------------------------------
+# -- items -----------------------------------------------------------------------------------------
 def available(item: dict[str, Any], moment: int) -> bool:
-    """Return whether an item can be had at a moment: one that is scarce is sold out now and then for an hour and a half."""
-    if any(
-        gone is not None and gone <= iso(moment) for gone in (item["removed_at"], item["out_since"])
-    ):
-        return False
+    """Return whether an item can be ordered at a moment.
+
+    A scarce one is sold out now and then for an hour and a half.
+    """
+    for gone in (item["removed_at"], item["out_since"]):
+        if gone is not None and gone <= iso(moment):
+            return False
     return not item["scarce"] or share("stock", item["id"], moment // SPAN) >= 0.35
 
 
 def items_of(svc: Service, words: Words, place_id: str) -> list[dict[str, Any]]:
     """Return the items that a place sells, sold out or not, in the order of its menu."""
-    return svc.db.rows(
-        f"{words.tables}_items", "restaurant_id=? AND removed_at IS NULL", place_id, order="rowid"
-    )
+    on_menu = "restaurant_id=? AND removed_at IS NULL"
+    return svc.db.rows(f"{words.tables}_items", on_menu, place_id, order="rowid")
 
 
 def find_item(
@@ -301,22 +308,15 @@ def find_item(
     row = svc.db.get(f"{words.tables}_items", item_id)
     if row is None or place_id not in (None, row["restaurant_id"]):
         where = "" if place_id is None else " at this place"
-        svc.fail(
-            "ITEM_NOT_FOUND",
-            f"There is no item {item_id!r}{where}.",
-            f"Take item ids from {words.menu}.",
-            item_id=item_id,
-        )
+        message = f"There is no item {item_id!r}{where}."
+        svc.fail("ITEM_NOT_FOUND", message, f"Take item ids from {words.menu}.", item_id=item_id)
     return row
 
 
 def groups(svc: Service, words: Words, item: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the option groups of an item."""
-    return [
-        row
-        for g in item["options"]
-        if (row := svc.db.get(f"{words.tables}_options", g)) is not None
-    ]
+    rows = [svc.db.get(f"{words.tables}_options", group_id) for group_id in item["options"]]
+    return [row for row in rows if row is not None]
 
 
 def item_json(svc: Service, words: Words, item: dict[str, Any]) -> dict[str, Any]:
@@ -327,70 +327,62 @@ def item_json(svc: Service, words: Words, item: dict[str, Any]) -> dict[str, Any
         "category": item["section"],
         "price": dollars(item["price"]),
         "diet": item["diet"].split(),
-        "options": [
-            {
-                "name": g["name"],
-                "required": g["required"],
-                "max_choices": g["most"],
-                "choices": [
-                    {"option_id": c["id"], "name": c["name"], "price_delta": dollars(c["delta"])}
-                    for c in g["choices"]
-                ],
-            }
-            for g in groups(svc, words, item)
-        ],
+        "options": [_group_json(group) for group in groups(svc, words, item)],
         "available": available(item, svc.now),
+    }
+
+
+def _group_json(group: dict[str, Any]) -> dict[str, Any]:
+    choices = [
+        {"option_id": choice["id"], "name": choice["name"], "price_delta": dollars(choice["delta"])}
+        for choice in group["choices"]
+    ]
+    return {
+        "name": group["name"],
+        "required": group["required"],
+        "max_choices": group["most"],
+        "choices": choices,
     }
 
 
 def goods_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
     """Return an item of a store for the agent."""
-    shown = {
+    return {
         "item_id": item["id"],
         "name": item["name"],
         "category": item["section"],
         "price": dollars(item["price"]),
+        "unit": item["unit"],
+        "available": available(item, svc.now),
     }
-    return shown | {"unit": item["unit"], "available": available(item, svc.now)}
 
 
 def chosen(svc: Service, words: Words, item: dict[str, Any], picked: list[str]) -> int:
-    """Return the cents that the options picked add to an item's price; refuse options that do not fit it."""
+    """Return the cents that the picked options add to an item's price.
+
+    Options that the item does not have, or that do not fit its groups, are refused.
+    """
     left = list(picked)
     extra = 0
     for group in groups(svc, words, item):
+        name = group["name"]
         deltas = {c["id"]: c["delta"] for c in group["choices"]}
-        mine = [p for p in left if p in deltas]
+        in_group = [p for p in left if p in deltas]
         left = [p for p in left if p not in deltas]
-        offered = ", ".join(f"{c['name']} ({c['id']})" for c in group["choices"])
-        if group["required"] and not mine:
-            message = f"{item['name']} needs a choice of {group['name']}."
-            svc.fail(
-                "OPTION_REQUIRED",
-                message,
-                f"Add one of: {offered}.",
-                item_id=item["id"],
-                option=group["name"],
-            )
-        if len(mine) > group["most"] or len(set(mine)) < len(mine):
-            message = f"{item['name']} takes at most {group['most']} of {group['name']}, each once."
-            svc.fail(
-                "TOO_MANY_OPTIONS",
-                message,
-                "Leave some out.",
-                item_id=item["id"],
-                option=group["name"],
-            )
-        extra += sum(deltas[p] for p in mine)
+        if group["required"] and not in_group:
+            offered = ", ".join(f"{c['name']} ({c['id']})" for c in group["choices"])
+            message = f"{item['name']} needs a choice of {name}."
+            hint = f"Add one of: {offered}."
+            svc.fail("OPTION_REQUIRED", message, hint, item_id=item["id"], option=name)
+        if len(in_group) > group["most"] or len(set(in_group)) < len(in_group):
+            message = f"{item['name']} takes at most {group['most']} of {name}, each once."
+            hint = "Leave some out."
+            svc.fail("TOO_MANY_OPTIONS", message, hint, item_id=item["id"], option=name)
+        extra += sum(deltas[p] for p in in_group)
     if left:
         message = f"{item['name']} has no option {left[0]!r}."
-        svc.fail(
-            "OPTION_NOT_FOUND",
-            message,
-            f"See its options in {words.menu}.",
-            item_id=item["id"],
-            option_id=left[0],
-        )
+        hint = f"See its options in {words.menu}."
+        svc.fail("OPTION_NOT_FOUND", message, hint, item_id=item["id"], option_id=left[0])
     return extra
 
 
@@ -399,9 +391,8 @@ def option_names(
 ) -> list[dict[str, Any]]:
     """Return `{option_id, name}` of options that were picked."""
     item = svc.db.get(f"{words.tables}_items", item_id)
-    names = {
-        c["id"]: c["name"]
-        for g in groups(svc, words, item or {"options": []})
-        for c in g["choices"]
-    }
+    names = {}
+    for group in groups(svc, words, item) if item else []:
+        for choice in group["choices"]:
+            names[choice["id"]] = choice["name"]
     return [{"option_id": p, "name": names.get(p, p)} for p in picked]

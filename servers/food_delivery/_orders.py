@@ -1,6 +1,8 @@
-"""An order's life: placed, confirmed, prepared, fetched by a courier, delivered; or cancelled, for a fee once the restaurant has confirmed.
+"""An order's life: its stages, what cancelling costs, rating, and how it is shown.
 
-The moments of its stages are worked out when it is placed, so that a status is what those moments and the clock say.
+An order is placed, confirmed, prepared, fetched by a courier and delivered, or cancelled; once the
+restaurant has confirmed, cancelling costs a fee. The moments of its stages are worked out when it
+is placed, so that its status follows from those moments and the clock.
 """
 
 from __future__ import annotations
@@ -20,12 +22,18 @@ from servers.kit.service import Service
 from servers.kit.values import dollars, iso, parse_time
 
 _ORDER = (
-    "id:str restaurant_id:str address_id:str? method_id:str offer_id:str? delivery_fee:int service_fee:int tax:int tip:int discount:int "
-    "placed_at:str starts_at:str confirmed_at:str preparing_at:str assigned_at:str picked_up_at:str delivered_at:str courier:str "
-    "window_start:str? window_end:str? cancelled_at:str? cancelled_by:str? cancel_reason:str? cancel_fee:int? refund:int? "
-    "refund_reason:str? refunded_at:str? rating:int? comment:str? rated_at:str?"
+    "id:str restaurant_id:str address_id:str? method_id:str offer_id:str? "
+    "delivery_fee:int service_fee:int tax:int tip:int discount:int placed_at:str starts_at:str "
+    "confirmed_at:str preparing_at:str assigned_at:str picked_up_at:str delivered_at:str "
+    "courier:str window_start:str? window_end:str? "
+    "cancelled_at:str? cancelled_by:str? cancel_reason:str? cancel_fee:int? "
+    "refund:int? refund_reason:str? refunded_at:str? rating:int? comment:str? rated_at:str?"
 )
-_LINE = "id:str order_id:str item_id:str name:str quantity:int unit_price:int options:list instructions:str?"
+_LINE = (
+    "id:str order_id:str item_id:str name:str quantity:int unit_price:int options:list "
+    "instructions:str?"
+)
+# The columns of an order's moments, and its state before each of them and after the last.
 STAGES = (
     "starts_at",
     "confirmed_at",
@@ -36,8 +44,9 @@ STAGES = (
 )
 STATES = ("scheduled", "placed", "confirmed", "preparing", "assigned", "on_the_way", "delivered")
 COURIERS = (
-    "Marisol T.", "Devon K.", "Imani W.", "Piotr S.", "Leila H.", "Andre B.", "Noor A.", "Casey M.", "Tuan P.", "Greta L.",
-    "Omar F.", "Bianca R.", "Wes D.", "Yuki N.", "Pilar G.", "Hugo V.", "Marisol V.", "Jonas E.", "Ada C.", "Rico J.",
+    "Marisol T.", "Devon K.", "Imani W.", "Piotr S.", "Leila H.", "Andre B.", "Noor A.",
+    "Casey M.", "Tuan P.", "Greta L.", "Omar F.", "Bianca R.", "Wes D.", "Yuki N.", "Pilar G.",
+    "Hugo V.", "Marisol V.", "Jonas E.", "Ada C.", "Rico J.",
 )  # fmt: skip
 
 OrderId = Annotated[str, Field(description="order_id, from the order history.")]
@@ -53,7 +62,7 @@ def lines_table(extra: str) -> Any:
     return rules.Table(f"{_LINE} {extra}".strip(), index=("order_id",))
 
 
-# -- stages ---------------------------------------------------------------------------------------------------------
+# -- stages ----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Pace:
     """How long an order takes, in seconds from its start to each later stage."""
@@ -66,16 +75,20 @@ class Pace:
 
 
 def pace(place: dict[str, Any], away: float, moment: int) -> Pace:
-    """Return how long an order for a moment takes: the kitchen's time, longer while it is busy, and the drive."""
+    """Return how long an order for a moment takes, `away` miles from the kitchen.
+
+    It is the kitchen's time, longer while it is busy, and the drive.
+    """
     confirm = 90 + int(share("confirm", place["id"], moment // 900) * 150)
-    kitchen = place["prep"] * 60 + int(catalogue.busy(place, moment) * 720)
     prepare = confirm + 60
+    kitchen = place["prep"] * 60 + int(catalogue.busy(place, moment) * 720)
+    pick_up = prepare + kitchen
     return Pace(
-        confirm,
-        prepare,
-        prepare + kitchen // 2,
-        prepare + kitchen,
-        prepare + kitchen + 240 + int(away * pricing.PER_MILE),
+        confirm=confirm,
+        prepare=prepare,
+        assign=prepare + kitchen // 2,
+        pick_up=pick_up,
+        deliver=pick_up + 240 + int(away * pricing.PER_MILE),
     )
 
 
@@ -86,8 +99,9 @@ def stages(
     steps = pace(place, away, window[0] if window else moment)
     start = moment
     if window is not None:
-        late = int(share("late", place["id"], window[0]) * (window[1] - window[0]))
-        start = max(moment, window[0] + late - steps.deliver)
+        opens, closes = window
+        into_window = int(share("late", place["id"], opens) * (closes - opens))
+        start = max(moment, opens + into_window - steps.deliver)
     after = (0, steps.confirm, steps.prepare, steps.assign, steps.pick_up, steps.deliver)
     return {stage: iso(start + seconds) for stage, seconds in zip(STAGES, after, strict=True)}
 
@@ -96,7 +110,8 @@ def status(row: dict[str, Any], now: str) -> str:
     """Return the state of an order (one of STATES, or cancelled) at a moment (ISO)."""
     if row["cancelled_at"] is not None:
         return "cancelled"
-    return STATES[sum(row[s] <= now for s in STAGES)]
+    passed = [stage for stage in STAGES if row[stage] <= now]
+    return STATES[len(passed)]
 
 
 def active(row: dict[str, Any], now: str) -> bool:
@@ -105,23 +120,20 @@ def active(row: dict[str, Any], now: str) -> bool:
 
 
 def eta_min(row: dict[str, Any], now: int) -> int | None:
-    """Return the minutes until delivery, none where there is nothing to come."""
-    return (
-        max(1, -(-(parse_time(row["delivered_at"]) - now) // 60)) if active(row, iso(now)) else None
-    )
+    """Return the minutes until delivery, none where nothing is to come."""
+    if not active(row, iso(now)):
+        return None
+    seconds = parse_time(row["delivered_at"]) - now
+    return max(1, -(-seconds // 60))
 
 
-# -- orders ---------------------------------------------------------------------------------------------------------
+# -- orders ----------------------------------------------------------------------------------------
 def find_order(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
     """Return an order, or refuse."""
     row = svc.db.get(f"{words.tables}_orders", order_id)
     if row is None:
-        svc.fail(
-            "ORDER_NOT_FOUND",
-            f"There is no order {order_id!r}.",
-            f"Take an order_id from {words.list_orders}.",
-            order_id=order_id,
-        )
+        hint = f"Take an order_id from {words.list_orders}."
+        svc.fail("ORDER_NOT_FOUND", f"There is no order {order_id!r}.", hint, order_id=order_id)
     return row
 
 
@@ -142,69 +154,83 @@ def place_of(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any]:
 
 def charged(svc: Service, words: Words, row: dict[str, Any]) -> Price:
     """Return what was charged for an order."""
-    goods = pricing.subtotal(lines(svc, words, row["id"]))
     return Price(
-        goods, row["delivery_fee"], row["service_fee"], row["tax"], row["tip"], row["discount"]
+        subtotal=pricing.subtotal(lines(svc, words, row["id"])),
+        delivery=row["delivery_fee"],
+        service=row["service_fee"],
+        tax=row["tax"],
+        tip=row["tip"],
+        discount=row["discount"],
     )
 
 
-def fee_columns(found: Price) -> dict[str, int]:
+def fee_columns(price: Price) -> dict[str, int]:
     """Return a price as the columns of an order."""
-    fees = {"delivery_fee": found.delivery, "service_fee": found.service, "tax": found.tax}
-    return fees | {"tip": found.tip, "discount": found.discount}
+    return {
+        "delivery_fee": price.delivery,
+        "service_fee": price.service,
+        "tax": price.tax,
+        "tip": price.tip,
+        "discount": price.discount,
+    }
 
 
 def submit(
     svc: Service,
     words: Words,
-    made: Draft,
+    draft: Draft,
     method_id: str,
     when: dict[str, str] | None = None,
     **extra: Any,
 ) -> dict[str, Any]:
-    """Charge a card for a draft, write order and lines, and return the order's row. `when`: stages, where they are not those of now."""
+    """Charge a card for a draft, write the order and its lines, and return the order's row.
+
+    `when` are the moments of its stages, where they are not those of an order placed now; `extra`
+    are the provider's own columns.
+    """
     card = rules.usable_card(svc, words, method_id)
-    away = catalogue.distance(made.place, made.address) or 0.0
-    order = svc.new_id(words.order)
+    away = catalogue.distance(draft.place, draft.address) or 0.0
+    order_id = svc.new_id(words.order)
     row = {
-        "id": order,
-        "restaurant_id": made.place["id"],
-        "address_id": made.address["id"] if made.address else None,
+        "id": order_id,
+        "restaurant_id": draft.place["id"],
+        "address_id": draft.address["id"] if draft.address else None,
         "method_id": card["id"],
-        "offer_id": made.offer["id"] if made.offer else None,
+        "offer_id": draft.offer["id"] if draft.offer else None,
         "placed_at": svc.time,
-        "courier": COURIERS[int(share("courier", order) * len(COURIERS))],
-        "window_start": iso(made.window[0]) if made.window else None,
-        "window_end": iso(made.window[1]) if made.window else None,
+        "courier": COURIERS[int(share("courier", order_id) * len(COURIERS))],
+        "window_start": iso(draft.window[0]) if draft.window else None,
+        "window_end": iso(draft.window[1]) if draft.window else None,
+        **(when or stages(draft.place, away, svc.now, draft.window)),
+        **fee_columns(draft.price),
+        **extra,
     }
-    times = when or stages(made.place, away, svc.now, made.window)
-    done = svc.db.insert(f"{words.tables}_orders", row | times | fee_columns(made.price) | extra)
-    add_lines(svc, words, order, made.lines)
-    return done
+    order = svc.db.insert(f"{words.tables}_orders", row)
+    add_lines(svc, words, order_id, draft.lines)
+    return order
 
 
-def add_lines(svc: Service, words: Words, order_id: str, found: list[dict[str, Any]]) -> None:
+def add_lines(svc: Service, words: Words, order_id: str, rows: list[dict[str, Any]]) -> None:
     """Write lines of an order."""
-    for line in found:
-        svc.db.insert(
-            f"{words.tables}_lines", {"id": svc.new_id(words.line), "order_id": order_id} | line
-        )
+    for row in rows:
+        line = {"id": svc.new_id(words.line), "order_id": order_id} | row
+        svc.db.insert(f"{words.tables}_lines", line)
 
 
 def waiting_at(svc: Service, words: Words, address_id: str) -> list[str]:
     """Return the ids of orders still on their way to an address."""
-    return [
-        r["id"] for r in orders(svc, words) if r["address_id"] == address_id and active(r, svc.time)
-    ]
+    there = [row for row in orders(svc, words) if row["address_id"] == address_id]
+    return [row["id"] for row in there if active(row, svc.time)]
 
 
-# -- cancelling and rating ------------------------------------------------------------------------------------------
+# -- cancelling and rating -------------------------------------------------------------------------
 def cancel_fee(
     svc: Service, words: Words, row: dict[str, Any], confirmed: int, preparing: int
 ) -> int | None:
-    """Return what cancelling costs now, in cents: none before the restaurant confirms, then per cent of the items; None: too late.
+    """Return what cancelling costs now, in cents, or None if it is too late.
 
-    It is never more than what was charged.
+    It is free before the restaurant confirms, then the given per cent of the items, but never more
+    than what was charged.
     """
     state = status(row, svc.time)
     if state in ("scheduled", "placed"):
@@ -212,23 +238,17 @@ def cancel_fee(
     if state not in ("confirmed", "preparing", "assigned"):
         return None
     paid = charged(svc, words, row)
-    return min(
-        paid.total, paid.subtotal * (confirmed if state == "confirmed" else preparing) // 100
-    )
+    percent = confirmed if state == "confirmed" else preparing
+    return min(paid.total, paid.subtotal * percent // 100)
 
 
 def cancel(svc: Service, words: Words, row: dict[str, Any], fee: int | None, reason: str) -> None:
-    """Cancel an order of one's own for a fee, or refuse where it is too late."""
+    """Cancel one of the customer's orders for a fee, or refuse where it is too late."""
     if fee is None:
         shown = words.statuses[status(row, svc.time)]
+        message = f"Order {row['id']} is {shown}."
         hint = "Orders can be cancelled until the courier has picked them up."
-        svc.fail(
-            "ORDER_NOT_CANCELLABLE",
-            f"Order {row['id']} is {shown}.",
-            hint,
-            order_id=row["id"],
-            status=shown,
-        )
+        svc.fail("ORDER_NOT_CANCELLABLE", message, hint, order_id=row["id"], status=shown)
     svc.db.update(
         f"{words.tables}_orders",
         row["id"],
@@ -240,48 +260,30 @@ def cancel(svc: Service, words: Words, row: dict[str, Any], fee: int | None, rea
 
 
 def cancelled_json(row: dict[str, Any], fee: int, paid: int) -> dict[str, Any]:
-    """Return what cancelling answers."""
-    return {
-        "order_id": row["id"],
-        "canceled": True,
-        "fee": dollars(fee),
-        "refunded": dollars(paid - fee),
-    }
+    """Return the reply to a cancellation, from the fee and what was paid in cents."""
+    refunded = dollars(paid - fee)
+    return {"order_id": row["id"], "canceled": True, "fee": dollars(fee), "refunded": refunded}
 
 
 def rate(svc: Service, words: Words, row: dict[str, Any], **given: Any) -> None:
     """Rate a delivered order, once and within 30 days."""
     shown = words.statuses[status(row, svc.time)]
     if status(row, svc.time) != "delivered":
+        message = f"Order {row['id']} is {shown}."
         hint = "Rate it once it is delivered."
-        svc.fail(
-            "ORDER_NOT_DELIVERED",
-            f"Order {row['id']} is {shown}.",
-            hint,
-            order_id=row["id"],
-            status=shown,
-        )
+        svc.fail("ORDER_NOT_DELIVERED", message, hint, order_id=row["id"], status=shown)
     if row["rated_at"] is not None:
+        message = f"Order {row['id']} was rated with {row['rating']}."
         hint = "A rating cannot be changed."
-        svc.fail(
-            "ALREADY_RATED",
-            f"Order {row['id']} was rated with {row['rating']}.",
-            hint,
-            order_id=row["id"],
-            rating=row["rating"],
-        )
+        svc.fail("ALREADY_RATED", message, hint, order_id=row["id"], rating=row["rating"])
     if svc.now - parse_time(row["delivered_at"]) > 30 * 86_400:
+        message = f"Order {row['id']} was delivered on {row['delivered_at']}."
         hint = "Orders can be rated for 30 days."
-        svc.fail(
-            "RATING_WINDOW_CLOSED",
-            f"Order {row['id']} was delivered on {row['delivered_at']}.",
-            hint,
-            order_id=row["id"],
-        )
+        svc.fail("RATING_WINDOW_CLOSED", message, hint, order_id=row["id"])
     svc.db.update(f"{words.tables}_orders", row["id"], rated_at=svc.time, **given)
 
 
-# -- for the agent --------------------------------------------------------------------------------------------------
+# -- for the agent ---------------------------------------------------------------------------------
 def line_json(svc: Service, words: Words, line: dict[str, Any]) -> dict[str, Any]:
     """Return a line of an order for the agent."""
     return {
@@ -296,12 +298,13 @@ def line_json(svc: Service, words: Words, line: dict[str, Any]) -> dict[str, Any
 
 def drop_off(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any] | None:
     """Return where an order goes; the address_id only while the address is saved."""
-    found = (
-        svc.db.get(f"{words.tables}_addresses", row["address_id"]) if row["address_id"] else None
-    )
-    if found is None:
+    if not row["address_id"]:
         return None
-    return rules.address_json(found) | {"address_id": None if found["removed_at"] else found["id"]}
+    address = svc.db.get(f"{words.tables}_addresses", row["address_id"])
+    if address is None:
+        return None
+    saved = address["removed_at"] is None
+    return rules.address_json(address) | {"address_id": address["id"] if saved else None}
 
 
 def promo_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any] | None:
@@ -314,42 +317,34 @@ def promo_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any
 
 def window_of(row: dict[str, Any]) -> dict[str, Any] | None:
     """Return the window that an order was scheduled for."""
-    return (
-        None
-        if row["window_start"] is None
-        else {"start_time": row["window_start"], "end_time": row["window_end"]}
-    )
+    if row["window_start"] is None:
+        return None
+    return {"start_time": row["window_start"], "end_time": row["window_end"]}
 
 
 def refund_json(row: dict[str, Any], paid: int) -> dict[str, Any] | None:
-    """Return what was given back for an order, why and when."""
+    """Return what was refunded for an order, why and when."""
     if row["cancelled_at"] is not None:
-        fee = row["cancel_fee"] or 0
-        return {
-            "amount": dollars(paid - fee),
-            "reason": row["cancel_reason"],
-            "at": row["cancelled_at"],
-        }
+        amount = paid - (row["cancel_fee"] or 0)
+        reason = row["cancel_reason"]
+        return {"amount": dollars(amount), "reason": reason, "at": row["cancelled_at"]}
     if row["refund"] is None:
         return None
-    return {
-        "amount": dollars(row["refund"]),
-        "reason": row["refund_reason"],
-        "at": row["refunded_at"],
-    }
+    amount = dollars(row["refund"])
+    return {"amount": amount, "reason": row["refund_reason"], "at": row["refunded_at"]}
 
 
 def timeline(row: dict[str, Any], words: Words, now: str) -> list[dict[str, str]]:
     """Return the stages that an order has been through, with their moments."""
     end = row["cancelled_at"] or now
-    done = [
-        {"status": words.statuses[s], "at": row[c]}
-        for s, c in zip(STATES[1:], STAGES, strict=True)
-        if row[c] <= end
+    passed = [
+        {"status": words.statuses[state], "at": row[stage]}
+        for state, stage in zip(STATES[1:], STAGES, strict=True)
+        if row[stage] <= end
     ]
-    return (
-        [*done, {"status": words.statuses["cancelled"], "at": end}] if row["cancelled_at"] else done
-    )
+    if row["cancelled_at"]:
+        passed.append({"status": words.statuses["cancelled"], "at": end})
+    return passed
 
 
 def courier_of(row: dict[str, Any], now: str) -> str | None:

@@ -1,6 +1,7 @@
-"""What an order costs: fees by distance and hour, service fee, tax, promotion and membership, all to the cent; quotes that are honoured.
+"""What an order costs: fees, tax, promotions and membership, to the cent; windows; and quotes.
 
-A quote is not stored: its token says when it was made and seals what it was for, so that the same order can be priced again as of then.
+A quote is not stored. Its token tells when it was made and seals what it was for, so that the same
+order can be priced again as of that moment.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, time, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
@@ -36,13 +37,15 @@ TAX = {
     "CA": 863,
     "MN": 803,
 }
-"""Tax on prepared food in hundredths of a per cent, by state; elsewhere 7 %. Groceries bear none."""
+"""Tax on prepared food in hundredths of a per cent, by state; groceries are not taxed."""
+TAX_ELSEWHERE = 700
 QUOTE_HOLDS = 600
 """Seconds for which a quote is honoured."""
 
 PER_MILE = 210
+"""Seconds that a courier needs for a mile."""
 SLOWEST = 1260
-"""Seconds that a courier needs for a mile, and that an order takes at most besides the kitchen's usual time and the way."""
+"""Seconds that an order takes at most in addition to the kitchen's usual time and the drive."""
 
 Token = Annotated[
     str,
@@ -55,7 +58,10 @@ Token = Annotated[
 
 @dataclass(frozen=True)
 class Tariff:
-    """A provider's fees in cents and hundredths of a per cent; `free_from`: subtotal from which members pay no delivery."""
+    """A provider's fees in cents, and its service rates in hundredths of a per cent.
+
+    `free_from` is the subtotal from which members pay no delivery fee.
+    """
 
     base: int
     per_mile: int
@@ -88,7 +94,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Draft:
-    """An order that could be placed: where from and to, what, when and for how much."""
+    """An order that could be placed: from where to where, what, when and for how much."""
 
     place: dict[str, Any]
     address: dict[str, Any] | None
@@ -105,9 +111,9 @@ class Draft:
         return f"{self.moment:x}-{self.seal}"
 
 
-# -- fees -----------------------------------------------------------------------------------------------------------
+# -- fees ------------------------------------------------------------------------------------------
 def delivery_fee(tariff: Tariff, place: dict[str, Any], away: float, moment: int) -> int:
-    """Return the delivery fee in cents for a distance in miles: by distance, and more while the kitchen is busy."""
+    """Return the delivery fee in cents for a distance in miles; a busy kitchen costs more."""
     fee = tariff.base + round_cents(max(0.0, away - tariff.miles_free) * tariff.per_mile)
     return fee + (tariff.rush if catalogue.busy(place, moment) > 0.6 else 0)
 
@@ -115,18 +121,15 @@ def delivery_fee(tariff: Tariff, place: dict[str, Any], away: float, moment: int
 def service_fee(tariff: Tariff, subtotal: int, member: bool) -> int:
     """Return the service fee in cents on a subtotal."""
     rate = tariff.member_service if member else tariff.service
-    return min(
-        max(round_cents(subtotal * rate / 10_000), tariff.service_least), tariff.service_most
-    )
+    fee = round_cents(subtotal * rate / 10_000)
+    return min(max(fee, tariff.service_least), tariff.service_most)
 
 
 def tax(place: dict[str, Any], taxed: int) -> int:
     """Return the tax in cents on prepared food."""
-    return (
-        0
-        if place["kind"] == "grocery"
-        else round_cents(taxed * TAX.get(place["state"], 700) / 10_000)
-    )
+    if place["kind"] == "grocery":
+        return 0
+    return round_cents(taxed * TAX.get(place["state"], TAX_ELSEWHERE) / 10_000)
 
 
 def price(
@@ -140,64 +143,71 @@ def price(
     discount: int,
     tip: int,
 ) -> Price:
-    """Return what items of a subtotal cost when they are brought to a distance in miles, ordered for a moment."""
-    waived = member and subtotal >= (
-        tariff.grocery_free_from if place["kind"] == "grocery" else tariff.free_from
-    )
-    delivery = 0 if waived else delivery_fee(tariff, place, away, moment)
+    """Return what items of a subtotal cost, ordered for a moment and brought `away` miles."""
+    groceries = place["kind"] == "grocery"
+    free_from = tariff.grocery_free_from if groceries else tariff.free_from
+    free = member and subtotal >= free_from
     return Price(
-        subtotal,
-        delivery,
-        service_fee(tariff, subtotal, member),
-        tax(place, subtotal - discount),
-        tip,
-        discount,
+        subtotal=subtotal,
+        delivery=0 if free else delivery_fee(tariff, place, away, moment),
+        service=service_fee(tariff, subtotal, member),
+        tax=tax(place, subtotal - discount),
+        tip=tip,
+        discount=discount,
     )
 
 
-def price_json(found: Price) -> dict[str, Any]:
+def price_json(price: Price) -> dict[str, Any]:
     """Return a price for the agent, in dollars."""
     fees = {
-        "delivery": found.delivery,
-        "service": found.service,
-        "tax": found.tax,
-        "tip": found.tip,
+        "delivery": dollars(price.delivery),
+        "service": dollars(price.service),
+        "tax": dollars(price.tax),
+        "tip": dollars(price.tip),
     }
     return {
-        "subtotal": dollars(found.subtotal),
-        "fees": {k: dollars(v) for k, v in fees.items()},
-        "discount": dollars(found.discount),
-        "total": dollars(found.total),
+        "subtotal": dollars(price.subtotal),
+        "fees": fees,
+        "discount": dollars(price.discount),
+        "total": dollars(price.total),
     }
 
 
-# -- windows --------------------------------------------------------------------------------------------------------
+# -- windows ---------------------------------------------------------------------------------------
+class Window(NamedTuple):
+    """A span in which an order can be delivered, in epoch seconds."""
+
+    id: str
+    start: int
+    end: int
+    available: bool
+
+
 def windows(
     words: Words, place: dict[str, Any], first: int, last: int, minutes: int, now: int
-) -> Iterator[tuple[str, int, int, bool]]:
-    """Yield (id, start, end, available) of delivery windows that lie in opening hours between two moments."""
+) -> Iterator[Window]:
+    """Yield the delivery windows that lie in opening hours between two moments."""
     length = minutes * 60
-    soonest = (
-        now + place["prep"] * 60 + max(1200, SLOWEST + round(place["radius"] * PER_MILE) - length)
-    )
+    prep = place["prep"] * 60
+    # The slowest order at the edge of the place's reach must still arrive before a window ends.
+    farthest = round(place["radius"] * PER_MILE)
+    soonest = now + prep + max(1200, SLOWEST + farthest - length)
     for start in range(-(-first // length) * length, last, length):
+        end = start + length
         span = catalogue.span_at(place, start)
-        if span is not None and start + length <= span[1] and start - span[0] >= place["prep"] * 60:
-            left = share("window", place["id"], start) > 0.12
-            yield (
-                make_id(words.window, place["id"], start),
-                start,
-                start + length,
-                left and start >= soonest,
-            )
+        if span is not None and end <= span[1] and start - span[0] >= prep:
+            free = share("window", place["id"], start) > 0.12
+            window_id = make_id(words.window, place["id"], start)
+            yield Window(window_id, start, end, free and start >= soonest)
 
 
 def day_windows(
     words: Words, place: dict[str, Any], day: date, minutes: int, now: int
-) -> Iterator[tuple[str, int, int, bool]]:
+) -> Iterator[Window]:
     """Yield the windows of a local day."""
-    where = catalogue.zone(place)
-    first, last = (local_moment(d, time(0), where) for d in (day, day + timedelta(days=1)))
+    zone = catalogue.zone(place)
+    first = local_moment(day, time(0), zone)
+    last = local_moment(day + timedelta(days=1), time(0), zone)
     return windows(words, place, first, last, minutes, now)
 
 
@@ -210,62 +220,54 @@ def find_window(
     days: int,
     moment: int,
 ) -> tuple[int, int]:
-    """Return start and end of a window that can still be had, or refuse."""
+    """Return start and end of a window of the next `days` that is available, or refuse."""
     today = local_day(moment, catalogue.zone(place))
     for n in range(days):
-        for known, start, end, free in day_windows(
-            words, place, today + timedelta(days=n), minutes, moment
-        ):
-            if known == window_id:
-                if not free:
-                    hint = f"Choose one that is available from {words.windows}."
-                    svc.fail(
-                        f"{words.slot}_UNAVAILABLE",
-                        f"The window from {iso(start)} can no longer be had.",
-                        hint,
-                        start=iso(start),
-                    )
-                return start, end
+        for window in day_windows(words, place, today + timedelta(days=n), minutes, moment):
+            if window.id != window_id:
+                continue
+            if not window.available:
+                start = iso(window.start)
+                message = f"The window from {start} can no longer be had."
+                hint = f"Choose one that is available from {words.windows}."
+                svc.fail(f"{words.slot}_UNAVAILABLE", message, hint, start=start)
+            return window.start, window.end
+    message = f"{place['name']} has no delivery window {window_id!r}."
     hint = f"Take one from {words.windows} for the same place; they change with the clock."
-    svc.fail(
-        f"{words.slot}_NOT_FOUND",
-        f"{place['name']} has no delivery window {window_id!r}.",
-        hint,
-        id=window_id,
-    )
+    svc.fail(f"{words.slot}_NOT_FOUND", message, hint, id=window_id)
 
 
-def window_json(found: tuple[str, int, int, bool], key: str) -> dict[str, Any]:
+def window_json(window: Window, key: str) -> dict[str, Any]:
     """Return a window for the agent; `key` is the name of its id."""
     return {
-        key: found[0],
-        "start_time": iso(found[1]),
-        "end_time": iso(found[2]),
-        "available": found[3],
+        key: window.id,
+        "start_time": iso(window.start),
+        "end_time": iso(window.end),
+        "available": window.available,
     }
 
 
-# -- drafts and quotes ----------------------------------------------------------------------------------------------
+# -- drafts and quotes -----------------------------------------------------------------------------
 def priced(
     svc: Service, words: Words, place: dict[str, Any], items: list[Any], moment: int
 ) -> list[dict[str, Any]]:
     """Return the lines of an order at today's prices; refuse items that the place does not have."""
     lines = []
-    for said in items:
-        item = catalogue.find_item(svc, words, said["item_id"], place["id"])
+    for wanted in items:
+        item = catalogue.find_item(svc, words, wanted["item_id"], place["id"])
         if not catalogue.available(item, moment):
             hint = f"Choose something that is available in {words.menu}."
             svc.fail("ITEM_UNAVAILABLE", f"{item['name']} is sold out.", hint, item_id=item["id"])
-        picked = said.get("selected_options", [])
-        unit = item["price"] + catalogue.chosen(svc, words, item, picked)
-        wish = said.get("special_instructions") or None
-        row = {
+        options = wanted.get("selected_options", [])
+        line = {
             "item_id": item["id"],
             "name": item["name"],
-            "quantity": said["quantity"],
-            "unit_price": unit,
+            "quantity": wanted["quantity"],
+            "unit_price": item["price"] + catalogue.chosen(svc, words, item, options),
+            "options": options,
+            "instructions": wanted.get("special_instructions") or None,
         }
-        lines.append(row | {"options": picked, "instructions": wish})
+        lines.append(line)
     return lines
 
 
@@ -277,15 +279,19 @@ def subtotal(lines: list[dict[str, Any]]) -> int:
 def reach(svc: Service, words: Words, place: dict[str, Any], address: dict[str, Any]) -> float:
     """Return the miles to an address, or refuse where the place does not deliver so far."""
     away = catalogue.distance(place, address) or 0.0
-    if away > place["radius"]:
+    radius = place["radius"]
+    if away > radius:
+        message = (
+            f"{place['name']} delivers up to {radius} miles; "
+            f"{address['street']} is {away} miles away."
+        )
         hint = f"Search with {words.search} for one that is nearer, or choose another address."
-        message = f"{place['name']} delivers up to {place['radius']} miles; {address['street']} is {away} miles away."
         svc.fail(
             "OUT_OF_DELIVERY_RANGE",
             message,
             hint,
             distance_miles=away,
-            delivery_radius_miles=place["radius"],
+            delivery_radius_miles=radius,
         )
     return away
 
@@ -293,22 +299,19 @@ def reach(svc: Service, words: Words, place: dict[str, Any], address: dict[str, 
 def check_open(svc: Service, words: Words, place: dict[str, Any]) -> None:
     """Refuse where a place takes no orders now."""
     if catalogue.closed_for_good(place, svc.now):
+        code = f"{words.shop}_PERMANENTLY_CLOSED"
+        message = f"{place['name']} has closed for good."
         hint = f"Find another with {words.search}."
-        svc.fail(
-            f"{words.shop}_PERMANENTLY_CLOSED",
-            f"{place['name']} has closed for good.",
-            hint,
-            closed_on=place["closed_on"],
-        )
+        svc.fail(code, message, hint, closed_on=place["closed_on"])
     if catalogue.span_at(place, svc.now) is None:
         opens = catalogue.opens_next(place, svc.now)
-        hint = f"Order for a later window ({words.windows}), or find an open one with {words.search} and open_only."
-        svc.fail(
-            f"{words.shop}_CLOSED",
-            f"{place['name']} is closed now.",
-            hint,
-            opens_at=None if opens is None else iso(opens),
+        opens_at = None if opens is None else iso(opens)
+        message = f"{place['name']} is closed now."
+        hint = (
+            f"Order for a later window ({words.windows}), "
+            f"or find an open one with {words.search} and open_only."
         )
+        svc.fail(f"{words.shop}_CLOSED", message, hint, opens_at=opens_at)
 
 
 def draft(
@@ -325,9 +328,10 @@ def draft(
     away: float | None = None,
     token: str | None = None,
 ) -> Draft:
-    """Return the order that would be placed, or refuse for the reason for which ordering would be refused.
+    """Return the order that would be placed, or refuse as placing it would be refused.
 
-    With a token it is priced as of the moment of that quote. `away` stands for the distance where there is no address.
+    With a token it is priced as of the moment of that quote. `away` is the distance to charge for
+    where the address is not known.
     """
     moment = svc.now if token is None else _quoted_at(svc, words, token)
     if window is None or catalogue.closed_for_good(place, svc.now):
@@ -337,15 +341,17 @@ def draft(
     lines = priced(svc, words, place, items, moment)
     goods = subtotal(lines)
     if goods < place["min_order"]:
-        message = f"{place['name']} takes orders from ${dollars(place['min_order']):.2f}; this one comes to ${dollars(goods):.2f}."
-        need = dollars(place["min_order"])
-        svc.fail(
-            "MIN_ORDER_NOT_MET", message, "Add items.", min_order=need, subtotal=dollars(goods)
+        minimum = dollars(place["min_order"])
+        message = (
+            f"{place['name']} takes orders from ${minimum:.2f}; "
+            f"this one comes to ${dollars(goods):.2f}."
         )
-    offer = (
-        None if offer_id is None else rules.usable_offer(svc, words, offer_id, place["id"], goods)
-    )
-    found = price(
+        hint = "Add items."
+        svc.fail("MIN_ORDER_NOT_MET", message, hint, min_order=minimum, subtotal=dollars(goods))
+    offer = None
+    if offer_id is not None:
+        offer = rules.usable_offer(svc, words, offer_id, place["id"], goods)
+    cost = price(
         tariff,
         place,
         goods,
@@ -355,26 +361,24 @@ def draft(
         discount=rules.off(offer, goods),
         tip=tip,
     )
-    asked = [(r["item_id"], r["quantity"], sorted(r["options"])) for r in lines]
-    what = (moment, place["id"], asked, address and address["id"], window, offer_id, found)
+    wanted = [(r["item_id"], r["quantity"], sorted(r["options"])) for r in lines]
+    # The seal covers the price, so a price that has changed since breaks a quote. It is a digest of
+    # this tuple's repr, names of the fields of `Price` included.
+    sealed = (moment, place["id"], wanted, address and address["id"], window, offer_id, cost)
     made = Draft(
-        place,
-        address,
-        lines,
-        found,
-        offer,
-        window,
-        moment,
-        hashlib.blake2b(repr(what).encode(), digest_size=8).hexdigest(),
+        place=place,
+        address=address,
+        lines=lines,
+        price=cost,
+        offer=offer,
+        window=window,
+        moment=moment,
+        seal=hashlib.blake2b(repr(sealed).encode(), digest_size=8).hexdigest(),
     )
     if token is not None and made.token != token:
+        message = "The quote was for another order, or a price has changed since."
         hint = f"Ask for a new one with {words.quote} and pass exactly the same order."
-        svc.fail(
-            "QUOTE_MISMATCH",
-            "The quote was for another order, or a price has changed since.",
-            hint,
-            total=dollars(found.total),
-        )
+        svc.fail("QUOTE_MISMATCH", message, hint, total=dollars(cost.total))
     return made
 
 
@@ -391,15 +395,17 @@ def _quoted_at(svc: Service, words: Words, token: str) -> int:
     return moment
 
 
-def quote_json(found: Draft, seconds: int) -> dict[str, Any]:
-    """Return a quote for the agent; `seconds` until the delivery, where it is wanted at once."""
+def quote_json(draft: Draft, seconds: int) -> dict[str, Any]:
+    """Return a quote for the agent; `seconds` are those to the delivery of an order for now."""
+    scheduled_for = None
+    if draft.window is not None:
+        start, end = draft.window
+        scheduled_for = {"start_time": iso(start), "end_time": iso(end)}
     return {
-        **price_json(found.price),
-        "distance_miles": catalogue.distance(found.place, found.address),
-        "eta_min": None if found.window else -(-seconds // 60),
-        "scheduled_for": None
-        if found.window is None
-        else {"start_time": iso(found.window[0]), "end_time": iso(found.window[1])},
-        "quote_token": found.token,
-        "valid_until": iso(found.moment + QUOTE_HOLDS),
+        **price_json(draft.price),
+        "distance_miles": catalogue.distance(draft.place, draft.address),
+        "eta_min": None if draft.window else -(-seconds // 60),
+        "scheduled_for": scheduled_for,
+        "quote_token": draft.token,
+        "valid_until": iso(draft.moment + QUOTE_HOLDS),
     }

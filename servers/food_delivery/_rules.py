@@ -1,6 +1,7 @@
-"""What Uber Eats and DoorDash share about an account: saved addresses, cards, membership, promotions.
+"""What Uber Eats and DoorDash share about an account: addresses, cards, membership, promotions.
 
-A default is the address or card that was last made one; a membership or promotion holds while its dates say so.
+The default is the address or card that was last made one; a membership or promotion holds while
+its dates say so.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ SHARED = {
 }
 PROFILE = Table("id:str name:str email:str phone:str")
 ADDRESSES = Table(
-    "id:str street:str city:str state:str zip:str lat:float lng:float added_at:str default_at:str? removed_at:str?"
+    "id:str street:str city:str state:str zip:str lat:float lng:float "
+    "added_at:str default_at:str? removed_at:str?"
 )
 CARDS = Table("id:str brand:str last4:str expires:str name:str added_at:str default_at:str?")
 MEMBERSHIPS = Table("id:str plan:str monthly_price:int since:str ends_at:str?")
-# `discount` is the most that comes off, all of it unless `percent` is given; `saved_at` is when it came into the wallet.
+# `discount` is what comes off or, where `percent` is given, the most that may; `saved_at` is when
+# the offer came into the wallet.
 OFFERS = Table(
-    "id:str title:str discount:int percent:int? min_order:int members_only:bool once:bool restaurant_id:str? starts_at:str "
-    "expires_at:str saved_at:str?"
+    "id:str title:str discount:int percent:int? min_order:int members_only:bool once:bool "
+    "restaurant_id:str? starts_at:str expires_at:str saved_at:str?"
 )
 
 AddressId = Annotated[str, Field(description="address_id of a saved delivery address.")]
@@ -64,7 +67,11 @@ else:
 
 @dataclass(frozen=True)
 class Words:
-    """A provider's names for the common things: table prefix, id prefixes, nouns of its codes, statuses, tools that hints point to."""
+    """A provider's names for the common things.
+
+    They are the prefixes of its tables and ids, the nouns of its codes, its statuses, and the tools
+    that hints point to.
+    """
 
     tables: str
     address: str
@@ -90,40 +97,40 @@ class Words:
     quote: str
 
 
-# -- addresses ------------------------------------------------------------------------------------------------------
+# -- addresses -------------------------------------------------------------------------------------
 def addresses(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return saved addresses, oldest first, each with `is_default`."""
-    return _with_default(
-        svc.db.rows(f"{words.tables}_addresses", "removed_at IS NULL", order="added_at, rowid")
-    )
+    table = f"{words.tables}_addresses"
+    return _with_default(svc.db.rows(table, "removed_at IS NULL", order="added_at, rowid"))
 
 
-def _with_default(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    chosen = max(found, key=lambda r: r["default_at"] or "", default=None)
-    return [r | {"is_default": r is chosen} for r in found]
+def _with_default(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    default = max(rows, key=lambda r: r["default_at"] or "", default=None)
+    return [row | {"is_default": row is default} for row in rows]
 
 
 def find_address(svc: Service, words: Words, address_id: str) -> dict[str, Any]:
     """Return a saved address, or refuse."""
     row = svc.db.get(f"{words.tables}_addresses", address_id)
     if row is None or row["removed_at"] is not None:
-        hint = f"Take an address_id from {words.list_addresses}, or save the address with {words.add_address}."
-        svc.fail(
-            "ADDRESS_NOT_FOUND",
-            f"There is no saved address {address_id!r}.",
-            hint,
-            address_id=address_id,
+        message = f"There is no saved address {address_id!r}."
+        hint = (
+            f"Take an address_id from {words.list_addresses}, "
+            f"or save the address with {words.add_address}."
         )
+        svc.fail("ADDRESS_NOT_FOUND", message, hint, address_id=address_id)
     return row
 
 
 def address_json(row: dict[str, Any]) -> dict[str, Any]:
     """Return an address for the agent."""
-    return (
-        {"address_id": row["id"]}
-        | {k: row[k] for k in ("street", "city", "state")}
-        | {"zip_code": row["zip"]}
-    )
+    return {
+        "address_id": row["id"],
+        "street": row["street"],
+        "city": row["city"],
+        "state": row["state"],
+        "zip_code": row["zip"],
+    }
 
 
 def _plain(street: str) -> str:
@@ -136,64 +143,54 @@ def add_address(
     """Save an address in a postal code where couriers drive, once, and return its row."""
     area = svc.db.get("food_delivery_areas", zip_code[:5])
     if area is None:
-        near = [
-            r["zip"]
-            for r in svc.db.rows(
-                "food_delivery_areas", "lower(city)=lower(?) AND state=?", city, state, order="zip"
-            )
-        ]
-        hint = (
-            f"ZIP codes served in {city}, {state}: {', '.join(near)}."
-            if near
-            else f"{city}, {state} is not served."
-        )
-        svc.fail(
-            "ADDRESS_NOT_SERVED",
-            f"ZIP code {zip_code} is outside of the delivery area.",
-            hint,
-            zip_code=zip_code,
-        )
+        message = f"ZIP code {zip_code} is outside of the delivery area."
+        zip_codes = _zip_codes(svc, city, state)
+        if zip_codes:
+            hint = f"ZIP codes served in {city}, {state}: {', '.join(zip_codes)}."
+        else:
+            hint = f"{city}, {state} is not served."
+        svc.fail("ADDRESS_NOT_SERVED", message, hint, zip_code=zip_code)
     if (area["city"].lower(), area["state"]) != (city.strip().lower(), state):
+        message = f"ZIP code {zip_code} lies in {area['city']}, {area['state']}."
         hint = "Correct the city, the state or the ZIP code."
-        svc.fail(
-            "ADDRESS_NOT_VERIFIED",
-            f"ZIP code {zip_code} lies in {area['city']}, {area['state']}.",
-            hint,
-            zip_code=zip_code,
-        )
+        svc.fail("ADDRESS_NOT_VERIFIED", message, hint, zip_code=zip_code)
     for row in addresses(svc, words):
         if (_plain(row["street"]), row["zip"][:5]) == (_plain(street), zip_code[:5]):
+            message = f"{row['street']} is saved already."
             hint = "Use the saved address_id."
-            svc.fail(
-                "ADDRESS_EXISTS", f"{row['street']} is saved already.", hint, address_id=row["id"]
-            )
+            svc.fail("ADDRESS_EXISTS", message, hint, address_id=row["id"])
     east, north = draws("address", _plain(street), zip_code[:5])[:2]
-    made = {
+    row = {
         "id": svc.new_id(words.address),
         "street": street,
         "city": area["city"],
         "state": state,
         "zip": zip_code,
+        "lat": round(area["lat"] + north / 250, 5),
+        "lng": round(area["lng"] + east / 250, 5),
+        "added_at": svc.time,
+        "default_at": svc.time if default else None,
     }
-    spot = {"lat": round(area["lat"] + north / 250, 5), "lng": round(area["lng"] + east / 250, 5)}
-    return svc.db.insert(
-        f"{words.tables}_addresses",
-        made | spot | {"added_at": svc.time, "default_at": svc.time if default else None},
-    )
+    return svc.db.insert(f"{words.tables}_addresses", row)
+
+
+def _zip_codes(svc: Service, city: str, state: str) -> list[str]:
+    """Return the postal codes of a city where couriers drive."""
+    in_city = "lower(city)=lower(?) AND state=?"
+    areas = svc.db.rows("food_delivery_areas", in_city, city, state, order="zip")
+    return [area["zip"] for area in areas]
 
 
 def remove_address(svc: Service, words: Words, address_id: str, waiting: list[str]) -> None:
-    """Forget an address to which no order (`waiting`: ids of those) is still to come."""
+    """Forget a saved address, unless orders are still on their way to it.
+
+    `waiting` are the ids of such orders.
+    """
     find_address(svc, words, address_id)
     if waiting:
+        message = "An order is on its way to this address."
         hint = "Wait for the delivery or cancel the order first."
-        svc.fail(
-            "ADDRESS_IN_USE",
-            "An order is on its way to this address.",
-            hint,
-            address_id=address_id,
-            order_ids=waiting,
-        )
+        svc.fail("ADDRESS_IN_USE", message, hint, address_id=address_id, order_ids=waiting)
     svc.db.update(f"{words.tables}_addresses", address_id, removed_at=svc.time)
 
 
@@ -201,11 +198,12 @@ def make_default(
     svc: Service, words: Words, kind: str, rows: list[dict[str, Any]], chosen: str
 ) -> None:
     """Make one of the listed rows (of the table `kind`) the default."""
-    if not next(r for r in rows if r["id"] == chosen)["is_default"]:
+    row = next(r for r in rows if r["id"] == chosen)
+    if not row["is_default"]:
         svc.db.update(f"{words.tables}_{kind}", chosen, default_at=svc.time)
 
 
-# -- cards ----------------------------------------------------------------------------------------------------------
+# -- cards -----------------------------------------------------------------------------------------
 def cards(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return saved cards, oldest first, each with `is_default`."""
     return _with_default(svc.db.rows(f"{words.tables}_cards", order="added_at, rowid"))
@@ -215,13 +213,9 @@ def find_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     """Return a saved card, or refuse."""
     row = svc.db.get(f"{words.tables}_cards", method_id)
     if row is None:
+        message = f"There is no payment method {method_id!r}."
         hint = f"Take a method_id from {words.list_cards}."
-        svc.fail(
-            "PAYMENT_METHOD_NOT_FOUND",
-            f"There is no payment method {method_id!r}.",
-            hint,
-            method_id=method_id,
-        )
+        svc.fail("PAYMENT_METHOD_NOT_FOUND", message, hint, method_id=method_id)
     return row
 
 
@@ -242,21 +236,13 @@ def add_card(
 ) -> dict[str, Any]:
     """Save a card that has not expired, once, and return its row. The number itself is not kept."""
     if card_expired(expires, svc.time):
-        svc.fail(
-            "CARD_EXPIRED",
-            f"The card expired with {expires}.",
-            "Use a card that is still valid.",
-            expiration_date=expires,
-        )
+        hint = "Use a card that is still valid."
+        svc.fail("CARD_EXPIRED", f"The card expired with {expires}.", hint, expiration_date=expires)
     for row in cards(svc, words):
         if (row["brand"], row["last4"], row["expires"]) == (brand, number[-4:], expires):
-            svc.fail(
-                "CARD_EXISTS",
-                f"The card ending in {number[-4:]} is saved already.",
-                "Use its method_id.",
-                method_id=row["id"],
-            )
-    made = {
+            message = f"The card ending in {number[-4:]} is saved already."
+            svc.fail("CARD_EXISTS", message, "Use its method_id.", method_id=row["id"])
+    row = {
         "id": svc.new_id(words.card),
         "brand": brand,
         "last4": number[-4:],
@@ -264,7 +250,7 @@ def add_card(
         "name": name,
         "added_at": svc.time,
     }
-    return svc.db.insert(f"{words.tables}_cards", made)
+    return svc.db.insert(f"{words.tables}_cards", row)
 
 
 def card_ref(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
@@ -273,17 +259,14 @@ def card_ref(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     return {"method_id": method_id, "type": row["brand"], "last4": row["last4"]}
 
 
-# -- membership and promotions --------------------------------------------------------------------------------------
+# -- membership and promotions ---------------------------------------------------------------------
 def holds(memberships: list[dict[str, Any]], moment: str) -> dict[str, Any] | None:
     """Return the membership that holds at a moment (ISO), if any."""
-    return next(
-        (
-            m
-            for m in memberships
-            if m["since"] <= moment and (m["ends_at"] is None or moment < m["ends_at"])
-        ),
-        None,
-    )
+    for membership in memberships:
+        ends_at = membership["ends_at"]
+        if membership["since"] <= moment and (ends_at is None or moment < ends_at):
+            return membership
+    return None
 
 
 def membership(svc: Service, words: Words) -> dict[str, Any] | None:
@@ -306,14 +289,16 @@ def uses(svc: Service, words: Words, offer_id: str) -> int:
 
 
 def offer_state(svc: Service, words: Words, row: dict[str, Any]) -> str:
-    """Return available, upcoming, expired, used, or members_only (where the account is no member)."""
+    """Return available, upcoming, expired, used, or members_only (if the account is no member)."""
     if svc.time >= row["expires_at"]:
         return "expired"
     if svc.time < row["starts_at"]:
         return "upcoming"
     if row["once"] and uses(svc, words, row["id"]):
         return "used"
-    return "members_only" if row["members_only"] and membership(svc, words) is None else "available"
+    if row["members_only"] and membership(svc, words) is None:
+        return "members_only"
+    return "available"
 
 
 def offers(svc: Service, words: Words) -> list[dict[str, Any]]:
@@ -326,13 +311,9 @@ def find_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
     """Return a promotion, or refuse."""
     row = svc.db.get(f"{words.tables}_offers", offer_id)
     if row is None:
-        hint = f"Take an offer_id from {words.list_offers}."
-        svc.fail(
-            f"{words.offer}_NOT_FOUND",
-            f"There is no promotion {offer_id!r}.",
-            hint,
-            offer_id=offer_id,
-        )
+        code = f"{words.offer}_NOT_FOUND"
+        message = f"There is no promotion {offer_id!r}."
+        svc.fail(code, message, f"Take an offer_id from {words.list_offers}.", offer_id=offer_id)
     return row
 
 
@@ -341,73 +322,53 @@ def usable_offer(
 ) -> dict[str, Any]:
     """Return a promotion that applies to an order, or refuse and say why it does not."""
     row = find_offer(svc, words, offer_id)
+    promotion = f"The promotion {row['title']!r}"
     state = offer_state(svc, words, row)
     other = f"Choose another from {words.list_offers}, or order without one."
     if state != "available":
-        what = {
+        reasons = {
             "members_only": f"is for {words.member} members",
             "used": "was used already",
             "upcoming": "has not begun",
         }
-        message = f"The promotion {row['title']!r} {what.get(state, 'has expired')}."
-        svc.fail(f"{words.offer}_{state.upper()}", message, other, offer_id=offer_id, status=state)
+        code = f"{words.offer}_{state.upper()}"
+        message = f"{promotion} {reasons.get(state, 'has expired')}."
+        svc.fail(code, message, other, offer_id=offer_id, status=state)
     if row["saved_at"] is None:
-        hint = f"Save it first with {words.save_offer}."
-        svc.fail(
-            f"{words.offer}_NOT_IN_WALLET",
-            f"The promotion {row['title']!r} is not in the wallet.",
-            hint,
-            offer_id=offer_id,
-        )
-    if row["restaurant_id"] not in (None, restaurant_id):
-        message = f"The promotion {row['title']!r} is for another restaurant."
-        svc.fail(
-            f"{words.offer}_NOT_ELIGIBLE",
-            message,
-            other,
-            offer_id=offer_id,
-            restaurant_id=row["restaurant_id"],
-        )
+        code = f"{words.offer}_NOT_IN_WALLET"
+        message = f"{promotion} is not in the wallet."
+        svc.fail(code, message, f"Save it first with {words.save_offer}.", offer_id=offer_id)
+    only_at = row["restaurant_id"]
+    if only_at not in (None, restaurant_id):
+        code = f"{words.offer}_NOT_ELIGIBLE"
+        message = f"{promotion} is for another restaurant."
+        svc.fail(code, message, other, offer_id=offer_id, restaurant_id=only_at)
     if subtotal < row["min_order"]:
-        message = (
-            f"The promotion {row['title']!r} needs a subtotal of ${dollars(row['min_order']):.2f}."
-        )
-        need = dollars(row["min_order"])
-        svc.fail(
-            "MIN_ORDER_NOT_MET",
-            message,
-            "Add items, or order without it.",
-            min_order=need,
-            subtotal=dollars(subtotal),
-        )
+        minimum = dollars(row["min_order"])
+        message = f"{promotion} needs a subtotal of ${minimum:.2f}."
+        hint = "Add items, or order without it."
+        svc.fail("MIN_ORDER_NOT_MET", message, hint, min_order=minimum, subtotal=dollars(subtotal))
     return row
 
 
 def save_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
-    """Put a promotion that is not over into the wallet and return its row; one that is there stays."""
+    """Put a promotion that is not over into the wallet, if it is not there, and return its row."""
     row = find_offer(svc, words, offer_id)
     if svc.time >= row["expires_at"]:
-        hint = f"Choose another from {words.list_offers}."
-        svc.fail(
-            f"{words.offer}_EXPIRED",
-            f"The promotion {row['title']!r} has expired.",
-            hint,
-            offer_id=offer_id,
-        )
+        code = f"{words.offer}_EXPIRED"
+        message = f"The promotion {row['title']!r} has expired."
+        svc.fail(code, message, f"Choose another from {words.list_offers}.", offer_id=offer_id)
     if row["saved_at"] is None:
         svc.db.update(f"{words.tables}_offers", offer_id, saved_at=svc.time)
     return find_offer(svc, words, offer_id)
 
 
-def change_profile(svc: Service, words: Words, **changes: str | None) -> None:
-    """Change what was given of name, email and phone; refuse when nothing was."""
-    said = {k: v for k, v in changes.items() if v is not None}
-    if not said:
-        svc.fail(
-            "NOTHING_TO_UPDATE",
-            "None of name, email and phone was given.",
-            "Give at least one of them.",
-        )
+def change_profile(svc: Service, words: Words, **values: str | None) -> None:
+    """Change the given ones of name, email and phone; refuse if none was given."""
+    changes = {k: v for k, v in values.items() if v is not None}
+    if not changes:
+        message = "None of name, email and phone was given."
+        svc.fail("NOTHING_TO_UPDATE", message, "Give at least one of them.")
     row = svc.db.rows(f"{words.tables}_profile")[0]
-    if any(row[k] != v for k, v in said.items()):
-        svc.db.update(f"{words.tables}_profile", row["id"], **said)
+    if any(row[k] != v for k, v in changes.items()):
+        svc.db.update(f"{words.tables}_profile", row["id"], **changes)

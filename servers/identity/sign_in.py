@@ -40,23 +40,19 @@ class SignIn(Service):
         row = self.db.get("sign_ins", service)
         if row is None:
             near = did_you_mean(service, [r["service"] for r in self.db.rows("sign_ins")])
-            self.fail(
-                "SERVICE_NOT_CONNECTED",
-                f"No service {service!r} is connected{near}.",
-                "See list_sign_ins for what is connected.",
-            )
+            message = f"No service {service!r} is connected{near}."
+            self.fail("SERVICE_NOT_CONNECTED", message, "See list_sign_ins for what is connected.")
         if row["revoked"]:
-            self.fail(
-                "ACCESS_REVOKED",
-                f"Access to {row['title']} was revoked.",
-                "Only the user can grant it again, in the account's settings.",
-            )
+            hint = "Only the user can grant it again, in the account's settings."
+            self.fail("ACCESS_REVOKED", f"Access to {row['title']} was revoked.", hint)
         self.db.update("sign_ins", service, signed_in_at=self.time, expired_at=None)
         return _shown({**row, "signed_in_at": self.time, "expired_at": None})
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    status = "revoked" if row["revoked"] else "active" if row["expired_at"] is None else "expired"
-    return {k: row[k] for k in ("service", "title", "signed_in_at", "expired_at")} | {
-        "status": status
-    }
+    if row["revoked"]:
+        status = "revoked"
+    else:
+        status = "active" if row["expired_at"] is None else "expired"
+    shown = {k: row[k] for k in ("service", "title", "signed_in_at", "expired_at")}
+    return shown | {"status": status}

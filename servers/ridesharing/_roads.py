@@ -1,6 +1,7 @@
-"""The map that both providers drive on: served cities, known places, routes, and what demand does to a price.
+"""The map that Uber and Lyft share: cities, places, routes, and what demand does to prices.
 
-Nothing here is drawn: a route, a surge or a waiting time is a function of places and of the five minutes in which it is asked for.
+Nothing here is random: a route, a surge or a waiting time is a function of the places and of the
+five-minute slot in which it is requested.
 """
 
 from __future__ import annotations
@@ -33,25 +34,29 @@ SHARED = {
     ),
 }
 SLOT = 300
-"""Seconds for which prices and waiting times stand still."""
+"""Seconds for which prices and waiting times stay the same."""
+DEMAND_SPAN = 900
+"""Seconds for which demand stays the same."""
 HONOURED = 3
-"""Slots, the quoted one included, in which a quote is honoured."""
+"""Slots, including the quoted one, in which a quote is honoured."""
 REACH = 45.0
+"""Miles from its centre within which a city is served."""
 LONGEST = 120.0
-"""Miles from a city's middle that it serves, and miles that a ride may be long."""
+"""Miles that a ride may be long."""
 
 Address = Annotated[
     str,
     Field(
         min_length=2,
         max_length=160,
-        description="A saved place's label, a place_id, a name or address as the place search knows it.",
+        description="A saved place's label, a place_id, "
+        "a name or address as the place search knows it.",
     ),
 ]
 
 
 class Spot(NamedTuple):
-    """A point with what it is called."""
+    """A point and what it is called."""
 
     address: str
     lat: float
@@ -59,7 +64,11 @@ class Spot(NamedTuple):
 
 
 class Route(NamedTuple):
-    """How far and how long, over all stops; `legs` are minutes up to each stop and the end, `rate` per cent of the city's fares then."""
+    """How far and how long a ride is, over all stops.
+
+    `legs` are the minutes to each stop and to the end; `rate` is the per cent of the city's usual
+    fares that are charged in that slot.
+    """
 
     miles: float
     minutes: int
@@ -69,7 +78,11 @@ class Route(NamedTuple):
 
 @dataclass(frozen=True)
 class Mode:
-    """A kind of ride: its rates in cents, seats, what it asks of drivers, how long it waits, and how often one is near."""
+    """A kind of ride: its rates in cents, its seats, and how easily a driver for it is found.
+
+    `needs` is the skill that it asks of drivers, `wait` the minutes added to every waiting time,
+    and `near` the chance that a driver is nearby.
+    """
 
     id: str
     name: str
@@ -84,7 +97,7 @@ class Mode:
     near: float = 1.0
 
 
-# -- places -------------------------------------------------------------------------------------------------------
+# -- places ----------------------------------------------------------------------------------------
 def city_at(svc: Service, lat: float, lng: float) -> dict[str, Any]:
     """Return the served city around a point, or refuse."""
     near = min(
@@ -93,76 +106,75 @@ def city_at(svc: Service, lat: float, lng: float) -> dict[str, Any]:
     )
     away = miles(lat, lng, near["lat"], near["lng"])
     if away > REACH:
+        message = f"There is no service at {lat}, {lng}."
         hint = (
             f"Rides begin within {REACH:.0f} miles of a served city; check latitude and longitude."
         )
-        svc.fail(
-            "OUTSIDE_SERVICE_AREA",
-            f"There is no service at {lat}, {lng}.",
-            hint,
-            nearest=f"{near['name']}, {near['state']}",
-        )
+        svc.fail("OUTSIDE_SERVICE_AREA", message, hint, nearest=f"{near['name']}, {near['state']}")
     return near
 
 
 def name_of(svc: Service, lat: float, lng: float) -> Spot:
     """Return the point with the address of the known place where it lies, or its coordinates."""
     edge = 0.0008
-    where = "lat BETWEEN ? AND ? AND lng BETWEEN ? AND ?"
-    found = svc.db.rows(
-        "ridesharing_places", where, lat - edge, lat + edge, lng - edge, lng + edge, order="rowid"
+    nearby = svc.db.rows(
+        "ridesharing_places",
+        "lat BETWEEN ? AND ? AND lng BETWEEN ? AND ?",
+        lat - edge,
+        lat + edge,
+        lng - edge,
+        lng + edge,
+        order="rowid",
     )
-    found.sort(key=lambda p: miles(lat, lng, p["lat"], p["lng"]))
-    return Spot(label(found[0]) if found else f"{lat:.5f}, {lng:.5f}", lat, lng)
+    nearby.sort(key=lambda p: miles(lat, lng, p["lat"], p["lng"]))
+    address = label(nearby[0]) if nearby else f"{lat:.5f}, {lng:.5f}"
+    return Spot(address, lat, lng)
 
 
 def label(place: dict[str, Any]) -> str:
     """Return a place's name and address in one line."""
-    return (
-        place["address"]
-        if place["address"].startswith(place["name"])
-        else f"{place['name']}, {place['address']}"
-    )
+    if place["address"].startswith(place["name"]):
+        return place["address"]
+    return f"{place['name']}, {place['address']}"
 
 
 def resolve(svc: Service, saved: Sequence[dict[str, Any]], text: str, finder: str) -> Spot:
-    """Return the one place that a text means: a saved label, a place_id, a name, an address or `lat, lng`; refuse no or several."""
-    said = text.strip().casefold()
-    mine = [s for s in saved if said in (s["label"].casefold(), s["address"].casefold())]
-    if mine:
-        return Spot(mine[0]["address"], mine[0]["lat"], mine[0]["lng"])
-    point = re.fullmatch(r"(-?\d{1,2}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)", said)
+    """Return the one place that a text means, or refuse if none or several fit.
+
+    The text is a saved label, a place_id, a name, an address or `lat, lng`.
+    """
+    wanted = text.strip().casefold()
+    own = [s for s in saved if wanted in (s["label"].casefold(), s["address"].casefold())]
+    if own:
+        return Spot(own[0]["address"], own[0]["lat"], own[0]["lng"])
+    point = re.fullmatch(r"(-?\d{1,2}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)", wanted)
     if point and abs(float(point[1])) <= 90 and abs(float(point[2])) <= 180:
         return name_of(svc, float(point[1]), float(point[2]))
-    exact = [
-        p
-        for p in places(svc, "")
-        if said in (p["id"], p["name"].casefold(), p["address"].casefold(), label(p).casefold())
-    ]
-    found = exact or places(svc, text)
-    if len(found) == 1:
-        return Spot(label(found[0]), found[0]["lat"], found[0]["lng"])
-    if not found:
+    exact = [p for p in places(svc, "") if wanted in _names(p)]
+    fitting = exact or places(svc, text)
+    if len(fitting) == 1:
+        return Spot(label(fitting[0]), fitting[0]["lat"], fitting[0]["lng"])
+    if not fitting:
         hint = f"Look the place up with {finder} and pass its address or place_id."
         svc.fail("ADDRESS_NOT_FOUND", f"No place fits {text!r}.", hint, address=text)
-    candidates = [{"place_id": p["id"], "address": label(p)} for p in found[:5]]
+    message = f"{len(fitting)} places fit {text!r}."
     hint = f"Pass the place_id of one of them; {finder} shows all."
-    svc.fail(
-        "AMBIGUOUS_ADDRESS",
-        f"{len(found)} places fit {text!r}.",
-        hint,
-        address=text,
-        candidates=candidates,
-    )
+    candidates = [{"place_id": p["id"], "address": label(p)} for p in fitting[:5]]
+    svc.fail("AMBIGUOUS_ADDRESS", message, hint, address=text, candidates=candidates)
+
+
+def _names(place: dict[str, Any]) -> tuple[str, ...]:
+    """Return every text that means exactly this place, in lower case (the id as it is)."""
+    name = place["name"].casefold()
+    address = place["address"].casefold()
+    return place["id"], name, address, label(place).casefold()
 
 
 def places(svc: Service, query: str) -> list[dict[str, Any]]:
     """Return known places that hold all words, best first; all of them where the text is empty."""
-    return (
-        svc.db.search("ridesharing_places", query)
-        if query.strip()
-        else svc.db.rows("ridesharing_places", order="rowid")
-    )
+    if query.strip():
+        return svc.db.search("ridesharing_places", query)
+    return svc.db.rows("ridesharing_places", order="rowid")
 
 
 def place_json(row: dict[str, Any]) -> dict[str, Any]:
@@ -170,7 +182,7 @@ def place_json(row: dict[str, Any]) -> dict[str, Any]:
     return {"place_id": row["id"]} | {k: row[k] for k in ("name", "kind", "address", "lat", "lng")}
 
 
-# -- routes and prices --------------------------------------------------------------------------------------------
+# -- routes and prices -----------------------------------------------------------------------------
 def zone(city: dict[str, Any]) -> ZoneInfo:
     """Return a city's time zone."""
     return ZoneInfo(city["timezone"])
@@ -180,63 +192,70 @@ def rush(city: dict[str, Any], at: int) -> float:
     """Return how busy the streets are, 0 to 1, from the local hour and day of the week."""
     moment = local(at, zone(city))
     hour = moment.hour + moment.minute / 60
-    peaks = ((8.0, 1.5, 0.8), (17.5, 2.0, 1.0)) if moment.weekday() < 5 else ((14.0, 4.0, 0.4),)
+    # Each peak is its hour, the hours over which it fades, and how high it is.
+    peaks = [(8.0, 1.5, 0.8), (17.5, 2.0, 1.0)] if moment.weekday() < 5 else [(14.0, 4.0, 0.4)]
     if moment.weekday() in (4, 5):
-        peaks = (*peaks, (23.0, 2.5, 0.9))
+        peaks.append((23.0, 2.5, 0.9))
     return max(0.0, *(high * (1 - abs(hour - top) / wide) for top, wide, high in peaks))
 
 
 def route(city: dict[str, Any], points: Sequence[Spot], at: int) -> Route:
-    """Return the way through all points as driven in the slot of a moment; each stop costs two minutes."""
+    """Return the way through all points at the traffic of a moment's slot.
+
+    Each stop costs two minutes.
+    """
     slowed = 1 + 0.6 * rush(city, at // SLOT * SLOT)
-    gone = 0.0
-    total = 0.0
+    driven_minutes = 0.0
+    driven_miles = 0.0
     legs = []
     for a, b in pairwise(points):
-        far = miles(a.lat, a.lng, b.lat, b.lng) * 1.3
-        speed = 20 if far < 4 else (28 if far < 15 else 45)
-        total += far
-        gone += far / speed * 60 * slowed + 2
-        legs.append(max(1, round(gone)))
+        leg_miles = miles(a.lat, a.lng, b.lat, b.lng) * 1.3
+        driven_miles += leg_miles
+        driven_minutes += leg_miles / _speed(leg_miles) * 60 * slowed + 2
+        legs.append(max(1, round(driven_minutes)))
     rate = 95 + int(11 * share("rate", city["name"], city["state"], at // SLOT))
-    return Route(round(total, 1), legs[-1], tuple(legs), rate)
+    return Route(round(driven_miles, 1), legs[-1], tuple(legs), rate)
+
+
+def _speed(leg_miles: float) -> int:
+    """Return the miles an hour on empty streets: a longer leg uses faster roads."""
+    if leg_miles < 4:
+        return 20
+    return 28 if leg_miles < 15 else 45
 
 
 def reachable(svc: Service, points: Sequence[Spot]) -> None:
     """Refuse a ride that goes nowhere or too far."""
     for a, b in pairwise(points):
         if miles(a.lat, a.lng, b.lat, b.lng) < 0.05:
-            svc.fail(
-                "SAME_LOCATION",
-                "Two points of the ride in a row are the same place.",
-                "Give places at least 0.05 miles apart.",
-            )
-    far = sum(miles(a.lat, a.lng, b.lat, b.lng) for a, b in pairwise(points))
-    if far > LONGEST:
+            message = "Two points of the ride in a row are the same place."
+            svc.fail("SAME_LOCATION", message, "Give places at least 0.05 miles apart.")
+    total = sum(miles(a.lat, a.lng, b.lat, b.lng) for a, b in pairwise(points))
+    if total > LONGEST:
+        message = f"The ride would be longer than {LONGEST:.0f} miles."
         hint = "Check latitude and longitude, or choose a nearer place."
-        svc.fail(
-            "DISTANCE_EXCEEDED",
-            f"The ride would be longer than {LONGEST:.0f} miles.",
-            hint,
-            distance_miles=far,
-        )
+        svc.fail("DISTANCE_EXCEEDED", message, hint, distance_miles=total)
 
 
 def busy(provider: str, city: dict[str, Any], at: int) -> int:
-    """Return per cent on top of the fare for demand, in steps of 5.
+    """Return the per cent that demand adds to a fare, in steps of 5.
 
-    Demand changes every quarter of an hour; in the first five minutes of one the lower of the two holds, so that who asks at once pays no
-    more than was shown.
+    Demand changes every quarter of an hour. In the first five minutes of one, the lower of the old
+    and the new demand holds, so that nobody who requests at once pays more than they were shown.
     """
+    slot = at // SLOT * SLOT
     return min(
-        _demand(provider, city, at // 900),
-        _demand(provider, city, (at // SLOT * SLOT - SLOT) // 900),
+        _demand(provider, city, at // DEMAND_SPAN),
+        _demand(provider, city, (slot - SLOT) // DEMAND_SPAN),
     )
 
 
 def _demand(provider: str, city: dict[str, Any], quarter: int) -> int:
-    wave = smooth(f"demand {provider} {city['name']} {city['state']}", quarter * 900, 3 * 900)[0]
-    return min(150, max(0, round((0.55 * rush(city, quarter * 900) + 0.5 * wave - 0.2) * 20) * 5))
+    at = quarter * DEMAND_SPAN
+    key = f"demand {provider} {city['name']} {city['state']}"
+    wave = smooth(key, at, 3 * DEMAND_SPAN)[0]
+    steps = round((0.55 * rush(city, at) + 0.5 * wave - 0.2) * 20)
+    return min(150, max(0, steps * 5))
 
 
 def market(city: dict[str, Any]) -> Decimal:
@@ -247,23 +266,18 @@ def market(city: dict[str, Any]) -> Decimal:
 def fare(mode: Mode, city: dict[str, Any], way: Route, percent: int) -> int:
     """Return the fare in cents, with demand on all but the booking fee."""
     rates = mode.base + mode.per_mile * Decimal(str(way.miles)) + mode.per_minute * way.minutes
-    return (
-        round_cents(
-            max(Decimal(mode.minimum), rates) * market(city) * way.rate * (100 + percent) / 10_000
-        )
-        + mode.booking
-    )
+    usual = max(Decimal(mode.minimum), rates) * market(city)
+    # Both `way.rate` and demand are per cent; the fare is rounded once, at the end.
+    return round_cents(usual * way.rate * (100 + percent) / 10_000) + mode.booking
 
 
 def wait(provider: str, mode: Mode, city: dict[str, Any], at: int) -> int:
     """Return the minutes until a driver would be there."""
-    return (
-        2
-        + mode.wait
-        + int(7 * share("wait", provider, mode.id, city["name"], city["state"], at // SLOT))
-    )
+    luck = share("wait", provider, mode.id, city["name"], city["state"], at // SLOT)
+    return 2 + mode.wait + int(7 * luck)
 
 
 def near(provider: str, mode: Mode, city: dict[str, Any], at: int) -> bool:
-    """Return whether a driver for this mode is near in this quarter of an hour."""
-    return share("near", provider, mode.id, city["name"], city["state"], at // 900) < mode.near
+    """Return whether a driver for this mode is nearby in this quarter of an hour."""
+    luck = share("near", provider, mode.id, city["name"], city["state"], at // DEMAND_SPAN)
+    return luck < mode.near

@@ -24,9 +24,11 @@ TABLES = {
     "doordash_orders": orders.orders_table("dasher_rating:int? reordered_from:str?"),
     "doordash_lines": orders.lines_table("store_id:str?"),
     "doordash_favorites": Table("restaurant_id:str added_at:str"),
-    # claims_at: when the recipient says where to (null: never); the order starts then, or when the restaurant opens.
+    # `claims_at` is when the recipient says where to bring it (null: never). The order starts then,
+    # or when the restaurant opens.
     "doordash_gifts": Table(
-        "order_id:str recipient_name:str recipient_phone:str message:str claims_at:str? claim_by:str"
+        "order_id:str recipient_name:str recipient_phone:str message:str "
+        "claims_at:str? claim_by:str"
     ),
 }
 WORDS = rules.Words(
@@ -65,13 +67,25 @@ WORDS = rules.Words(
     quote="preview_dash",
 )
 TARIFF = Tariff(
-    base=199, per_mile=55, miles_free=1.5, rush=100, service=1500, service_least=300, service_most=1000, member_service=500,
-    free_from=1200, grocery_free_from=3500,
-)  # fmt: skip
+    base=199,
+    per_mile=55,
+    miles_free=1.5,
+    rush=100,
+    service=1500,
+    service_least=300,
+    service_most=1000,
+    member_service=500,
+    free_from=1200,
+    grocery_free_from=3500,
+)
 SLOT_MINUTES = 20
+"""How long a delivery slot is."""
 SLOT_DAYS = 7
+"""Days, today included, for which slots are offered."""
 FEE_CONFIRMED = 25
+"""Per cent of the items that cancelling costs once the store has confirmed."""
 FEE_PREPARING = 60
+"""Per cent of the items that cancelling costs once the store prepares the order."""
 BENEFITS = (
     "No delivery fee from $12",
     "Service fee of 5 % instead of 15 %",
@@ -102,29 +116,33 @@ def claimed(svc: Service, gift: dict[str, Any]) -> bool:
 
 
 def status(svc: Service, row: dict[str, Any]) -> str:
-    """Return the state of an order; a gift waits for its recipient first, and expires without."""
+    """Return the state of an order.
+
+    A gift first waits for its recipient, and expires if nobody claims it.
+    """
     gift = gift_of(svc, row)
     if gift is None or row["cancelled_at"] is not None or claimed(svc, gift):
         return orders.status(row, svc.time)
-    return (
-        "awaiting_claim"
-        if gift["claims_at"] is not None or svc.time < gift["claim_by"]
-        else "expired"
-    )
+    if gift["claims_at"] is not None or svc.time < gift["claim_by"]:
+        return "awaiting_claim"
+    return "expired"
 
 
 def cancel_fee(svc: Service, row: dict[str, Any]) -> int | None:
     """Return what cancelling costs now, in cents; None where it is too late."""
-    if status(svc, row) in ("awaiting_claim", "expired"):
-        return 0 if status(svc, row) == "awaiting_claim" else None
+    state = status(svc, row)
+    if state == "awaiting_claim":
+        return 0
+    if state == "expired":
+        return None
     return orders.cancel_fee(svc, WORDS, row, FEE_CONFIRMED, FEE_PREPARING)
 
 
 def eta(svc: Service, row: dict[str, Any]) -> int | None:
     """Return the minutes until delivery, where it can be told."""
-    return (
-        None if status(svc, row) in ("awaiting_claim", "expired") else orders.eta_min(row, svc.now)
-    )
+    if status(svc, row) in ("awaiting_claim", "expired"):
+        return None
+    return orders.eta_min(row, svc.now)
 
 
 def extra_time(store: dict[str, Any], restaurant: dict[str, Any]) -> int:
@@ -139,22 +157,20 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     fee = cancel_fee(svc, row)
     state = status(svc, row)
     place = orders.place_of(svc, WORDS, row)
+    items = [
+        orders.line_json(svc, WORDS, line) | {"store_id": line["store_id"]}
+        for line in orders.lines(svc, WORDS, row["id"])
+    ]
     refund = orders.refund_json(row, paid.total)
     if gift is not None and state == "expired":
-        refund = {
-            "amount": dollars(paid.total),
-            "reason": "Gift not claimed",
-            "at": gift["claim_by"],
-        }
+        amount = dollars(paid.total)
+        refund = {"amount": amount, "reason": "Gift not claimed", "at": gift["claim_by"]}
     return {
         "order_id": row["id"],
         "status": WORDS.statuses[state],
         "restaurant_id": place["id"],
         "restaurant_name": place["name"],
-        "items": [
-            orders.line_json(svc, WORDS, i) | {"store_id": i["store_id"]}
-            for i in orders.lines(svc, WORDS, row["id"])
-        ],
+        "items": items,
         **price_json(paid),
         "promo": orders.promo_json(svc, WORDS, row),
         "payment": rules.card_ref(svc, WORDS, row["method_id"]),

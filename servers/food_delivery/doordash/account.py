@@ -35,58 +35,44 @@ class Account(Favorites):
         return {**rules.address_json(row), "is_primary": row["is_default"]}
 
     def _payment(self, row: dict[str, Any]) -> dict[str, Any]:
-        month = row["expires"].split("-")
-        shown = rules.card_ref(self, WORDS, row["id"]) | {
-            "expiration_date": f"{month[1]}/{month[0]}",
+        year, month = row["expires"].split("-")
+        return {
+            **rules.card_ref(self, WORDS, row["id"]),
+            "expiration_date": f"{month}/{year}",
             "billing_name": row["name"],
-        }
-        return shown | {
             "is_default": row["is_default"],
             "is_expired": card_expired(row["expires"], self.time),
         }
 
     def _promo(self, row: dict[str, Any]) -> dict[str, Any]:
-        state = rules.offer_state(self, WORDS, row)
-        money = {
-            "discount": dollars(row["discount"]),
-            "percent_off": row["percent"],
-            "min_order": dollars(row["min_order"]),
-        }
-        rule = {
-            "dashpass": row["members_only"],
-            "single_use": row["once"],
-            "restaurant_id": row["restaurant_id"],
-        }
-        dates = {
-            "valid_from": row["starts_at"],
-            "valid_until": row["expires_at"],
-            "in_wallet": row["saved_at"] is not None,
-        }
         return {
             "offer_id": row["id"],
             "title": row["title"],
-            **money,
-            **rule,
-            **dates,
-            "status": state,
+            "discount": dollars(row["discount"]),
+            "percent_off": row["percent"],
+            "min_order": dollars(row["min_order"]),
+            "dashpass": row["members_only"],
+            "single_use": row["once"],
+            "restaurant_id": row["restaurant_id"],
+            "valid_from": row["starts_at"],
+            "valid_until": row["expires_at"],
+            "in_wallet": row["saved_at"] is not None,
+            "status": rules.offer_state(self, WORDS, row),
         }
 
     @reads()
     def get_dasher_profile(self) -> dict[str, Any]:
         """Return your own profile as a customer: name, email, phone, locations, payments, promotions to use, DashPass, favorites."""
         me = self.db.rows("doordash_profile")[0]
-        known = rules.offers(self, WORDS)
+        promos = [self._promo(row) for row in rules.offers(self, WORDS)]
+        promos = [promo for promo in promos if promo["in_wallet"]]
         return {
             "name": me["name"],
             "email": me["email"],
             "phone": me["phone"],
             "address": [self._location(a) for a in rules.addresses(self, WORDS)],
             "payment_method": [self._payment(c) for c in rules.cards(self, WORDS)],
-            "promo": [
-                self._promo(p)
-                for p in known
-                if p["saved_at"] and rules.offer_state(self, WORDS, p) == "available"
-            ],
+            "promo": [promo for promo in promos if promo["status"] == "available"],
             "dashpass": rules.membership(self, WORDS) is not None,
             "favorites": self._favorites(),
         }
@@ -156,9 +142,8 @@ class Account(Favorites):
         self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_name: PersonName
     ) -> dict[str, Any]:
         """Add a card to pay with and return it with its method_id. It becomes the default only by set_primary_dash_payment."""
-        row = rules.add_card(
-            self, WORDS, card_brand(card_number), card_number, expiration_date, billing_name
-        )
+        brand = card_brand(card_number)
+        row = rules.add_card(self, WORDS, brand, card_number, expiration_date, billing_name)
         return self._payment(row | {"is_default": len(rules.cards(self, WORDS)) == 1})
 
     @writes(example={"method_id": seeded("ddp", "amex")}, idempotent=True)
@@ -189,10 +174,11 @@ class Account(Favorites):
     @reads()
     def get_dashpass_status(self) -> dict[str, Any]:
         """Return whether DashPass is active, since when, until when it is paid, and what it brings; the last one where it has lapsed."""
-        past = self.db.rows("doordash_memberships", "since<=?", self.time, order="since")
-        row = rules.holds(past, self.time) or (past[-1] if past else None)
+        memberships = self.db.rows("doordash_memberships", "since<=?", self.time, order="since")
+        current = rules.holds(memberships, self.time)
+        row = current or (memberships[-1] if memberships else None)
         return {
-            "dashpass": rules.holds(past, self.time) is not None,
+            "dashpass": current is not None,
             "plan": row["plan"] if row else None,
             "since": row["since"] if row else None,
             "ended_at": row["ends_at"] if row else None,

@@ -40,39 +40,35 @@ class AddOns(Service):
     """A second stop for the same Dasher."""
 
     def _stores(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return add-on stores near an order's restaurant that are open now, the nearest first, each with `miles`."""
+        """Return add-on stores near an order's restaurant that are open now, with `miles`.
+
+        The nearest come first.
+        """
         place = orders.place_of(self, WORDS, row)
-        known = self.db.rows("doordash_restaurants", "kind='add_on'", order="id")
-        near = [
-            s | {"miles": catalogue.distance(s, place) or 0.0}
-            for s in known
-            if catalogue.span_at(s, self.now)
-        ]
-        return sorted((s for s in near if s["miles"] <= NEAR), key=lambda s: (s["miles"], s["id"]))
+        stores = self.db.rows("doordash_restaurants", "kind='add_on'", order="id")
+        stores = [s for s in stores if catalogue.span_at(s, self.now)]
+        stores = [s | {"miles": catalogue.distance(s, place) or 0.0} for s in stores]
+        near = [s for s in stores if s["miles"] <= NEAR]
+        return sorted(near, key=lambda s: (s["miles"], s["id"]))
 
     def _takes_more(self, row: dict[str, Any]) -> None:
         """Refuse unless things can still be added to an order."""
         state = status(self, row)
         if gift_of(self, row) is not None or row["window_start"] is not None:
+            message = "Gifts and scheduled orders take no add-ons."
             hint = "DoubleDash goes with orders of place_dash and reorder."
-            self.fail(
-                "DOUBLEDASH_NOT_AVAILABLE",
-                "Gifts and scheduled orders take no add-ons.",
-                hint,
-                order_id=row["id"],
-            )
-        ends = parse_time(row["placed_at"]) + ADD_WITHIN
-        if state in ("cancelled", "on_the_way", "delivered") or self.now >= ends:
+            self.fail("DOUBLEDASH_NOT_AVAILABLE", message, hint, order_id=row["id"])
+        until = parse_time(row["placed_at"]) + ADD_WITHIN
+        if state in ("cancelled", "on_the_way", "delivered") or self.now >= until:
+            message = f"Things could be added until {iso(until)}, before the Dasher picks up."
             hint = "Place another order with place_dash."
-            shown = WORDS.statuses[state]
-            message = f"Things could be added until {iso(ends)}, before the Dasher picks up."
             self.fail(
                 "DOUBLEDASH_CLOSED",
                 message,
                 hint,
                 order_id=row["id"],
-                status=shown,
-                until=iso(ends),
+                status=WORDS.statuses[state],
+                until=iso(until),
             )
 
     @reads(example={"order_id": "${dash.order_id}"}, setup=(DASHED,))
@@ -87,18 +83,16 @@ class AddOns(Service):
         self._takes_more(row)
         place = orders.place_of(self, WORDS, row)
         until = iso(parse_time(row["placed_at"]) + ADD_WITHIN)
-        return page(
-            self._stores(row), "stores", limit, cursor, lambda s: self._add_on(s, place)
-        ) | {"order_id": order_id, "until": until}
+        stores = self._stores(row)
+        shown = page(stores, "stores", limit, cursor, lambda s: self._add_on(s, place))
+        return shown | {"order_id": order_id, "until": until}
 
     def _add_on(self, store: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
-        shown = {
+        return {
             "store_id": store["id"],
             "name": store["name"],
             "category": store["category"],
             "address": catalogue.address_text(store),
-        }
-        return shown | {
             "distance_miles": store["miles"],
             "estimated_extra_time": extra_time(store, place),
         }
@@ -109,18 +103,13 @@ class AddOns(Service):
     ) -> dict[str, Any]:
         """Return what an add-on store sells: item_id, name, category, price in dollars, unit, available."""
         store = catalogue.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
-        head = {
+        items = catalogue.items_of(self, WORDS, store["id"])
+        return {
             "store_id": store["id"],
             "store_name": store["name"],
             "is_open": catalogue.span_at(store, self.now) is not None,
+            **page(items, "items", limit, cursor, lambda i: catalogue.goods_json(self, i)),
         }
-        return head | page(
-            catalogue.items_of(self, WORDS, store["id"]),
-            "items",
-            limit,
-            cursor,
-            lambda i: catalogue.goods_json(self, i),
-        )
 
     @writes(
         example={
@@ -140,39 +129,27 @@ class AddOns(Service):
         self._takes_more(row)
         store = catalogue.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
         if store_id not in {s["id"] for s in self._stores(row)}:
+            message = f"{store['name']} is closed or too far from the restaurant."
             hint = "Choose one from get_doubledash_stores."
-            self.fail(
-                "STORE_NOT_ELIGIBLE",
-                f"{store['name']} is closed or too far from the restaurant.",
-                hint,
-                store_id=store_id,
-            )
-        others = {i["store_id"] for i in orders.lines(self, WORDS, order_id)} - {None}
-        if others - {store_id}:
+            self.fail("STORE_NOT_ELIGIBLE", message, hint, store_id=store_id)
+        stores = {line["store_id"] for line in orders.lines(self, WORDS, order_id)} - {None}
+        if stores - {store_id}:
+            message = "An order takes one second store."
             hint = "Take more from the same store."
-            self.fail(
-                "STORE_LIMIT_REACHED",
-                "An order takes one second store.",
-                hint,
-                order_id=order_id,
-                store_id=min(others),
-            )
-        new = [
-            line | {"store_id": store_id}
-            for line in pricing.priced(self, WORDS, store, items, self.now)
-        ]
-        orders.add_lines(self, WORDS, order_id, new)
+            self.fail("STORE_LIMIT_REACHED", message, hint, order_id=order_id, store_id=min(stores))
+        new = pricing.priced(self, WORDS, store, items, self.now)
+        lines = [line | {"store_id": store_id} for line in new]
+        orders.add_lines(self, WORDS, order_id, lines)
         place = orders.place_of(self, WORDS, row)
         member = rules.membership(self, WORDS) is not None
         goods = pricing.subtotal(orders.lines(self, WORDS, order_id))
-        fee = pricing.service_fee(TARIFF, goods, member)
-        tax = pricing.tax(place, goods - row["discount"])
-        later = (
-            {}
-            if others
-            else {
-                "delivered_at": iso(parse_time(row["delivered_at"]) + extra_time(store, place) * 60)
-            }
-        )
-        self.db.update("doordash_orders", order_id, service_fee=fee, tax=tax, **later)
+        changes: dict[str, Any] = {
+            "service_fee": pricing.service_fee(TARIFF, goods, member),
+            "tax": pricing.tax(place, goods - row["discount"]),
+        }
+        if not stores:
+            # The detour is made once, whatever is added later.
+            detour = extra_time(store, place) * 60
+            changes["delivered_at"] = iso(parse_time(row["delivered_at"]) + detour)
+        self.db.update("doordash_orders", order_id, **changes)
         return order_json(self, orders.find_order(self, WORDS, order_id))

@@ -39,13 +39,21 @@ Twice = Annotated[
 ]
 State = Annotated[
     Literal[
-        "scheduled", "received", "confirmed", "being_prepared", "dasher_assigned", "on_the_way", "delivered", "cancelled",
-        "awaiting_claim", "expired",
+        "scheduled",
+        "received",
+        "confirmed",
+        "being_prepared",
+        "dasher_assigned",
+        "on_the_way",
+        "delivered",
+        "cancelled",
+        "awaiting_claim",
+        "expired",
     ],
     Field(description="Only orders in this status."),
-]  # fmt: skip
+]
 TWICE_WITHIN = 300
-"""Seconds in which the same order again is taken for a mistake."""
+"""Seconds within which the same order again is taken for a mistake."""
 COFFEE = {
     "restaurant_id": seeded("ddr", "hazel_hawthorne"),
     "items": [
@@ -61,54 +69,76 @@ COFFEE = {
 DASH = COFFEE | {"payment_method_id": seeded("ddp", "visa"), "tip": 2.5}
 
 
+def _contents(lines: list[dict[str, Any]]) -> list[tuple[str, int, list[str]]]:
+    """Return what an order's lines hold, in an order that does not depend on theirs."""
+    return sorted((line["item_id"], line["quantity"], sorted(line["options"])) for line in lines)
+
+
+def _price_changes(
+    old_lines: list[dict[str, Any]], new_lines: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    changes = []
+    for old, new in zip(old_lines, new_lines, strict=True):
+        if old["unit_price"] != new["unit_price"]:
+            change = {
+                "item_id": new["item_id"],
+                "name": new["name"],
+                "then": dollars(old["unit_price"]),
+                "now": dollars(new["unit_price"]),
+            }
+            changes.append(change)
+    return changes
+
+
 class Dashes(Service):
     """Orders, from the preview to the rating."""
 
-    def _draft(self, restaurant_id: str, items: list[Any], address_id: str, **more: Any) -> Draft:
+    def _draft(
+        self,
+        restaurant_id: str,
+        items: list[Any],
+        address_id: str,
+        slot_id: str | None = None,
+        **terms: Any,
+    ) -> Draft:
+        """Return the order that would be placed; `terms` are further ones of `pricing.draft`."""
         place = catalogue.find_place(self, WORDS, restaurant_id)
-        slot = more.pop("slot_id", None)
-        if slot is not None:
-            more["window"] = pricing.find_window(
-                self, WORDS, place, slot, SLOT_MINUTES, SLOT_DAYS, self.now
+        if slot_id is not None:
+            terms["window"] = pricing.find_window(
+                self, WORDS, place, slot_id, SLOT_MINUTES, SLOT_DAYS, self.now
             )
-        return pricing.draft(
-            self, WORDS, TARIFF, place, items, rules.find_address(self, WORDS, address_id), **more
-        )
+        address = rules.find_address(self, WORDS, address_id)
+        return pricing.draft(self, WORDS, TARIFF, place, items, address, **terms)
 
-    def _submit(self, made: Draft, card: str, twice: bool, **more: Any) -> dict[str, Any]:
-        """Place an order, which equals none of the last minutes unless it is wanted twice, and return its row."""
-        self._once(made, twice)
-        return orders.submit(self, WORDS, made, card, **more)
+    def _submit(self, draft: Draft, card: str, twice: bool, **extra: Any) -> dict[str, Any]:
+        """Place an order and return its row; unless `twice`, refuse one placed minutes ago."""
+        if not twice:
+            self._refuse_repeat(draft)
+        return orders.submit(self, WORDS, draft, card, **extra)
 
-    def _once(self, made: Draft, twice: bool) -> None:
-        """Refuse an order that equals one of the last minutes, unless it is wanted twice."""
-        wanted = sorted((i["item_id"], i["quantity"], sorted(i["options"])) for i in made.lines)
-        window = iso(made.window[0]) if made.window else None
-        recent = self.db.rows(
-            "doordash_orders",
-            "restaurant_id=? AND placed_at>?",
-            made.place["id"],
-            iso(self.now - TWICE_WITHIN),
-        )
-        for row in recent if not twice else []:
-            had = [i for i in orders.lines(self, WORDS, row["id"]) if i["store_id"] is None]
-            equal = (
-                sorted((i["item_id"], i["quantity"], sorted(i["options"])) for i in had) == wanted
-            )
-            to = (made.address or {}).get("id")
-            if (
-                equal
-                and row["cancelled_at"] is None
-                and (row["address_id"], row["window_start"]) == (to, window)
-            ):
+    def _refuse_repeat(self, draft: Draft) -> None:
+        """Refuse an order that equals one of the last minutes."""
+        contents = _contents(draft.lines)
+        address_id = draft.address["id"] if draft.address else None
+        window_start = iso(draft.window[0]) if draft.window else None
+        place_id = draft.place["id"]
+        since = iso(self.now - TWICE_WITHIN)
+        recent = self.db.rows("doordash_orders", "restaurant_id=? AND placed_at>?", place_id, since)
+        for row in recent:
+            if row["cancelled_at"] is not None:
+                continue
+            if (row["address_id"], row["window_start"]) != (address_id, window_start):
+                continue
+            if _contents(self._own_lines(row["id"])) == contents:
+                message = "The same order was placed minutes ago."
                 hint = "See get_dash; pass allow_duplicate if you want it twice."
-                self.fail(
-                    "DUPLICATE_ORDER",
-                    "The same order was placed minutes ago.",
-                    hint,
-                    order_id=row["id"],
-                    placed_at=row["placed_at"],
-                )
+                earlier = {"order_id": row["id"], "placed_at": row["placed_at"]}
+                self.fail("DUPLICATE_ORDER", message, hint, **earlier)
+
+    def _own_lines(self, order_id: str) -> list[dict[str, Any]]:
+        """Return the lines of an order without those of its add-on store."""
+        lines = orders.lines(self, WORDS, order_id)
+        return [line for line in lines if line["store_id"] is None]
 
     @reads(example=COFFEE | {"tip": 2.5})
     def preview_dash(
@@ -124,13 +154,12 @@ class Dashes(Service):
 
         quote_token in place_dash or place_scheduled_order fixes this price for ten minutes.
         """
-        made = self._draft(
-            restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, slot_id=slot_id
+        draft = self._draft(
+            restaurant_id, items, delivery_address_id, slot_id, tip=tip, offer_id=offer_id
         )
-        seconds = orders.pace(
-            made.place, catalogue.distance(made.place, made.address) or 0.0, made.moment
-        ).deliver
-        return {"restaurant_id": restaurant_id} | pricing.quote_json(made, seconds)
+        away = catalogue.distance(draft.place, draft.address) or 0.0
+        seconds = orders.pace(draft.place, away, draft.moment).deliver
+        return {"restaurant_id": restaurant_id} | pricing.quote_json(draft, seconds)
 
     @writes(example=DASH)
     def place_dash(
@@ -145,10 +174,10 @@ class Dashes(Service):
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
         """Place an order now and charge the card; returns it with its order_id. Only open restaurants within reach take it."""
-        made = self._draft(
+        draft = self._draft(
             restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, token=quote_token
         )
-        return order_json(self, self._submit(made, payment_method_id, allow_duplicate))
+        return order_json(self, self._submit(draft, payment_method_id, allow_duplicate))
 
     @writes(
         example=DASH | {"slot_id": "${slots.slots.5.slot_id}"},
@@ -173,16 +202,16 @@ class Dashes(Service):
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
         """Place an order that arrives within a slot, up to a week ahead; charged now, sent to the restaurant shortly before."""
-        made = self._draft(
+        draft = self._draft(
             restaurant_id,
             items,
             delivery_address_id,
+            slot_id,
             tip=tip,
             offer_id=offer_id,
-            slot_id=slot_id,
             token=quote_token,
         )
-        return order_json(self, self._submit(made, payment_method_id, allow_duplicate))
+        return order_json(self, self._submit(draft, payment_method_id, allow_duplicate))
 
     @writes(
         example={
@@ -205,47 +234,29 @@ class Dashes(Service):
         """
         old = orders.find_order(self, WORDS, order_id)
         place = catalogue.find_place(self, WORDS, old["restaurant_id"])
-        had = [i for i in orders.lines(self, WORDS, order_id) if i["store_id"] is None]
-        gone = [
-            i["name"]
-            for i in had
-            if not catalogue.available(catalogue.find_item(self, WORDS, i["item_id"]), self.now)
-        ]
+        old_lines = self._own_lines(order_id)
+        gone = [line["name"] for line in old_lines if not self._available(line)]
         if gone:
+            message = f"Not on today's menu: {', '.join(gone)}."
             hint = "Order the rest with place_dash, from get_store_menu."
-            self.fail(
-                "ITEMS_UNAVAILABLE",
-                f"Not on today's menu: {', '.join(gone)}.",
-                hint,
-                order_id=order_id,
-                items=gone,
-            )
+            self.fail("ITEMS_UNAVAILABLE", message, hint, order_id=order_id, items=gone)
         items = [
             {
-                "item_id": i["item_id"],
-                "quantity": i["quantity"],
-                "selected_options": i["options"],
-                "special_instructions": i["instructions"],
+                "item_id": line["item_id"],
+                "quantity": line["quantity"],
+                "selected_options": line["options"],
+                "special_instructions": line["instructions"],
             }
-            for i in had
+            for line in old_lines
         ]
-        made = self._draft(place["id"], items, delivery_address_id, tip=tip)
-        row = self._submit(made, payment_method_id, allow_duplicate, reordered_from=order_id)
-        pairs = [
-            (then, now)
-            for then, now in zip(had, made.lines, strict=True)
-            if then["unit_price"] != now["unit_price"]
-        ]
-        changes = [
-            {
-                "item_id": now["item_id"],
-                "name": now["name"],
-                "then": dollars(then["unit_price"]),
-                "now": dollars(now["unit_price"]),
-            }
-            for then, now in pairs
-        ]
-        return order_json(self, row) | {"price_changes": changes}
+        draft = self._draft(place["id"], items, delivery_address_id, tip=tip)
+        row = self._submit(draft, payment_method_id, allow_duplicate, reordered_from=order_id)
+        price_changes = _price_changes(old_lines, draft.lines)
+        return order_json(self, row) | {"price_changes": price_changes}
+
+    def _available(self, line: dict[str, Any]) -> bool:
+        item = catalogue.find_item(self, WORDS, line["item_id"])
+        return catalogue.available(item, self.now)
 
     @reads(example={"order_id": seeded("ddo", "cafe-again")})
     def get_dash(self, order_id: OrderId) -> dict[str, Any]:
@@ -260,23 +271,21 @@ class Dashes(Service):
         self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return past and present orders in short, latest first; totals in dollars, refunds not taken off."""
-        found = [
-            r for r in orders.orders(self, WORDS) if status is None or self._state(r) == status
-        ]
-        return page(found, "orders", limit, cursor, self._summary)
+        rows = orders.orders(self, WORDS)
+        if status is not None:
+            rows = [row for row in rows if self._state(row) == status]
+        return page(rows, "orders", limit, cursor, self._summary)
 
     def _state(self, row: dict[str, Any]) -> str:
         return WORDS.statuses[status(self, row)]
 
     def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
         place = orders.place_of(self, WORDS, row)
-        shown = {
+        return {
             "order_id": row["id"],
             "restaurant_id": place["id"],
             "restaurant_name": place["name"],
             "status": self._state(row),
-        }
-        return shown | {
             "total": dollars(orders.charged(self, WORDS, row).total),
             "created_at": row["placed_at"],
         }
@@ -308,14 +317,9 @@ class Dashes(Service):
         """
         row = orders.find_order(self, WORDS, order_id)
         if status(self, row) == "expired":
+            message = f"Gift {order_id} has expired."
             hint = "It was refunded in full already."
-            self.fail(
-                "ORDER_NOT_CANCELLABLE",
-                f"Gift {order_id} has expired.",
-                hint,
-                order_id=order_id,
-                status="expired",
-            )
+            self.fail("ORDER_NOT_CANCELLABLE", message, hint, order_id=order_id, status="expired")
         fee = cancel_fee(self, row)
         paid = orders.charged(self, WORDS, row).total
         orders.cancel(self, WORDS, row, fee, reason)
@@ -335,13 +339,9 @@ class Dashes(Service):
         """Rate the store, and apart from it the Dasher, of an order that has arrived; once, within 30 days. Returns the order."""
         row = orders.find_order(self, WORDS, order_id)
         if status(self, row) in ("awaiting_claim", "expired"):
+            message = f"Gift {order_id} was not delivered."
             hint = "A gift can be rated once it was delivered."
-            self.fail(
-                "ORDER_NOT_DELIVERED",
-                f"Gift {order_id} was not delivered.",
-                hint,
-                order_id=order_id,
-                status=self._state(row),
-            )
+            state = self._state(row)
+            self.fail("ORDER_NOT_DELIVERED", message, hint, order_id=order_id, status=state)
         orders.rate(self, WORDS, row, rating=rating, dasher_rating=dasher_rating, comment=comment)
         return order_json(self, orders.find_order(self, WORDS, order_id))

@@ -18,40 +18,38 @@ class Favorites(Service):
     """Restaurants to come back to."""
 
     def _store(self, place: dict[str, Any], address: dict[str, Any] | None) -> dict[str, Any]:
-        """Return a store for lists: what any reply tells of it, whether it reaches an address, and for what fee."""
+        """Return a store for lists, with the fee and the time for an address within its reach."""
         away = catalogue.distance(place, address)
-        fee = (
-            None
-            if away is None or away > place["radius"]
-            else pricing.delivery_fee(TARIFF, place, away, self.now)
-        )
-        ready = orders.pace(place, away or 0.0, self.now).deliver
+        fee = None
+        minutes = None
+        if away is not None and away <= place["radius"]:
+            fee = dollars(pricing.delivery_fee(TARIFF, place, away, self.now))
+            minutes = -(-orders.pace(place, away, self.now).deliver // 60)
         return catalogue.place_json(self, place, "restaurant_id") | {
             "distance_miles": away,
             "in_range": fee is not None,
-            "estimated_delivery_fee": None if fee is None else dollars(fee),
-            "estimated_minutes": None if fee is None else -(-ready // 60),
+            "estimated_delivery_fee": fee,
+            "estimated_minutes": minutes,
             "is_favorite": self.db.get("doordash_favorites", place["id"]) is not None,
         }
 
     def _favorites(self) -> list[dict[str, Any]]:
+        """Return `{restaurant_id, name}` of every favourite, the latest added first."""
         rows = self.db.rows("doordash_favorites", order="added_at DESC, rowid DESC")
-        found = [catalogue.find_place(self, WORDS, r["restaurant_id"]) for r in rows]
-        return [{"restaurant_id": p["id"], "name": p["name"]} for p in found]
+        places = [self._place(row) for row in rows]
+        return [{"restaurant_id": place["id"], "name": place["name"]} for place in places]
 
     @reads()
     def get_favorite_restaurants(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return favourite restaurants, the latest added first, each as in search_stores; one that has closed for good is marked so."""
-        near = catalogue.default_address(self, WORDS)
-        return page(
-            self._favorites(),
-            "favorites",
-            limit,
-            cursor,
-            lambda f: self._store(self._place(f), near),
-        )
+        address = catalogue.default_address(self, WORDS)
+
+        def shown(favorite: dict[str, Any]) -> dict[str, Any]:
+            return self._store(self._place(favorite), address)
+
+        return page(self._favorites(), "favorites", limit, cursor, shown)
 
     def _place(self, favorite: dict[str, Any]) -> dict[str, Any]:
         return catalogue.find_place(self, WORDS, favorite["restaurant_id"])
@@ -61,21 +59,16 @@ class Favorites(Service):
         """Mark a restaurant as a favourite and return all favourites; one that is marked stays as it is."""
         place = catalogue.find_place(self, WORDS, restaurant_id)
         if self.db.get("doordash_favorites", place["id"]) is None:
-            self.db.insert(
-                "doordash_favorites", {"restaurant_id": place["id"], "added_at": self.time}
-            )
+            favorite = {"restaurant_id": place["id"], "added_at": self.time}
+            self.db.insert("doordash_favorites", favorite)
         return {"favorites": self._favorites()}
 
     @writes(example={"restaurant_id": seeded("ddr", "kumo_sushi")}, destructive=True)
     def remove_favorite_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
         """Take a restaurant off the favourites and return the rest; one that is not among them is refused."""
         if self.db.get("doordash_favorites", restaurant_id) is None:
+            message = f"{restaurant_id!r} is not among the favorites."
             hint = "See get_favorite_restaurants."
-            self.fail(
-                "NOT_A_FAVORITE",
-                f"{restaurant_id!r} is not among the favorites.",
-                hint,
-                restaurant_id=restaurant_id,
-            )
+            self.fail("NOT_A_FAVORITE", message, hint, restaurant_id=restaurant_id)
         self.db.delete("doordash_favorites", restaurant_id)
         return {"favorites": self._favorites()}

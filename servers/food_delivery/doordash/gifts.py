@@ -22,14 +22,17 @@ from servers.kit.values import Cursor, Limit, dollars, iso, page
 
 Message = Annotated[str, Field(min_length=1, max_length=300, description="Words to the recipient.")]
 CLAIM_DAYS = 2
+"""Days in which a gift can be claimed."""
 GIFT_MILES = 3.0
 """The distance for which a gift is charged, as nobody knows yet where it goes."""
 
 
 def claims(phone: str, order_id: str, now: int) -> int | None:
     """Return when a recipient claims a gift: mostly within 45 minutes, one in eight never."""
-    drawn = share("claim", phone, order_id)
-    return None if drawn >= 0.875 else now + 240 + int(drawn * 2700)
+    luck = share("claim", phone, order_id)
+    if luck >= 0.875:
+        return None
+    return now + 240 + int(luck * 2700)
 
 
 class Gifts(Service):
@@ -37,7 +40,8 @@ class Gifts(Service):
 
     @writes(
         example={
-            **{k: COFFEE[k] for k in ("restaurant_id", "items")},
+            "restaurant_id": COFFEE["restaurant_id"],
+            "items": COFFEE["items"],
             "recipient_name": "Priya Nair",
             "recipient_phone": "+1-503-555-0119",
             "gift_message": "Congratulations! Coffee is on me.",
@@ -58,38 +62,35 @@ class Gifts(Service):
         Delivery is charged for three miles. What is not claimed is refunded in full.
         """
         place = catalogue.find_place(self, WORDS, restaurant_id)
-        made = pricing.draft(self, WORDS, TARIFF, place, items, None, tip=0, away=GIFT_MILES)
+        draft = pricing.draft(self, WORDS, TARIFF, place, items, None, tip=0, away=GIFT_MILES)
         claim_by = self.now + CLAIM_DAYS * 86_400
-        row = orders.submit(
-            self, WORDS, made, payment_method_id, orders.stages(place, GIFT_MILES, claim_by, None)
-        )
-        at = claims(recipient_phone, row["id"], self.now)
-        if at is not None:
-            begins = catalogue.opens_next(place, at) or at
-            self.db.update(
-                "doordash_orders", row["id"], **orders.stages(place, GIFT_MILES, begins, None)
-            )
+        # Until the gift is claimed, its stages lie after the last moment at which it can be.
+        unclaimed = orders.stages(place, GIFT_MILES, claim_by, None)
+        row = orders.submit(self, WORDS, draft, payment_method_id, unclaimed)
+        claims_at = claims(recipient_phone, row["id"], self.now)
+        if claims_at is not None:
+            starts = catalogue.opens_next(place, claims_at) or claims_at
+            stages = orders.stages(place, GIFT_MILES, starts, None)
+            self.db.update("doordash_orders", row["id"], **stages)
         gift = {
             "order_id": row["id"],
             "recipient_name": recipient_name,
             "recipient_phone": recipient_phone,
             "message": gift_message,
+            "claims_at": None if claims_at is None else iso(claims_at),
+            "claim_by": iso(claim_by),
         }
-        self.db.insert(
-            "doordash_gifts",
-            gift | {"claims_at": None if at is None else iso(at), "claim_by": iso(claim_by)},
-        )
-        return self._gift(row["id"]) | pricing.price_json(made.price)
+        self.db.insert("doordash_gifts", gift)
+        return self._gift(row["id"]) | pricing.price_json(draft.price)
 
     @reads(example={"order_id": seeded("ddo", "gift-thanks")})
     def get_gift_order_status(self, order_id: OrderId) -> dict[str, Any]:
         """Return how a gift fares: claimed or not and when, claim_by, status of its delivery, recipient and message."""
         row = orders.find_order(self, WORDS, order_id)
         if gift_of(self, row) is None:
+            message = f"Order {order_id} is not a gift."
             hint = "Take one from list_gift_orders; for your own orders use get_dash."
-            self.fail(
-                "NOT_A_GIFT_ORDER", f"Order {order_id} is not a gift.", hint, order_id=order_id
-            )
+            self.fail("NOT_A_GIFT_ORDER", message, hint, order_id=order_id)
         return self._gift(order_id)
 
     @reads()
@@ -101,9 +102,9 @@ class Gifts(Service):
     def _gift(self, order_id: str) -> dict[str, Any]:
         row = orders.find_order(self, WORDS, order_id)
         gift = gift_of(self, row) or {}
-        taken = claimed(self, gift) and (
-            row["cancelled_at"] is None or gift["claims_at"] <= row["cancelled_at"]
-        )
+        taken = claimed(self, gift)
+        if taken and row["cancelled_at"] is not None:
+            taken = gift["claims_at"] <= row["cancelled_at"]
         return {
             "order_id": order_id,
             "status": WORDS.statuses[status(self, row)],

@@ -48,9 +48,7 @@ class Stores(Favorites):
         return {
             **self._store(place, catalogue.default_address(self, WORDS)),
             **catalogue.detail_json(self, place),
-            "menu": [
-                {"item_id": m["id"], "name": m["name"], "price": dollars(m["price"])} for m in menu
-            ],
+            "menu": [_in_short(item) for item in menu],
         }
 
     @reads(example={"restaurant_id": CAFE})
@@ -61,12 +59,10 @@ class Stores(Favorites):
 
         Where an option is required, an order has to name one of its choices.
         """
-        found = catalogue.items_of(
-            self, WORDS, catalogue.find_place(self, WORDS, restaurant_id)["id"]
-        )
-        return page(found, "menu", limit, cursor, lambda m: catalogue.item_json(self, WORDS, m)) | {
-            "restaurant_id": restaurant_id
-        }
+        place = catalogue.find_place(self, WORDS, restaurant_id)
+        items = catalogue.items_of(self, WORDS, place["id"])
+        menu = page(items, "menu", limit, cursor, lambda i: catalogue.item_json(self, WORDS, i))
+        return menu | {"restaurant_id": restaurant_id}
 
     @reads(example={"item_id": seeded("ddi", "hazel_hawthorne/latte")})
     def get_store_item(self, item_id: ItemId) -> dict[str, Any]:
@@ -74,11 +70,10 @@ class Stores(Favorites):
         item = catalogue.find_item(self, WORDS, item_id)
         place = self.db.get("doordash_restaurants", item["restaurant_id"]) or {}
         key = "restaurant_id" if place["kind"] == "restaurant" else "store_id"
-        gone = item["removed_at"] is not None
         return catalogue.item_json(self, WORDS, item) | {
             key: place["id"],
             "store_name": place["name"],
-            "off_menu": gone,
+            "off_menu": item["removed_at"] is not None,
         }
 
     @reads(example={"restaurant_id": CAFE, "date": "2026-03-15"})
@@ -98,19 +93,17 @@ class Stores(Favorites):
         day = _day(date)
         if not today <= day < today + timedelta(days=SLOT_DAYS):
             last = today + timedelta(days=SLOT_DAYS - 1)
+            message = f"There are no slots for {date}."
             hint = f"Choose a day from {today} to {last}."
-            self.fail(
-                "DATE_OUT_OF_RANGE",
-                f"There are no slots for {date}.",
-                hint,
-                date=date,
-                first=str(today),
-                last=str(last),
-            )
-        found = pricing.day_windows(WORDS, place, day, SLOT_MINUTES, self.now)
-        return page([pricing.window_json(w, "slot_id") for w in found], "slots", limit, cursor) | {
-            "date": date
-        }
+            code = "DATE_OUT_OF_RANGE"
+            self.fail(code, message, hint, date=date, first=str(today), last=str(last))
+        windows = pricing.day_windows(WORDS, place, day, SLOT_MINUTES, self.now)
+        slots = [pricing.window_json(window, "slot_id") for window in windows]
+        return page(slots, "slots", limit, cursor) | {"date": date}
+
+
+def _in_short(item: dict[str, Any]) -> dict[str, Any]:
+    return {"item_id": item["id"], "name": item["name"], "price": dollars(item["price"])}
 
 
 def _day(text: str) -> date:

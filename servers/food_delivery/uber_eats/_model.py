@@ -1,12 +1,16 @@
-"""Uber Eats' tables, its words and its fees."""
+"""Uber Eats' tables, words and fees, how a shopper fills a grocery order, and how orders are shown."""
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _rules as rules
-from servers.food_delivery._pricing import Tariff
+from servers.food_delivery._pricing import Tariff, price_json
+from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.values import dollars, iso, parse_time
 
 TABLES = {
     "uber_eats_profile": rules.PROFILE,
@@ -30,7 +34,8 @@ TABLES = {
         "id:str group_id:str name:str joined_at:str", index=("group_id",)
     ),
     "uber_eats_group_items": Table(
-        "id:str group_id:str member:str item_id:str name:str quantity:int unit_price:int options:list instructions:str?",
+        "id:str group_id:str member:str item_id:str name:str quantity:int unit_price:int "
+        "options:list instructions:str?",
         index=("group_id",),
     ),
 }
@@ -68,16 +73,253 @@ WORDS = rules.Words(
     quote="get_order_quote",
 )
 TARIFF = Tariff(
-    base=149, per_mile=70, miles_free=1.0, rush=150, service=1500, service_least=199, service_most=1200, member_service=1000,
-    free_from=1500, grocery_free_from=3500,
-)  # fmt: skip
+    base=149,
+    per_mile=70,
+    miles_free=1.0,
+    rush=150,
+    service=1500,
+    service_least=199,
+    service_most=1200,
+    member_service=1000,
+    free_from=1500,
+    grocery_free_from=3500,
+)
 WINDOW_MINUTES = 30
+"""How long a delivery window is."""
 WINDOW_DAYS = 2
+"""Days, today included, in which the next 24 hours lie."""
 FEE_CONFIRMED = 40
+"""Per cent of the items that cancelling costs once the restaurant has confirmed."""
 FEE_PREPARING = 40
+"""Per cent of the items that cancelling costs once the order is being prepared."""
+ASKS_FOR = 480
+"""Seconds for which the shopper waits for an answer, unless the bags leave the store earlier."""
 BENEFITS = (
     "No delivery fee on restaurant orders from $15",
     "No delivery fee on grocery orders from $35",
     "Service fee of 10 % instead of 15 %",
     "Offers for members only",
 )
+TOLD = {
+    "scheduled": "Your order waits for its delivery window.",
+    "placed": "The restaurant is about to confirm your order.",
+    "confirmed": "The restaurant has confirmed your order.",
+    "preparing": "Your order is being prepared.",
+    "assigned": "Your courier is heading to the restaurant.",
+    "on_the_way": "Your courier has picked up your order and is on the way.",
+    "delivered": "Your order was delivered.",
+    "cancelled": "Your order was canceled.",
+}
+
+
+# -- places ----------------------------------------------------------------------------------------
+def any_place(svc: Service, place_id: str) -> dict[str, Any]:
+    """Return a restaurant or grocery store by its id, or refuse."""
+    row = svc.db.get("uber_eats_restaurants", place_id)
+    return row if row is not None else catalogue.find_place(svc, WORDS, place_id)
+
+
+def place_ref(place: dict[str, Any]) -> dict[str, Any]:
+    """Return restaurant_id or store_id (the other is null) and the name of a place."""
+    grocery = place["kind"] == "grocery"
+    return {
+        "restaurant_id": None if grocery else place["id"],
+        "store_id": place["id"] if grocery else None,
+        "restaurant_name": place["name"],
+    }
+
+
+# -- how a shopper fills a grocery order -----------------------------------------------------------
+# Nothing of this is stored: what becomes of a line is a function of the shelf at the moment when the
+# shopper comes to it, and of the preference that held then.
+class Outcome(NamedTuple):
+    """What became of a line: `change` is what it adds to the price in cents, `item` the substitute.
+
+    `state` is pending, found, asking, refunded or substituted.
+    """
+
+    state: str
+    change: int = 0
+    item: dict[str, Any] | None = None
+
+
+def is_grocery(svc: Service, row: dict[str, Any]) -> bool:
+    """Return whether an order is one of groceries."""
+    return orders.place_of(svc, WORDS, row).get("kind") == "grocery"
+
+
+def picked_at(row: dict[str, Any], place: int, count: int) -> int:
+    """Return when the shopper comes to the line at a place among `count`.
+
+    The lines are spread over the time of shopping.
+    """
+    first = parse_time(row["preparing_at"])
+    last = parse_time(row["picked_up_at"])
+    return first + (last - first) * (place + 1) // (count + 1)
+
+
+def preference_for(svc: Service, order_id: str, item_id: str, until: str) -> dict[str, Any] | None:
+    """Return the preference for an item that was set last until a moment (ISO)."""
+    rows = svc.db.rows(
+        "uber_eats_substitutions",
+        "order_id=? AND item_id=? AND set_at<=?",
+        order_id,
+        item_id,
+        until,
+        order="rowid",
+    )
+    return rows[-1] if rows else None
+
+
+def outcome(svc: Service, row: dict[str, Any], line: dict[str, Any], moment: int) -> Outcome:
+    """Return what has become of a line by now; `moment` is when the shopper came to it.
+
+    Without a preference, an item that is out is refunded.
+    """
+    cancelled_first = row["cancelled_at"] is not None and row["cancelled_at"] < iso(moment)
+    if svc.now < moment or cancelled_first:
+        return Outcome("pending")
+    wanted = svc.db.get("uber_eats_items", line["item_id"]) or {}
+    if catalogue.available(wanted, moment):
+        return Outcome("found")
+    wish = preference_for(svc, row["id"], line["item_id"], iso(moment))
+    if _asks(wish):
+        deadline = min(moment + ASKS_FOR, parse_time(row["picked_up_at"]))
+        wish = preference_for(svc, row["id"], line["item_id"], iso(deadline))
+        if _asks(wish) and svc.now < deadline:
+            return Outcome("asking")
+    substitute = None
+    if wish is not None and wish["preference"] == "substitute":
+        if wish["substitute_id"] is None:
+            substitute = best(svc, wanted, moment)
+        else:
+            substitute = svc.db.get("uber_eats_items", wish["substitute_id"])
+    if substitute is None or not catalogue.available(substitute, moment):
+        return Outcome("refunded", -line["unit_price"] * line["quantity"])
+    change = (substitute["price"] - line["unit_price"]) * line["quantity"]
+    return Outcome("substituted", change, substitute)
+
+
+def _asks(wish: dict[str, Any] | None) -> bool:
+    return wish is not None and wish["preference"] == "contact_me"
+
+
+def best(svc: Service, wanted: dict[str, Any], moment: int) -> dict[str, Any] | None:
+    """Return the available item of the same section whose price is nearest."""
+    shelf = svc.db.rows(
+        "uber_eats_items",
+        "restaurant_id=? AND section=? AND id<>?",
+        wanted["restaurant_id"],
+        wanted["section"],
+        wanted["id"],
+    )
+    items = [item for item in shelf if catalogue.available(item, moment)]
+    return min(items, key=lambda i: (abs(i["price"] - wanted["price"]), i["id"]), default=None)
+
+
+def outcomes(svc: Service, row: dict[str, Any]) -> list[tuple[dict[str, Any], Outcome | None]]:
+    """Return the lines of an order, each with its outcome; None for meals."""
+    lines = orders.lines(svc, WORDS, row["id"])
+    if not is_grocery(svc, row):
+        return [(line, None) for line in lines]
+    results = []
+    for number, line in enumerate(lines):
+        result = outcome(svc, row, line, picked_at(row, number, len(lines)))
+        if row["cancelled_at"] is not None:
+            result = result._replace(change=0)
+        results.append((line, result))
+    return results
+
+
+def adjustment(svc: Service, row: dict[str, Any]) -> int:
+    """Return by how many cents replaced and missing items change what was charged.
+
+    A promotion takes off no more than what is bought.
+    """
+    if row["cancelled_at"] is not None:
+        return 0
+    changes = 0
+    bought = 0
+    for line, result in outcomes(svc, row):
+        change = result.change if result is not None else 0
+        changes += change
+        bought += line["unit_price"] * line["quantity"] + change
+    return changes + max(0, row["discount"] - bought)
+
+
+# -- for the agent ---------------------------------------------------------------------------------
+def lines_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the lines of an order for the agent.
+
+    Those of groceries tell the preference and what became of them.
+    """
+    shown = []
+    for line, result in outcomes(svc, row):
+        item = orders.line_json(svc, WORDS, line) | {"participant_name": line["participant"]}
+        if result is not None:
+            item |= _fulfillment_json(svc, row, line, result)
+        shown.append(item)
+    return shown
+
+
+def _fulfillment_json(
+    svc: Service, row: dict[str, Any], line: dict[str, Any], result: Outcome
+) -> dict[str, Any]:
+    wish = preference_for(svc, row["id"], line["item_id"], svc.time)
+    replaced_by = None
+    if result.item is not None:
+        replaced_by = {
+            "item_id": result.item["id"],
+            "name": result.item["name"],
+            "price": dollars(result.item["price"]),
+        }
+    return {
+        "substitution_preference": wish["preference"] if wish else "refund",
+        "substitute_item_id": wish["substitute_id"] if wish else None,
+        "fulfillment": result.state,
+        "replaced_by": replaced_by,
+        "adjustment": dollars(result.change),
+    }
+
+
+def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an order for the agent."""
+    place = orders.place_of(svc, WORDS, row)
+    state = orders.status(row, svc.time)
+    paid = orders.charged(svc, WORDS, row)
+    change = adjustment(svc, row)
+    fee = orders.cancel_fee(svc, WORDS, row, FEE_CONFIRMED, FEE_PREPARING)
+    return {
+        "order_id": row["id"],
+        **place_ref(place),
+        "items": lines_json(svc, row),
+        **price_json(paid),
+        "adjustment": dollars(change),
+        "total": dollars(paid.total + change),
+        "status": WORDS.statuses[state],
+        "created_at": row["placed_at"],
+        "scheduled_for": orders.window_of(row),
+        "applied_promo": orders.promo_json(svc, WORDS, row),
+        "delivery_address": orders.drop_off(svc, WORDS, row),
+        "payment_method": rules.card_ref(svc, WORDS, row["method_id"]),
+        "group_order_id": row["group_id"],
+        "eta_min": orders.eta_min(row, svc.now),
+        "delivered_at": row["delivered_at"] if state == "delivered" else None,
+        "cancellation_fee": None if fee is None else dollars(fee),
+        "canceled_by": row["cancelled_by"],
+        "refund": orders.refund_json(row, paid.total),
+        "rating": row["rating"],
+        "comment": row["comment"],
+    }
+
+
+def summary_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an order of the history for the agent."""
+    total = orders.charged(svc, WORDS, row).total + adjustment(svc, row)
+    return {
+        "order_id": row["id"],
+        **place_ref(orders.place_of(svc, WORDS, row)),
+        "total": dollars(total),
+        "status": WORDS.statuses[orders.status(row, svc.time)],
+        "created_at": row["placed_at"],
+    }

@@ -34,13 +34,12 @@ class Account(Service):
     def get_eater_profile(self) -> dict[str, Any]:
         """Return name, email, phone, saved addresses and cards, offers in the wallet that can be used now, and whether Uber One is on."""
         me = self.db.rows("uber_eats_profile")[0]
-        usable = [
-            o
-            for o in rules.offers(self, WORDS)
-            if o["saved_at"] and rules.offer_state(self, WORDS, o) == "available"
-        ]
+        saved = [offer for offer in rules.offers(self, WORDS) if offer["saved_at"]]
+        usable = [o for o in saved if rules.offer_state(self, WORDS, o) == "available"]
         return {
-            **{k: me[k] for k in ("name", "email", "phone")},
+            "name": me["name"],
+            "email": me["email"],
+            "phone": me["phone"],
             "address": [self._address_json(a) for a in rules.addresses(self, WORDS)],
             "payment_method": [self._card_json(c) for c in rules.cards(self, WORDS)],
             "promo": [{"offer_id": o["id"], "title": o["title"]} for o in usable],
@@ -55,7 +54,7 @@ class Account(Service):
         rules.change_profile(self, WORDS, name=name, email=email, phone=phone)
         return self.get_eater_profile()
 
-    # -- addresses ------------------------------------------------------------------------------------------------------
+    # -- addresses ---------------------------------------------------------------------------------
     def _address_json(self, row: dict[str, Any]) -> dict[str, Any]:
         return rules.address_json(row) | {"is_default": row["is_default"]}
 
@@ -83,8 +82,8 @@ class Account(Service):
         set_as_default: SetDefault = False,
     ) -> dict[str, Any]:
         """Save an address within the delivery area and return the profile, with `address_id` of the new one."""
-        made = rules.add_address(self, WORDS, street, city, state, zip_code, set_as_default)
-        return {"address_id": made["id"]} | self.get_eater_profile()
+        row = rules.add_address(self, WORDS, street, city, state, zip_code, set_as_default)
+        return {"address_id": row["id"]} | self.get_eater_profile()
 
     @writes(example={"address_id": seeded("uea", "old_flat")}, destructive=True)
     def remove_address(self, address_id: AddressId) -> dict[str, Any]:
@@ -99,7 +98,7 @@ class Account(Service):
         rules.make_default(self, WORDS, "addresses", rules.addresses(self, WORDS), address_id)
         return self.get_eater_profile()
 
-    # -- cards ----------------------------------------------------------------------------------------------------------
+    # -- cards -------------------------------------------------------------------------------------
     def _card_json(self, row: dict[str, Any]) -> dict[str, Any]:
         return {
             "method_id": row["id"],
@@ -130,10 +129,9 @@ class Account(Service):
         self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, name: PersonName
     ) -> dict[str, Any]:
         """Save a card and return its method_id, type and last4. The number and the code are not kept; the default stays as it is."""
-        made = rules.add_card(
-            self, WORDS, card_brand(card_number), card_number, expiration_date, name
-        )
-        return rules.card_ref(self, WORDS, made["id"])
+        brand = card_brand(card_number)
+        row = rules.add_card(self, WORDS, brand, card_number, expiration_date, name)
+        return rules.card_ref(self, WORDS, row["id"])
 
     @writes(example={"method_id": seeded("uep", "amex")}, idempotent=True)
     def set_default_payment_method(self, method_id: MethodId) -> dict[str, Any]:
@@ -142,7 +140,7 @@ class Account(Service):
         rules.make_default(self, WORDS, "cards", rules.cards(self, WORDS), method_id)
         return {"payment_methods": [self._card_json(c) for c in rules.cards(self, WORDS)]}
 
-    # -- offers and membership ------------------------------------------------------------------------------------------
+    # -- offers and membership ---------------------------------------------------------------------
     def _only_at(self, place_id: str | None) -> dict[str, str | None]:
         """The one place where an offer holds, if there is one."""
         place = self.db.get("uber_eats_restaurants", place_id) if place_id else None

@@ -1,4 +1,4 @@
-"""Grocery stores: search, catalogue, orders that a shopper fills, and what to do about items that are out."""
+"""Grocery stores: search, catalogue, orders that a shopper fills, and what to do about missing items."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from servers.food_delivery._catalogue import Category, ItemId, PlainItems
 from servers.food_delivery._orders import OrderId
 from servers.food_delivery._pricing import Token
 from servers.food_delivery._rules import AddressId, MethodId, OfferId, OpenOnly, Query, Tip
-from servers.food_delivery.uber_eats import _shopping as shopping
-from servers.food_delivery.uber_eats._model import WORDS
+from servers.food_delivery.uber_eats._model import WORDS, is_grocery, outcomes, preference_for
 from servers.food_delivery.uber_eats.ordering import Key, Ordering, WindowId
 from servers.food_delivery.uber_eats.restaurants import Restaurants
 from servers.kit.control import seeded
@@ -24,18 +23,22 @@ StoreId = Annotated[str, Field(description="store_id, from search_grocery_stores
 Preference = Annotated[
     Literal["refund", "substitute", "contact_me"],
     Field(
-        description="refund: take it off; substitute: put in another; contact_me: the shopper waits up to 8 minutes for an answer."
+        description="refund: take it off; substitute: put in another; "
+        "contact_me: the shopper waits up to 8 minutes for an answer."
     ),
 ]
 STORE = seeded("ues", "alder_coop")
 MILK = seeded("uei", "alder_coop/whole-milk-gallon")
 BASKET = {
     "store_id": STORE,
-    "items": [{"item_id": MILK, "quantity": 1}, {"item_id": seeded("uei", "alder_coop/bananas"), "quantity": 2},
-              {"item_id": seeded("uei", "alder_coop/large-eggs-12"), "quantity": 2}],
+    "items": [
+        {"item_id": MILK, "quantity": 1},
+        {"item_id": seeded("uei", "alder_coop/bananas"), "quantity": 2},
+        {"item_id": seeded("uei", "alder_coop/large-eggs-12"), "quantity": 2},
+    ],
     "delivery_address_id": seeded("uea", "home"),
     "payment_method_id": seeded("uep", "visa"),
-}  # fmt: skip
+}
 ORDER = Setup("submit_grocery_order", BASKET, "order")
 
 
@@ -56,8 +59,8 @@ class Groceries(Restaurants, Ordering):
         Each has store_id, name, category, rating, address, is_open, distance_miles, delivery_fee and eta_min.
         """
         address = self._near(None)
-        found = catalogue.nearby(self, WORDS, "grocery", query, category, open_only, address)
-        return page(found, "stores", limit, cursor, lambda p: self._shown(p, "store_id", address))
+        stores = catalogue.nearby(self, WORDS, "grocery", query, category, open_only, address)
+        return page(stores, "stores", limit, cursor, lambda s: self._shown(s, "store_id", address))
 
     @reads(example={"store_id": STORE, "limit": 20})
     def get_grocery_catalog(
@@ -72,14 +75,13 @@ class Groceries(Restaurants, Ordering):
         place = catalogue.find_place(self, WORDS, store_id, "grocery")
         items = self._section(catalogue.items_of(self, WORDS, place["id"]), category)
         if query is not None:
-            rank = {r["id"]: n for n, r in enumerate(self.db.search("uber_eats_items", query))}
+            hits = self.db.search("uber_eats_items", query)
+            rank = {hit["id"]: number for number, hit in enumerate(hits)}
             items = sorted((i for i in items if i["id"] in rank), key=lambda i: rank[i["id"]])
-        shown = self._shown(place, "store_id", self._near(None)) | catalogue.detail_json(
-            self, place
-        )
-        return {"store": shown} | page(
-            items, "items", limit, cursor, lambda i: catalogue.goods_json(self, i)
-        )
+        store = self._shown(place, "store_id", self._near(None))
+        store |= catalogue.detail_json(self, place)
+        shown = page(items, "items", limit, cursor, lambda i: catalogue.goods_json(self, i))
+        return {"store": store} | shown
 
     @writes(example=BASKET)
     def submit_grocery_order(
@@ -99,8 +101,17 @@ class Groceries(Restaurants, Ordering):
         Say otherwise with set_substitution_preference before the shopper comes to the item; total follows what was really bought.
         """
         place = catalogue.find_place(self, WORDS, store_id, "grocery")
-        how = (delivery_address_id, tip, offer_id, window_id, quote_token)
-        return self._order(place, items, how, payment_method_id, idempotency_key)
+        return self._order(
+            place,
+            items,
+            payment_method_id,
+            idempotency_key,
+            address_id=delivery_address_id,
+            tip=tip,
+            offer_id=offer_id,
+            window_id=window_id,
+            token=quote_token,
+        )
 
     @writes(
         example={"order_id": "${order.order_id}", "item_id": MILK, "preference": "substitute"},
@@ -122,64 +133,41 @@ class Groceries(Restaurants, Ordering):
     ) -> dict[str, Any]:
         """Say what to do if an item of a grocery order is out: before the shopper comes to it, or as the answer while the shopper asks."""
         row = orders.find_order(self, WORDS, order_id)
-        if not shopping.is_grocery(self, row):
+        if not is_grocery(self, row):
+            message = f"Order {order_id} is one of meals."
             hint = "Substitutions are for orders of submit_grocery_order."
-            self.fail(
-                "NOT_A_GROCERY_ORDER", f"Order {order_id} is one of meals.", hint, order_id=order_id
-            )
-        done = [
-            o
-            for line, o in shopping.outcomes(self, row)
-            if line["item_id"] == item_id and o is not None
-        ]
-        if not done:
+            self.fail("NOT_A_GROCERY_ORDER", message, hint, order_id=order_id)
+        results = [result for line, result in outcomes(self, row) if line["item_id"] == item_id]
+        if not results:
+            message = f"Order {order_id} has no item {item_id!r}."
             hint = "Take an item_id from get_order."
-            self.fail(
-                "ITEM_NOT_IN_ORDER",
-                f"Order {order_id} has no item {item_id!r}.",
-                hint,
-                order_id=order_id,
-                item_id=item_id,
-            )
+            self.fail("ITEM_NOT_IN_ORDER", message, hint, order_id=order_id, item_id=item_id)
         if preference != "substitute" and substitute_item_id is not None:
+            message = f"A substitute does not go with {preference}."
             hint = "Leave it out, or let preference be substitute."
-            self.fail(
-                "SUBSTITUTE_NOT_APPLICABLE",
-                f"A substitute does not go with {preference}.",
-                hint,
-                item_id=item_id,
-            )
+            self.fail("SUBSTITUTE_NOT_APPLICABLE", message, hint, item_id=item_id)
         if substitute_item_id is not None:
             catalogue.find_item(self, WORDS, substitute_item_id, row["restaurant_id"])
             if substitute_item_id == item_id:
+                message = "An item cannot stand in for itself."
                 hint = "Name another item."
-                self.fail(
-                    "SUBSTITUTE_NOT_APPLICABLE",
-                    "An item cannot stand in for itself.",
-                    hint,
-                    item_id=item_id,
-                )
-        if row["cancelled_at"] is not None or all(
-            o["state"] not in ("pending", "asking") for o in done
-        ):
+                self.fail("SUBSTITUTE_NOT_APPLICABLE", message, hint, item_id=item_id)
+        states = {result.state for result in results if result is not None}
+        if row["cancelled_at"] is not None or not states & {"pending", "asking"}:
+            message = "The shopper is past this item."
             hint = "See what became of it in get_order."
-            self.fail(
-                "SHOPPING_DONE",
-                "The shopper is past this item.",
-                hint,
-                order_id=order_id,
-                item_id=item_id,
-            )
-        said = {"preference": preference, "substitute_id": substitute_item_id}
-        last = shopping.preference(self, order_id, item_id, self.time)
-        if last is None or any(last[k] != v for k, v in said.items()):
-            made = {
+            self.fail("SHOPPING_DONE", message, hint, order_id=order_id, item_id=item_id)
+        wish = {"preference": preference, "substitute_id": substitute_item_id}
+        last = preference_for(self, order_id, item_id, self.time)
+        if last is None or any(last[k] != v for k, v in wish.items()):
+            row = {
                 "id": self.new_id("ueb"),
                 "order_id": order_id,
                 "item_id": item_id,
                 "set_at": self.time,
+                **wish,
             }
-            self.db.insert("uber_eats_substitutions", made | said)
+            self.db.insert("uber_eats_substitutions", row)
         return {
             "order_id": order_id,
             "item_id": item_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,8 +13,7 @@ from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._catalogue import Items, RestaurantId
 from servers.food_delivery._rules import AddressId, MethodId, Tip
-from servers.food_delivery.uber_eats._model import TARIFF, WORDS
-from servers.food_delivery.uber_eats._replies import order_json
+from servers.food_delivery.uber_eats._model import TARIFF, WORDS, order_json
 from servers.food_delivery.uber_eats.ordering import BREAKFAST, PAID
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, iso, page, parse_time
@@ -61,19 +61,22 @@ class GroupOrders(Service):
         place = catalogue.find_place(self, WORDS, restaurant_id)
         pricing.check_open(self, WORDS, place)
         host = self.db.rows("uber_eats_profile")[0]["name"]
-        group = self.new_id("ueg")
-        row = {"id": group, "restaurant_id": place["id"], "host": host, "created_at": self.time}
-        self.db.insert(
-            "uber_eats_groups", row | {"deadline_at": iso(self.now + deadline_minutes * 60)}
-        )
-        self._add_member(group, host)
-        return self._group_json(self._find(group))
+        group_id = self.new_id("ueg")
+        row = {
+            "id": group_id,
+            "restaurant_id": place["id"],
+            "host": host,
+            "created_at": self.time,
+            "deadline_at": iso(self.now + deadline_minutes * 60),
+        }
+        self.db.insert("uber_eats_groups", row)
+        self._add_member(group_id, host)
+        return self._group_json(self._find(group_id))
 
-    def _add_member(self, group: str, name: str) -> None:
-        self.db.insert(
-            "uber_eats_group_members",
-            {"id": self.new_id("uem"), "group_id": group, "name": name, "joined_at": self.time},
-        )
+    def _add_member(self, group_id: str, name: str) -> None:
+        member_id = self.new_id("uem")
+        row = {"id": member_id, "group_id": group_id, "name": name, "joined_at": self.time}
+        self.db.insert("uber_eats_group_members", row)
 
     @writes(example=JOIN.args, setup=(START,))
     def join_group_order(
@@ -83,13 +86,9 @@ class GroupOrders(Service):
         row = self._open(group_order_id)
         name = " ".join(participant_name.split())
         if not name or self._member(row, name) is not None:
+            message = f"{name!r} takes part already."
             hint = "Add items under that name, or join under another."
-            self.fail(
-                "PARTICIPANT_EXISTS",
-                f"{name!r} takes part already.",
-                hint,
-                group_order_id=group_order_id,
-            )
+            self.fail("PARTICIPANT_EXISTS", message, hint, group_order_id=group_order_id)
         self._add_member(row["id"], name)
         return self._group_json(row)
 
@@ -101,17 +100,14 @@ class GroupOrders(Service):
         row = self._open(group_order_id)
         member = self._member(row, participant_name)
         if member is None:
-            hint = f"Join first with join_group_order; participants: {', '.join(m['name'] for m in self._members(row))}."
-            self.fail(
-                "PARTICIPANT_NOT_FOUND",
-                f"{participant_name!r} does not take part.",
-                hint,
-                group_order_id=group_order_id,
-            )
+            message = f"{participant_name!r} does not take part."
+            names = ", ".join(m["name"] for m in self._members(row))
+            hint = f"Join first with join_group_order; participants: {names}."
+            self.fail("PARTICIPANT_NOT_FOUND", message, hint, group_order_id=group_order_id)
         place = catalogue.find_place(self, WORDS, row["restaurant_id"])
         for line in pricing.priced(self, WORDS, place, items, self.now):
-            made = {"id": self.new_id("uel"), "group_id": row["id"], "member": member["name"]}
-            self.db.insert("uber_eats_group_items", made | line)
+            keys = {"id": self.new_id("uel"), "group_id": row["id"], "member": member["name"]}
+            self.db.insert("uber_eats_group_items", keys | line)
         return self._group_json(row)
 
     @writes(
@@ -124,16 +120,12 @@ class GroupOrders(Service):
         """Take out all items of a participant before the deadline, to choose anew, and return the group order."""
         row = self._open(group_order_id)
         member = self._member(row, participant_name)
-        mine = [i for i in self._items(row) if member is not None and i["member"] == member["name"]]
-        if not mine:
+        items = [] if member is None else self._items_of(row, member)
+        if not items:
+            message = f"{participant_name!r} has no items in it."
             hint = "See who ordered what in get_group_order."
-            self.fail(
-                "NO_ITEMS",
-                f"{participant_name!r} has no items in it.",
-                hint,
-                group_order_id=group_order_id,
-            )
-        for item in mine:
+            self.fail("NO_ITEMS", message, hint, group_order_id=group_order_id)
+        for item in items:
             self.db.delete("uber_eats_group_items", item["id"])
         return self._group_json(row)
 
@@ -149,8 +141,12 @@ class GroupOrders(Service):
         return page(rows, "group_orders", limit, cursor, self._group_json)
 
     @writes(
-        example={"group_order_id": "${group.group_order_id}", "tip": 4}
-        | {k: PAID[k] for k in ("delivery_address_id", "payment_method_id")},
+        example={
+            "group_order_id": "${group.group_order_id}",
+            "tip": 4,
+            "delivery_address_id": PAID["delivery_address_id"],
+            "payment_method_id": PAID["payment_method_id"],
+        },
         setup=(START, JOIN, ADD),
         destructive=True,
     )
@@ -170,44 +166,41 @@ class GroupOrders(Service):
             self._closed(row)
         items = self._items(row)
         if not items:
+            message = "Nobody has chosen anything."
             hint = "Add items with add_group_order_items first."
-            self.fail(
-                "GROUP_ORDER_EMPTY",
-                "Nobody has chosen anything.",
-                hint,
-                group_order_id=group_order_id,
-            )
+            self.fail("GROUP_ORDER_EMPTY", message, hint, group_order_id=group_order_id)
         place = catalogue.find_place(self, WORDS, row["restaurant_id"])
         address = rules.find_address(self, WORDS, delivery_address_id)
-        said = [
+        # A draft at today's prices refuses whatever an order would be refused for; then the prices
+        # at which the items were added take the place of today's.
+        wanted = [
             {"item_id": i["item_id"], "quantity": i["quantity"], "selected_options": i["options"]}
             for i in items
         ]
-        today = pricing.draft(self, WORDS, TARIFF, place, said, address, tip=tip)
-        columns = ("item_id", "name", "quantity", "unit_price", "options", "instructions")
-        lines = [{c: i[c] for c in columns} | {"participant": i["member"]} for i in items]
-        member = rules.membership(self, WORDS) is not None
-        away = catalogue.distance(place, address) or 0.0
-        goods = pricing.subtotal(lines)
+        today = pricing.draft(self, WORDS, TARIFF, place, wanted, address, tip=tip)
+        lines = [_line(item) for item in items]
         cost = pricing.price(
-            TARIFF, place, goods, away, self.now, member=member, discount=0, tip=tip
+            TARIFF,
+            place,
+            pricing.subtotal(lines),
+            catalogue.distance(place, address) or 0.0,
+            self.now,
+            member=rules.membership(self, WORDS) is not None,
+            discount=0,
+            tip=tip,
         )
-        made = pricing.Draft(place, address, lines, cost, None, None, self.now, today.seal)
-        order = orders.submit(self, WORDS, made, payment_method_id, group_id=row["id"])
+        draft = dataclasses.replace(today, lines=lines, price=cost)
+        order = orders.submit(self, WORDS, draft, payment_method_id, group_id=row["id"])
         self.db.update("uber_eats_groups", row["id"], order_id=order["id"])
         return order_json(self, order)
 
-    # -- rows -----------------------------------------------------------------------------------------------------------
+    # -- rows --------------------------------------------------------------------------------------
     def _find(self, group: str) -> dict[str, Any]:
         row = self.db.get("uber_eats_groups", group)
         if row is None:
+            message = f"There is no group order {group!r}."
             hint = "Take a group_order_id from list_group_orders."
-            self.fail(
-                "GROUP_ORDER_NOT_FOUND",
-                f"There is no group order {group!r}.",
-                hint,
-                group_order_id=group,
-            )
+            self.fail("GROUP_ORDER_NOT_FOUND", message, hint, group_order_id=group)
         return row
 
     def _open(self, group: str) -> dict[str, Any]:
@@ -221,13 +214,8 @@ class GroupOrders(Service):
         hint = "Begin another with create_group_order."
         if state == "locked":
             hint = "Its deadline is over: the host can still order with finalize_group_order."
-        self.fail(
-            "GROUP_ORDER_CLOSED",
-            f"Group order {row['id']} is {state}.",
-            hint,
-            group_order_id=row["id"],
-            status=state,
-        )
+        message = f"Group order {row['id']} is {state}."
+        self.fail("GROUP_ORDER_CLOSED", message, hint, group_order_id=row["id"], status=state)
 
     def _status(self, row: dict[str, Any]) -> str:
         if row["order_id"] is not None:
@@ -237,9 +225,8 @@ class GroupOrders(Service):
         return "locked" if self.now < parse_time(row["deadline_at"]) + GRACE else "expired"
 
     def _members(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        return self.db.rows(
-            "uber_eats_group_members", "group_id=?", row["id"], order="joined_at, rowid"
-        )
+        order = "joined_at, rowid"
+        return self.db.rows("uber_eats_group_members", "group_id=?", row["id"], order=order)
 
     def _member(self, row: dict[str, Any], name: str) -> dict[str, Any] | None:
         wanted = " ".join(name.split()).casefold()
@@ -248,20 +235,19 @@ class GroupOrders(Service):
     def _items(self, row: dict[str, Any]) -> list[dict[str, Any]]:
         return self.db.rows("uber_eats_group_items", "group_id=?", row["id"], order="rowid")
 
+    def _items_of(self, row: dict[str, Any], member: dict[str, Any]) -> list[dict[str, Any]]:
+        return [item for item in self._items(row) if item["member"] == member["name"]]
+
+    def _member_json(self, row: dict[str, Any], member: dict[str, Any]) -> dict[str, Any]:
+        items = self._items_of(row, member)
+        return {
+            "participant_name": member["name"],
+            "items": [orders.line_json(self, WORDS, item) for item in items],
+            "subtotal": dollars(pricing.subtotal(items)),
+        }
+
     def _group_json(self, row: dict[str, Any]) -> dict[str, Any]:
         place = catalogue.find_place(self, WORDS, row["restaurant_id"])
-        items = self._items(row)
-        people = []
-        for member in self._members(row):
-            mine = [i for i in items if i["member"] == member["name"]]
-            shown = [orders.line_json(self, WORDS, i) for i in mine]
-            people.append(
-                {
-                    "participant_name": member["name"],
-                    "items": shown,
-                    "subtotal": dollars(pricing.subtotal(mine)),
-                }
-            )
         return {
             "group_order_id": row["id"],
             "restaurant_id": place["id"],
@@ -270,7 +256,13 @@ class GroupOrders(Service):
             "status": self._status(row),
             "created_at": row["created_at"],
             "deadline_at": row["deadline_at"],
-            "participants": people,
-            "subtotal": dollars(pricing.subtotal(items)),
+            "participants": [self._member_json(row, m) for m in self._members(row)],
+            "subtotal": dollars(pricing.subtotal(self._items(row))),
             "order_id": row["order_id"],
         }
+
+
+def _line(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item of a group order as a line of the order."""
+    columns = ("item_id", "name", "quantity", "unit_price", "options", "instructions")
+    return {column: item[column] for column in columns} | {"participant": item["member"]}

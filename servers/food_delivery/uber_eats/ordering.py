@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -19,11 +18,14 @@ from servers.food_delivery.uber_eats._model import (
     FEE_CONFIRMED,
     FEE_PREPARING,
     TARIFF,
+    TOLD,
     WINDOW_DAYS,
     WINDOW_MINUTES,
     WORDS,
+    any_place,
+    order_json,
+    summary_json,
 )
-from servers.food_delivery.uber_eats._replies import TOLD, any_place, order_json, summary_json
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
 from servers.kit.service import Service, Setup, reads, writes
@@ -101,41 +103,38 @@ class Ordering(Service):
         )
 
     def _order(
-        self,
-        place: dict[str, Any],
-        items: list[Any],
-        how: Sequence[Any],
-        card: str,
-        key: str | None,
+        self, place: dict[str, Any], items: list[Any], card: str, key: str | None, **terms: Any
     ) -> dict[str, Any]:
-        """Place an order, or return the one that was placed with the same key; `how` is what `_draft` takes besides."""
+        """Place an order, or return the one that was placed with the same key.
+
+        `terms` are the further arguments of `_draft`.
+        """
         row = self._repeated(key, place["id"], items)
         if row is None:
-            made = self._draft(place, items, *how)
-            row = orders.submit(self, WORDS, made, card, idempotency_key=key)
+            draft = self._draft(place, items, **terms)
+            row = orders.submit(self, WORDS, draft, card, idempotency_key=key)
         return order_json(self, row)
 
     def _repeated(self, key: str | None, place_id: str, items: list[Any]) -> dict[str, Any] | None:
-        """The order made with a key before, if any; a key that was used for another order is refused."""
-        earlier = [] if key is None else self.db.rows("uber_eats_orders", "idempotency_key=?", key)
-        if not earlier:
+        """Return the order placed earlier with a key, if there is one.
+
+        A key that was used for another order is refused.
+        """
+        rows = [] if key is None else self.db.rows("uber_eats_orders", "idempotency_key=?", key)
+        if not rows:
             return None
-        had = sorted(
-            (r["item_id"], r["quantity"], sorted(r["options"]))
-            for r in orders.lines(self, WORDS, earlier[0]["id"])
-        )
-        asked = sorted(
-            (i["item_id"], i["quantity"], sorted(i.get("selected_options", []))) for i in items
-        )
-        if earlier[0]["restaurant_id"] != place_id or had != asked:
+        row = rows[0]
+        lines = orders.lines(self, WORDS, row["id"])
+        ordered = [(r["item_id"], r["quantity"], sorted(r["options"])) for r in lines]
+        wanted = [
+            (item["item_id"], item["quantity"], sorted(item.get("selected_options", [])))
+            for item in items
+        ]
+        if row["restaurant_id"] != place_id or sorted(ordered) != sorted(wanted):
+            message = "This key was used for another order."
             hint = "Use a new key for a new order."
-            self.fail(
-                "IDEMPOTENCY_KEY_REUSED",
-                "This key was used for another order.",
-                hint,
-                order_id=earlier[0]["id"],
-            )
-        return earlier[0]
+            self.fail("IDEMPOTENCY_KEY_REUSED", message, hint, order_id=row["id"])
+        return row
 
     @reads(example=BREAKFAST | {"tip": 3})
     def get_order_quote(
@@ -151,11 +150,10 @@ class Ordering(Service):
 
         Takes the store_id of a grocery store as well. Pass quote_token on with the same order within ten minutes and it costs just this.
         """
-        found = self._draft(
-            any_place(self, restaurant_id), items, delivery_address_id, tip, offer_id, window_id
-        )
-        away = catalogue.distance(found.place, found.address) or 0.0
-        return pricing.quote_json(found, orders.pace(found.place, away, found.moment).deliver)
+        place = any_place(self, restaurant_id)
+        draft = self._draft(place, items, delivery_address_id, tip, offer_id, window_id)
+        away = catalogue.distance(place, draft.address) or 0.0
+        return pricing.quote_json(draft, orders.pace(place, away, draft.moment).deliver)
 
     @writes(example=PAID)
     def submit_food_order(
@@ -171,8 +169,16 @@ class Ordering(Service):
     ) -> dict[str, Any]:
         """Order from a restaurant that is open, for delivery at once; the card is charged. Returns the order, with order_id and total."""
         place = catalogue.find_place(self, WORDS, restaurant_id)
-        how = (delivery_address_id, tip, offer_id, None, quote_token)
-        return self._order(place, items, how, payment_method_id, idempotency_key)
+        return self._order(
+            place,
+            items,
+            payment_method_id,
+            idempotency_key,
+            address_id=delivery_address_id,
+            tip=tip,
+            offer_id=offer_id,
+            token=quote_token,
+        )
 
     @writes(
         example=PAID | {"window_id": "${windows.windows.4.window_id}"},
@@ -192,8 +198,17 @@ class Ordering(Service):
     ) -> dict[str, Any]:
         """Order for a delivery window to come, also from a restaurant that is closed now. It stays scheduled until the window is near."""
         place = catalogue.find_place(self, WORDS, restaurant_id)
-        how = (delivery_address_id, tip, offer_id, window_id, quote_token)
-        return self._order(place, items, how, payment_method_id, idempotency_key)
+        return self._order(
+            place,
+            items,
+            payment_method_id,
+            idempotency_key,
+            address_id=delivery_address_id,
+            tip=tip,
+            offer_id=offer_id,
+            window_id=window_id,
+            token=quote_token,
+        )
 
     @reads(example={"order_id": seeded("ueo", "latest-lunch")})
     def get_order(self, order_id: OrderId) -> dict[str, Any]:
@@ -209,12 +224,9 @@ class Ordering(Service):
     ) -> dict[str, Any]:
         """Return orders, newest first: order_id, restaurant_name, total in dollars, status, created_at."""
         rows = orders.orders(self, WORDS)
-        kept = [
-            r
-            for r in rows
-            if status is None or WORDS.statuses[orders.status(r, self.time)] == status
-        ]
-        return page(kept, "orders", limit, cursor, lambda r: summary_json(self, r))
+        if status is not None:
+            rows = [r for r in rows if WORDS.statuses[orders.status(r, self.time)] == status]
+        return page(rows, "orders", limit, cursor, lambda row: summary_json(self, row))
 
     @reads(
         example={"order_id": "${order.order_id}"},
@@ -260,7 +272,6 @@ class Ordering(Service):
         self, order_id: OrderId, rating: Rating, comment: Comment | None = None
     ) -> dict[str, Any]:
         """Rate a delivered order, once and within 30 days of its delivery, and return it."""
-        orders.rate(
-            self, WORDS, orders.find_order(self, WORDS, order_id), rating=rating, comment=comment
-        )
+        row = orders.find_order(self, WORDS, order_id)
+        orders.rate(self, WORDS, row, rating=rating, comment=comment)
         return order_json(self, orders.find_order(self, WORDS, order_id))

@@ -10,8 +10,7 @@ from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._catalogue import Category, ItemId, RestaurantId
 from servers.food_delivery._rules import AddressId, OpenOnly, Query
-from servers.food_delivery.uber_eats._model import TARIFF, WINDOW_MINUTES, WORDS
-from servers.food_delivery.uber_eats._replies import any_place
+from servers.food_delivery.uber_eats._model import TARIFF, WINDOW_MINUTES, WORDS, any_place
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, dollars, page
@@ -23,31 +22,34 @@ class Restaurants(Service):
     """What can be ordered, and from where."""
 
     def _near(self, address_id: str | None) -> dict[str, Any] | None:
-        return (
-            catalogue.default_address(self, WORDS)
-            if address_id is None
-            else rules.find_address(self, WORDS, address_id)
-        )
+        """Return the named address, or the default one."""
+        if address_id is None:
+            return catalogue.default_address(self, WORDS)
+        return rules.find_address(self, WORDS, address_id)
 
     def _shown(
         self, place: dict[str, Any], key: str, address: dict[str, Any] | None
     ) -> dict[str, Any]:
-        """A place with its distance, fee and time to an address; these are null where it does not deliver there."""
+        """Return a place with its distance, fee and time to an address.
+
+        Fee and time are null where it does not deliver there.
+        """
         away = catalogue.distance(place, address)
-        reached = (
+        delivers = (
             away is not None
             and away <= place["radius"]
             and not catalogue.closed_for_good(place, self.now)
         )
+        fee = None
+        eta = None
+        if delivers:
+            fee = dollars(pricing.delivery_fee(TARIFF, place, away or 0, self.now))
+            eta = -(-orders.pace(place, away or 0, self.now).deliver // 60)
         return catalogue.place_json(self, place, key) | {
             "distance_miles": away,
-            "delivers_to_address": reached,
-            "delivery_fee": dollars(pricing.delivery_fee(TARIFF, place, away or 0, self.now))
-            if reached
-            else None,
-            "eta_min": -(-orders.pace(place, away or 0, self.now).deliver // 60)
-            if reached
-            else None,
+            "delivers_to_address": delivers,
+            "delivery_fee": fee,
+            "eta_min": eta,
         }
 
     @reads(example={"query": "coffee"})
@@ -66,24 +68,23 @@ class Restaurants(Service):
         delivery_fee (dollars, before Uber One) and eta_min.
         """
         address = self._near(delivery_address_id)
-        found = catalogue.nearby(self, WORDS, "restaurant", query, category, open_only, address)
-        return page(
-            found, "restaurants", limit, cursor, lambda p: self._shown(p, "restaurant_id", address)
-        )
+        places = catalogue.nearby(self, WORDS, "restaurant", query, category, open_only, address)
+
+        def shown(place: dict[str, Any]) -> dict[str, Any]:
+            return self._shown(place, "restaurant_id", address)
+
+        return page(places, "restaurants", limit, cursor, shown)
 
     @reads(example={"restaurant_id": CAFE})
     def get_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
         """Return a restaurant's page: summary, phone, local opening hours, closes_at or opens_at, minimum order, and its menu in short."""
         place = catalogue.find_place(self, WORDS, restaurant_id)
         menu = [
-            {"item_id": i["id"], "name": i["name"], "price": dollars(i["price"])}
-            for i in catalogue.items_of(self, WORDS, place["id"])
+            {"item_id": item["id"], "name": item["name"], "price": dollars(item["price"])}
+            for item in catalogue.items_of(self, WORDS, place["id"])
         ]
-        return (
-            self._shown(place, "restaurant_id", self._near(None))
-            | catalogue.detail_json(self, place)
-            | {"menu": menu}
-        )
+        shown = self._shown(place, "restaurant_id", self._near(None))
+        return shown | catalogue.detail_json(self, place) | {"menu": menu}
 
     @reads(example={"restaurant_id": CAFE, "limit": 10})
     def get_menu(
@@ -99,25 +100,19 @@ class Restaurants(Service):
         """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         items = self._section(catalogue.items_of(self, WORDS, place["id"]), category)
-        return {"restaurant_id": place["id"]} | page(
-            items, "items", limit, cursor, lambda i: catalogue.item_json(self, WORDS, i)
-        )
+        menu = page(items, "items", limit, cursor, lambda i: catalogue.item_json(self, WORDS, i))
+        return {"restaurant_id": place["id"]} | menu
 
     def _section(self, items: list[dict[str, Any]], category: str | None) -> list[dict[str, Any]]:
-        known = sorted({i["section"] for i in items})
-        if category is not None and category.lower() not in {k.lower() for k in known}:
+        """Return the items of a category, or all of them; refuse a category that none has."""
+        if category is None:
+            return items
+        known = sorted({item["section"] for item in items})
+        if category.lower() not in {section.lower() for section in known}:
+            message = f"There is no category {category!r} here."
             hint = f"Categories: {', '.join(known)}."
-            self.fail(
-                "CATEGORY_NOT_FOUND",
-                f"There is no category {category!r} here.",
-                hint,
-                category=category,
-            )
-        return (
-            items
-            if category is None
-            else [i for i in items if i["section"].lower() == category.lower()]
-        )
+            self.fail("CATEGORY_NOT_FOUND", message, hint, category=category)
+        return [item for item in items if item["section"].lower() == category.lower()]
 
     @reads(example={"item_id": seeded("uei", "hazel_hawthorne/latte")})
     def get_menu_item(self, item_id: ItemId) -> dict[str, Any]:
@@ -139,7 +134,7 @@ class Restaurants(Service):
         Each has window_id, start_time, end_time (UTC) and available; full ones and those too soon are not.
         """
         place = any_place(self, restaurant_id)
-        found = list(
-            pricing.windows(WORDS, place, self.now, self.now + 86_400, WINDOW_MINUTES, self.now)
-        )
-        return page([pricing.window_json(w, "window_id") for w in found], "windows", limit, cursor)
+        last = self.now + 86_400
+        windows = pricing.windows(WORDS, place, self.now, last, WINDOW_MINUTES, self.now)
+        shown = [pricing.window_json(window, "window_id") for window in windows]
+        return page(shown, "windows", limit, cursor)

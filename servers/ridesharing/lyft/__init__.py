@@ -1,1 +1,1 @@
-"""Lyft: rides with wait-and-save and priority pickup, scheduled rides, round-up donations, challenges and streaks."""
+"""Lyft: rides with Wait and Save and priority pickup, donations, challenges and streaks."""

@@ -1,17 +1,18 @@
-"""Lyft's tables, words and ride modes, how its plans change a price, and what it shows of a ride."""
+"""Lyft's tables, words and ride modes, its prices, how it books a ride, and how it shows one."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
-from servers.kit.values import dollars, parse_time
+from servers.kit.values import dollars, iso, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
-from servers.ridesharing._roads import Mode
+from servers.ridesharing import _trips as trips
+from servers.ridesharing._roads import Mode, Spot
 
 TABLES = {
     "lyft_profile": rules.PROFILE,
@@ -19,16 +20,19 @@ TABLES = {
     "lyft_wallet": rules.WALLET,
     "lyft_drivers": rules.DRIVERS,
     "lyft_offers": rules.OFFERS,
-    # `plan` is standard, wait_and_save or priority; a scheduled ride is a ride with a scheduled_id and a time.
+    # `plan` is standard, wait_and_save or priority. A scheduled ride is a ride with a scheduled_id
+    # and a time.
     "lyft_rides": Table(
-        rules.RIDE + "plan:str scheduled_id:str?",
+        trips.RIDE + "plan:str scheduled_id:str?",
         index=("requested_at", "scheduled_id", "offer_id"),
     ),
-    "lyft_adjustments": rules.ADJUSTMENTS,
+    "lyft_adjustments": trips.ADJUSTMENTS,
     "lyft_round_up": Table("id:str enabled:bool at:str"),
-    # `counts` says which completed rides count: all, early (before 9:00), weekend, or those of `mode_id`.
+    # `counts` says which completed rides count: all (or those of `mode_id`, if it is set), early
+    # (before 9:00) or weekend.
     "lyft_challenges": Table(
-        "id:str description:str counts:str mode_id:str? target:int reward:int starts_at:str ends_at:str"
+        "id:str description:str counts:str mode_id:str? target:int reward:int "
+        "starts_at:str ends_at:str"
     ),
 }
 WORDS = rules.Words(
@@ -52,6 +56,7 @@ MODES = {
     )
 }
 CANCEL_FEE = 500
+"""Cents that cancelling costs once it is no longer free."""
 PRIORITY = 250
 """Cents that priority pickup costs."""
 
@@ -78,11 +83,15 @@ _STATUS = {
 
 def status(row: dict[str, Any], now: str) -> str:
     """Return a ride's status in Lyft's words."""
-    return _STATUS[rules.phase(row, now)]
+    return _STATUS[trips.phase(row, now)]
 
 
 def priced(mode: Mode, city: dict[str, Any], way: roads.Route, prime: int, plan: str) -> int:
-    """Return the fare in cents: waiting saves half of the prime time and 15 per cent of the rest, priority costs a fixed sum."""
+    """Return the fare in cents under a plan.
+
+    Wait and Save takes off half of the prime time and 15 per cent of the rest; priority pickup
+    costs a fixed sum more.
+    """
     if plan == "wait_and_save":
         return roads.fare(mode, city, way, prime // 2) * 85 // 100
     return roads.fare(mode, city, way, prime) + (PRIORITY if plan == "priority" else 0)
@@ -101,42 +110,53 @@ def place(address: str, lat: float, lng: float) -> dict[str, Any]:
 
 def way(svc: Service, row: dict[str, Any]) -> roads.Route:
     """Return the route of a ride as it was priced."""
-    return roads.route(
-        svc.db.get("ridesharing_cities", row["city_id"]) or {},
-        list(rules.spots(row)),
-        parse_time(row["priced_at"]),
-    )
+    city = svc.db.get("ridesharing_cities", row["city_id"]) or {}
+    return roads.route(city, list(trips.spots(row)), parse_time(row["priced_at"]))
 
 
-def rounding(svc: Service) -> list[tuple[str, bool]]:
+class Switch(NamedTuple):
+    """A moment at which round-up was switched on or off."""
+
+    at: str
+    enabled: bool
+
+
+def rounding(svc: Service) -> list[Switch]:
     """Return when round-up was switched on and off, oldest first."""
-    return [
-        (r["at"], r["enabled"])
-        for r in svc.db.rows("lyft_round_up", "at<=?", svc.time, order="at, rowid")
-    ]
+    rows = svc.db.rows("lyft_round_up", "at<=?", svc.time, order="at, rowid")
+    return [Switch(r["at"], r["enabled"]) for r in rows]
 
 
-def donated(svc: Service, row: dict[str, Any], switched: list[tuple[str, bool]]) -> int:
-    """Return the cents given for a ride: up to the next dollar of the discounted fare, if round-up was on at the dropoff."""
-    on = [enabled for at, enabled in switched if at <= row["ends_at"]]
-    if rules.phase(row, svc.time) != "done" or not on or not on[-1]:
+def rounds_up(svc: Service) -> bool:
+    """Return whether round-up is on now."""
+    switches = rounding(svc)
+    return bool(switches) and switches[-1].enabled
+
+
+def donated(svc: Service, row: dict[str, Any], switches: list[Switch]) -> int:
+    """Return the cents given for a ride, if round-up was on at the dropoff.
+
+    They are what the discounted fare lacks to the next dollar.
+    """
+    until_dropoff = [switch for switch in switches if switch.at <= row["ends_at"]]
+    was_on = bool(until_dropoff) and until_dropoff[-1].enabled
+    if not was_on or trips.phase(row, svc.time) != "done":
         return 0
-    money = rules.charged(svc, WORDS, row)
-    return -(money["fare"] - money["discount"]) % 100
+    receipt = trips.charged(svc, WORDS, row)
+    return -(receipt.fare - receipt.discount) % 100
 
 
 def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
     """Return a ride's driver with the car in one line, None while there is none."""
-    driver = (
-        svc.db.get("lyft_drivers", row["driver_id"]) if rules.has_driver(row, svc.time) else None
-    )
+    if not trips.has_driver(row, svc.time):
+        return None
+    driver = svc.db.get("lyft_drivers", row["driver_id"])
     if driver is None:
         return None
-    car = f"{driver['colour']} {driver['vehicle']}"
     return {
         "name": driver["name"],
         "rating": driver["rating"],
-        "vehicle": car,
+        "vehicle": f"{driver['colour']} {driver['vehicle']}",
         "license_plate": driver["plate"],
     }
 
@@ -145,63 +165,142 @@ def etas(svc: Service, row: dict[str, Any]) -> tuple[int | None, int | None]:
     """Return the minutes to pickup and dropoff, each None once it is past."""
     if row["cancelled_at"] or svc.time >= row["ends_at"]:
         return None, None
-    ride = rules.minutes(parse_time(row["ends_at"]) - max(svc.now, parse_time(row["starts_at"])))
+    riding_from = max(svc.now, parse_time(row["starts_at"]))
+    riding = trips.minutes(parse_time(row["ends_at"]) - riding_from)
     if svc.time >= row["starts_at"]:
-        return None, ride
-    pickup = rules.minutes_to(svc, row)
-    return pickup, pickup + ride
+        return None, riding
+    pickup = trips.minutes_to(svc, row)
+    return pickup, pickup + riding
+
+
+def _pickup_time(row: dict[str, Any], state: str) -> str | None:
+    if state == "scheduled":
+        return row["scheduled_for"]
+    return row["starts_at"] if state in ("picked_up", "dropped_off") else None
+
+
+def _charges(svc: Service, row: dict[str, Any], donation: int) -> list[dict[str, Any]]:
+    """Return the lines of a receipt, those of nothing left out."""
+    receipt = trips.charged(svc, WORDS, row)
+    sums = {
+        "fare": receipt.fare,
+        "promo": -receipt.discount,
+        "cancel_fee": receipt.cancel_fee,
+        "tip": receipt.tip,
+    }
+    charges = [{"kind": kind, "amount": dollars(money)} for kind, money in sums.items() if money]
+    for line in trips.adjustments(svc, WORDS, row["id"]):
+        amount = dollars(line["amount"])
+        reason = line["reason"]
+        charges.append({"kind": "adjustment", "amount": amount, "reason": reason, "at": line["at"]})
+    if donation:
+        charges.append({"kind": "donation", "amount": dollars(donation)})
+    return charges
 
 
 def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a ride for the agent; money in dollars."""
-    money = rules.charged(svc, WORDS, row)
     route = way(svc, row)
-    gone = status(row, svc.time)
+    state = status(row, svc.time)
     pickup, dropoff = etas(svc, row)
-    given = donated(svc, row, rounding(svc))
-    charges = [
-        {"kind": kind, "amount": dollars(sign * money[name])}
-        for kind, name, sign in (
-            ("fare", "fare", 1),
-            ("promo", "discount", -1),
-            ("cancel_fee", "cancel_fee", 1),
-            ("tip", "tip", 1),
-        )
-        if money[name]
-    ]
-    charges += [
-        {"kind": "adjustment", "amount": dollars(a["amount"]), "reason": a["reason"], "at": a["at"]}
-        for a in rules.adjustments(svc, WORDS, row["id"])
-    ]
-    if given:
-        charges.append({"kind": "donation", "amount": dollars(given)})
+    donation = donated(svc, row, rounding(svc))
+    cancelled = None
+    if row["cancelled_at"]:
+        cancelled = {"at": row["cancelled_at"], "by": row["cancelled_by"]}
     return {
         "ride_id": row["id"],
-        "status": gone,
+        "status": state,
         "ride_type_id": row["mode_id"],
         "plan": row["plan"],
         "origin": place(row["pickup"], row["pickup_lat"], row["pickup_lng"]),
         "destination": place(row["dropoff"], row["dropoff_lat"], row["dropoff_lng"]),
         "scheduled_ride_id": row["scheduled_id"],
         "requested_at": row["requested_at"],
-        "pickup_time": row["scheduled_for"]
-        if gone == "scheduled"
-        else (row["starts_at"] if gone in ("picked_up", "dropped_off") else None),
-        "dropoff_time": row["ends_at"] if gone == "dropped_off" else None,
-        "canceled": {"at": row["cancelled_at"], "by": row["cancelled_by"]}
-        if row["cancelled_at"]
-        else None,
+        "pickup_time": _pickup_time(row, state),
+        "dropoff_time": row["ends_at"] if state == "dropped_off" else None,
+        "canceled": cancelled,
         "driver": driver_json(svc, row),
         "eta_pickup_min": pickup,
         "eta_dropoff_min": dropoff,
         "distance_miles": route.miles,
         "duration_min": route.minutes,
         "prime_time_pct": row["percent"],
-        "fare_total": dollars(row["fare"] - rules.discount(svc, WORDS, row)),
-        "charges": charges,
-        "total_charged": dollars(money["total"] + given),
+        "fare_total": dollars(row["fare"] - trips.discount(svc, WORDS, row)),
+        "charges": _charges(svc, row, donation),
+        "total_charged": dollars(trips.charged(svc, WORDS, row).total + donation),
         "payment": rules.card_ref(svc, WORDS, row["card_id"]),
         "offer_id": row["offer_id"],
         "rating": row["rating"],
         "tip_amount": dollars(row["tip"]),
     }
+
+
+# -- booking ---------------------------------------------------------------------------------------
+def book(
+    svc: Service,
+    mode: Mode,
+    points: list[Spot],
+    plan: str,
+    card: str | None,
+    *,
+    token: str | None = None,
+    offer: dict[str, Any] | None = None,
+    scheduled: int | None = None,
+) -> dict[str, Any]:
+    """Insert a ride, now or scheduled, and return its row; refuse what cannot be driven.
+
+    It uses the given offer or the one applied, and costs what the quote `token` says.
+    """
+    roads.reachable(svc, points)
+    city = roads.city_at(svc, points[0].lat, points[0].lng)
+    if scheduled is None:
+        _free_to_ride(svc, mode, city)
+        at = trips.quoted_at(svc, WORDS, mode, points, token)
+        prime = roads.busy("lyft", city, at)
+    else:
+        at = scheduled
+        prime = 0
+    route = roads.route(city, points, at)
+    fare = priced(mode, city, route, prime, plan)
+    offer = offer or rules.applied(svc, WORDS)
+    offer_fits = offer is not None and rules.fits(offer, mode, fare)
+    payer = rules.payer(svc, WORDS, card)
+    ride_id = svc.new_id("lyr")
+    unwanted = {r["driver_id"] for r in svc.db.rows("lyft_rides", "rating<=3")}
+    driver = trips.driver_for(svc, WORDS, ride_id, mode, city, unwanted)
+    if driver is None:
+        message = f"{mode.name} is not driven in {city['name']}."
+        svc.fail("MODE_NOT_IN_REGION", message, "See list_ride_modes.", ride_type_id=mode.id)
+    wait = waits(mode, city, svc.now, plan) if scheduled is None else 0
+    row = {
+        "id": ride_id,
+        "mode_id": mode.id,
+        "plan": plan,
+        "city_id": city["id"],
+        "driver_id": driver["id"],
+        "card_id": payer["id"],
+        "priced_at": iso(at),
+        "percent": prime,
+        "fare": fare,
+        "wait": wait,
+        "cancel_fee": 0,
+        "tip": 0,
+        "offer_id": offer["id"] if offer and offer_fits else None,
+        "scheduled_id": svc.new_id("lys") if scheduled else None,
+        **trips.ends(points[0], points[-1]),
+        **trips.timetable(ride_id, svc.now, wait, route.minutes, scheduled),
+    }
+    return svc.db.insert("lyft_rides", row)
+
+
+def _free_to_ride(svc: Service, mode: Mode, city: dict[str, Any]) -> None:
+    """Refuse a ride now while another is under way or no driver is nearby."""
+    rides = trips.underway(svc, WORDS)
+    if rides:
+        message = "A ride is under way already; Lyft drives one at a time."
+        hint = "See get_trip; cancel it with cancel_trip, or wait until it is over."
+        svc.fail("RIDE_IN_PROGRESS", message, hint, ride_id=rides[0]["id"])
+    if not roads.near("lyft", mode, city, svc.now):
+        message = f"No driver for {mode.name} is near now."
+        hint = "Choose another mode from get_ride_estimates, or try again later."
+        svc.fail("NO_DRIVERS_NEARBY", message, hint, retryable=True)

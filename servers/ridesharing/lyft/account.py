@@ -12,8 +12,9 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
+from servers.ridesharing._roads import Mode
 from servers.ridesharing._rules import FullAddress, PlaceLabel
-from servers.ridesharing.lyft._model import MODES, WORDS, rounding
+from servers.ridesharing.lyft._model import MODES, WORDS, rounds_up
 
 Words = Annotated[
     str,
@@ -32,31 +33,26 @@ class Account(Service):
     def get_rider_profile(self) -> dict[str, Any]:
         """Return who is signed in: name, email, phone, saved_places, payment_method (the default card), the promo redeemed, round-up."""
         me = rules.profile(self, WORDS)
-        promo = rules.applied(self, WORDS)
-        switched = rounding(self)
+        offer = rules.applied(self, WORDS)
+        promo = None
+        if offer is not None:
+            promo = {
+                "offer_id": offer["id"],
+                "code": offer["code"],
+                "expires_at": offer["expires_at"],
+            }
         return {
             "name": me["name"],
             "email": me["email"],
             "phone": me["phone"],
             "saved_places": [self._place(r) for r in rules.saved(self, WORDS)],
             "payment_method": rules.card_json(self, rules.wallet(self, WORDS)[0]),
-            "promo": None
-            if promo is None
-            else {
-                "offer_id": promo["id"],
-                "code": promo["code"],
-                "expires_at": promo["expires_at"],
-            },
-            "round_up_enabled": bool(switched) and switched[-1][1],
+            "promo": promo,
+            "round_up_enabled": rounds_up(self),
         }
 
     def _place(self, row: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "label": row["label"],
-            "address": row["address"],
-            "lat": row["lat"],
-            "lng": row["lng"],
-        }
+        return {k: row[k] for k in ("label", "address", "lat", "lng")}
 
     @writes(
         example={
@@ -72,13 +68,11 @@ class Account(Service):
     ) -> dict[str, Any]:
         """Save a place under a label; one saved under the same label (capitals do not matter) is replaced."""
         new = {"label": label, "address": address, "lat": float(lat), "lng": float(lng)}
-        old = next(
-            (r for r in rules.saved(self, WORDS) if r["label"].lower() == label.lower()), None
-        )
+        places = rules.saved(self, WORDS)
+        old = next((p for p in places if p["label"].lower() == label.lower()), None)
         if old is None:
-            self.db.insert(
-                "lyft_saved_places", new | {"id": self.new_id("lyp"), "saved_at": self.time}
-            )
+            row = new | {"id": self.new_id("lyp"), "saved_at": self.time}
+            self.db.insert("lyft_saved_places", row)
             return new | {"status": "saved"}
         if self._place(old) != new:
             self.db.update("lyft_saved_places", old["id"], **new)
@@ -91,12 +85,8 @@ class Account(Service):
             if row["label"].lower() == label.lower():
                 self.db.delete("lyft_saved_places", row["id"])
                 return {"label": row["label"], "status": "deleted"}
-        self.fail(
-            "LOCATION_NOT_FOUND",
-            f"Nothing is saved under {label!r}.",
-            "get_rider_profile lists what is.",
-            label=label,
-        )
+        message = f"Nothing is saved under {label!r}."
+        self.fail("LOCATION_NOT_FOUND", message, "get_rider_profile lists what is.", label=label)
 
     @reads(example={"query": "climbing"})
     def search_address(
@@ -121,23 +111,21 @@ class Account(Service):
             region = self.db.get("ridesharing_cities", rules.profile(self, WORDS)["city_id"]) or {}
         else:
             self.fail("LOCATION_INCOMPLETE", "A point needs lat and lng.", "Give both or none.")
+        modes = [self._mode_json(mode, region) for mode in MODES.values()]
+        return {"region": region["name"], "ride_types": modes}
+
+    def _mode_json(self, mode: Mode, region: dict[str, Any]) -> dict[str, Any]:
         scale = roads.market(region)
         return {
-            "region": region["name"],
-            "ride_types": [
-                {
-                    "ride_type_id": m.id,
-                    "name": m.name,
-                    "seats": m.capacity,
-                    "base_charge": dollars(round(m.base * scale)),
-                    "per_mile": dollars(round(m.per_mile * scale)),
-                    "per_minute": dollars(round(m.per_minute * scale)),
-                    "service_fee": dollars(m.booking),
-                    "wait_and_save": m.id == "lyft",
-                    "available": roads.near("lyft", m, region, self.now),
-                }
-                for m in MODES.values()
-            ],
+            "ride_type_id": mode.id,
+            "name": mode.name,
+            "seats": mode.capacity,
+            "base_charge": dollars(round(mode.base * scale)),
+            "per_mile": dollars(round(mode.per_mile * scale)),
+            "per_minute": dollars(round(mode.per_minute * scale)),
+            "service_fee": dollars(mode.booking),
+            "wait_and_save": mode.id == "lyft",
+            "available": roads.near("lyft", mode, region, self.now),
         }
 
     @reads()
@@ -152,30 +140,24 @@ class Account(Service):
         for row in self.db.rows("lyft_offers", order="starts_at DESC, rowid"):
             state = rules.offer_state(self, WORDS, row)
             if include_used or state not in ("used", "expired"):
-                dates = {"valid_from": row["starts_at"], "expires_at": row["expires_at"]}
-                shown.append(
-                    {
-                        "offer_id": row["id"],
-                        "code": row["code"],
-                        "description": row["title"],
-                        "state": state,
-                    }
-                    | dates
-                    | rules.terms(row)
-                )
+                promo = {
+                    "offer_id": row["id"],
+                    "code": row["code"],
+                    "description": row["title"],
+                    "state": state,
+                    "valid_from": row["starts_at"],
+                    "expires_at": row["expires_at"],
+                }
+                shown.append(promo | rules.terms(row))
         return page(shown, "promos", limit, cursor)
 
     @writes(example={"offer_id": seeded("lyo", "comfort")}, idempotent=True)
     def redeem_promo(self, offer_id: PromoId) -> dict[str, Any]:
         """Redeem a promo for the next ride that meets its terms; a promo redeemed before but not used goes back to the list."""
         row = rules.apply_offer(self, WORDS, offer_id)
-        cut = (
-            f"{row['percent']} %"
-            if row["percent"] is not None
-            else f"${dollars(row['amount']):.2f}"
-        )
-        return {
-            "offer_id": offer_id,
-            "discount": f"{cut} off {row['title']}",
-            "status": "redeemed",
-        } | rules.terms(row)
+        if row["percent"] is not None:
+            discount = f"{row['percent']} % off {row['title']}"
+        else:
+            discount = f"${dollars(row['amount']):.2f} off {row['title']}"
+        redeemed = {"offer_id": offer_id, "discount": discount, "status": "redeemed"}
+        return redeemed | rules.terms(row)

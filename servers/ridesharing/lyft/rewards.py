@@ -1,7 +1,8 @@
-"""What Lyft alone has: cheaper rides for who waits, donations, challenges and streaks, all derived from rides."""
+"""What Lyft alone has: Wait and Save, donations, challenges and streaks, all derived from rides."""
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date, timedelta
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
@@ -15,14 +16,15 @@ from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
 from servers.ridesharing._roads import Address
 from servers.ridesharing._rules import PaymentId
-from servers.ridesharing.lyft._booking import order
 from servers.ridesharing.lyft._model import (
     MODES,
     WORDS,
+    book,
     donated,
     priced,
     ride_json,
     rounding,
+    rounds_up,
     waits,
 )
 
@@ -34,15 +36,17 @@ PromoId = Annotated[
     str, Field(description="offer_id of a promo to use for this ride instead of the one redeemed.")
 ]
 CHARITY = "Rides for Care Fund"
+WEEK = timedelta(days=7)
 WEEKLY = 2
+"""Rides that a week needs to count."""
 STREAK_REWARD = 150
-"""Rides that a week needs to count, and cents that each week of a streak earns."""
+"""Cents that each week of a streak earns."""
 
 
 class Rewards(Service):
     """Saving, giving, earning."""
 
-    # -- wait and save ------------------------------------------------------------------------------------------------
+    # -- wait and save -----------------------------------------------------------------------------
     @reads(example={"pickup": "Home", "dropoff": "Powell's Books, Portland"})
     def get_wait_and_save_estimate(self, pickup: Address, dropoff: Address) -> dict[str, Any]:
         """Return what a standard ride costs now, what it costs with Wait and Save, the difference in dollars and the wait in minutes."""
@@ -52,9 +56,8 @@ class Rewards(Service):
         mode = MODES["lyft"]
         route = roads.route(city, points, self.now)
         prime = roads.busy("lyft", city, self.now)
-        usual, saving = (
-            priced(mode, city, route, prime, plan) for plan in ("standard", "wait_and_save")
-        )
+        usual = priced(mode, city, route, prime, "standard")
+        saving = priced(mode, city, route, prime, "wait_and_save")
         return {
             "pickup": points[0].address,
             "dropoff": points[1].address,
@@ -76,15 +79,12 @@ class Rewards(Service):
         """Request a Wait and Save ride between two addresses and return it: ride_id, fare after any promo, and the wait in minutes."""
         points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
         offer = None if offer_id is None else rules.apply_offer(self, WORDS, offer_id)
-        row = order(self, MODES["lyft"], points, "wait_and_save", payment_method_id, offer=offer)
+        row = book(self, MODES["lyft"], points, "wait_and_save", payment_method_id, offer=offer)
         if offer is not None and row["offer_id"] is None:
-            hint = f"It asks for a fare of ${dollars(offer['minimum']):.2f} or a certain ride type; see list_promos."
-            self.fail(
-                "PROMO_NOT_APPLICABLE",
-                f"{offer['code']} does not fit this ride.",
-                hint,
-                fare=dollars(row["fare"]),
-            )
+            message = f"{offer['code']} does not fit this ride."
+            minimum = dollars(offer["minimum"])
+            hint = f"It asks for a fare of ${minimum:.2f} or a certain ride type; see list_promos."
+            self.fail("PROMO_NOT_APPLICABLE", message, hint, fare=dollars(row["fare"]))
         shown = ride_json(self, row)
         return {
             "ride_id": row["id"],
@@ -95,15 +95,13 @@ class Rewards(Service):
             "payment": shown["payment"],
         }
 
-    # -- giving -------------------------------------------------------------------------------------------------------
+    # -- giving ------------------------------------------------------------------------------------
     @writes(example={"enabled": False}, idempotent=True)
     def toggle_round_up(self, enabled: RoundUp) -> dict[str, Any]:
         """Switch round-up donations on or off for rides that end from now on."""
-        switched = rounding(self)
-        if (bool(switched) and switched[-1][1]) != enabled:
-            self.db.insert(
-                "lyft_round_up", {"id": self.new_id("lyu"), "enabled": enabled, "at": self.time}
-            )
+        if rounds_up(self) != enabled:
+            switch = {"id": self.new_id("lyu"), "enabled": enabled, "at": self.time}
+            self.db.insert("lyft_round_up", switch)
         return {"round_up_enabled": enabled, "status": "updated"}
 
     @reads(example={"limit": 5})
@@ -111,20 +109,23 @@ class Rewards(Service):
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return what round-up gave away so far (total_donated in dollars, ride_count) and the single donations, newest first."""
-        switched = rounding(self)
-        given = []
-        for row in self._completed()[::-1]:
-            cents = donated(self, row, switched)
+        switches = rounding(self)
+        total = 0
+        donations = []
+        for ride in reversed(self._completed()):
+            cents = donated(self, ride, switches)
             if cents:
-                given.append({"ride_id": row["id"], "amount": cents, "at": row["ends_at"]})
-        total = sum(g["amount"] for g in given)
-        count = len(given)
-        shown = page(
-            [g | {"amount": dollars(g["amount"])} for g in given], "donations", limit, cursor
-        )
-        return {"total_donated": dollars(total), "ride_count": count, "charity": CHARITY} | shown
+                total += cents
+                amount = dollars(cents)
+                donations.append({"ride_id": ride["id"], "amount": amount, "at": ride["ends_at"]})
+        return {
+            "total_donated": dollars(total),
+            "ride_count": len(donations),
+            "charity": CHARITY,
+            **page(donations, "donations", limit, cursor),
+        }
 
-    # -- earning ------------------------------------------------------------------------------------------------------
+    # -- earning -----------------------------------------------------------------------------------
     def _completed(self) -> list[dict[str, Any]]:
         return self.db.rows(
             "lyft_rides", "cancelled_at IS NULL AND ends_at<=?", self.time, order="ends_at, rowid"
@@ -133,49 +134,49 @@ class Rewards(Service):
     def _home(self) -> ZoneInfo:
         return ZoneInfo(rules.profile(self, WORDS)["timezone"])
 
-    def _counts(self, challenge: dict[str, Any], row: dict[str, Any]) -> bool:
-        begun = local(parse_time(row["starts_at"]), self._home())
-        kind = challenge["counts"]
-        if kind == "early":
-            return begun.hour < 9
-        return (
-            begun.weekday() >= 5
-            if kind == "weekend"
-            else challenge["mode_id"] in (None, row["mode_id"])
-        )
+    def _counts(self, challenge: dict[str, Any], ride: dict[str, Any]) -> bool:
+        """Return whether a completed ride counts towards a challenge."""
+        if not challenge["starts_at"] <= ride["ends_at"] < challenge["ends_at"]:
+            return False
+        began = local(parse_time(ride["starts_at"]), self._home())
+        if challenge["counts"] == "early":
+            return began.hour < 9
+        if challenge["counts"] == "weekend":
+            return began.weekday() >= 5
+        return challenge["mode_id"] in (None, ride["mode_id"])
+
+    def _challenge_json(
+        self, row: dict[str, Any], completed: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        rides = [ride for ride in completed if self._counts(row, ride)]
+        target = row["target"]
+        reached = len(rides) >= target
+        if reached:
+            state = "completed"
+        else:
+            state = "missed" if self.time >= row["ends_at"] else "active"
+        return {
+            "challenge_id": row["id"],
+            "description": row["description"],
+            "progress": min(len(rides), target),
+            "target": target,
+            "reward": dollars(row["reward"]),
+            "status": state,
+            "completed_at": rides[target - 1]["ends_at"] if reached else None,
+            "starts_at": row["starts_at"],
+            "ends_at": row["ends_at"],
+        }
 
     @reads(example={"limit": 5})
     def get_ride_challenges(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return challenges, the latest to end first: description, target, progress (counted from rides), reward in dollars, status."""
-        done = self._completed()
-        shown = []
-        for row in self.db.rows(
-            "lyft_challenges", "starts_at<=?", self.time, order="ends_at DESC, rowid"
-        ):
-            rides = [
-                r
-                for r in done
-                if row["starts_at"] <= r["ends_at"] < row["ends_at"] and self._counts(row, r)
-            ]
-            reached = len(rides) >= row["target"]
-            shown.append(
-                {
-                    "challenge_id": row["id"],
-                    "description": row["description"],
-                    "progress": min(len(rides), row["target"]),
-                    "target": row["target"],
-                    "reward": dollars(row["reward"]),
-                    "status": "completed"
-                    if reached
-                    else ("missed" if self.time >= row["ends_at"] else "active"),
-                    "completed_at": rides[row["target"] - 1]["ends_at"] if reached else None,
-                    "starts_at": row["starts_at"],
-                    "ends_at": row["ends_at"],
-                }
-            )
-        return page(shown, "challenges", limit, cursor)
+        completed = self._completed()
+        order = "ends_at DESC, rowid"
+        rows = self.db.rows("lyft_challenges", "starts_at<=?", self.time, order=order)
+        challenges = [self._challenge_json(row, completed) for row in rows]
+        return page(challenges, "challenges", limit, cursor)
 
     @reads()
     def get_ride_streak(self) -> dict[str, Any]:
@@ -183,31 +184,34 @@ class Rewards(Service):
 
         streak_status: active (this week counts), at_risk (it needs more rides to go on) or none.
         """
-        where = self._home()
-        weeks = {}
-        for row in self._completed():
-            day = local_day(parse_time(row["ends_at"]), where)
-            monday = day - timedelta(days=day.weekday())
-            weeks[monday] = weeks.get(monday, 0) + 1
-        today = local_day(self.now, where)
-        this = today - timedelta(days=today.weekday())
-        longest = max([self._run(weeks, monday) for monday in weeks] or [0])
-        active = weeks.get(this, 0) >= WEEKLY
-        current = self._run(weeks, this if active else this - timedelta(days=7))
+        home = self._home()
+        weeks = Counter(_monday(parse_time(ride["ends_at"]), home) for ride in self._completed())
+        this_week = _monday(self.now, home)
+        longest = max((_streak_until(weeks, monday) for monday in weeks), default=0)
+        active = weeks[this_week] >= WEEKLY
+        current = _streak_until(weeks, this_week if active else this_week - WEEK)
         return {
             "current_streak": current,
             "longest_streak": longest,
             "per_streak_reward": dollars(STREAK_REWARD),
             "earned_by_streak": dollars(STREAK_REWARD * current),
             "streak_status": "active" if active else ("at_risk" if current else "none"),
-            "rides_this_week": weeks.get(this, 0),
-            "rides_needed": max(0, WEEKLY - weeks.get(this, 0)),
-            "week_ends": (this + timedelta(days=6)).isoformat(),
+            "rides_this_week": weeks[this_week],
+            "rides_needed": max(0, WEEKLY - weeks[this_week]),
+            "week_ends": (this_week + timedelta(days=6)).isoformat(),
         }
 
-    def _run(self, weeks: dict[date, int], last: date) -> int:
-        found = 0
-        while weeks.get(last, 0) >= WEEKLY:
-            found = found + 1
-            last = last - timedelta(days=7)
-        return found
+
+def _monday(at: int, home: ZoneInfo) -> date:
+    """Return the Monday of the week that a moment lies in, by the clock at home."""
+    day = local_day(at, home)
+    return day - timedelta(days=day.weekday())
+
+
+def _streak_until(weeks: Counter[date], last: date) -> int:
+    """Return how many weeks in a row, up to the one that begins on `last`, had enough rides."""
+    length = 0
+    while weeks[last] >= WEEKLY:
+        length += 1
+        last -= WEEK
+    return length

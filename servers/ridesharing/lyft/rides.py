@@ -12,9 +12,9 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, Timestamp, dollars, iso, page, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
-from servers.ridesharing._roads import Address, Spot
+from servers.ridesharing import _trips as trips
+from servers.ridesharing._roads import Address, Mode
 from servers.ridesharing._rules import PaymentId, Stars
-from servers.ridesharing.lyft._booking import order
 from servers.ridesharing.lyft._model import (
     CANCEL_FEE,
     MODES,
@@ -23,6 +23,7 @@ from servers.ridesharing.lyft._model import (
     ScheduledId,
     TripId,
     TripStatus,
+    book,
     driver_json,
     place,
     priced,
@@ -87,40 +88,39 @@ class Rides(Service):
         prime = roads.busy("lyft", city, self.now)
         route = roads.route(city, points, self.now)
         slot = self.now // roads.SLOT
-        shown = []
+        estimates = []
         for mode in MODES.values():
             pickup = waits(mode, city, self.now, "standard")
-            cost = {
-                p: self._after_promo(mode, priced(mode, city, route, prime, p))
-                for p in ("standard", "priority", "wait_and_save")
+            fares = {
+                plan: self._after_promo(mode, priced(mode, city, route, prime, plan))
+                for plan in ("standard", "priority", "wait_and_save")
             }
-            shown.append(
-                {
-                    "ride_type_id": mode.id,
-                    "name": mode.name,
-                    "available": roads.near("lyft", mode, city, self.now),
-                    "fare": cost["standard"],
-                    "priority_fare": cost["priority"],
-                    "wait_and_save_fare": cost["wait_and_save"] if mode.id == "lyft" else None,
-                    "prime_time_pct": prime,
-                    "eta_pickup_min": pickup,
-                    "eta_dropoff_min": pickup + route.minutes,
-                    "cost_token": rules.quote(WORDS, mode, points, slot),
-                }
-            )
-        until = iso((slot + roads.HONOURED) * roads.SLOT)
+            estimate = {
+                "ride_type_id": mode.id,
+                "name": mode.name,
+                "available": roads.near("lyft", mode, city, self.now),
+                "fare": fares["standard"],
+                "priority_fare": fares["priority"],
+                "wait_and_save_fare": fares["wait_and_save"] if mode.id == "lyft" else None,
+                "prime_time_pct": prime,
+                "eta_pickup_min": pickup,
+                "eta_dropoff_min": pickup + route.minutes,
+                "cost_token": trips.quote(WORDS, mode, points, slot),
+            }
+            estimates.append(estimate)
         return {
-            "estimates": shown,
+            "estimates": estimates,
             "distance_miles": route.miles,
             "duration_min": route.minutes,
-            "valid_until": until,
+            "valid_until": iso((slot + roads.HONOURED) * roads.SLOT),
         }
 
-    def _after_promo(self, mode: Any, cost: int) -> float:
+    def _after_promo(self, mode: Mode, cents: int) -> float:
+        """Return a fare in dollars after the redeemed promo, where that fits."""
         promo = rules.applied(self, WORDS)
-        return dollars(
-            cost - (rules.off(promo, cost) if promo and rules.fits(promo, mode, cost) else 0)
-        )
+        if promo and rules.fits(promo, mode, cents):
+            cents -= rules.off(promo, cents)
+        return dollars(cents)
 
     @writes(example=TO_WORK | {"ride_type_id": "lyft"})
     def book_ride(
@@ -137,29 +137,30 @@ class Rides(Service):
     ) -> dict[str, Any]:
         """Book a ride for now and return it, pending at first; refused while another one is under way. fare_total is what it will cost."""
         if wait_and_save and (priority_pickup or ride_type_id != "lyft"):
+            message = "Wait and Save is for standard Lyft rides without priority."
             hint = (
                 "Drop wait_and_save, or use it with ride_type_id lyft and without priority_pickup."
             )
-            self.fail(
-                "OPTIONS_NOT_COMBINABLE",
-                "Wait and Save is for standard Lyft rides without priority.",
-                hint,
-            )
-        plan = "wait_and_save" if wait_and_save else ("priority" if priority_pickup else "standard")
+            self.fail("OPTIONS_NOT_COMBINABLE", message, hint)
+        plan = "standard"
+        if wait_and_save:
+            plan = "wait_and_save"
+        elif priority_pickup:
+            plan = "priority"
         ends = [
             roads.name_of(self, pickup_lat, pickup_lng),
             roads.name_of(self, dropoff_lat, dropoff_lng),
         ]
-        return ride_json(
-            self, order(self, MODES[ride_type_id], ends, plan, payment_method_id, token=cost_token)
-        )
+        mode = MODES[ride_type_id]
+        row = book(self, mode, ends, plan, payment_method_id, token=cost_token)
+        return ride_json(self, row)
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(BOOKED,), destructive=True)
     def cancel_trip(self, ride_id: TripId) -> dict[str, Any]:
         """Cancel a ride that has not begun: 5 dollars once a driver has been on the way for two minutes, unless that driver is late."""
-        row = rules.find_ride(self, WORDS, ride_id)
-        rules.cancellable(self, WORDS, row)
-        fee = rules.cancel_fee(self, row, CANCEL_FEE)
+        row = trips.find_ride(self, WORDS, ride_id)
+        trips.cancellable(self, WORDS, row)
+        fee = trips.cancel_fee(self, row, CANCEL_FEE)
         self.db.update(
             "lyft_rides", ride_id, cancelled_at=self.time, cancelled_by="rider", cancel_fee=fee
         )
@@ -168,7 +169,7 @@ class Rides(Service):
     @reads(example={"ride_id": seeded("lyr", "recent")})
     def get_trip(self, ride_id: TripId) -> dict[str, Any]:
         """Return a ride with its status at this moment, ETAs, driver, and every charge: fare, promo, tip, adjustments, donation."""
-        return ride_json(self, rules.find_ride(self, WORDS, ride_id))
+        return ride_json(self, trips.find_ride(self, WORDS, ride_id))
 
     @reads(example={"status": "dropped_off", "limit": 5})
     def list_trip_history(
@@ -183,40 +184,28 @@ class Rides(Service):
     @reads(example={"ride_id": seeded("lyr", "recent")})
     def get_driver_details(self, ride_id: TripId) -> dict[str, Any]:
         """Return who drives or drove a ride: name, rating, vehicle, license plate, and availability: driving_you, free or off_duty."""
-        row = rules.find_ride(self, WORDS, ride_id)
+        row = trips.find_ride(self, WORDS, ride_id)
         shown = driver_json(self, row)
         driver = self.db.get("lyft_drivers", row["driver_id"])
         if driver is None or shown is None:
-            self.fail(
-                "NO_DRIVER_YET",
-                f"Ride {ride_id} has no driver.",
-                "Look again when get_trip says accepted.",
-                ride_id=ride_id,
-            )
-        current = [
-            r
-            for r in rules.underway(self, WORDS)
-            if r["driver_id"] == driver["id"] and rules.has_driver(r, self.time)
-        ]
-        return shown | {
-            "ride_id": ride_id,
-            "availability": "driving_you"
-            if current
-            else ("free", "off_duty")[not rules.on_shift(driver, self.now)],
-        }
+            hint = "Look again when get_trip says accepted."
+            self.fail("NO_DRIVER_YET", f"Ride {ride_id} has no driver.", hint, ride_id=ride_id)
+        return shown | {"ride_id": ride_id, "availability": self._availability(driver)}
 
-    # -- after the ride -----------------------------------------------------------------------------------------------
+    def _availability(self, driver: dict[str, Any]) -> str:
+        for ride in trips.underway(self, WORDS):
+            if ride["driver_id"] == driver["id"] and trips.has_driver(ride, self.time):
+                return "driving_you"
+        return "free" if trips.on_shift(driver, self.now) else "off_duty"
+
+    # -- after the ride ----------------------------------------------------------------------------
     @writes(example={"ride_id": seeded("lyr", "recent"), "rating": 4}, idempotent=True)
     def rate_trip(self, ride_id: TripId, rating: Stars) -> dict[str, Any]:
         """Give a completed ride stars, within 30 days of it. Three or fewer mean that you are not matched with this driver again."""
-        row = rules.finished(self, WORDS, ride_id, "rated")
+        row = trips.finished(self, WORDS, ride_id, "rated")
         if row["rating"] is not None and row["rating"] != rating:
-            self.fail(
-                "ALREADY_RATED",
-                f"The ride was rated {row['rating']}.",
-                "A rating is final at Lyft.",
-                rating=row["rating"],
-            )
+            message = f"The ride was rated {row['rating']}."
+            self.fail("ALREADY_RATED", message, "A rating is final at Lyft.", rating=row["rating"])
         if row["rating"] is None:
             self.db.update("lyft_rides", ride_id, rating=rating, rated_at=self.time)
         return {"ride_id": ride_id, "rating": rating, "status": "rated"}
@@ -224,32 +213,28 @@ class Rides(Service):
     @writes(example={"ride_id": seeded("lyr", "recent"), "amount": 3.5})
     def add_gratuity(self, ride_id: TripId, amount: Dollars) -> dict[str, Any]:
         """Set the tip of a completed ride within 30 days of it; it may be raised later but not lowered, and is at most 200 dollars."""
-        row = rules.finished(self, WORDS, ride_id, "tipped")
+        row = trips.finished(self, WORDS, ride_id, "tipped")
         if amount <= row["tip"] or amount > 20_000:
+            message = "The tip can only be raised, up to 200 dollars."
             hint = f"Give more than ${dollars(row['tip']):.2f} and at most $200.00."
-            self.fail(
-                "INVALID_TIP",
-                "The tip can only be raised, up to 200 dollars.",
-                hint,
-                tip_amount=dollars(row["tip"]),
-            )
+            self.fail("INVALID_TIP", message, hint, tip_amount=dollars(row["tip"]))
         self.db.update("lyft_rides", ride_id, tip=amount, tipped_at=self.time)
         total = ride_json(self, row | {"tip": amount})["total_charged"]
         return {"ride_id": ride_id, "tip_amount": dollars(amount), "total_with_tip": total}
 
-    # -- scheduled rides ----------------------------------------------------------------------------------------------
+    # -- scheduled rides ---------------------------------------------------------------------------
     def _scheduled(self, row: dict[str, Any]) -> dict[str, Any]:
-        standing = {"scheduled": "upcoming", "done": "finished", "cancelled": "canceled"}.get(
-            rules.phase(row, self.time), "on_the_way"
-        )
+        standings = {"scheduled": "upcoming", "done": "finished", "cancelled": "canceled"}
+        standing = standings.get(trips.phase(row, self.time), "on_the_way")
+        start, end = trips.spots(row)
         shown = ride_json(self, row)
         return {
             "scheduled_ride_id": row["scheduled_id"],
             "status": standing,
             "ride_id": row["id"],
             "ride_type_id": row["mode_id"],
-            "origin": place(*rules.spots(row)[0]),
-            "destination": place(*rules.spots(row)[1]),
+            "origin": place(*start),
+            "destination": place(*end),
             "scheduled_time": row["scheduled_for"],
             "driver_assigned_at": row["matched_at"],
             "fare_total": shown["fare_total"],
@@ -266,28 +251,21 @@ class Rides(Service):
         payment_method_id: PaymentId | None = None,
     ) -> dict[str, Any]:
         """Schedule a ride at a fare without prime time and return it; it becomes a ride of its own 15 minutes before the pickup."""
-        ways: list[Spot] = [rules.spot(self, WORDS, text) for text in (pickup, dropoff)]
-        moment = rules.scheduled_moment(self, WORDS, scheduled_time)
-        near = self.db.rows(
-            "lyft_rides",
-            "scheduled_for IS NOT NULL AND cancelled_at IS NULL AND ends_at>?",
-            self.time,
-        )
-        clash = next(
-            (r for r in near if abs(parse_time(r["scheduled_for"]) - moment) < 30 * rules.MINUTE),
-            None,
-        )
-        if clash:
-            hint = "Keep scheduled rides 30 minutes apart, or cancel that one with cancel_scheduled_ride."
-            self.fail(
-                "SCHEDULE_CONFLICT",
-                f"A ride is scheduled for {clash['scheduled_for']}.",
-                hint,
-                scheduled_ride_id=clash["scheduled_id"],
-            )
-        return self._scheduled(
-            order(self, MODES[ride_type], ways, "standard", payment_method_id, scheduled=moment)
-        )
+        points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
+        at = trips.scheduled_moment(self, WORDS, scheduled_time)
+        unfinished = "scheduled_for IS NOT NULL AND cancelled_at IS NULL AND ends_at>?"
+        for other in self.db.rows("lyft_rides", unfinished, self.time):
+            if abs(parse_time(other["scheduled_for"]) - at) < 30 * trips.MINUTE:
+                message = f"A ride is scheduled for {other['scheduled_for']}."
+                hint = (
+                    "Keep scheduled rides 30 minutes apart, "
+                    "or cancel that one with cancel_scheduled_ride."
+                )
+                other_id = other["scheduled_id"]
+                self.fail("SCHEDULE_CONFLICT", message, hint, scheduled_ride_id=other_id)
+        mode = MODES[ride_type]
+        row = book(self, mode, points, "standard", payment_method_id, scheduled=at)
+        return self._scheduled(row)
 
     @reads(example={"status": "upcoming"})
     def list_scheduled_rides(
@@ -295,12 +273,9 @@ class Rides(Service):
     ) -> dict[str, Any]:
         """Return scheduled rides in the order of their pickups, from the first ever; filter by upcoming to see what is to come."""
         rows = self.db.rows("lyft_rides", "scheduled_id IS NOT NULL", order="scheduled_for, id")
-        return page(
-            [s for s in map(self._scheduled, rows) if status in (None, s["status"])],
-            "scheduled_rides",
-            limit,
-            cursor,
-        )
+        rides = [self._scheduled(row) for row in rows]
+        shown = [ride for ride in rides if status in (None, ride["status"])]
+        return page(shown, "scheduled_rides", limit, cursor)
 
     @writes(
         example={"scheduled_ride_id": "${planned.scheduled_ride_id}"},
@@ -309,14 +284,12 @@ class Rides(Service):
     )
     def cancel_scheduled_ride(self, scheduled_ride_id: ScheduledId) -> dict[str, Any]:
         """Cancel a scheduled ride: nothing is charged until its driver is assigned, 15 minutes before the pickup."""
-        found = self.db.rows("lyft_rides", "scheduled_id=?", scheduled_ride_id)
-        if not found:
+        rows = self.db.rows("lyft_rides", "scheduled_id=?", scheduled_ride_id)
+        if not rows:
             message = f"No scheduled ride is {scheduled_ride_id!r}."
+            hint = "list_scheduled_rides has the ids."
             self.fail(
-                "SCHEDULED_RIDE_NOT_FOUND",
-                message,
-                "list_scheduled_rides has the ids.",
-                scheduled_ride_id=scheduled_ride_id,
+                "SCHEDULED_RIDE_NOT_FOUND", message, hint, scheduled_ride_id=scheduled_ride_id
             )
-        fee = self.cancel_trip(found[0]["id"])["cancel_fee"]
+        fee = self.cancel_trip(rows[0]["id"])["cancel_fee"]
         return {"scheduled_ride_id": scheduled_ride_id, "status": "canceled", "cancel_fee": fee}

@@ -12,6 +12,7 @@ from servers.kit.store import Table
 from servers.kit.values import dollars, iso, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
+from servers.ridesharing import _trips as trips
 from servers.ridesharing._roads import Mode, Spot
 
 TABLES = {
@@ -20,19 +21,22 @@ TABLES = {
     "uber_wallet": rules.WALLET,
     "uber_drivers": rules.DRIVERS,
     "uber_offers": rules.OFFERS,
-    # `stops` are [address, lat, lng] in their order; a reservation is a ride with a reservation_id and a time.
+    # `stops` are [address, lat, lng] in their order. A reservation is a ride with a reservation_id
+    # and a time.
     "uber_rides": Table(
-        rules.RIDE + "stops:list reservation_id:str?",
+        trips.RIDE + "stops:list reservation_id:str?",
         index=("requested_at", "reservation_id", "offer_id"),
     ),
-    "uber_adjustments": rules.ADJUSTMENTS,
+    "uber_adjustments": trips.ADJUSTMENTS,
     "uber_contacts": Table("id:str name:str phone:str"),
     "uber_splits": Table("id:str ride_id:str contact_id:str invited_at:str", index=("ride_id",)),
     "uber_deliveries": Table(
         "id:str city_id:str driver_id:str card_id:str pickup:str pickup_lat:float pickup_lng:float "
-        "dropoff:str dropoff_lat:float dropoff_lng:float description:str recipient_name:str recipient_phone:str fare:int requested_at:str "
-        "scheduled_for:str? matched_at:str arrives_at:str starts_at:str ends_at:str cancelled_at:str? cancel_fee:int returned_at:str? "
-        "idempotency_key:str?"
+        "dropoff:str dropoff_lat:float dropoff_lng:float "
+        "description:str recipient_name:str recipient_phone:str "
+        "fare:int requested_at:str scheduled_for:str? "
+        "matched_at:str arrives_at:str starts_at:str ends_at:str "
+        "cancelled_at:str? cancel_fee:int returned_at:str? idempotency_key:str?"
     ),
 }
 WORDS = rules.Words(
@@ -59,10 +63,13 @@ MODES = {
 CANCEL_FEE = {"black": 1000, "uberxl": 700}
 """Cents by ride type, 500 for the others."""
 RESERVE_FEE = 350
+"""Cents that a reservation costs on top of its fare."""
 FREE_UNTIL = 3600
 """Seconds before the pickup until which a reservation is cancelled for nothing."""
 MAX_STOPS = 3
+"""Stops that a ride can have between pickup and dropoff."""
 MAX_ACTIVE = 3
+"""Rides that can be under way at the same time."""
 COURIER = Mode("connect", "Connect", 210, 190, 28, 690, 195, 0)
 
 RideId = Annotated[str, Field(description="ride_id, from list_rides or request_ride.")]
@@ -98,27 +105,24 @@ _STATUS = {
 
 def status(row: dict[str, Any], now: str) -> str:
     """Return a ride's status in Uber's words."""
-    where = rules.phase(row, now)
-    if where != "cancelled":
-        return _STATUS[where]
-    return {"driver": "driver_canceled", "no_show": "no_show"}.get(
-        row["cancelled_by"], "rider_canceled"
-    )
+    phase = trips.phase(row, now)
+    if phase != "cancelled":
+        return _STATUS[phase]
+    if row["cancelled_by"] == "no_show":
+        return "no_show"
+    return "driver_canceled" if row["cancelled_by"] == "driver" else "rider_canceled"
 
 
 def points(row: dict[str, Any]) -> list[Spot]:
     """Return pickup, stops and dropoff."""
-    start, end = rules.spots(row)
+    start, end = trips.spots(row)
     return [start, *(Spot(*stop) for stop in row["stops"]), end]
 
 
 def way(svc: Service, row: dict[str, Any]) -> roads.Route:
     """Return the route of a ride as it was priced."""
-    return roads.route(
-        svc.db.get("ridesharing_cities", row["city_id"]) or {},
-        points(row),
-        parse_time(row["priced_at"]),
-    )
+    city = svc.db.get("ridesharing_cities", row["city_id"]) or {}
+    return roads.route(city, points(row), parse_time(row["priced_at"]))
 
 
 def spot_json(spot: Spot) -> dict[str, Any]:
@@ -128,12 +132,11 @@ def spot_json(spot: Spot) -> dict[str, Any]:
 
 def reached(svc: Service, row: dict[str, Any]) -> int:
     """Return how many stops lie behind a ride that has begun."""
-    begun = svc.now - parse_time(row["starts_at"])
-    return (
-        sum(leg * rules.MINUTE <= begun for leg in way(svc, row).legs[:-1])
-        if svc.time >= row["starts_at"]
-        else 0
-    )
+    if svc.time < row["starts_at"]:
+        return 0
+    driven = svc.now - parse_time(row["starts_at"])
+    stops = way(svc, row).legs[:-1]
+    return len([minutes for minutes in stops if minutes * trips.MINUTE <= driven])
 
 
 def stops_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -148,7 +151,7 @@ def stops_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
 def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
     """Return a ride's driver, None while there is none."""
     driver = svc.db.get("uber_drivers", row["driver_id"])
-    if driver is None or not rules.has_driver(row, svc.time):
+    if driver is None or not trips.has_driver(row, svc.time):
         return None
     car = {"model": driver["vehicle"], "color": driver["colour"], "license_plate": driver["plate"]}
     return {"name": driver["name"], "rating": driver["rating"], "vehicle": car}
@@ -156,17 +159,17 @@ def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
 
 def minutes_to(svc: Service, row: dict[str, Any]) -> int | None:
     """Return the minutes to the pickup, None once that is over."""
-    return (
-        None if row["cancelled_at"] or svc.time >= row["starts_at"] else rules.minutes_to(svc, row)
-    )
+    if row["cancelled_at"] or svc.time >= row["starts_at"]:
+        return None
+    return trips.minutes_to(svc, row)
 
 
 def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a ride for the agent; money in dollars."""
-    start, end = rules.spots(row)
+    start, end = trips.spots(row)
     route = way(svc, row)
-    money = rules.charged(svc, WORDS, row)
-    over = rules.phase(row, svc.time) == "done"
+    began = svc.time >= row["starts_at"] and not row["cancelled_at"]
+    over = trips.phase(row, svc.time) == "done"
     return {
         "ride_id": row["id"],
         "status": status(row, svc.time),
@@ -180,26 +183,14 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "reservation_id": row["reservation_id"],
         "driver": driver_json(svc, row),
         "eta_pickup_min": minutes_to(svc, row),
-        "picked_up_at": row["starts_at"]
-        if svc.time >= row["starts_at"] and not row["cancelled_at"]
-        else None,
+        "picked_up_at": row["starts_at"] if began else None,
         "dropped_off_at": row["ends_at"] if over else None,
         "canceled_at": row["cancelled_at"],
         "distance_miles": route.miles,
         "duration_minutes": route.minutes,
         "surge_multiplier": 1 + row["percent"] / 100,
-        "fare_total": dollars(row["fare"] - rules.discount(svc, WORDS, row)),
-        "receipt": {
-            "fare": dollars(money["fare"]),
-            "discount": dollars(money["discount"]),
-            "cancellation_fee": dollars(money["cancel_fee"]),
-            "adjustments": [
-                {"amount": dollars(a["amount"]), "reason": a["reason"], "at": a["at"]}
-                for a in rules.adjustments(svc, WORDS, row["id"])
-            ],
-            "tip": dollars(money["tip"]),
-            "total": dollars(money["total"]),
-        },
+        "fare_total": dollars(row["fare"] - trips.discount(svc, WORDS, row)),
+        "receipt": receipt_json(svc, row),
         "payment_method": rules.card_ref(svc, WORDS, row["card_id"]),
         "offer_id": row["offer_id"],
         "rating": row["rating"],
@@ -207,43 +198,68 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- fare splits --------------------------------------------------------------------------------------------------
-def answer(row: dict[str, Any], now: int) -> str:
-    """Return what a contact has answered to an invitation: invited, accepted, declined, or lapsed after a day."""
-    since = now - parse_time(row["invited_at"])
-    fate = share("split", row["ride_id"], row["contact_id"])
+def receipt_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the receipt of a ride for the agent, in dollars."""
+    receipt = trips.charged(svc, WORDS, row)
+    corrections = trips.adjustments(svc, WORDS, row["id"])
+    return {
+        "fare": dollars(receipt.fare),
+        "discount": dollars(receipt.discount),
+        "cancellation_fee": dollars(receipt.cancel_fee),
+        "adjustments": [
+            {"amount": dollars(a["amount"]), "reason": a["reason"], "at": a["at"]}
+            for a in corrections
+        ],
+        "tip": dollars(receipt.tip),
+        "total": dollars(receipt.total),
+    }
+
+
+# -- fare splits -----------------------------------------------------------------------------------
+def answer(invitation: dict[str, Any], now: int) -> str:
+    """Return what a contact has answered to an invitation.
+
+    It is invited (no answer yet), accepted, declined, or lapsed after a day.
+    """
+    ride_and_contact = (invitation["ride_id"], invitation["contact_id"])
+    since = now - parse_time(invitation["invited_at"])
+    fate = share("split", *ride_and_contact)
     if fate > 0.92:
-        return "lapsed" if since >= rules.DAY else "invited"
-    if since < 120 + int(2400 * share("answer", row["ride_id"], row["contact_id"])):
+        return "lapsed" if since >= trips.DAY else "invited"
+    if since < 120 + int(2400 * share("answer", *ride_and_contact)):
         return "invited"
     return "declined" if fate > 0.85 else "accepted"
 
 
 def split_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return how a fare is shared: the rider pays the odd cents and whatever others have not accepted; None without a split."""
-    invited = svc.db.rows("uber_splits", "ride_id=?", row["id"], order="rowid")
-    if not invited:
+    """Return how a fare is shared, or None without a split.
+
+    The rider pays the odd cents and whatever the others have not accepted; the tip is not shared.
+    """
+    invitations = svc.db.rows("uber_splits", "ride_id=?", row["id"], order="rowid")
+    if not invitations:
         return None
-    money = rules.charged(svc, WORDS, row)
-    total = money["total"] - money["tip"]
-    each = total // (len(invited) + 1)
+    receipt = trips.charged(svc, WORDS, row)
+    shared = receipt.total - receipt.tip
+    each = shared // (len(invitations) + 1)
+    carried = 0
     people = []
-    for one in invited:
-        contact = svc.db.get("uber_contacts", one["contact_id"]) or {}
-        said = {
-            "contact_id": one["contact_id"],
+    for invitation in invitations:
+        contact = svc.db.get("uber_contacts", invitation["contact_id"]) or {}
+        reply = answer(invitation, svc.now)
+        if reply == "accepted":
+            carried += each
+        person = {
+            "contact_id": invitation["contact_id"],
             "name": contact["name"],
-            "status": answer(one, svc.now),
+            "status": reply,
             "amount": dollars(each),
         }
-        people.append(said)
-    carried = each * sum(p["status"] == "accepted" for p in people)
-    shares = {
-        "num_splits": len(invited) + 1,
+        people.append(person)
+    return {
+        "num_splits": len(invitations) + 1,
         "amount_per_person": dollars(each),
-        "your_share": dollars(total - carried),
-    }
-    return shares | {
+        "your_share": dollars(shared - carried),
         "participants": people,
-        "invited_at": iso(min(parse_time(i["invited_at"]) for i in invited)),
+        "invited_at": iso(min(parse_time(i["invited_at"]) for i in invitations)),
     }

@@ -36,10 +36,7 @@ class Account(Service):
     """Who rides, from where, and what pays."""
 
     def _saved_json(self) -> list[dict[str, Any]]:
-        return [
-            {k: row[k] for k in ("label", "address", "lat", "lng")}
-            for row in rules.saved(self, WORDS)
-        ]
+        return [_place_json(row) for row in rules.saved(self, WORDS)]
 
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
@@ -47,7 +44,9 @@ class Account(Service):
         me = rules.profile(self, WORDS)
         promo = rules.applied(self, WORDS)
         return {
-            **{k: me[k] for k in ("name", "email", "phone")},
+            "name": me["name"],
+            "email": me["email"],
+            "phone": me["phone"],
             "saved_places": self._saved_json(),
             "payment_method": rules.card_json(self, rules.wallet(self, WORDS)[0]),
             "promo": self._offer_json(promo) if promo else None,
@@ -60,19 +59,14 @@ class Account(Service):
         """Save a place under a label that is not yet taken. The label can then be given wherever an address is asked for."""
         for row in rules.saved(self, WORDS):
             if row["label"].casefold() == label.casefold():
+                message = f"{row['label']} is saved as {row['address']}."
                 hint = "Remove it with remove_saved_place first, or choose another label."
-                self.fail(
-                    "LABEL_EXISTS",
-                    f"{row['label']} is saved as {row['address']}.",
-                    hint,
-                    label=row["label"],
-                )
+                self.fail("LABEL_EXISTS", message, hint, label=row["label"])
         roads.city_at(self, lat, lng)
-        made = {"label": label, "address": address, "lat": lat, "lng": lng}
-        self.db.insert(
-            "uber_saved_places", {"id": self.new_id("ubp"), "saved_at": self.time} | made
-        )
-        return made | {"status": "saved"}
+        place = {"label": label, "address": address, "lat": lat, "lng": lng}
+        row = {"id": self.new_id("ubp"), "saved_at": self.time} | place
+        self.db.insert("uber_saved_places", row)
+        return place | {"status": "saved"}
 
     @writes(
         example={"label": NEW_PLACE["label"]},
@@ -85,12 +79,9 @@ class Account(Service):
         row = next((r for r in known if r["label"].casefold() == label.casefold()), None)
         if row is None:
             labels = [r["label"] for r in known]
-            self.fail(
-                "SAVED_PLACE_NOT_FOUND",
-                f"No place is saved as {label!r}.",
-                "get_user_profile lists saved places.",
-                labels=labels,
-            )
+            message = f"No place is saved as {label!r}."
+            hint = "get_user_profile lists saved places."
+            self.fail("SAVED_PLACE_NOT_FOUND", message, hint, labels=labels)
         self.db.delete("uber_saved_places", row["id"])
         return {"label": row["label"], "status": "removed"}
 
@@ -115,11 +106,8 @@ class Account(Service):
     ) -> dict[str, Any]:
         """Return ride types with base_fare (dollars), capacity and whether a driver is near now, at a point or in the home city."""
         if (lat is None) != (lng is None):
-            self.fail(
-                "INVALID_LOCATION",
-                "Only one of lat and lng was given.",
-                "Give both, or neither for the home city.",
-            )
+            message = "Only one of lat and lng was given."
+            self.fail("INVALID_LOCATION", message, "Give both, or neither for the home city.")
         home = self.db.get("ridesharing_cities", rules.profile(self, WORDS)["city_id"]) or {}
         city = home if lat is None or lng is None else roads.city_at(self, lat, lng)
         shown = [
@@ -136,15 +124,13 @@ class Account(Service):
         return {"city": f"{city['name']}, {city['state']}", "ride_types": shown}
 
     def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        state = rules.offer_state(self, WORDS, row)
         ride = rules.used_by(self, WORDS, row["id"])
-        shown = {
+        return {
             "offer_id": row["id"],
             "code": row["code"],
             "title": row["title"],
-            "status": state,
-        } | rules.terms(row)
-        return shown | {
+            "status": rules.offer_state(self, WORDS, row),
+            **rules.terms(row),
             "starts_at": row["starts_at"],
             "expires_at": row["expires_at"],
             "used_on_ride_id": ride["id"] if ride else None,
@@ -159,24 +145,25 @@ class Account(Service):
         That is available, applied, upcoming, or ineligible for one whose first rides you have taken.
         """
         rows = self.db.rows("uber_offers", order="expires_at, rowid")
-        shown = [
-            o
-            for o in map(self._offer_json, rows)
-            if include_used or o["status"] not in ("used", "expired")
-        ]
-        return page(shown, "offers", limit, cursor)
+        offers = [self._offer_json(row) for row in rows]
+        if not include_used:
+            offers = [offer for offer in offers if offer["status"] not in ("used", "expired")]
+        return page(offers, "offers", limit, cursor)
 
     @writes(example={"offer_id": seeded("ubo", "green")}, idempotent=True)
     def apply_offer(self, offer_id: OfferId) -> dict[str, Any]:
         """Apply an offer to the next ride that fits its terms. Offers do not combine: it takes the place of the one applied before."""
         before = rules.applied(self, WORDS)
         offer = self._offer_json(rules.apply_offer(self, WORDS, offer_id))
-        other = before["id"] if before and before["id"] != offer_id else None
+        replaced = before["id"] if before and before["id"] != offer_id else None
+        discount = ("percent_off", "amount_off", "max_discount", "min_fare")
         return {
             "offer_id": offer_id,
-            "discount": {
-                k: offer[k] for k in ("percent_off", "amount_off", "max_discount", "min_fare")
-            },
+            "discount": {k: offer[k] for k in discount},
             "status": offer["status"],
-            "replaced_offer_id": other,
+            "replaced_offer_id": replaced,
         }
+
+
+def _place_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {k: row[k] for k in ("label", "address", "lat", "lng")}

@@ -11,6 +11,7 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
+from servers.ridesharing import _trips as trips
 from servers.ridesharing._roads import Address
 from servers.ridesharing._rules import Stars
 from servers.ridesharing.uber._model import (
@@ -61,32 +62,34 @@ Contacts = Annotated[
 class Afterwards(Service):
     """Stops, splits, ratings and tips."""
 
-    # -- stops --------------------------------------------------------------------------------------------------------
+    # -- stops -------------------------------------------------------------------------------------
     def _reroute(self, row: dict[str, Any], stops: list[Any]) -> dict[str, Any]:
-        """Change the stops of a ride under way or reserved; fare and arrival follow, at the demand of its request.
+        """Change the stops of a ride that is not over, and return its stops and new fare.
 
-        An offer that asks for more than the new fare goes back to the wallet.
+        Fare and arrival are those of the new way, at the demand of the ride's request. An offer
+        that asks for more than the new fare goes back to the wallet.
         """
         row = row | {"stops": stops}
         roads.reachable(self, points(row))
+        mode = MODES[row["mode_id"]]
         city = self.db.get("ridesharing_cities", row["city_id"]) or {}
-        at = parse_time(row["priced_at"])
-        route = roads.route(city, points(row), at)
-        cost = roads.fare(MODES[row["mode_id"]], city, route, row["percent"]) + (
-            RESERVE_FEE if row["reservation_id"] else 0
-        )
-        over = iso(parse_time(row["starts_at"]) + route.minutes * rules.MINUTE)
+        route = roads.route(city, points(row), parse_time(row["priced_at"]))
+        fare = roads.fare(mode, city, route, row["percent"])
+        if row["reservation_id"]:
+            fare += RESERVE_FEE
+        arrival = iso(parse_time(row["starts_at"]) + route.minutes * trips.MINUTE)
         offer = self.db.get("uber_offers", row["offer_id"]) if row["offer_id"] else None
-        kept = row["offer_id"] if offer and rules.fits(offer, MODES[row["mode_id"]], cost) else None
+        offer_fits = offer is not None and rules.fits(offer, mode, fare)
         self.db.update(
             "uber_rides",
             row["id"],
             stops=stops,
-            fare=cost,
-            offer_id=kept,
-            ends_at=max(over, iso(self.now + 60)),
+            fare=fare,
+            offer_id=row["offer_id"] if offer_fits else None,
+            # A ride from which stops were taken away does not end in the past.
+            ends_at=max(arrival, iso(self.now + 60)),
         )
-        row = rules.find_ride(self, WORDS, row["id"])
+        row = trips.find_ride(self, WORDS, row["id"])
         return {
             "ride_id": row["id"],
             "stops": stops_json(self, row),
@@ -94,12 +97,13 @@ class Afterwards(Service):
         }
 
     def _open(self, ride_id: str) -> dict[str, Any]:
-        row = rules.find_ride(self, WORDS, ride_id)
-        if rules.phase(row, self.time) in ("done", "cancelled"):
+        row = trips.find_ride(self, WORDS, ride_id)
+        if trips.phase(row, self.time) in ("done", "cancelled"):
+            message = f"Ride {ride_id} is over."
             hint = "Stops can be changed until the dropoff."
             self.fail(
                 "RIDE_NOT_ACTIVE",
-                f"Ride {ride_id} is over.",
+                message,
                 hint,
                 ride_id=ride_id,
                 ride_status=status(row, self.time),
@@ -115,20 +119,15 @@ class Afterwards(Service):
         """Add a stop to a ride that is not over, at most 3 in all; the fare changes with the way. Returns stops and the new fare_total."""
         row = self._open(ride_id)
         if len(row["stops"]) >= MAX_STOPS:
-            self.fail(
-                "TOO_MANY_STOPS",
-                f"The ride has {MAX_STOPS} stops.",
-                "Remove one with remove_stop first.",
-                ride_id=ride_id,
-            )
+            hint = "Remove one with remove_stop first."
+            self.fail("TOO_MANY_STOPS", f"The ride has {MAX_STOPS} stops.", hint, ride_id=ride_id)
         at = len(row["stops"]) if position is None else position
         if at > len(row["stops"]) or at < reached(self, row):
             hint = f"Choose a position from {reached(self, row)} to {len(row['stops'])}."
             self.fail("INVALID_POSITION", f"A stop cannot go to position {at}.", hint, position=at)
-        new = list(rules.spot(self, WORDS, address))
-        return self._reroute(row, [*row["stops"][:at], new, *row["stops"][at:]]) | {
-            "status": "stop_added"
-        }
+        stops = list(row["stops"])
+        stops.insert(at, list(rules.spot(self, WORDS, address)))
+        return self._reroute(row, stops) | {"status": "stop_added"}
 
     @writes(
         example={"ride_id": "${ride.ride_id}", "stop_index": 0},
@@ -144,29 +143,22 @@ class Afterwards(Service):
         """Remove a stop that has not been reached; the fare changes with the way. Returns the remaining stops and the new fare_total."""
         row = self._open(ride_id)
         if stop_index >= len(row["stops"]):
+            message = f"The ride has no stop {stop_index}."
             hint = "get_ride_stops shows the stops with their index."
-            self.fail(
-                "STOP_NOT_FOUND",
-                f"The ride has no stop {stop_index}.",
-                hint,
-                stops=len(row["stops"]),
-            )
+            self.fail("STOP_NOT_FOUND", message, hint, stops=len(row["stops"]))
         if stop_index < reached(self, row):
-            self.fail(
-                "STOP_ALREADY_REACHED",
-                f"Stop {stop_index} lies behind.",
-                "Only stops ahead can be removed.",
-                stop_index=stop_index,
-            )
-        return self._reroute(row, [s for n, s in enumerate(row["stops"]) if n != stop_index]) | {
-            "status": "stop_removed"
-        }
+            message = f"Stop {stop_index} lies behind."
+            hint = "Only stops ahead can be removed."
+            self.fail("STOP_ALREADY_REACHED", message, hint, stop_index=stop_index)
+        stops = list(row["stops"])
+        del stops[stop_index]
+        return self._reroute(row, stops) | {"status": "stop_removed"}
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
     def get_ride_stops(self, ride_id: RideId) -> dict[str, Any]:
         """Return pickup, stops with their index and whether they were reached, and dropoff of a ride."""
-        row = rules.find_ride(self, WORDS, ride_id)
-        start, end = rules.spots(row)
+        row = trips.find_ride(self, WORDS, ride_id)
+        start, end = trips.spots(row)
         return {
             "ride_id": ride_id,
             "pickup": spot_json(start),
@@ -174,18 +166,12 @@ class Afterwards(Service):
             "dropoff": spot_json(end),
         }
 
-    # -- sharing the fare ---------------------------------------------------------------------------------------------
+    # -- sharing the fare --------------------------------------------------------------------------
     @reads()
     def list_contacts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the people with whom a fare can be split, by name: contact_id, name, phone. Some names are alike."""
         rows = self.db.rows("uber_contacts", order="name, id")
-        return page(
-            rows,
-            "contacts",
-            limit,
-            cursor,
-            lambda r: {"contact_id": r["id"], "name": r["name"], "phone": r["phone"]},
-        )
+        return page(rows, "contacts", limit, cursor, _contact_json)
 
     @writes(
         example={
@@ -200,61 +186,47 @@ class Afterwards(Service):
 
         Nobody is charged before accepting (get_ride shows who did): your_share holds what is not accepted, and the odd cents.
         """
-        row = rules.find_ride(self, WORDS, ride_id)
-        if (
-            rules.phase(row, self.time) not in ("en_route", "arrived", "riding", "done")
-            or self.now - parse_time(row["ends_at"]) > rules.DAY
-        ):
-            hint = "A fare can be split from the moment a driver accepts until a day after the dropoff."
-            self.fail(
-                "SPLIT_NOT_ALLOWED",
-                f"Ride {ride_id} cannot be split now.",
-                hint,
-                ride_status=status(row, self.time),
+        row = trips.find_ride(self, WORDS, ride_id)
+        matched = trips.phase(row, self.time) in ("en_route", "arrived", "riding", "done")
+        if not matched or self.now - parse_time(row["ends_at"]) > trips.DAY:
+            message = f"Ride {ride_id} cannot be split now."
+            hint = (
+                "A fare can be split from the moment a driver accepts "
+                "until a day after the dropoff."
             )
+            self.fail("SPLIT_NOT_ALLOWED", message, hint, ride_status=status(row, self.time))
         if split_json(self, row) is not None:
-            self.fail(
-                "ALREADY_SPLIT",
-                "The fare is split already.",
-                "get_ride shows who takes part.",
-                ride_id=ride_id,
-            )
+            message = "The fare is split already."
+            self.fail("ALREADY_SPLIT", message, "get_ride shows who takes part.", ride_id=ride_id)
         known = {c["id"] for c in self.db.rows("uber_contacts")}
         strange = [c for c in contact_ids if c not in known]
         if strange:
+            message = f"There is no contact {strange[0]!r}."
             hint = "Take contact_ids from list_contacts."
-            self.fail(
-                "CONTACT_NOT_FOUND",
-                f"There is no contact {strange[0]!r}.",
-                hint,
-                contact_id=strange[0],
-            )
-        if len(set(contact_ids)) < len(contact_ids) or num_splits not in (
-            None,
-            len(contact_ids) + 1,
-        ):
+            self.fail("CONTACT_NOT_FOUND", message, hint, contact_id=strange[0])
+        people = len(set(contact_ids)) + 1
+        twice = people < len(contact_ids) + 1
+        if twice or num_splits not in (None, people):
+            message = "num_splits does not fit the contacts."
             hint = "Name each contact once; num_splits counts you as well, or leave it out."
-            self.fail(
-                "SPLIT_MISMATCH",
-                "num_splits does not fit the contacts.",
-                hint,
-                people=len(set(contact_ids)) + 1,
+            self.fail("SPLIT_MISMATCH", message, hint, people=len(set(contact_ids)) + 1)
+        for contact_id in contact_ids:
+            self.db.insert(
+                "uber_splits",
+                {
+                    "id": self.new_id("ubs"),
+                    "ride_id": ride_id,
+                    "contact_id": contact_id,
+                    "invited_at": self.time,
+                },
             )
-        for contact in contact_ids:
-            made = {
-                "id": self.new_id("ubs"),
-                "ride_id": ride_id,
-                "contact_id": contact,
-                "invited_at": self.time,
-            }
-            self.db.insert("uber_splits", made)
         return {"ride_id": ride_id} | (split_json(self, row) or {})
 
-    # -- rating and tip -----------------------------------------------------------------------------------------------
+    # -- rating and tip ----------------------------------------------------------------------------
     @writes(example={"ride_id": seeded("ubr", "recent"), "rating": 5}, idempotent=True)
     def rate_ride(self, ride_id: RideId, rating: Stars) -> dict[str, Any]:
         """Rate the driver of a completed ride within 30 days; a new rating takes the place of the old one."""
-        row = rules.finished(self, WORDS, ride_id, "rated")
+        row = trips.finished(self, WORDS, ride_id, "rated")
         if row["rating"] != rating:
             self.db.update("uber_rides", ride_id, rating=rating, rated_at=self.time)
         return {"ride_id": ride_id, "rating": rating, "status": "rated"}
@@ -262,28 +234,24 @@ class Afterwards(Service):
     @writes(example={"ride_id": seeded("ubr", "recent"), "amount": 4})
     def tip_driver(self, ride_id: RideId, amount: Dollars) -> dict[str, Any]:
         """Tip the driver of a completed ride, once, within 30 days: at most 100 dollars or twice the fare, charged to the ride's card."""
-        row = rules.finished(self, WORDS, ride_id, "tipped")
+        row = trips.finished(self, WORDS, ride_id, "tipped")
         if row["tip"]:
             message = f"A tip of ${dollars(row['tip']):.2f} was given {row['tipped_at']}."
-            self.fail(
-                "TIP_ALREADY_ADDED",
-                message,
-                "A tip cannot be changed or given twice.",
-                tip_amount=dollars(row["tip"]),
-            )
+            hint = "A tip cannot be changed or given twice."
+            self.fail("TIP_ALREADY_ADDED", message, hint, tip_amount=dollars(row["tip"]))
         most = max(10_000, 2 * row["fare"])
         if amount > most:
-            self.fail(
-                "TIP_TOO_LARGE",
-                f"A tip is at most ${dollars(most):.2f}.",
-                "Give less.",
-                max_tip=dollars(most),
-            )
+            message = f"A tip is at most ${dollars(most):.2f}."
+            self.fail("TIP_TOO_LARGE", message, "Give less.", max_tip=dollars(most))
         self.db.update("uber_rides", ride_id, tip=amount, tipped_at=self.time)
-        total = ride_json(self, rules.find_ride(self, WORDS, ride_id))["receipt"]["total"]
+        total = ride_json(self, trips.find_ride(self, WORDS, ride_id))["receipt"]["total"]
         return {
             "ride_id": ride_id,
             "tip_amount": dollars(amount),
             "total": total,
             "status": "tipped",
         }
+
+
+def _contact_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {"contact_id": row["id"], "name": row["name"], "phone": row["phone"]}

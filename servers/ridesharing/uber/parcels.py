@@ -13,6 +13,7 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
+from servers.ridesharing import _trips as trips
 from servers.ridesharing._roads import Address
 from servers.ridesharing._rules import PaymentId
 from servers.ridesharing.uber._model import COURIER, WORDS, DeliveryId, driver_json, spot_json
@@ -37,6 +38,13 @@ DeliveryStatus = Annotated[
     Literal["pending", "pickup", "pickup_complete", "dropoff", "delivered", "canceled", "returned"],
     Field(description="Only deliveries in this status."),
 ]
+_STATUS = {
+    "matching": "pending",
+    "en_route": "pickup",
+    "arrived": "pickup",
+    "done": "delivered",
+    "cancelled": "canceled",
+}
 PARCEL = {
     "pickup": "Home",
     "dropoff": "Work",
@@ -51,26 +59,19 @@ class Parcels(Service):
     """Couriers."""
 
     def _state(self, row: dict[str, Any]) -> str:
+        """Return a parcel's status in Uber's words."""
         if row["returned_at"] is not None and self.time >= row["returned_at"]:
             return "returned"
-        where = rules.phase(row, self.time)
-        if where == "riding":
-            return (
-                "dropoff"
-                if parse_time(row["ends_at"]) - self.now <= 5 * rules.MINUTE
-                else "pickup_complete"
-            )
-        return {
-            "matching": "pending",
-            "en_route": "pickup",
-            "arrived": "pickup",
-            "done": "delivered",
-            "cancelled": "canceled",
-        }[where]
+        phase = trips.phase(row, self.time)
+        if phase != "riding":
+            return _STATUS[phase]
+        soon = parse_time(row["ends_at"]) - self.now <= 5 * trips.MINUTE
+        return "dropoff" if soon else "pickup_complete"
 
     def _json(self, row: dict[str, Any]) -> dict[str, Any]:
-        start, end = rules.spots(row)
+        start, end = trips.spots(row)
         state = self._state(row)
+        coming = state in ("pending", "pickup", "pickup_complete", "dropoff")
         return {
             "delivery_id": row["id"],
             "status": state,
@@ -84,9 +85,7 @@ class Parcels(Service):
             "fee": dollars(row["cancel_fee"] if row["cancelled_at"] else row["fare"]),
             "payment_method": rules.card_ref(self, WORDS, row["card_id"]),
             "requested_at": row["requested_at"],
-            "estimated_dropoff_at": row["ends_at"]
-            if state in ("pending", "pickup", "pickup_complete", "dropoff")
-            else None,
+            "estimated_dropoff_at": row["ends_at"] if coming else None,
             "delivered_at": row["ends_at"] if state == "delivered" else None,
             "canceled_at": row["cancelled_at"],
             "returned_at": row["returned_at"] if state == "returned" else None,
@@ -95,13 +94,9 @@ class Parcels(Service):
     def _find(self, delivery_id: str) -> dict[str, Any]:
         row = self.db.get("uber_deliveries", delivery_id)
         if row is None:
+            message = f"There is no delivery {delivery_id!r}."
             hint = "Take a delivery_id from list_deliveries."
-            self.fail(
-                "DELIVERY_NOT_FOUND",
-                f"There is no delivery {delivery_id!r}.",
-                hint,
-                delivery_id=delivery_id,
-            )
+            self.fail("DELIVERY_NOT_FOUND", message, hint, delivery_id=delivery_id)
         return row
 
     @writes(example=PARCEL)
@@ -118,55 +113,44 @@ class Parcels(Service):
         """Send a courier with a parcel within one city and return the delivery, with its fee and the pin that the recipient tells."""
         start = rules.spot(self, WORDS, pickup)
         end = rules.spot(self, WORDS, dropoff)
-        said = {
+        order = {
             "description": package_description,
             "recipient_name": recipient_name,
             "recipient_phone": recipient_phone,
+            **trips.ends(start, end),
         }
-        said |= rules.ends(start, end)
         earlier = self.db.rows("uber_deliveries", "idempotency_key=?", idempotency_key)
         if earlier:
-            if any(earlier[0][k] != v for k, v in said.items()):
+            if any(earlier[0][k] != v for k, v in order.items()):
+                message = "The key was used for another parcel."
                 hint = "Use a new key for another parcel."
-                self.fail(
-                    "IDEMPOTENCY_KEY_REUSED",
-                    "The key was used for another parcel.",
-                    hint,
-                    delivery_id=earlier[0]["id"],
-                )
+                self.fail("IDEMPOTENCY_KEY_REUSED", message, hint, delivery_id=earlier[0]["id"])
             return self._json(earlier[0])
         roads.reachable(self, [start, end])
         city = roads.city_at(self, start.lat, start.lng)
         if roads.city_at(self, end.lat, end.lng)["id"] != city["id"]:
-            self.fail(
-                "DIFFERENT_CITIES",
-                "The parcel would leave the city.",
-                "Couriers drive within one city.",
-                city=city["name"],
-            )
+            message = "The parcel would leave the city."
+            hint = "Couriers drive within one city."
+            self.fail("DIFFERENT_CITIES", message, hint, city=city["name"])
         card = rules.payer(self, WORDS, payment_method_id)
-        made = self.new_id("ubd")
+        delivery_id = self.new_id("ubd")
         route = roads.route(city, [start, end], self.now)
-        driver = rules.driver_for(self, WORDS, made, COURIER, city, rules.occupied(self, WORDS))
+        wait = roads.wait("uber", COURIER, city, self.now)
+        busy = trips.occupied(self, WORDS)
+        driver = trips.driver_for(self, WORDS, delivery_id, COURIER, city, busy)
         if driver is None:
-            self.fail(
-                "NO_COURIERS_AVAILABLE",
-                f"There are no couriers in {city['name']}.",
-                "Try again later.",
-                retryable=True,
-            )
+            message = f"There are no couriers in {city['name']}."
+            self.fail("NO_COURIERS_AVAILABLE", message, "Try again later.", retryable=True)
         row = {
-            "id": made,
+            "id": delivery_id,
             "city_id": city["id"],
             "driver_id": driver["id"],
             "card_id": card["id"],
             "fare": roads.fare(COURIER, city, route, 0),
             "cancel_fee": 0,
             "idempotency_key": idempotency_key,
-            **said,
-            **rules.timetable(
-                made, self.now, roads.wait("uber", COURIER, city, self.now), route.minutes
-            ),
+            **order,
+            **trips.timetable(delivery_id, self.now, wait, route.minutes),
         }
         return self._json(self.db.insert("uber_deliveries", row))
 
@@ -181,13 +165,9 @@ class Parcels(Service):
     ) -> dict[str, Any]:
         """Return parcels sent, newest first."""
         rows = self.db.rows("uber_deliveries", order="requested_at DESC, rowid DESC")
-        return page(
-            [r for r in rows if status in (None, self._state(r))],
-            "deliveries",
-            limit,
-            cursor,
-            self._json,
-        )
+        if status is not None:
+            rows = [row for row in rows if self._state(row) == status]
+        return page(rows, "deliveries", limit, cursor, self._json)
 
     @writes(example={"delivery_id": "${parcel.delivery_id}"}, setup=(SENT,), destructive=True)
     def cancel_package_delivery(self, delivery_id: DeliveryId) -> dict[str, Any]:
@@ -195,13 +175,9 @@ class Parcels(Service):
         row = self._find(delivery_id)
         state = self._state(row)
         if state not in ("pending", "pickup"):
+            message = f"Delivery {delivery_id} is {state}."
             hint = "A parcel can be cancelled until the courier has it."
-            self.fail(
-                "DELIVERY_NOT_CANCELLABLE",
-                f"Delivery {delivery_id} is {state}.",
-                hint,
-                delivery_status=state,
-            )
-        fee = 0 if self.now - parse_time(row["matched_at"]) <= rules.FREE_CANCEL else 400
+            self.fail("DELIVERY_NOT_CANCELLABLE", message, hint, delivery_status=state)
+        fee = 0 if self.now - parse_time(row["matched_at"]) <= trips.FREE_CANCEL else 400
         self.db.update("uber_deliveries", delivery_id, cancelled_at=self.time, cancel_fee=fee)
         return {"delivery_id": delivery_id, "status": "canceled", "cancellation_fee": dollars(fee)}

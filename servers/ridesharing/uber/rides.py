@@ -13,6 +13,7 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, Timestamp, dollars, iso, page, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
+from servers.ridesharing import _trips as trips
 from servers.ridesharing._roads import Address, Spot
 from servers.ridesharing._rules import PaymentId
 from servers.ridesharing.uber._model import (
@@ -49,7 +50,8 @@ Stops = Annotated[
 FareId = Annotated[
     str,
     Field(
-        description="fare_id of an estimate for the same places and type: the ride costs what that says."
+        description="fare_id of an estimate for the same places and type: "
+        "the ride costs what that says."
     ),
 ]
 Pickup = Annotated[
@@ -101,7 +103,7 @@ class Rides(Service):
             "surge_multiplier": 1 + percent / 100,
             "eta_pickup_min": roads.wait("uber", mode, city, self.now),
             "available": roads.near("uber", mode, city, self.now),
-            "fare_id": rules.quote(WORDS, mode, points, slot),
+            "fare_id": trips.quote(WORDS, mode, points, slot),
             "fare_expires_at": iso((slot + roads.HONOURED) * roads.SLOT),
         }
 
@@ -125,9 +127,8 @@ class Rides(Service):
         ride_type_id: RideType,
     ) -> dict[str, Any]:
         """Return the upfront fare of one ride type, in dollars after the applied offer; its fare_id holds for ten minutes or more."""
-        return self._estimate(
-            ride_type_id, self._spots(pickup_lat, pickup_lng, dropoff_lat, dropoff_lng)
-        )
+        points = self._spots(pickup_lat, pickup_lng, dropoff_lat, dropoff_lng)
+        return self._estimate(ride_type_id, points)
 
     @reads(example=HOME_TO_WORK)
     def get_price_estimates(
@@ -139,11 +140,11 @@ class Rides(Service):
     ) -> dict[str, Any]:
         """Return an estimate of every ride type for the same way, to compare price, waiting time and seats."""
         points = self._spots(pickup_lat, pickup_lng, dropoff_lat, dropoff_lng)
-        return {
-            "estimates": [
-                self._estimate(t, points) | {"capacity": MODES[t].capacity} for t in MODES
-            ]
-        }
+        estimates = [
+            self._estimate(ride_type, points) | {"capacity": mode.capacity}
+            for ride_type, mode in MODES.items()
+        ]
+        return {"estimates": estimates}
 
     def _order(
         self,
@@ -160,62 +161,52 @@ class Rides(Service):
         payer = rules.payer(self, WORDS, card)
         if scheduled is None:
             self._free_to_ride(ride_type, city)
-        at = rules.quoted_at(self, WORDS, mode, points, fare_id) if scheduled is None else scheduled
-        percent = roads.busy("uber", city, at) if scheduled is None else 0
+            at = trips.quoted_at(self, WORDS, mode, points, fare_id)
+            percent = roads.busy("uber", city, at)
+            wait = roads.wait("uber", mode, city, self.now)
+        else:
+            at = scheduled
+            percent = 0
+            wait = 0
         route = roads.route(city, points, at)
-        cost = roads.fare(mode, city, route, percent) + (0 if scheduled is None else RESERVE_FEE)
+        fare = roads.fare(mode, city, route, percent) + (0 if scheduled is None else RESERVE_FEE)
         offer = rules.applied(self, WORDS)
-        made = self.new_id("ubr")
-        driver = rules.driver_for(self, WORDS, made, mode, city, rules.occupied(self, WORDS))
+        ride_id = self.new_id("ubr")
+        driver = trips.driver_for(self, WORDS, ride_id, mode, city, trips.occupied(self, WORDS))
         if driver is None:
-            self.fail(
-                "RIDE_TYPE_UNAVAILABLE",
-                f"{mode.name} is not offered in {city['name']}.",
-                "See list_ride_types there.",
-            )
-        wait = roads.wait("uber", mode, city, self.now) if scheduled is None else 0
-        return self.db.insert(
-            "uber_rides",
-            {
-                "id": made,
-                "mode_id": ride_type,
-                "city_id": city["id"],
-                "driver_id": driver["id"],
-                "card_id": payer["id"],
-                "offer_id": offer["id"] if offer and rules.fits(offer, mode, cost) else None,
-                "priced_at": iso(at),
-                "percent": percent,
-                "fare": cost,
-                "wait": wait,
-                "cancel_fee": 0,
-                "tip": 0,
-                "stops": [list(p) for p in points[1:-1]],
-                "reservation_id": None if scheduled is None else self.new_id("ubv"),
-                **rules.ends(points[0], points[-1]),
-                **rules.timetable(made, self.now, wait, route.minutes, scheduled),
-            },
-        )
+            message = f"{mode.name} is not offered in {city['name']}."
+            self.fail("RIDE_TYPE_UNAVAILABLE", message, "See list_ride_types there.")
+        row = {
+            "id": ride_id,
+            "mode_id": ride_type,
+            "city_id": city["id"],
+            "driver_id": driver["id"],
+            "card_id": payer["id"],
+            "offer_id": offer["id"] if offer and rules.fits(offer, mode, fare) else None,
+            "priced_at": iso(at),
+            "percent": percent,
+            "fare": fare,
+            "wait": wait,
+            "cancel_fee": 0,
+            "tip": 0,
+            "stops": [list(p) for p in points[1:-1]],
+            "reservation_id": None if scheduled is None else self.new_id("ubv"),
+            **trips.ends(points[0], points[-1]),
+            **trips.timetable(ride_id, self.now, wait, route.minutes, scheduled),
+        }
+        return self.db.insert("uber_rides", row)
 
     def _free_to_ride(self, ride_type: str, city: dict[str, Any]) -> None:
-        active = [r["id"] for r in rules.underway(self, WORDS)]
+        active = [r["id"] for r in trips.underway(self, WORDS)]
         if len(active) >= MAX_ACTIVE:
+            message = f"{MAX_ACTIVE} rides are under way already."
             hint = "Wait until one of them is over, or cancel one with cancel_ride."
-            self.fail(
-                "TOO_MANY_ACTIVE_RIDES",
-                f"{MAX_ACTIVE} rides are under way already.",
-                hint,
-                ride_ids=active,
-            )
+            self.fail("TOO_MANY_ACTIVE_RIDES", message, hint, ride_ids=active)
         if not roads.near("uber", MODES[ride_type], city, self.now):
             others = [t for t, m in MODES.items() if roads.near("uber", m, city, self.now)]
             message = f"No {MODES[ride_type].name} driver is near now."
-            self.fail(
-                "NO_DRIVERS_AVAILABLE",
-                message,
-                "Take another ride type, or try again later.",
-                retryable=True,
-                available=others,
-            )
+            hint = "Take another ride type, or try again later."
+            self.fail("NO_DRIVERS_AVAILABLE", message, hint, retryable=True, available=others)
 
     @writes(example=HOME_TO_WORK | {"ride_type_id": "uberx"})
     def request_ride(
@@ -241,19 +232,15 @@ class Rides(Service):
             *via,
             roads.name_of(self, dropoff_lat, dropoff_lng),
         ]
-        scheduled = (
-            None if scheduled_time is None else rules.scheduled_moment(self, WORDS, scheduled_time)
-        )
+        scheduled = None
+        if scheduled_time is not None:
+            scheduled = trips.scheduled_moment(self, WORDS, scheduled_time)
         if scheduled is not None and fare_id is not None:
+            message = "An estimate is for a ride now, not for scheduled_time."
             hint = "Leave fare_id out: a reservation has a fixed fare of its own."
-            self.fail(
-                "FARE_ID_NOT_APPLICABLE",
-                "An estimate is for a ride now, not for scheduled_time.",
-                hint,
-            )
-        return ride_json(
-            self, self._order(ride_type_id, points, payment_method_id, fare_id, scheduled)
-        )
+            self.fail("FARE_ID_NOT_APPLICABLE", message, hint)
+        row = self._order(ride_type_id, points, payment_method_id, fare_id, scheduled)
+        return ride_json(self, row)
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(NOW,), destructive=True)
     def cancel_ride(self, ride_id: RideId) -> dict[str, Any]:
@@ -261,18 +248,14 @@ class Rides(Service):
 
         A reserved ride is free until an hour before its pickup instead. It costs nothing either when the driver is five minutes late.
         """
-        row = rules.find_ride(self, WORDS, ride_id)
-        rules.cancellable(self, WORDS, row)
+        row = trips.find_ride(self, WORDS, ride_id)
+        trips.cancellable(self, WORDS, row)
         fee = CANCEL_FEE.get(row["mode_id"], 500)
         if row["scheduled_for"] is None:
-            owed = rules.cancel_fee(self, row, fee)
+            owed = trips.cancel_fee(self, row, fee)
         else:
-            owed = (
-                0
-                if parse_time(row["scheduled_for"]) - self.now >= FREE_UNTIL
-                or rules.late(self, row)
-                else fee
-            )
+            early = parse_time(row["scheduled_for"]) - self.now >= FREE_UNTIL
+            owed = 0 if early or trips.late(self, row) else fee
         self.db.update(
             "uber_rides", ride_id, cancelled_at=self.time, cancelled_by="rider", cancel_fee=owed
         )
@@ -281,7 +264,7 @@ class Rides(Service):
     @reads(example={"ride_id": seeded("ubr", "disputed")})
     def get_ride(self, ride_id: RideId) -> dict[str, Any]:
         """Return one ride: status now, places, driver, times, fare_total as agreed, and the receipt with tip and later adjustments."""
-        return ride_json(self, rules.find_ride(self, WORDS, ride_id))
+        return ride_json(self, trips.find_ride(self, WORDS, ride_id))
 
     @reads(example={"status": "completed", "limit": 5})
     def list_rides(
@@ -291,42 +274,38 @@ class Rides(Service):
         rows = self.db.rows(
             "uber_rides", order="coalesce(scheduled_for, requested_at) DESC, rowid DESC"
         )
-        kept = [r for r in rows if status is None or ride_status(r, self.time) == status]
-        return page(kept, "rides", limit, cursor, lambda r: ride_json(self, r))
+        if status is not None:
+            rows = [r for r in rows if ride_status(r, self.time) == status]
+        return page(rows, "rides", limit, cursor, lambda row: ride_json(self, row))
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
     def get_driver_info(self, ride_id: RideId) -> dict[str, Any]:
         """Return the driver of a ride: name, rating, vehicle with license plate, and availability (on_trip with you, online or offline)."""
-        row = rules.find_ride(self, WORDS, ride_id)
+        row = trips.find_ride(self, WORDS, ride_id)
         shown = driver_json(self, row)
         driver = self.db.get("uber_drivers", row["driver_id"])
         if shown is None or driver is None:
+            message = f"No driver has accepted ride {ride_id}."
             hint = "Ask again once get_ride shows the status accepted."
-            self.fail(
-                "DRIVER_NOT_ASSIGNED",
-                f"No driver has accepted ride {ride_id}.",
-                hint,
-                ride_id=ride_id,
-            )
-        with_us = any(
-            r["driver_id"] == driver["id"]
-            for r in rules.underway(self, WORDS)
-            if rules.has_driver(r, self.time)
-        )
-        free = "online" if rules.on_shift(driver, self.now) else "offline"
-        return (
-            {"ride_id": ride_id}
-            | shown
-            | {"trips": driver["rides"], "availability": "on_trip" if with_us else free}
-        )
+            self.fail("DRIVER_NOT_ASSIGNED", message, hint, ride_id=ride_id)
+        return {
+            "ride_id": ride_id,
+            **shown,
+            "trips": driver["rides"],
+            "availability": self._availability(driver),
+        }
 
-    # -- reservations -------------------------------------------------------------------------------------------------
+    def _availability(self, driver: dict[str, Any]) -> str:
+        for ride in trips.underway(self, WORDS):
+            if ride["driver_id"] == driver["id"] and trips.has_driver(ride, self.time):
+                return "on_trip"
+        return "online" if trips.on_shift(driver, self.now) else "offline"
+
+    # -- reservations ------------------------------------------------------------------------------
     def _reservation_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        start, end = rules.spots(row)
-        where = rules.phase(row, self.time)
-        state = {"scheduled": "scheduled", "done": "completed", "cancelled": "canceled"}.get(
-            where, "dispatched"
-        )
+        start, end = trips.spots(row)
+        states = {"scheduled": "scheduled", "done": "completed", "cancelled": "canceled"}
+        state = states.get(trips.phase(row, self.time), "dispatched")
         return {
             "reservation_id": row["reservation_id"],
             "ride_id": row["id"],
@@ -356,10 +335,9 @@ class Rides(Service):
         Its ride_id can be used with the other tools at once.
         """
         points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
-        at = rules.scheduled_moment(self, WORDS, scheduled_time)
-        return self._reservation_json(
-            self._order(ride_type, points, payment_method_id, scheduled=at)
-        )
+        at = trips.scheduled_moment(self, WORDS, scheduled_time)
+        row = self._order(ride_type, points, payment_method_id, scheduled=at)
+        return self._reservation_json(row)
 
     @reads(example={"status": "scheduled"})
     def get_reservations(
@@ -369,10 +347,10 @@ class Rides(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return reservations by their time of pickup, the earliest first, past ones included unless a status is asked for."""
-        rows = self.db.rows(
-            "uber_rides", "reservation_id IS NOT NULL", order="scheduled_for, rowid"
-        )
-        shown = [r for r in map(self._reservation_json, rows) if status in (None, r["status"])]
+        order = "scheduled_for, rowid"
+        rows = self.db.rows("uber_rides", "reservation_id IS NOT NULL", order=order)
+        reservations = [self._reservation_json(row) for row in rows]
+        shown = [r for r in reservations if status in (None, r["status"])]
         return page(shown, "reservations", limit, cursor)
 
     @writes(
@@ -382,16 +360,8 @@ class Rides(Service):
         """Cancel a reservation: free until an hour before the pickup, for the cancellation fee after that unless the driver is late."""
         rows = self.db.rows("uber_rides", "reservation_id=?", reservation_id)
         if not rows:
+            message = f"There is no reservation {reservation_id!r}."
             hint = "Take a reservation_id from get_reservations."
-            self.fail(
-                "RESERVATION_NOT_FOUND",
-                f"There is no reservation {reservation_id!r}.",
-                hint,
-                reservation_id=reservation_id,
-            )
-        done = self.cancel_ride(rows[0]["id"])
-        return {
-            "reservation_id": reservation_id,
-            "status": "canceled",
-            "cancellation_fee": done["cancellation_fee"],
-        }
+            self.fail("RESERVATION_NOT_FOUND", message, hint, reservation_id=reservation_id)
+        fee = self.cancel_ride(rows[0]["id"])["cancellation_fee"]
+        return {"reservation_id": reservation_id, "status": "canceled", "cancellation_fee": fee}

@@ -1,4 +1,4 @@
-"""What the tests of food delivery share: the tools of both apps by what they do, an order, and what is about to run out."""
+"""What the tests of food delivery share: both apps' tools by purpose, and orders."""
 
 from __future__ import annotations
 
@@ -32,23 +32,30 @@ STORE = BASKET["store_id"]
 
 
 def at(app: str, kind: int, key: str) -> str:
-    """Return the id of a seeded row: kinds are restaurant, item, option, address, card, promotion, order."""
+    """Return the id of a seeded row of Maya's.
+
+    Kinds are restaurant, item, option, address, card, promotion and order.
+    """
     return make_id(IDS[app][kind], "maya", key)
 
 
 def coffee(app: str, lattes: int = 2, cookies: int = 1, **more: Any) -> dict[str, Any]:
-    """Return an order of lattes and oat cookies to Maya's home, which both providers bring at nine on a Saturday."""
+    """Return an order of lattes and oat cookies to Maya's home.
+
+    Both providers bring it at nine on a Saturday.
+    """
     latte = {
         "item_id": at(app, 1, "hazel_hawthorne/latte"),
         "quantity": lattes,
         "selected_options": [at(app, 2, "size/large")],
     }
     cookie = {"item_id": at(app, 1, "hazel_hawthorne/oat-cookie"), "quantity": cookies}
-    where = {
+    return {
         "restaurant_id": at(app, 0, "hazel_hawthorne"),
         "delivery_address_id": at(app, 3, "home"),
+        "items": [latte, cookie],
+        **more,
     }
-    return where | {"items": [latte, cookie]} | more
 
 
 def paid(app: str, **more: Any) -> dict[str, Any]:
@@ -60,10 +67,9 @@ async def order(session: Session, app: str, **more: Any) -> dict[str, Any]:
 
 
 async def out_soon(session: Session) -> dict[str, Any]:
-    """Let time pass to shortly before an item of the co-op that is on the shelf now will be out for hours; return the item."""
-    goods = session.world.rows(
-        "uber_eats_items", "restaurant_id=? AND scarce=1 AND out_since IS NULL", STORE, order="id"
-    )
+    """Pass time until shortly before an item of the co-op runs out for hours; return the item."""
+    in_stock = "restaurant_id=? AND scarce=1 AND out_since IS NULL"
+    goods = session.world.rows("uber_eats_items", in_stock, STORE, order="id")
 
     def there(item: dict[str, Any], span: int) -> bool:
         return share("stock", item["id"], span) >= 0.35

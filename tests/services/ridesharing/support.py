@@ -1,4 +1,4 @@
-"""What the tests of ride sharing share: a way to work, rides as they are kept, and time that passes."""
+"""What the tests of ridesharing share: a way to work, rides as stored, and passing time."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def until(session: Session, moment: str, more: int = 0) -> None:
 
 
 def row(session: Session, ride: str, table: str = "uber_rides") -> dict[str, Any]:
-    found = session.world.get(table, ride)
-    assert found is not None
-    return found
+    stored = session.world.get(table, ride)
+    assert stored is not None
+    return stored

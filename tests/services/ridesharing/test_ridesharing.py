@@ -21,7 +21,7 @@ def session() -> Session:
     return new_session("uber", "lyft")
 
 
-# -- prices ---------------------------------------------------------------------------------------------------------
+# -- prices ----------------------------------------------------------------------------------------
 
 
 async def test_a_fare_that_was_shown_is_the_fare_that_is_charged(session: Session) -> None:
@@ -30,10 +30,8 @@ async def test_a_fare_that_was_shown_is_the_fare_that_is_charged(session: Sessio
     ride = await call_ok(
         session, "uber", "request_ride", ride_type_id="uberx", fare_id=shown["fare_id"], **WORK
     )
-    assert (
-        ride["fare_total"] == shown["estimated_fare"]
-        and ride["surge_multiplier"] == shown["surge_multiplier"]
-    )
+    assert ride["fare_total"] == shown["estimated_fare"]
+    assert ride["surge_multiplier"] == shown["surge_multiplier"]
     all_of_them = (await call_ok(session, "lyft", "get_ride_estimates", **AIRPORT))["estimates"]
     lyft = next(e for e in all_of_them if e["ride_type_id"] == "lyft")
     booked = await call_ok(
@@ -84,28 +82,14 @@ def test_who_asks_at_once_never_meets_a_higher_demand_than_was_shown() -> None:
 
 
 async def test_a_ride_leads_somewhere_within_reach(session: Session) -> None:
-    same = await call_refused(
-        session,
-        "uber",
-        "estimate_ride",
-        ride_type_id="uberx",
-        **WORK | {"dropoff_lat": 45.5181, "dropoff_lng": -122.6431},
-    )
+    nowhere = WORK | {"dropoff_lat": 45.5181, "dropoff_lng": -122.6431, "ride_type_id": "uberx"}
+    same = await call_refused(session, "uber", "estimate_ride", **nowhere)
     assert same["code"] == "SAME_LOCATION"
-    far = await call_refused(
-        session,
-        "lyft",
-        "get_ride_estimates",
-        **WORK | {"dropoff_lat": 47.6062, "dropoff_lng": -122.3321},
-    )
+    to_seattle = WORK | {"dropoff_lat": 47.6062, "dropoff_lng": -122.3321}
+    far = await call_refused(session, "lyft", "get_ride_estimates", **to_seattle)
     assert far["code"] == "DISTANCE_EXCEEDED"
-    sea = await call_refused(
-        session,
-        "lyft",
-        "book_ride",
-        ride_type_id="lyft",
-        **WORK | {"pickup_lat": 40.0, "pickup_lng": -140.0},
-    )
+    from_the_sea = WORK | {"pickup_lat": 40.0, "pickup_lng": -140.0, "ride_type_id": "lyft"}
+    sea = await call_refused(session, "lyft", "book_ride", **from_the_sea)
     assert sea["code"] in ("OUTSIDE_SERVICE_AREA", "DISTANCE_EXCEEDED")
 
 
@@ -134,7 +118,7 @@ async def test_an_address_is_understood_or_asked_about(session: Session) -> None
     assert [a["lat"] for a in airports] == [45.5898]
 
 
-# -- the life of a ride -----------------------------------------------------------------------------------------------
+# -- the life of a ride ----------------------------------------------------------------------------
 
 
 async def test_a_ride_runs_by_the_clock(session: Session) -> None:
@@ -142,22 +126,20 @@ async def test_a_ride_runs_by_the_clock(session: Session) -> None:
     assert ride["status"] == "processing" and ride["driver"] is None
     early = await call_refused(session, "uber", "get_driver_info", ride_id=ride["ride_id"])
     assert early["code"] == "DRIVER_NOT_ASSIGNED"
-    made = row(session, ride["ride_id"])
+    stored = row(session, ride["ride_id"])
     for moment, status in (
         ("matched_at", "accepted"),
         ("arrives_at", "arriving"),
         ("starts_at", "in_progress"),
         ("ends_at", "completed"),
     ):
-        until(session, made[moment])
+        until(session, stored[moment])
         seen = await call_ok(session, "uber", "get_ride", ride_id=ride["ride_id"])
         assert seen["status"] == status and seen["driver"]["vehicle"]["license_plate"]
-    assert (
-        seen["dropped_off_at"] == made["ends_at"] and seen["receipt"]["total"] == ride["fare_total"]
-    )
-    assert (await call_ok(session, "uber", "list_rides", limit=5))["rides"][0][
-        "status"
-    ] == "scheduled", "plans for later come first"
+    assert seen["dropped_off_at"] == stored["ends_at"]
+    assert seen["receipt"]["total"] == ride["fare_total"]
+    reply = await call_ok(session, "uber", "list_rides", limit=5)
+    assert reply["rides"][0]["status"] == "scheduled", "plans for later come first"
 
 
 async def test_cancelling_is_free_for_two_minutes_then_costs_a_fee_then_is_too_late(
@@ -168,8 +150,8 @@ async def test_cancelling_is_free_for_two_minutes_then_costs_a_fee_then_is_too_l
         ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT))[
             "ride_id"
         ]
-        made = row(session, ride, "lyft_rides")
-        until(session, made["matched_at"], seconds - 1)
+        stored = row(session, ride, "lyft_rides")
+        until(session, stored["matched_at"], seconds - 1)
         costs[seconds] = (await call_ok(session, "lyft", "cancel_trip", ride_id=ride))["cancel_fee"]
         seen = await call_ok(session, "lyft", "get_trip", ride_id=ride)
         assert seen["status"] == "canceled" and seen["total_charged"] == costs[seconds]
@@ -193,32 +175,14 @@ async def test_lyft_drives_one_ride_at_a_time_and_uber_three(session: Session) -
 
 
 async def test_what_pays_must_be_known_and_valid(session: Session) -> None:
-    gone = await call_refused(
-        session,
-        "uber",
-        "request_ride",
-        ride_type_id="uberx",
-        payment_method_id=at("ubw", "old_visa"),
-        **WORK,
-    )
+    by_old_card = WORK | {"ride_type_id": "uberx", "payment_method_id": at("ubw", "old_visa")}
+    gone = await call_refused(session, "uber", "request_ride", **by_old_card)
     assert gone["code"] == "PAYMENT_METHOD_EXPIRED"
-    other = await call_refused(
-        session,
-        "lyft",
-        "book_ride",
-        ride_type_id="lyft",
-        payment_method_id=at("ubw", "visa"),
-        **WORK,
-    )
+    by_ubers_card = WORK | {"ride_type_id": "lyft", "payment_method_id": at("ubw", "visa")}
+    other = await call_refused(session, "lyft", "book_ride", **by_ubers_card)
     assert other["code"] == "PAYMENT_METHOD_NOT_FOUND" and "list_payment_cards" in other["hint"]
-    amex = await call_ok(
-        session,
-        "uber",
-        "request_ride",
-        ride_type_id="uberx",
-        payment_method_id=at("ubw", "amex"),
-        **WORK,
-    )
+    by_amex = WORK | {"ride_type_id": "uberx", "payment_method_id": at("ubw", "amex")}
+    amex = await call_ok(session, "uber", "request_ride", **by_amex)
     assert amex["payment_method"]["last4"] == "1009"
 
 
@@ -244,18 +208,16 @@ async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_go(session
     assert behind["code"] == "STOP_ALREADY_REACHED"
     fewer = await call_ok(session, "uber", "remove_stop", ride_id=name, stop_index=2)
     assert len(fewer["stops"]) == 2
-    assert (await call_refused(session, "uber", "remove_stop", ride_id=name, stop_index=2))[
-        "code"
-    ] == "STOP_NOT_FOUND"
+    error = await call_refused(session, "uber", "remove_stop", ride_id=name, stop_index=2)
+    assert error["code"] == "STOP_NOT_FOUND"
     until(session, row(session, name)["ends_at"])
     done = await call_ok(session, "uber", "get_ride", ride_id=name)
     assert done["receipt"]["total"] == fewer["fare_total"]
-    assert (await call_refused(session, "uber", "add_stop", ride_id=name, address="Work"))[
-        "code"
-    ] == "RIDE_NOT_ACTIVE"
+    error = await call_refused(session, "uber", "add_stop", ride_id=name, address="Work")
+    assert error["code"] == "RIDE_NOT_ACTIVE"
 
 
-# -- after the ride ---------------------------------------------------------------------------------------------------
+# -- after the ride --------------------------------------------------------------------------------
 
 
 async def test_ratings_and_tips_wait_for_the_end_and_not_for_ever(session: Session) -> None:
@@ -266,35 +228,29 @@ async def test_ratings_and_tips_wait_for_the_end_and_not_for_ever(session: Sessi
     ):
         kind = "uberx" if tool.startswith("uber") else "lyft"
         ride = (await call_ok(session, *book.split("."), ride_type_id=kind, **WORK))["ride_id"]
-        assert (await call_refused(session, *tool.split("."), ride_id=ride, **args))[
-            "code"
-        ] == "RIDE_NOT_COMPLETED"
+        error = await call_refused(session, *tool.split("."), ride_id=ride, **args)
+        assert error["code"] == "RIDE_NOT_COMPLETED"
     old = await call_refused(session, "uber", "tip_driver", ride_id=at("ubr", "disputed"), amount=3)
     assert old["code"] == "TIP_WINDOW_CLOSED"
     session.pass_time(29 * DAY)
     recent = await call_ok(session, "uber", "tip_driver", ride_id=at("ubr", "recent"), amount=4.5)
     assert recent["tip_amount"] == 4.5
     session.pass_time(2 * DAY)
-    assert (
-        await call_refused(session, "uber", "rate_ride", ride_id=at("ubr", "recent"), rating=5)
-    )["code"] == "RATING_WINDOW_CLOSED"
+    error = await call_refused(session, "uber", "rate_ride", ride_id=at("ubr", "recent"), rating=5)
+    assert error["code"] == "RATING_WINDOW_CLOSED"
 
 
 async def test_a_tip_is_final_at_uber_and_can_be_raised_at_lyft(session: Session) -> None:
     uber = at("ubr", "recent")
     lyft = at("lyr", "recent")
     before = (await call_ok(session, "uber", "get_ride", ride_id=uber))["receipt"]["total"]
-    assert (
-        cents((await call_ok(session, "uber", "tip_driver", ride_id=uber, amount=4.15))["total"])
-        == cents(before) + 415
-    )
-    assert (await call_refused(session, "uber", "tip_driver", ride_id=uber, amount=5))[
-        "code"
-    ] == "TIP_ALREADY_ADDED"
+    reply = await call_ok(session, "uber", "tip_driver", ride_id=uber, amount=4.15)
+    assert cents(reply["total"]) == cents(before) + 415
+    error = await call_refused(session, "uber", "tip_driver", ride_id=uber, amount=5)
+    assert error["code"] == "TIP_ALREADY_ADDED"
     await call_ok(session, "lyft", "add_gratuity", ride_id=lyft, amount=2)
-    assert (await call_refused(session, "lyft", "add_gratuity", ride_id=lyft, amount=1))[
-        "code"
-    ] == "INVALID_TIP"
+    error = await call_refused(session, "lyft", "add_gratuity", ride_id=lyft, amount=1)
+    assert error["code"] == "INVALID_TIP"
     raised = await call_ok(session, "lyft", "add_gratuity", ride_id=lyft, amount=3.25)
     seen = await call_ok(session, "lyft", "get_trip", ride_id=lyft)
     assert seen["tip_amount"] == 3.25 and seen["total_charged"] == raised["total_with_tip"]
@@ -306,12 +262,13 @@ async def test_a_badly_rated_driver_does_not_come_again(session: Session) -> Non
     shunned = row(session, ride, "lyft_rides")["driver_id"]
     await call_ok(session, "lyft", "rate_trip", ride_id=ride, rating=1)
     for _ in range(25):
-        made = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK))["ride_id"]
-        assert row(session, made, "lyft_rides")["driver_id"] != shunned
-        await call_ok(session, "lyft", "cancel_trip", ride_id=made)
-    assert (await call_refused(session, "lyft", "rate_trip", ride_id=ride, rating=5))[
-        "code"
-    ] == "ALREADY_RATED"
+        new_ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK))[
+            "ride_id"
+        ]
+        assert row(session, new_ride, "lyft_rides")["driver_id"] != shunned
+        await call_ok(session, "lyft", "cancel_trip", ride_id=new_ride)
+    error = await call_refused(session, "lyft", "rate_trip", ride_id=ride, rating=5)
+    assert error["code"] == "ALREADY_RATED"
 
 
 async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Session) -> None:
@@ -322,9 +279,10 @@ async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Sess
         session, "uber", "split_fare", ride_id=ride, contact_ids=people, num_splits=4
     )
     assert wrong["code"] == "SPLIT_MISMATCH"
-    assert (
-        await call_refused(session, "uber", "split_fare", ride_id=ride, contact_ids=["ubc_nobody"])
-    )["code"] == "CONTACT_NOT_FOUND"
+    error = await call_refused(
+        session, "uber", "split_fare", ride_id=ride, contact_ids=["ubc_nobody"]
+    )
+    assert error["code"] == "CONTACT_NOT_FOUND"
     split = await call_ok(
         session, "uber", "split_fare", ride_id=ride, contact_ids=people, num_splits=5
     )
@@ -335,17 +293,15 @@ async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Sess
     accepted = [p for p in seen["participants"] if p["status"] == "accepted"]
     assert accepted and not [p for p in seen["participants"] if p["status"] == "invited"]
     assert cents(seen["your_share"]) + sum(cents(p["amount"]) for p in accepted) == total
-    assert (
-        await call_refused(session, "uber", "split_fare", ride_id=ride, contact_ids=people[:1])
-    )["code"] == "SPLIT_NOT_ALLOWED"
-    assert (
-        await call_refused(
-            session, "uber", "split_fare", ride_id=at("ubr", "no_show"), contact_ids=people
-        )
-    )["code"] == "SPLIT_NOT_ALLOWED"
+    error = await call_refused(session, "uber", "split_fare", ride_id=ride, contact_ids=people[:1])
+    assert error["code"] == "SPLIT_NOT_ALLOWED"
+    error = await call_refused(
+        session, "uber", "split_fare", ride_id=at("ubr", "no_show"), contact_ids=people
+    )
+    assert error["code"] == "SPLIT_NOT_ALLOWED"
 
 
-# -- rides for later ----------------------------------------------------------------------------------------------------
+# -- rides for later -------------------------------------------------------------------------------
 
 
 async def test_a_reservation_becomes_a_ride_at_its_fare_and_uber_lets_go_of_it_until_an_hour_before(
@@ -359,30 +315,27 @@ async def test_a_reservation_becomes_a_ride_at_its_fare_and_uber_lets_go_of_it_u
     }
     kept, free, dear = [await call_ok(session, "uber", "reserve_ride", **args) for _ in range(3)]
     session.pass_time(HOUR)
-    assert (
-        await call_ok(session, "uber", "cancel_reservation", reservation_id=free["reservation_id"])
-    )["cancellation_fee"] == 0
+    reply = await call_ok(
+        session, "uber", "cancel_reservation", reservation_id=free["reservation_id"]
+    )
+    assert reply["cancellation_fee"] == 0
     session.pass_time(HOUR + MINUTE)
-    assert (
-        await call_ok(session, "uber", "cancel_reservation", reservation_id=dear["reservation_id"])
-    )["cancellation_fee"] == 5
-    assert (await call_ok(session, "uber", "get_ride", ride_id=kept["ride_id"]))[
-        "status"
-    ] == "scheduled"
+    reply = await call_ok(
+        session, "uber", "cancel_reservation", reservation_id=dear["reservation_id"]
+    )
+    assert reply["cancellation_fee"] == 5
+    reply = await call_ok(session, "uber", "get_ride", ride_id=kept["ride_id"])
+    assert reply["status"] == "scheduled"
     until(session, args["scheduled_time"], -10 * MINUTE)
     now = await call_ok(session, "uber", "get_ride", ride_id=kept["ride_id"])
     assert now["status"] == "accepted" and now["driver"]
     until(session, row(session, kept["ride_id"])["ends_at"])
-    listed = {
-        r["reservation_id"]: r
-        for r in (await call_ok(session, "uber", "get_reservations"))["reservations"]
-    }
+    reservations = (await call_ok(session, "uber", "get_reservations"))["reservations"]
+    listed = {r["reservation_id"]: r for r in reservations}
     assert listed[kept["reservation_id"]]["status"] == "completed"
     receipt = (await call_ok(session, "uber", "get_ride", ride_id=kept["ride_id"]))["receipt"]
-    assert (
-        receipt["total"] == kept["fare_total"]
-        and listed[free["reservation_id"]]["status"] == "canceled"
-    )
+    assert receipt["total"] == kept["fare_total"]
+    assert listed[free["reservation_id"]]["status"] == "canceled"
     gone = await call_refused(
         session, "uber", "cancel_reservation", reservation_id=kept["reservation_id"]
     )
@@ -399,16 +352,10 @@ async def test_lyft_asks_for_half_an_hour_between_scheduled_rides_and_nothing_un
         "scheduled_time": iso(START + 5 * HOUR),
     }
     ride = await call_ok(session, "lyft", "schedule_ride", **args)
-    near = await call_refused(
-        session,
-        "lyft",
-        "schedule_ride",
-        **args | {"scheduled_time": iso(START + 5 * HOUR + 20 * MINUTE)},
-    )
-    assert (
-        near["code"] == "SCHEDULE_CONFLICT"
-        and near["scheduled_ride_id"] == ride["scheduled_ride_id"]
-    )
+    close = args | {"scheduled_time": iso(START + 5 * HOUR + 20 * MINUTE)}
+    near = await call_refused(session, "lyft", "schedule_ride", **close)
+    assert near["code"] == "SCHEDULE_CONFLICT"
+    assert near["scheduled_ride_id"] == ride["scheduled_ride_id"]
     soon = await call_refused(
         session, "lyft", "schedule_ride", **args | {"scheduled_time": iso(START + 20 * MINUTE)}
     )
@@ -417,11 +364,10 @@ async def test_lyft_asks_for_half_an_hour_between_scheduled_rides_and_nothing_un
     )
     assert soon["code"] == past["code"] == "INVALID_PICKUP_TIME"
     until(session, ride["driver_assigned_at"], -MINUTE)
-    assert (
-        await call_ok(
-            session, "lyft", "cancel_scheduled_ride", scheduled_ride_id=ride["scheduled_ride_id"]
-        )
-    )["cancel_fee"] == 0
+    reply = await call_ok(
+        session, "lyft", "cancel_scheduled_ride", scheduled_ride_id=ride["scheduled_ride_id"]
+    )
+    assert reply["cancel_fee"] == 0
 
 
 async def test_a_scheduled_request_is_a_reservation(session: Session) -> None:
@@ -440,7 +386,7 @@ async def test_a_scheduled_request_is_a_reservation(session: Session) -> None:
     assert ride["reservation_id"] in {r["reservation_id"] for r in waiting}
 
 
-# -- offers -------------------------------------------------------------------------------------------------------------
+# -- offers ----------------------------------------------------------------------------------------
 
 
 async def test_offers_have_terms_and_do_not_combine(session: Session) -> None:
@@ -456,61 +402,54 @@ async def test_offers_have_terms_and_do_not_combine(session: Session) -> None:
     }
     await call_ok(session, "uber", "apply_offer", offer_id=at("ubo", "five"))
     five = await call_ok(session, "uber", "estimate_ride", ride_type_id="uberx", **AIRPORT)
-    assert (
-        five["discount"] == 5
-        and (await call_ok(session, "uber", "estimate_ride", ride_type_id="uberx", **WORK))[
-            "discount"
-        ]
-        == 0
-    )
+    assert five["discount"] == 5
+    reply = await call_ok(session, "uber", "estimate_ride", ride_type_id="uberx", **WORK)
+    assert reply["discount"] == 0
     other = await call_ok(session, "uber", "apply_offer", offer_id=at("ubo", "comfort"))
     assert other["replaced_offer_id"] == at("ubo", "five")
     ride = await call_ok(session, "uber", "request_ride", ride_type_id="comfort", **WORK)
     plain = row(session, ride["ride_id"])["fare"]
-    assert ride["offer_id"] == at("ubo", "comfort") and cents(ride["fare_total"]) == plain - min(
-        1000, (plain * 30 + 50) // 100
-    )
+    assert ride["offer_id"] == at("ubo", "comfort")
+    assert cents(ride["fare_total"]) == plain - min(1000, (plain * 30 + 50) // 100)
     unused = {o["offer_id"] for o in (await call_ok(session, "uber", "list_offers"))["offers"]}
     assert at("ubo", "comfort") not in unused
     await call_ok(session, "uber", "cancel_ride", ride_id=ride["ride_id"])
-    assert (await call_ok(session, "uber", "get_user_profile"))["promo"]["offer_id"] == at(
-        "ubo", "comfort"
-    ), "a cancelled ride uses nothing up"
+    reply = await call_ok(session, "uber", "get_user_profile")
+    assert reply["promo"]["offer_id"] == at("ubo", "comfort"), "a cancelled ride uses nothing up"
 
 
 async def test_a_promo_named_for_a_ride_that_it_does_not_fit_books_nothing(
     session: Session,
 ) -> None:
-    said = {"pickup": "Home", "dropoff": "Work", "offer_id": at("lyo", "comfort")}
-    error = await call_refused(session, "lyft", "request_wait_and_save_ride", **said)
-    assert (
-        error["code"] == "PROMO_NOT_APPLICABLE"
-        and (await call_ok(session, "lyft", "get_rider_profile"))["promo"] is None
-    )
+    wish = {"pickup": "Home", "dropoff": "Work", "offer_id": at("lyo", "comfort")}
+    error = await call_refused(session, "lyft", "request_wait_and_save_ride", **wish)
+    assert error["code"] == "PROMO_NOT_APPLICABLE"
+    assert (await call_ok(session, "lyft", "get_rider_profile"))["promo"] is None
 
 
-# -- Uber's parcels and places -------------------------------------------------------------------------------------------
+# -- Uber's parcels and places ---------------------------------------------------------------------
 
 
 async def test_a_parcel_goes_by_the_clock_and_the_same_key_orders_once(session: Session) -> None:
-    said = {
+    order = {
         "pickup": "Home",
         "dropoff": "Work",
         "package_description": "Keys",
         "recipient_name": "Mei",
         "recipient_phone": "+1-503-555-0146",
     }
-    parcel = await call_ok(session, "uber", "request_package_delivery", **said, idempotency_key="k")
+    parcel = await call_ok(
+        session, "uber", "request_package_delivery", **order, idempotency_key="k"
+    )
     mark = session.world.last_change()
-    assert (
-        await call_ok(session, "uber", "request_package_delivery", **said, idempotency_key="k")
-    )["delivery_id"] == parcel["delivery_id"]
+    reply = await call_ok(session, "uber", "request_package_delivery", **order, idempotency_key="k")
+    assert reply["delivery_id"] == parcel["delivery_id"]
     assert session.world.last_change() == mark
     other = await call_refused(
         session,
         "uber",
         "request_package_delivery",
-        **said | {"recipient_name": "Max"},
+        **order | {"recipient_name": "Max"},
         idempotency_key="k",
     )
     assert other["code"] == "IDEMPOTENCY_KEY_REUSED"
@@ -518,24 +457,24 @@ async def test_a_parcel_goes_by_the_clock_and_the_same_key_orders_once(session: 
         session,
         "uber",
         "request_package_delivery",
-        **said | {"dropoff": "O'Hare International Airport"},
+        **order | {"dropoff": "O'Hare International Airport"},
     )
     assert away["code"] in ("DISTANCE_EXCEEDED", "DIFFERENT_CITIES")
-    made = row(session, parcel["delivery_id"], "uber_deliveries")
+    stored = row(session, parcel["delivery_id"], "uber_deliveries")
     seen = []
-    for moment in (made["requested_at"], made["matched_at"], made["starts_at"], made["ends_at"]):
+    parcel_id = {"delivery_id": parcel["delivery_id"]}
+    for moment in (
+        stored["requested_at"],
+        stored["matched_at"],
+        stored["starts_at"],
+        stored["ends_at"],
+    ):
         until(session, moment, 5)
-        seen.append(
-            (
-                await call_ok(
-                    session, "uber", "get_delivery_status", delivery_id=parcel["delivery_id"]
-                )
-            )["status"]
-        )
+        reply = await call_ok(session, "uber", "get_delivery_status", **parcel_id)
+        seen.append(reply["status"])
     assert seen == ["pending", "pickup", "pickup_complete", "delivered"]
-    assert (
-        await call_ok(session, "uber", "get_delivery_status", delivery_id=at("ubd", "returned"))
-    )["status"] == "returned"
+    reply = await call_ok(session, "uber", "get_delivery_status", delivery_id=at("ubd", "returned"))
+    assert reply["status"] == "returned"
 
 
 async def test_a_taken_label_is_refused_at_uber_and_replaced_at_lyft(session: Session) -> None:
@@ -551,7 +490,7 @@ async def test_a_taken_label_is_refused_at_uber_and_replaced_at_lyft(session: Se
     assert [p["address"] for p in places if p["label"].lower() == "work"] == [new["address"]]
 
 
-# -- what Lyft derives ----------------------------------------------------------------------------------------------------
+# -- what Lyft derives -----------------------------------------------------------------------------
 
 
 async def test_donations_follow_from_rides_that_ended_while_round_up_was_on(
@@ -562,8 +501,8 @@ async def test_donations_follow_from_rides_that_ended_while_round_up_was_on(
     ride = await call_ok(session, "lyft", "get_trip", ride_id=given["ride_id"])
     assert cents(ride["fare_total"]) % 100 + cents(given["amount"]) == 100
     await call_ok(session, "lyft", "toggle_round_up", enabled=False)
-    made = await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT)
-    until(session, row(session, made["ride_id"], "lyft_rides")["ends_at"])
+    booked = await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT)
+    until(session, row(session, booked["ride_id"], "lyft_rides")["ends_at"])
     after = await call_ok(session, "lyft", "get_donation_history")
     assert (after["total_donated"], after["ride_count"]) == (
         before["total_donated"],
@@ -588,6 +527,5 @@ async def test_a_completed_ride_counts_for_challenges_and_the_streak(session: Se
         )
         until(session, row(session, ride, "lyft_rides")["ends_at"])
     assert (await early())["status"] == "completed"
-    assert (await call_ok(session, "lyft", "get_ride_streak"))["current_streak"] == streak[
-        "current_streak"
-    ] + 1
+    reply = await call_ok(session, "lyft", "get_ride_streak")
+    assert reply["current_streak"] == streak["current_streak"] + 1

@@ -1,7 +1,11 @@
-"""Uber Eats and DoorDash: accounts, and a year of orders from patterns, single rows and the happenings of a life."""
+"""Uber Eats and DoorDash: the accounts, and a year of orders.
+
+Orders come from patterns, from single seeds, and from the happenings of the person's life.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
@@ -48,38 +52,41 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 
 def _told(builder: Builder, seeds: dict[str, Any]) -> list[int]:
-    """Return the moments of the orders that are told one by one, on either provider: nobody orders twice for one meal."""
+    """Return the moments of the orders that are told one by one, on either provider.
+
+    Patterns leave room around them: nobody orders twice for one meal.
+    """
     lived = [{"at": h["order"].get("at", h["at"])} for h in builder.life if h.get("order")]
-    said = [s["at"] for s in [*seeds["singles"], *lived]]
-    return [builder.moment(text) for text in said]
+    moments = [s["at"] for s in [*seeds["singles"], *lived]]
+    return [builder.moment(text) for text in moments]
 
 
 def _areas(builder: Builder, seeds: dict[str, Any]) -> None:
-    """Write the postal codes where couriers drive: those of all places, each in the middle of them, and more of the seeds."""
+    """Write the postal codes where couriers drive.
+
+    They are those of all places, each at the middle of its places, and further ones of the seeds.
+    """
     cities = {c["key"]: c for c in builder.person["cities"]}
-    found = {}
-    for said in [
-        *builder.places.values(),
-        *seeds.get("kitchens", {}).values(),
-        *seeds["stores"].values(),
-    ]:
-        city = cities[said.get("city", builder.person["cities"][0]["key"])]
-        state = said.get("state", builder.person["home"]["state_code"])
-        found.setdefault(said["zip"], (city["name"], state, []))[2].append(
-            (said["lat"], said["lng"])
-        )
+    home = builder.person["cities"][0]["key"]
+    kitchens = seeds.get("kitchens", {})
+    areas: dict[str, dict[str, Any]] = {}
+    for place in [*builder.places.values(), *kitchens.values(), *seeds["stores"].values()]:
+        city = cities[place.get("city", home)]["name"]
+        state = place.get("state", builder.person["home"]["state_code"])
+        area = areas.setdefault(place["zip"], {"city": city, "state": state, "spots": []})
+        area["spots"].append((place["lat"], place["lng"]))
     for code, (city, state, lat, lng) in seeds.get("areas", {}).items():
-        found.setdefault(code, (city, state, [(lat, lng)]))
-    for code, (city, state, spots) in sorted(found.items()):
-        lat, lng = (round(sum(s[n] for s in spots) / len(spots), 4) for n in (0, 1))
+        areas.setdefault(code, {"city": city, "state": state, "spots": [(lat, lng)]})
+    for code, area in sorted(areas.items()):
+        spots = area["spots"]
         builder.add(
             seeds["listed_since"],
             "food_delivery_areas",
             zip=code,
-            city=city,
-            state=state,
-            lat=lat,
-            lng=lng,
+            city=area["city"],
+            state=area["state"],
+            lat=round(sum(lat for lat, _ in spots) / len(spots), 4),
+            lng=round(sum(lng for _, lng in spots) / len(spots), 4),
         )
 
 
@@ -109,452 +116,471 @@ class Provider:
 
     def fill(self) -> None:
         """Write everything."""
-        life = [
-            (h, o)
-            for h in self.builder.life
-            if (o := h.get("order")) and self.name in _names(o["on"])
-        ]
+        lived = self._lived_orders()
         named: dict[str, list[str]] = {}
-        for _, order in life:
+        for _, order in lived:
             named.setdefault(order["place"], []).extend(order["items"])
         self.books.fill(named, self._told())
         self._account()
         for pattern in self.seeds["patterns"]:
             if pattern["app"] == self.name:
-                for said in self._expand(pattern):
-                    self.order(said)
-        for said in self.seeds["singles"]:
-            if said["app"] == self.name:
-                self.order(said)
-        for happening, order in life:
+                for seed in self._expand(pattern):
+                    self.order(seed)
+        for seed in self.seeds["singles"]:
+            if seed["app"] == self.name:
+                self.order(seed)
+        for happening, order in lived:
             self.order(self._lived(happening, order))
         if self.name == "uber_eats":
-            for said in self.own.get("groups", []):
-                self._group(said)
+            for seed in self.own.get("groups", []):
+                self._group(seed)
         else:
             for key, day in self.own.get("favorites", {}).items():
-                self._add(
-                    f"{day}T20:15:00Z",
-                    "favorites",
-                    restaurant_id=self.books.places[key]["id"],
-                    added_at=f"{day}T20:15:00Z",
-                )
-            for said in self.own.get("gifts", []):
-                self._gift(said)
+                self._favorite(key, f"{day}T20:15:00Z")
+            for seed in self.own.get("gifts", []):
+                self._gift(seed)
+
+    def _lived_orders(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Return the happenings that had an order with this provider, each with that order."""
+        lived = []
+        for happening in self.builder.life:
+            order = happening.get("order")
+            if order and self.name in _names(order["on"]):
+                lived.append((happening, order))
+        return lived
 
     def _told(self) -> dict[str, list[str]]:
-        """Return the items that single rows name, by place: menus hold them."""
-        found: dict[str, list[str]] = {}
-        for said in [
-            *(s for s in self.seeds["singles"] if s["app"] == self.name),
-            *self.own.get("gifts", []),
-        ]:
-            found.setdefault(said["place"], []).extend(said["items"])
-        for said in self.own.get("groups", []):
-            found.setdefault(said["place"], []).extend(
-                name for names in said["members"].values() for name in names
-            )
-        return found
+        """Return the items that single orders name, by place: menus hold them."""
+        singles = [seed for seed in self.seeds["singles"] if seed["app"] == self.name]
+        items: dict[str, list[str]] = {}
+        for seed in [*singles, *self.own.get("gifts", [])]:
+            items.setdefault(seed["place"], []).extend(seed["items"])
+        for seed in self.own.get("groups", []):
+            for names in seed["members"].values():
+                items.setdefault(seed["place"], []).extend(names)
+        return items
 
     def _add(self, at: int | str, table: str, **row: Any) -> dict[str, Any]:
         return self.builder.add(at, f"{self.name}_{table}", **row)
 
-    # -- the account ----------------------------------------------------------------------------------------------------
+    # -- the account -------------------------------------------------------------------------------
     def _account(self) -> None:
         who = self.person
-        begun = iso(self.since)
         row = {
             "name": who["name"],
             "email": who["emails"][self.own.get("email", "personal")],
             "phone": who["phone"],
         }
         self._add(self.seeds["listed_since"], "profile", id="me", **row)
-        for n, (key, said) in enumerate(self.own["addresses"].items()):
-            spot = (
-                {"home": who["home"], "work": who["work"]}.get(key)
-                or self.builder.places.get(said.get("place", key))
-                or said
-            )
-            at = (
-                parse_time(f"{said['added']}T17:00:00Z") if "added" in said else self.since + n * 60
-            )
-            city = next(
-                (c["name"] for c in who["cities"] if c["key"] == spot["city"]), spot["city"]
-            )
-            row = {
-                "street": said.get("street", spot["street"]),
-                "city": city,
-                "state": spot.get("state_code") or spot["state"],
-            }
-            row |= {"zip": spot["zip"], "lat": spot["lat"], "lng": spot["lng"], "added_at": iso(at)}
-            made = self.builder.id(self.words.address, key)
-            self.addresses[key] = self._add(
-                at, "addresses", id=made, default_at=begun if n == 0 else None, **row
-            )
-            if "removed" in said:
-                gone = f"{said['removed']}T18:00:00Z"
-                self.builder.change(gone, f"{self.name}_addresses", made, removed_at=gone)
-        for n, (key, said) in enumerate(self.own["cards"].items()):
-            card = who["cards"].get(key) or said
-            at = self.since + 300 + n * 60
-            row = {k: card[k] for k in ("brand", "last4")} | {
-                "expires": str(card["expires"]),
-                "name": who["name"],
-                "added_at": iso(at),
-            }
-            default = iso(at) if key == self.own["default_card"] else None
-            self._add(
-                at, "cards", id=self.builder.id(self.words.card, key), default_at=default, **row
-            )
+        for number, (key, seed) in enumerate(self.own["addresses"].items()):
+            self._address(key, seed, number)
+        for number, (key, seed) in enumerate(self.own["cards"].items()):
+            self._card(key, seed, self.since + 300 + number * 60)
         for member in self.members:
             self._add(member["since"], "memberships", **member)
-        for key, said in self.own["offers"].items():
-            place = said.get("place")
-            known = min(said["starts_at"], iso(self.builder.start - 86_400))
-            row = {"percent": None, "members_only": False, "once": True, "saved_at": known}
-            row |= {k: v for k, v in said.items() if k != "place"}
-            row |= {
-                "discount": cents(said["discount"]),
-                "min_order": cents(said.get("min_order", 0)),
-            }
-            row["restaurant_id"] = self.books.places[place]["id"] if place else None
-            made = self._add(
-                known, "offers", id=self.builder.id(self.books.prefix["offer"], key), **row
-            )
-            self.offers[key] = made
+        for key, seed in self.own["offers"].items():
+            self._offer(key, seed)
 
-    # -- orders ---------------------------------------------------------------------------------------------------------
+    def _address(self, key: str, seed: dict[str, Any], number: int) -> None:
+        """Write a saved address; the first one is the default."""
+        who = self.person
+        spot = {"home": who["home"], "work": who["work"]}.get(key)
+        spot = spot or self.builder.places.get(seed.get("place", key)) or seed
+        at = self.since + number * 60
+        if "added" in seed:
+            at = parse_time(f"{seed['added']}T17:00:00Z")
+        cities = {city["key"]: city["name"] for city in who["cities"]}
+        row = {
+            "id": self.builder.id(self.words.address, key),
+            "street": seed.get("street", spot["street"]),
+            "city": cities.get(spot["city"], spot["city"]),
+            "state": spot.get("state_code") or spot["state"],
+            "zip": spot["zip"],
+            "lat": spot["lat"],
+            "lng": spot["lng"],
+            "added_at": iso(at),
+            "default_at": iso(self.since) if number == 0 else None,
+        }
+        self.addresses[key] = self._add(at, "addresses", **row)
+        if "removed" in seed:
+            gone = f"{seed['removed']}T18:00:00Z"
+            self.builder.change(gone, f"{self.name}_addresses", row["id"], removed_at=gone)
+
+    def _card(self, key: str, seed: dict[str, Any], at: int) -> None:
+        card = self.person["cards"].get(key) or seed
+        row = {
+            "id": self.builder.id(self.words.card, key),
+            "brand": card["brand"],
+            "last4": card["last4"],
+            "expires": str(card["expires"]),
+            "name": self.person["name"],
+            "added_at": iso(at),
+            "default_at": iso(at) if key == self.own["default_card"] else None,
+        }
+        self._add(at, "cards", **row)
+
+    def _offer(self, key: str, seed: dict[str, Any]) -> None:
+        known_at = min(seed["starts_at"], iso(self.builder.start - 86_400))
+        place = seed.get("place")
+        row = {
+            "id": self.builder.id(self.books.prefix["offer"], key),
+            "percent": None,
+            "members_only": False,
+            "once": True,
+            "saved_at": known_at,
+            **{column: value for column, value in seed.items() if column != "place"},
+            "discount": cents(seed["discount"]),
+            "min_order": cents(seed.get("min_order", 0)),
+            "restaurant_id": self.books.places[place]["id"] if place else None,
+        }
+        self.offers[key] = self._add(known_at, "offers", **row)
+
+    # -- orders ------------------------------------------------------------------------------------
     def _expand(self, pattern: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the orders that a recurring pattern stands for."""
-        first = date.fromisoformat(str(pattern.get("from", self.seeds["since"])))
-        first += timedelta(days=(pattern["day"] - first.weekday()) % 7)
+        day = date.fromisoformat(str(pattern.get("from", self.seeds["since"])))
+        day += timedelta(days=(pattern["day"] - day.weekday()) % 7)
         number = 0
-        while (at := self.builder.moment(f"{first}T{pattern['at']}")) < self.builder.start - 43_200:
+        while True:
+            at = self.builder.moment(f"{day}T{pattern['at']}")
+            if at >= self.builder.start - 43_200:
+                return
             number += 1
             chance = self.builder.chance(self.name, pattern["key"], number)
-            key = f"{pattern['key']}-{number}"
-            keep = chance.random() >= pattern.get("skip", 0.15) and str(first) <= str(
-                pattern.get("until", "9")
-            )
-            place = (
-                chance.choice(pattern["place"])
-                if isinstance(pattern["place"], list)
-                else pattern["place"]
-            )
+            wanted = chance.random() >= pattern.get("skip", 0.15)
+            over = str(day) > str(pattern.get("until", "9"))
+            place = pattern["place"]
+            if isinstance(place, list):
+                place = chance.choice(place)
             at += chance.randrange(1800)
-            if keep and catalogue.span_at(self.books.places[place], at) and not self._occupied(at):
-                few, many = (int(n) for n in str(pattern["items"]).split("-"))
-                sold = [
-                    i
-                    for i in self.books.sold(place, at)
-                    if i["section"] != "Drinks" or chance.random() < 0.3
-                ]
-                names = [
-                    i["name"]
-                    for i in chance.sample(sold, min(len(sold), chance.randint(few, many)))
-                ]
-                said = {
-                    "key": key,
-                    "place": place,
-                    "epoch": at,
-                    "items": names,
-                    "tip": chance.choice(pattern["tip"]),
-                }
-                said |= {k: pattern[k] for k in ("to", "card") if k in pattern} | {"chance": chance}
-                if chance.random() < 0.3:
-                    said |= {
-                        "rating": chance.choice([4, 5, 5, 3]),
-                        "dasher_rating": chance.choice([4, 5, 5]),
-                    }
+            if wanted and not over and self._can_order(place, at):
                 self.meals.append(at)
-                yield said
-            first += timedelta(days=pattern["every"])
+                yield self._patterned(pattern, number, place, at, chance)
+            day += timedelta(days=pattern["every"])
+
+    def _can_order(self, place: str, at: int) -> bool:
+        """Return whether a place is open at a moment and the person has time to eat."""
+        is_open = catalogue.span_at(self.books.places[place], at) is not None
+        return is_open and not self._occupied(at)
+
+    def _patterned(
+        self, pattern: dict[str, Any], number: int, place: str, at: int, chance: Any
+    ) -> dict[str, Any]:
+        """Return one order of a pattern, as the seeds would say it."""
+        few, many = (int(n) for n in str(pattern["items"]).split("-"))
+        sold = []
+        for item in self.books.sold(place, at):
+            if item["section"] != "Drinks" or chance.random() < 0.3:
+                sold.append(item)
+        items = chance.sample(sold, min(len(sold), chance.randint(few, many)))
+        seed = {
+            "key": f"{pattern['key']}-{number}",
+            "place": place,
+            "epoch": at,
+            "items": [item["name"] for item in items],
+            "tip": chance.choice(pattern["tip"]),
+            **{key: pattern[key] for key in ("to", "card") if key in pattern},
+            "chance": chance,
+        }
+        if chance.random() < 0.3:
+            seed["rating"] = chance.choice([4, 5, 5, 3])
+            seed["dasher_rating"] = chance.choice([4, 5, 5])
+        return seed
 
     def _occupied(self, at: int) -> bool:
-        """Return whether a happening takes the person's time or another meal was ordered, so that nothing is."""
+        """Return whether another meal was ordered, or a happening takes the person's time."""
         if any(abs(meal - at) < 4 * 3600 for meal in self.meals):
             return True
         for happening in self.builder.life:
             begins = self.builder.moment(happening["at"])
-            if begins - 5400 <= at <= begins + happening.get(
-                "hours", 1
-            ) * 3600 + 1800 and not happening.get("cancelled"):
+            ends = begins + happening.get("hours", 1) * 3600
+            if begins - 5400 <= at <= ends + 1800 and not happening.get("cancelled"):
                 return True
         return False
 
     def _lived(self, happening: dict[str, Any], order: dict[str, Any]) -> dict[str, Any]:
-        paid = happening.get("paid") or {}
-        said = {
+        """Return the order of a happening, as the seeds would say it."""
+        place = happening.get("place", "home")
+        to = "work" if place == "fernhill" else place
+        seed = {
             "key": happening["key"],
             "place": order["place"],
             "at": order.get("at", happening["at"]),
             "items": order["items"],
-        }
-        said |= {
             "tip": order.get("tip", 0),
             "total": order["total"],
             "problem": order.get("problem"),
             "refunded": order.get("refunded"),
+            "to": to if to in self.addresses else "home",
         }
-        where = {"fernhill": "work"}.get(
-            happening.get("place", "home"), happening.get("place", "home")
-        )
-        card = (
-            {"card": paid["by"]}
-            if isinstance(paid, dict) and paid.get("by") in self.own["cards"]
-            else {}
-        )
-        return (
-            said
-            | card
-            | {"to": where if where in self.addresses else "home"}
-            | self.seeds.get("lived", {}).get(happening["key"], {})
-        )
+        paid = happening.get("paid")
+        if isinstance(paid, dict) and paid.get("by") in self.own["cards"]:
+            seed["card"] = paid["by"]
+        return seed | self.seeds.get("lived", {}).get(happening["key"], {})
 
-    def order(self, said: dict[str, Any], **extra: Any) -> dict[str, Any]:
+    def order(self, seed: dict[str, Any], **extra: Any) -> dict[str, Any]:
         """Write one order with its lines, and what happened to it later."""
-        at = said["epoch"] if "epoch" in said else self.builder.moment(said["at"])
-        place = self.books.places[said["place"]]
-        address = self.addresses[said.get("to", "home")]
-        window = None
-        if "window" in said:
-            begin = self.builder.moment(said["window"])
-            window = (
-                begin,
-                begin
-                + 60
-                * getattr(self.model, "WINDOW_MINUTES", getattr(self.model, "SLOT_MINUTES", 30)),
-            )
+        at = seed["epoch"] if "epoch" in seed else self.builder.moment(seed["at"])
+        place = self.books.places[seed["place"]]
+        address = self.addresses[seed.get("to", "home")]
+        window = self._window(seed)
         moment = window[0] if window else at
+        away = self._checked_distance(seed, place, address, at, moment)
+        lines = self._lines(seed, at)
+        offer = self.offers.get(seed.get("offer", ""))
+        while "chance" in seed and pricing.subtotal(lines) < place["min_order"]:
+            lines[0]["quantity"] += 1
+        goods = pricing.subtotal(lines)
+        terms = {
+            "member": self._is_member(at),
+            "discount": rules.off(offer, goods),
+            "tip": cents(seed["tip"]),
+        }
+        if "total" in seed:
+            cost = self._fit(seed, lines, place, away, moment, terms)
+        else:
+            cost = pricing.price(self.model.TARIFF, place, goods, away, moment, **terms)
+        card = seed.get("card", self.own["default_card"])
+        row: dict[str, Any] = {
+            **self._row(seed["key"], place, at, orders.stages(place, away, at, window), cost),
+            "address_id": address["id"],
+            "offer_id": offer["id"] if offer else None,
+            **extra,
+        }
+        if window:
+            row |= {"window_start": iso(window[0]), "window_end": iso(window[1])}
+        if "late" in seed:
+            row["delivered_at"] = iso(parse_time(row["delivered_at"]) + seed["late"] * 60)
+        row["method_id"] = self.builder.id(self.words.card, card)
+        self._write(row, lines, at)
+        self._later(seed, row, cost.total)
+        return row
+
+    def _window(self, seed: dict[str, Any]) -> tuple[int, int] | None:
+        if "window" not in seed:
+            return None
+        minutes = doordash.SLOT_MINUTES if self.name == "doordash" else uber_eats.WINDOW_MINUTES
+        begin = self.builder.moment(seed["window"])
+        return begin, begin + 60 * minutes
+
+    def _is_member(self, at: int) -> bool:
+        return rules.holds(self.members, iso(at)) is not None
+
+    def _checked_distance(
+        self,
+        seed: dict[str, Any],
+        place: dict[str, Any],
+        address: dict[str, Any],
+        at: int,
+        moment: int,
+    ) -> float:
+        """Return the miles to an address; refuse seeds whose place is closed or too far away."""
         if at < self.builder.start and catalogue.span_at(place, moment) is None:
             raise InputError(
-                f"food_delivery.yaml: {said['place']} is closed when {said['key']} is ordered ({iso(moment)})"
+                f"food_delivery.yaml: {seed['place']} is closed "
+                f"when {seed['key']} is ordered ({iso(moment)})"
             )
         away = catalogue.distance(place, address) or 0.0
         if away > place["radius"]:
             raise InputError(
-                f"food_delivery.yaml: {said['place']} does not deliver {away} miles, as {said['key']} wants"
+                f"food_delivery.yaml: {seed['place']} does not deliver {away} miles, "
+                f"as {seed['key']} wants"
             )
-        lines = self._lines(said, at)
-        offer = self.offers.get(said.get("offer", ""))
-        member = rules.holds(self.members, iso(at)) is not None
-        tip = cents(said["tip"])
-        while "chance" in said and pricing.subtotal(lines) < place["min_order"]:
-            lines[0]["quantity"] += 1
-        goods = pricing.subtotal(lines)
-        more = {"member": member, "discount": rules.off(offer, goods), "tip": tip}
-        cost = pricing.price(self.model.TARIFF, place, goods, away, moment, **more)
-        if "total" in said:
-            cost = self._fit(said, lines, place, away, moment, more)
-        row = self._row(said["key"], place, at, orders.stages(place, away, at, window), cost)
-        row |= {"address_id": address["id"], "offer_id": offer["id"] if offer else None, **extra}
-        row |= {"window_start": iso(window[0]), "window_end": iso(window[1])} if window else {}
-        if "late" in said:
-            row["delivered_at"] = iso(parse_time(row["delivered_at"]) + said["late"] * 60)
-        row["method_id"] = self.builder.id(
-            self.words.card, said.get("card", self.own["default_card"])
-        )
-        self._write(row, lines, at)
-        self._later(said, row, cost.total)
-        return row
+        return away
 
     def _row(
         self, key: str, place: dict[str, Any], at: int, when: dict[str, str], cost: pricing.Price
     ) -> dict[str, Any]:
-        made = self.builder.id(self.words.order, key)
-        courier = orders.COURIERS[int(share("courier", made) * len(orders.COURIERS))]
-        row = {"id": made, "restaurant_id": place["id"], "placed_at": iso(at), "courier": courier}
-        return row | when | orders.fee_columns(cost)
+        order_id = self.builder.id(self.words.order, key)
+        courier = orders.COURIERS[int(share("courier", order_id) * len(orders.COURIERS))]
+        return {
+            "id": order_id,
+            "restaurant_id": place["id"],
+            "placed_at": iso(at),
+            "courier": courier,
+            **when,
+            **orders.fee_columns(cost),
+        }
 
     def _write(self, row: dict[str, Any], lines: list[dict[str, Any]], at: int) -> None:
+        """Write an order and its lines."""
         self._add(at, "orders", **row)
         for line in lines:
             self.placed += 1
-            self._add(
-                at,
-                "lines",
-                id=self.builder.id(self.words.line, self.placed),
-                order_id=row["id"],
-                **line,
-            )
+            line_id = self.builder.id(self.words.line, self.placed)
+            self._add(at, "lines", id=line_id, order_id=row["id"], **line)
 
-    def _lines(self, said: dict[str, Any], at: int) -> list[dict[str, Any]]:
-        lines: list[dict[str, Any]] = []
-        for name in said["items"]:
-            item = self.books.find(said["place"], name)
-            again = next((r for r in lines if r["item_id"] == item["id"]), None)
-            if again is not None:
-                again["quantity"] += 1
+    def _lines(self, seed: dict[str, Any], at: int) -> list[dict[str, Any]]:
+        lines: dict[str, dict[str, Any]] = {}
+        for name in seed["items"]:
+            item = self.books.find(seed["place"], name)
+            if item["id"] in lines:
+                lines[item["id"]]["quantity"] += 1
                 continue
-            picked, extra = self.books.choices(item, said.get("chance"))
-            row = {
+            options, extra = self.books.choices(item, seed.get("chance"))
+            lines[item["id"]] = {
                 "item_id": item["id"],
                 "name": name,
                 "quantity": 1,
                 "unit_price": self.books.price(item, at) + extra,
+                "options": options,
+                "instructions": seed.get("instructions"),
             }
-            lines.append(row | {"options": picked, "instructions": said.get("instructions")})
-        return lines
+        return list(lines.values())
 
     def _fit(
         self,
-        said: dict[str, Any],
+        seed: dict[str, Any],
         lines: list[dict[str, Any]],
         place: dict[str, Any],
         away: float,
         moment: int,
-        more: dict[str, Any],
+        terms: dict[str, Any],
     ) -> pricing.Price:
-        """Return a price that comes to the total that a happening tells; items cost what they did then, the service fee is the rest."""
-        total = cents(said["total"])
-        n = 0
-        while pricing.subtotal(lines) * 1.45 + 600 < total - more["tip"]:
-            lines[n % len(lines)]["quantity"] += 1
-            n += 1
+        """Return a price that comes to the total that a happening tells.
+
+        Quantities and prices of the lines are changed until the service fee, which makes up the
+        rest, is one that the provider could have charged.
+        """
+        total = cents(seed["total"])
+        number = 0
+        while pricing.subtotal(lines) * 1.45 + 600 < total - terms["tip"]:
+            lines[number % len(lines)]["quantity"] += 1
+            number += 1
         for step in range(400):
             goods = pricing.subtotal(lines)
-            cost = pricing.price(self.model.TARIFF, place, goods, away, moment, **more)
+            cost = pricing.price(self.model.TARIFF, place, goods, away, moment, **terms)
             service = cost.service + total - cost.total
             if goods * 0.02 <= service <= goods * 0.24:
-                return pricing.Price(
-                    goods, cost.delivery, service, cost.tax, cost.tip, cost.discount
-                )
+                return dataclasses.replace(cost, service=service)
             line = lines[step % len(lines)]
             line["unit_price"] += 25 if cost.total < total else -25
         raise InputError(
-            f"food_delivery.yaml: the items of {said['key']} cannot come to {said['total']}"
+            f"food_delivery.yaml: the items of {seed['key']} cannot come to {seed['total']}"
         )
 
-    def _later(self, said: dict[str, Any], row: dict[str, Any], paid: int) -> None:
+    def _later(self, seed: dict[str, Any], row: dict[str, Any], paid: int) -> None:
+        """Write what happened to an order afterwards: a cancellation, or a refund and a rating."""
         table = f"{self.name}_orders"
-        changes = []
-        if "cancelled" in said:
-            gone = said["cancelled"]
-            fee = cents(gone.get("fee", 0))
+        if "cancelled" in seed:
+            gone = seed["cancelled"]
             at = parse_time(row["placed_at"]) + gone["minutes"] * 60
-            row = {
-                "cancelled_at": iso(at),
-                "cancelled_by": gone["by"],
-                "cancel_reason": gone["why"],
-                "cancel_fee": fee,
-            }
-            self.builder.change(at, table, self.builder.id(self.words.order, said["key"]), **row)
+            self.builder.change(
+                at,
+                table,
+                self.builder.id(self.words.order, seed["key"]),
+                cancelled_at=iso(at),
+                cancelled_by=gone["by"],
+                cancel_reason=gone["why"],
+                cancel_fee=cents(gone.get("fee", 0)),
+            )
             return
-        done = parse_time(row["delivered_at"])
-        if said.get("refunded"):
-            back = {
-                "refund": min(paid, cents(said["refunded"])),
-                "refund_reason": said.get("problem"),
+        delivered = parse_time(row["delivered_at"])
+        refunded = delivered + 3600
+        rated = delivered + 7200
+        if seed.get("refunded") and refunded < self.builder.start:
+            refund = {
+                "refund": min(paid, cents(seed["refunded"])),
+                "refund_reason": seed.get("problem"),
+                "refunded_at": iso(refunded),
             }
-            changes.append((done + 3600, back | {"refunded_at": iso(done + 3600)}))
-        if "rating" in said:
-            stars = {
-                "rating": said["rating"],
-                "comment": said.get("comment"),
-                "rated_at": iso(done + 7200),
+            self.builder.change(refunded, table, row["id"], **refund)
+        if "rating" in seed and rated < self.builder.start:
+            rating = {
+                "rating": seed["rating"],
+                "comment": seed.get("comment"),
+                "rated_at": iso(rated),
             }
-            stars |= {"dasher_rating": said.get("dasher_rating")} if self.name == "doordash" else {}
-            changes.append((done + 7200, stars))
-        for at, columns in changes:
-            if at < self.builder.start:
-                self.builder.change(at, table, row["id"], **columns)
+            if self.name == "doordash":
+                rating["dasher_rating"] = seed.get("dasher_rating")
+            self.builder.change(rated, table, row["id"], **rating)
 
-    # -- what one provider alone has --------------------------------------------------------------------------------------
-    def _group(self, said: dict[str, Any]) -> None:
-        at = self.builder.moment(said["at"])
-        made = self.builder.id("ueg", said["key"])
-        row = {
-            "restaurant_id": self.books.places[said["place"]]["id"],
-            "host": self.person["name"],
-            "created_at": iso(at),
-        }
+    # -- what one provider alone has ---------------------------------------------------------------
+    def _group(self, seed: dict[str, Any]) -> None:
+        """Write a group order: who joined, what they chose, and the order if it was placed."""
+        at = self.builder.moment(seed["at"])
+        group_id = self.builder.id("ueg", seed["key"])
+        place = self.books.places[seed["place"]]
         self._add(
-            at, "groups", id=made, deadline_at=iso(at + said["minutes"] * 60), order_id=None, **row
+            at,
+            "groups",
+            id=group_id,
+            deadline_at=iso(at + seed["minutes"] * 60),
+            order_id=None,
+            restaurant_id=place["id"],
+            host=self.person["name"],
+            created_at=iso(at),
         )
         lines = []
-        for n, (who, names) in enumerate(said["members"].items()):
-            joined = at + n * 90
+        for number, (who, names) in enumerate(seed["members"].items()):
+            joined = at + number * 90
             member = {
-                "id": self.builder.id("uem", f"{said['key']}/{who}"),
-                "group_id": made,
+                "id": self.builder.id("uem", f"{seed['key']}/{who}"),
+                "group_id": group_id,
                 "name": who,
                 "joined_at": iso(joined),
             }
             self._add(joined, "group_members", **member)
-            for line in self._lines({"place": said["place"], "items": names}, at):
+            for line in self._lines({"place": seed["place"], "items": names}, at):
                 self.placed += 1
-                self._add(
-                    joined + 60,
-                    "group_items",
-                    id=self.builder.id("uel", self.placed),
-                    group_id=made,
-                    member=who,
-                    **line,
-                )
+                item_id = self.builder.id("uel", self.placed)
+                keys = {"id": item_id, "group_id": group_id, "member": who}
+                self._add(joined + 60, "group_items", **keys, **line)
                 lines.append(line | {"participant": who})
-        if "ordered" in said:
-            ordered = at + said["ordered"] * 60
-            place = self.books.places[said["place"]]
-            address = self.addresses[said["to"]]
-            away = catalogue.distance(place, address) or 0.0
-            member = rules.holds(self.members, iso(ordered)) is not None
-            more = {"member": member, "discount": 0, "tip": cents(said["tip"])}
-            cost = pricing.price(
-                self.model.TARIFF, place, pricing.subtotal(lines), away, ordered, **more
-            )
-            order = self._row(
-                said["key"], place, ordered, orders.stages(place, away, ordered, None), cost
-            )
-            order |= {
-                "address_id": address["id"],
-                "group_id": made,
-                "method_id": self.builder.id("uep", self.own["default_card"]),
-            }
-            self._write(order, lines, ordered)
-            self.builder.change(ordered, "uber_eats_groups", made, order_id=order["id"])
+        if "ordered" not in seed:
+            return
+        ordered = at + seed["ordered"] * 60
+        address = self.addresses[seed["to"]]
+        away = catalogue.distance(place, address) or 0.0
+        goods = pricing.subtotal(lines)
+        terms = {"member": self._is_member(ordered), "discount": 0, "tip": cents(seed["tip"])}
+        cost = pricing.price(self.model.TARIFF, place, goods, away, ordered, **terms)
+        stages = orders.stages(place, away, ordered, None)
+        order = {
+            **self._row(seed["key"], place, ordered, stages, cost),
+            "address_id": address["id"],
+            "group_id": group_id,
+            "method_id": self.builder.id("uep", self.own["default_card"]),
+        }
+        self._write(order, lines, ordered)
+        self.builder.change(ordered, "uber_eats_groups", group_id, order_id=order["id"])
 
-    def _gift(self, said: dict[str, Any]) -> None:
-        at = self.builder.moment(said["at"])
-        who = self.person["people"][said["for"]]
-        place = self.books.places[said["place"]]
-        lines = self._lines(said, at)
-        member = rules.holds(self.members, iso(at)) is not None
-        cost = pricing.price(
-            self.model.TARIFF,
-            place,
-            pricing.subtotal(lines),
-            GIFT_MILES,
-            at,
-            member=member,
-            discount=0,
-            tip=0,
-        )
+    def _favorite(self, key: str, at: str) -> None:
+        place_id = self.books.places[key]["id"]
+        self._add(at, "favorites", restaurant_id=place_id, added_at=at)
+
+    def _gift(self, seed: dict[str, Any]) -> None:
+        """Write a gift to somebody whom the person knows, claimed or not."""
+        at = self.builder.moment(seed["at"])
+        who = self.person["people"][seed["for"]]
+        place = self.books.places[seed["place"]]
+        lines = self._lines(seed, at)
+        goods = pricing.subtotal(lines)
+        terms = {"member": self._is_member(at), "discount": 0, "tip": 0}
+        cost = pricing.price(self.model.TARIFF, place, goods, GIFT_MILES, at, **terms)
         claim_by = at + CLAIM_DAYS * 86_400
-        claims = said.get("claimed_after")
-        begins = (
-            claim_by
-            if claims is None
-            else catalogue.opens_next(place, at + claims * 60) or claim_by
-        )
-        row = self._row(
-            said["key"], place, at, orders.stages(place, GIFT_MILES, begins, None), cost
-        )
-        row |= {"address_id": None, "method_id": self.builder.id("ddp", self.own["default_card"])}
+        claims_at = None
+        starts = claim_by
+        if seed.get("claimed_after") is not None:
+            claims_at = at + seed["claimed_after"] * 60
+            starts = catalogue.opens_next(place, claims_at) or claim_by
+        stages = orders.stages(place, GIFT_MILES, starts, None)
+        row = {
+            **self._row(seed["key"], place, at, stages, cost),
+            "address_id": None,
+            "method_id": self.builder.id("ddp", self.own["default_card"]),
+        }
         self._write(row, lines, at)
         gift = {
+            "order_id": row["id"],
+            "claims_at": None if claims_at is None else iso(claims_at),
             "recipient_name": who["name"],
             "recipient_phone": who["phone"],
-            "message": said["message"],
+            "message": seed["message"],
             "claim_by": iso(claim_by),
         }
-        self._add(
-            at,
-            "gifts",
-            order_id=row["id"],
-            claims_at=None if claims is None else iso(at + claims * 60),
-            **gift,
-        )
-        self._later(said, row, cost.total)
+        self._add(at, "gifts", **gift)
+        self._later(seed, row, cost.total)
 
 
 def _names(on: Any) -> list[str]:
