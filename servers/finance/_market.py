@@ -262,12 +262,15 @@ def spread(row: dict[str, Any], last: float) -> tuple[float, float]:
 
 def quote(row: dict[str, Any], at: int) -> Quote:
     """Return a security's quote at a moment."""
-    now = state(row, at)
+    trading = state(row, at)
     last = price(row, at)
     day = trading_date(row, at)
     bar = daily_bar(row, day, at)
     before = previous_close(row, at)
-    bid, ask = spread(row, last) if now == "open" and row["kind"] != "mutual_fund" else (None, None)
+    bid = None
+    ask = None
+    if trading == "open" and row["kind"] != "mutual_fund":
+        bid, ask = spread(row, last)
     return Quote(
         symbol=row["symbol"],
         price=last,
@@ -280,7 +283,7 @@ def quote(row: dict[str, Any], at: int) -> Quote:
         volume=bar.volume,
         bid=bid,
         ask=ask,
-        state=now,
+        state=trading,
         as_of=as_of(row, at),
     )
 

@@ -80,7 +80,8 @@ INDICATORS: dict[str, Indicator] = {
         lambda p, n: indicators.bands(p["close"], n),
     ),
     "STOCH": Indicator(
-        "Slow stochastic oscillator, 0 to 100: %K smoothed over 3 bars, and %D, its average over 3.",
+        "Slow stochastic oscillator, 0 to 100: %K smoothed over 3 bars, "
+        "and %D, its average over 3.",
         ("slow_k", "slow_d"),
         lambda p, n: indicators.stochastic(p["high"], p["low"], p["close"], n),
         ranged=True,

@@ -210,7 +210,9 @@ class Quotes(Service):
         first = market.intraday(row, day, self.now)[0][0]
         ends = [parse_time(row[c]) for c in ("halted_at", "delisted_at") if row[c]]
         last = min(self.now // 60 * 60, end, *ends)
-        starts = [s for s in range(first, end, length) if s == first or s < last]
+        # A day has its first bar from the moment of the opening on, before a minute has passed.
+        until = max(last, first + 1)
+        starts = [start for start in range(first, end, length) if start < until]
         return [(start, min(start + length, last)) for start in reversed(starts)]
 
     def _part(self, row: dict[str, Any], start: int, end: int) -> dict[str, Any]:
