@@ -1,4 +1,4 @@
-"""What the market-data services share: finding securities, screening, spans of trading days, and watchlists saved by name."""
+"""What the market-data services share: finding securities, screening, periods, and watchlists."""
 
 from __future__ import annotations
 
@@ -57,9 +57,10 @@ else:
 
 @dataclass(frozen=True)
 class Words:
-    """A service's names: prefix of its tables and of its watchlists' ids, its codes, the tools that hints point to.
+    """A service's names: its tables, its watchlists' ids, its codes, the tools that hints point to.
 
-    `types` and `exchanges` are what it calls kinds of securities and exchanges, by what their rows hold.
+    `tables` and `watchlist_id` are prefixes. `types` and `exchanges` map the kinds and exchanges
+    of rows to the service's own words.
     """
 
     tables: str
@@ -72,9 +73,9 @@ class Words:
     exchanges: Mapping[str, str]
 
 
-# -- securities -------------------------------------------------------------------------------------------------------
+# -- securities ------------------------------------------------------------------------------------
 def find_security(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
-    """Return the row of a security that is listed by now, halted and delisted ones included, or refuse."""
+    """Return the row of a listed security, even a halted or delisted one, or refuse."""
     row = market.security(svc, symbol)
     if row is not None and row["listed_at"] <= svc.time:
         return row
@@ -90,35 +91,31 @@ def find_security(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
 def search(
     svc: Service, words: Words, query: str | None, type_: str | None, exchange: str | None
 ) -> list[dict[str, Any]]:
-    """Return securities whose symbol or name holds every word, best first: the symbol itself before all, delisted ones last.
+    """Return securities whose symbol or name holds every word, best match first.
 
-    `type_` and `exchange` are the service's own names.
+    The security whose symbol was typed comes first, delisted ones come last. `type_` and `exchange`
+    are the service's own names.
     """
 
     def fits(row: dict[str, Any]) -> bool:
-        return type_ in (None, words.types[row["kind"]]) and exchange in (
-            None,
-            words.exchanges[row["exchange"]],
-        )
+        right_type = type_ in (None, words.types[row["kind"]])
+        return right_type and exchange in (None, words.exchanges[row["exchange"]])
 
-    kept = {r["symbol"]: r for r in market.securities(svc, delisted=True) if fits(r)}
-    found = (
-        kept
-        if query is None
-        else [
-            r["symbol"] for r in svc.db.search("finance_securities", query) if r["symbol"] in kept
-        ]
-    )
+    listed = {r["symbol"]: r for r in market.securities(svc, delisted=True) if fits(r)}
+    symbols = list(listed)
+    if query is not None:
+        matches = svc.db.search("finance_securities", query)
+        symbols = [r["symbol"] for r in matches if r["symbol"] in listed]
     exact = (query or "").strip().upper()
     return sorted(
-        (kept[s] for s in found),
+        (listed[symbol] for symbol in symbols),
         key=lambda r: (r["symbol"] != exact, market.state(r, svc.now) == "delisted"),
     )
 
 
 @dataclass(frozen=True)
 class Screened:
-    """A stock that passed: its row, market value in dollars, and what analysts say."""
+    """A stock that passed: its row, its market value in dollars, and the analysts' ratings."""
 
     row: dict[str, Any]
     market_cap: int
@@ -132,44 +129,43 @@ def screen(
     rating: figures.Rating | None,
     min_market_cap: float | None,
 ) -> list[Screened]:
-    """Return listed stocks that meet every condition at a moment, the largest market value first."""
-    found = []
+    """Return listed stocks that meet every condition at a moment, by market value, highest first."""
+    passed = []
     for row in market.securities(svc, ("stock",)):
-        said = figures.analysts(row, at)
+        analysts = figures.analysts(row, at)
         cap = figures.market_cap(row, at) or 0
         fits = sector in (None, row["sector"]) and cap >= (min_market_cap or 0)
-        if said is not None and fits and rating in (None, said.consensus):
-            found.append(Screened(row, cap, said))
-    return sorted(found, key=lambda s: (-s.market_cap, s.row["symbol"]))
+        if analysts is not None and fits and rating in (None, analysts.consensus):
+            passed.append(Screened(row, cap, analysts))
+    return sorted(passed, key=lambda s: (-s.market_cap, s.row["symbol"]))
 
 
 def close_by(row: dict[str, Any], day: date) -> float | None:
-    """Return the last close or net asset value by the end of a day in dollars, None before the listing."""
+    """Return the last close or net asset value by the end of a day in dollars.
+
+    It is None before the listing.
+    """
     if row["listed_at"][:10] > day.isoformat():
         return None
-    return (
-        market.closing(row, day)
-        if row["kind"] == "crypto"
-        else market.price(row, calendar.session(calendar.on_or_before(day))[1])
-    )
+    if row["kind"] == "crypto":
+        return market.closing(row, day)
+    _, closed = calendar.session(calendar.on_or_before(day))
+    return market.price(row, closed)
 
 
 def spans(days: Sequence[date], interval: market.Interval) -> list[tuple[date, date]]:
-    """Return (first, last) of the days, weeks or months that trading days make, oldest first."""
-    found: dict[Any, tuple[date, date]] = {}
+    """Return (first, last) of the days, weeks or months that trading days form, oldest first."""
+    if interval == "daily":
+        return [(day, day) for day in days]
+    periods: dict[tuple[int, int], tuple[date, date]] = {}
     for day in days:
-        key: Any = (
-            day
-            if interval == "daily"
-            else day.isocalendar()[:2]
-            if interval == "weekly"
-            else (day.year, day.month)
-        )
-        found[key] = (found[key][0] if key in found else day, day)
-    return list(found.values())
+        key = day.isocalendar()[:2] if interval == "weekly" else (day.year, day.month)
+        first = periods[key][0] if key in periods else day
+        periods[key] = (first, day)
+    return list(periods.values())
 
 
-# -- watchlists -------------------------------------------------------------------------------------------------------
+# -- watchlists ------------------------------------------------------------------------------------
 def watchlists(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return the watchlists in the order in which they were made."""
     return svc.db.rows(f"{words.tables}_watchlists", order="created_at, rowid")
@@ -188,47 +184,46 @@ def find_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, A
 def save_watchlist(
     svc: Service, words: Words, name: str, symbols: list[str], blank: str
 ) -> dict[str, Any]:
-    """Make a watchlist, or replace the symbols of the one of that name, and return its row; a repeat changes nothing.
+    """Make a watchlist, or replace the symbols of the one of that name, and return its row.
 
-    A delisted symbol stays on a list that holds it, and comes onto no other. `blank` is the code that refuses an empty name.
+    A repeat changes nothing. A delisted symbol stays on a list that holds it and cannot be added to
+    any other. `blank` is the code that refuses an empty name.
     """
     table = f"{words.tables}_watchlists"
     title = " ".join(name.split())
     if not title:
-        svc.fail(
-            blank, "A watchlist needs a name.", "Give it a name of 1 to 60 characters.", name=name
-        )
-    old = next(
-        (w for w in watchlists(svc, words) if w["name"].casefold() == title.casefold()), None
-    )
+        hint = "Give it a name of 1 to 60 characters."
+        svc.fail(blank, "A watchlist needs a name.", hint, name=name)
+    same = (w for w in watchlists(svc, words) if w["name"].casefold() == title.casefold())
+    old = next(same, None)
     rows = [find_security(svc, words, symbol) for symbol in symbols]
-    gone = [
-        r["symbol"]
-        for r in rows
-        if market.state(r, svc.now) == "delisted"
-        and r["symbol"] not in (old or {}).get("symbols", [])
-    ]
-    if gone:
-        svc.fail(
-            "SYMBOL_DELISTED",
-            f"{gone[0]} is no longer listed.",
-            f"Choose another with {words.search}.",
-            symbol=gone[0],
-        )
-    kept = list(dict.fromkeys(r["symbol"] for r in rows))
+    _refuse_delisted(svc, words, rows, old["symbols"] if old else [])
+    listed = list(dict.fromkeys(r["symbol"] for r in rows))
     if old is None:
-        made = {
+        new = {
             "id": svc.new_id(words.watchlist_id),
             "name": title,
-            "symbols": kept,
+            "symbols": listed,
             "created_at": svc.time,
             "updated_at": svc.time,
         }
-        return svc.db.insert(table, made)
-    if old["symbols"] == kept:
+        return svc.db.insert(table, new)
+    if old["symbols"] == listed:
         return old
-    svc.db.update(table, old["id"], symbols=kept, updated_at=svc.time)
-    return old | {"symbols": kept, "updated_at": svc.time}
+    svc.db.update(table, old["id"], symbols=listed, updated_at=svc.time)
+    return old | {"symbols": listed, "updated_at": svc.time}
+
+
+def _refuse_delisted(
+    svc: Service, words: Words, rows: list[dict[str, Any]], already: list[str]
+) -> None:
+    """Refuse the first delisted security that is not on the list already."""
+    for row in rows:
+        symbol = row["symbol"]
+        if symbol not in already and market.state(row, svc.now) == "delisted":
+            message = f"{symbol} is no longer listed."
+            hint = f"Choose another with {words.search}."
+            svc.fail("SYMBOL_DELISTED", message, hint, symbol=symbol)
 
 
 def drop_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, Any]:
@@ -241,6 +236,6 @@ def drop_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, A
 def watched(
     svc: Service, row: dict[str, Any], show: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return what is on a watchlist, shown, in its order."""
-    found = [market.security(svc, symbol) for symbol in row["symbols"]]
-    return [show(security) for security in found if security is not None]
+    """Return what is on a watchlist, each security as `show` gives it, in the list's order."""
+    rows = [market.security(svc, symbol) for symbol in row["symbols"]]
+    return [show(security) for security in rows if security is not None]

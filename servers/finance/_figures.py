@@ -1,4 +1,7 @@
-"""What is known of a security besides its price: dividends, earnings, valuation and what analysts say, all functions of row and moment."""
+"""What is known of a security besides its price: dividends, earnings, valuation and ratings.
+
+All of it is a function of the row and the moment.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from servers.kit.zones import local_day, local_moment
 
 @dataclass(frozen=True)
 class Dividend:
-    """A payment a share; `amount` in 1/10000 dollars. Who holds it before the ex-date's opening is paid."""
+    """A payment a share; `amount` is in 1/10000 dollars.
+
+    It is paid to whoever holds the security before the opening of the ex-date.
+    """
 
     declared: date
     ex_date: date
@@ -30,25 +36,22 @@ def dividends(row: dict[str, Any], first: date, last: date) -> list[Dividend]:
     start = max(first, date.fromisoformat(row["listed_at"][:10]))
     end = min(last, date.fromisoformat(row["delisted_at"][:10])) if row["delisted_at"] else last
     months = tuple(row["dividend_months"])
-    found = []
+    payments = []
     for year in range(first.year, last.year + 2):
-        found += [
-            d
-            for d in _paid_in(year, months, row["dividend_day"], row["dividend"])
-            if start <= d.ex_date <= end
-        ]
-    return found
+        of_year = _paid_in(year, months, row["dividend_day"], row["dividend"])
+        payments += [d for d in of_year if start <= d.ex_date <= end]
+    return payments
 
 
 @functools.lru_cache(4096)
 def _paid_in(year: int, months: tuple[int, ...], day: int, amount: int) -> tuple[Dividend, ...]:
     grown = max(amount * max(100 + 4 * (year - ANCHOR.year), 10) // 100, 1)
-    found = []
+    payments = []
     for month in months:
         paid = calendar.on_or_after(date(year, month, min(day, 28)))
         ex_date = calendar.add_days(paid, -10)
-        found.append(Dividend(calendar.add_days(ex_date, -15), ex_date, paid, grown))
-    return tuple(found)
+        payments.append(Dividend(calendar.add_days(ex_date, -15), ex_date, paid, grown))
+    return tuple(payments)
 
 
 def yearly_dividend(row: dict[str, Any], at: int) -> float:
@@ -68,7 +71,10 @@ def market_cap(row: dict[str, Any], at: int) -> int | None:
 
 
 def eps(row: dict[str, Any], at: int) -> float | None:
-    """Return earnings a share of the past four quarters in dollars; they grow with the quarters as the revenue does."""
+    """Return earnings a share of the past four quarters in dollars.
+
+    They grow with the quarters as the revenue does.
+    """
     if row["eps"] is None:
         return None
     today = local_day(at, calendar.NEW_YORK)
@@ -83,14 +89,17 @@ def pe_ratio(row: dict[str, Any], at: int) -> float | None:
     return round(price(row, at) / earned, 2) if earned is not None and earned > 0 else None
 
 
-# -- earnings ---------------------------------------------------------------------------------------------------------
+# -- earnings --------------------------------------------------------------------------------------
 PUBLISHED = time(7)
 """When results come out, before the market opens."""
 
 
 @dataclass(frozen=True)
 class Earnings:
-    """A quarter's report; dollars a share. `reported` is None while it lies ahead: until `PUBLISHED` in New York on its `date`."""
+    """A quarter's report; dollars a share.
+
+    `reported` is None while the report lies ahead: until `PUBLISHED` in New York on its `date`.
+    """
 
     quarter: str
     date: date
@@ -99,11 +108,14 @@ class Earnings:
 
 
 def earnings(row: dict[str, Any], at: int, past: int = 4) -> list[Earnings]:
-    """Return the next report of a stock and the `past` latest ones, newest first; [] for what earns nothing a share."""
+    """Return a stock's next report and its `past` latest ones, newest first.
+
+    Whatever has no earnings a share has no reports.
+    """
     if row["eps"] is None:
         return []
     today = local_day(at, calendar.NEW_YORK)
-    found = []
+    reports: list[Earnings] = []
     first = today.year * 4 + (today.month - 1) // 3
     for quarter in range(first + 1, first - past - 4, -1):
         year, place = divmod(quarter, 4)
@@ -117,20 +129,24 @@ def earnings(row: dict[str, Any], at: int, past: int = 4) -> list[Earnings]:
         actual = base + abs(base) * 0.12 * noise[0]
         expected = round(actual - abs(base) * 0.06 * (noise[1] + 0.3), 2)
         if local_moment(day, PUBLISHED, calendar.NEW_YORK) > at:
-            found = [Earnings(name, day, expected, None)]
-        elif len(found) <= past:
-            found.append(Earnings(name, day, expected, round(actual, 2)))
-    return found
+            # The loop goes back in time: the last report that lies ahead is the next one.
+            reports = [Earnings(name, day, expected, None)]
+        elif len(reports) <= past:
+            reports.append(Earnings(name, day, expected, round(actual, 2)))
+    return reports
 
 
-# -- analysts ---------------------------------------------------------------------------------------------------------
+# -- analysts --------------------------------------------------------------------------------------
 Rating = Literal["strong_buy", "buy", "hold", "sell", "strong_sell"]
 RATINGS: tuple[Rating, ...] = ("strong_buy", "buy", "hold", "sell", "strong_sell")
 
 
 @dataclass(frozen=True)
 class Analysts:
-    """How analysts rate a stock this month; prices in dollars, `score` from 1 (strong buy) to 5 (strong sell)."""
+    """How analysts rate a stock this month.
+
+    Prices are in dollars; `score` runs from 1 (strong buy) to 5 (strong sell).
+    """
 
     counts: dict[Rating, int]
     consensus: Rating
@@ -141,7 +157,7 @@ class Analysts:
 
 
 def analysts(row: dict[str, Any], at: int) -> Analysts | None:
-    """Return the ratings of a stock as they stood at the beginning of the month, None for other kinds."""
+    """Return a stock's ratings as of the beginning of the month, None for other kinds."""
     if row["kind"] != "stock":
         return None
     month = local_day(at, calendar.NEW_YORK).replace(day=1)

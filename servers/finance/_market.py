@@ -1,16 +1,21 @@
-"""The market: securities as rows, and what they cost at a moment as a pure function of a row and the moment.
+"""The market: securities as rows, and their prices as a pure function of a row and a moment.
 
-Everything takes a row of `finance_securities` and a moment in epoch seconds, so that a repeated look agrees and two services see one price:
+Everything takes a row of `finance_securities` and a moment in epoch seconds, so a repeated look
+agrees and two services see the same price:
 
-- `price(row, at)` dollars; `quote(row, at)` price, day change, bid, ask, volume, state; `bars(...)` daily, weekly or monthly bars;
-  `intraday(row, day, at)` half-hourly prices of one day; `year_range(row, at)`.
-- `security(svc, symbol)`, `securities(svc, ...)`, `search(svc, ...)` read the rows.
+- `price(row, at)`: dollars; `quote(row, at)`: price, day change, bid, ask, volume, state;
+  `bars(...)`: daily, weekly or monthly bars; `intraday(row, day, at)`: half-hourly prices of one
+  day; `year_range(row, at)`: lowest and highest close of 52 weeks.
+- `security(svc, symbol)`, `securities(svc, ...)` and `search(svc, ...)` read the rows.
 
-Dividends, earnings and ratings are in `_figures.py`, options in `_options.py`, sessions and holidays in `_calendar.py`.
+Dividends, earnings and ratings are in `_figures.py`, options in `_options.py`, sessions and
+holidays in `_calendar.py`.
 
-Stocks and ETFs trade in sessions of New York and keep their last close outside of them; funds are struck once a day at the close; crypto
-trades day and night. A price is a base grown by a drift and moved by noise of the whole market, of the sector and of its own, on a grid of
-half hours with an eased line between: within a half hour it only rises or only falls, so that highs and lows of the grid are exact.
+Stocks and ETFs trade in New York's sessions and keep their last close outside of them; funds are
+priced once a day, at the close; crypto trades day and night. A price is a base that grows by a
+drift and is moved by noise of the whole market, of its sector and of its own. The noise lies on a
+grid of half hours with an eased line between: within a half hour a price only rises or only falls,
+so the highs and lows of the grid are exact.
 """
 
 from __future__ import annotations
@@ -30,13 +35,18 @@ from servers.kit.store import Table
 from servers.kit.values import parse_time
 from servers.kit.zones import local_day
 
-# base_price is in 1/10000 dollars on 2 January 2026, eps and minimum_investment in cents, dividend in 1/10000 dollars a payment,
-# shares_outstanding, revenue (dollars) and volume (shares a day) in units. Share classes of one fund have the same `pattern`.
+# base_price is in 1/10000 dollars on 2 January 2026, eps and minimum_investment are in cents,
+# dividend is in 1/10000 dollars a payment, shares_outstanding, revenue (dollars) and volume (shares
+# a day) are in units. Share classes of one fund have the same `pattern`.
 SECURITIES = Table(
-    "symbol:str name:str kind:str exchange:str sector:str? industry:str? category:str? family:str? share_class:str? about:str pattern:str "
-    "base_price:int beta:float volatility:float drift:float volume:int shares_outstanding:int? eps:int? revenue:int? growth:float? "
-    "dividend:int? dividend_months:list? dividend_day:int? expense_ratio:float? minimum_investment:int? stocks_percent:int? "
-    "bonds_percent:int? target_year:int? headquarters:str? founded:int? employees:int? listed_at:str halted_at:str? delisted_at:str?",
+    "symbol:str name:str kind:str exchange:str sector:str? industry:str? category:str? "
+    "family:str? share_class:str? about:str pattern:str "
+    "base_price:int beta:float volatility:float drift:float volume:int "
+    "shares_outstanding:int? eps:int? revenue:int? growth:float? "
+    "dividend:int? dividend_months:list? dividend_day:int? "
+    "expense_ratio:float? minimum_investment:int? stocks_percent:int? "
+    "bonds_percent:int? target_year:int? headquarters:str? founded:int? employees:int? "
+    "listed_at:str halted_at:str? delisted_at:str?",
     search=("symbol", "name"),
     index=("kind",),
 )
@@ -60,19 +70,25 @@ SECTORS: tuple[str, ...] = get_args(Sector)
 PIP = 10_000
 """Stored prices are whole numbers of 1/10000 dollars."""
 
-_HALF_HOUR = 1800
-_DAY_UNITS = 17
-"""Grid units a trading day: thirteen half hours, and four for the night."""
-_CRYPTO_UNITS = 48
 ANCHOR = date(2026, 1, 2)
 """The day for which rows state base price and earnings."""
 UTC = ZoneInfo("UTC")
+_HALF_HOUR = 1800
+_DAY_UNITS = 17
+"""Grid units in a trading day: thirteen half hours, and four for the night."""
+_CRYPTO_UNITS = 48
+"""Grid units in a day of crypto: every half hour."""
 _SCALES = (1, 4, 16, 64, 256)
+"""Days between the knots of each wave of the noise."""
+_EPOCH = date(1970, 1, 1)
 
 
-# -- price ----------------------------------------------------------------------------------------------------------
+# -- price -----------------------------------------------------------------------------------------
 def price(row: dict[str, Any], at: int) -> float:
-    """Return the last price in dollars: the latest trade, close or net asset value by this moment. Cents; 1/10000 below a dollar."""
+    """Return the last price in dollars: the latest trade, close or net asset value by this moment.
+
+    It has two decimals, or four below one dollar.
+    """
     at = _traded(row, at)
     if row["kind"] == "crypto":
         place, rest = divmod(at // 60 * 60, _HALF_HOUR)
@@ -147,8 +163,8 @@ def _grid(
     level = 1 + growth if growth >= 0 else 1 / (1 - growth)
     wide = _wander("crypto" if crypto else "market", units, 2.2 if crypto else 0.7, place)
     level *= 1 + beta * (wide - 1) if wide >= 1 else 1 / (1 + beta * (1 / wide - 1))
-    if beta and not crypto:
-        level *= _wander(f"sector {group}", units, 0.5, place) if group in SECTORS else 1
+    if beta and not crypto and group in SECTORS:
+        level *= _wander(f"sector {group}", units, 0.5, place)
     return max(base / PIP * level * _wander(pattern, units, volatility, place), 0.0001)
 
 
@@ -160,7 +176,10 @@ def _anchor(crypto: bool) -> int:
 
 @functools.lru_cache(65_536)
 def _wander(key: str, units: int, volatility: float, place: int) -> float:
-    """Return a factor near 1 that moves by about `volatility` percent a day, more over longer times, and comes back over years."""
+    """Return a factor near 1 that moves by about `volatility` percent a day.
+
+    It moves more over longer times, and comes back over years.
+    """
     level = 1.0
     for days in _SCALES:
         knot, rest = divmod(place, units * days)
@@ -181,10 +200,14 @@ def _rounded(value: float) -> float:
     return round(value, 2 if value >= 1 else 4)
 
 
-# -- quotes -----------------------------------------------------------------------------------------------------------
+# -- quotes ----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Quote:
-    """What a quote page shows. Money in dollars; `as_of` is the moment of the last trade; bid and ask are None while nothing trades."""
+    """What a quote page shows.
+
+    Money is in dollars; `as_of` is the moment of the last trade; bid and ask are None while nothing
+    trades.
+    """
 
     symbol: str
     price: float
@@ -203,7 +226,10 @@ class Quote:
 
 @dataclass(frozen=True)
 class Bar:
-    """Prices in dollars and volume of a day, or of a week or month named by its last trading day."""
+    """Prices in dollars and the volume of a day, week or month.
+
+    A week or month is named by its last trading day.
+    """
 
     date: str
     open: float
@@ -214,7 +240,10 @@ class Bar:
 
 
 def state(row: dict[str, Any], at: int) -> Literal["open", "closed", "halted", "delisted"]:
-    """Return whether a security trades at a moment; a fund counts as open while the exchanges are in session."""
+    """Return whether a security trades at a moment.
+
+    A fund counts as open while the exchanges are in session.
+    """
     if row["delisted_at"] is not None and parse_time(row["delisted_at"]) <= at:
         return "delisted"
     if row["halted_at"] is not None and parse_time(row["halted_at"]) <= at:
@@ -233,12 +262,15 @@ def spread(row: dict[str, Any], last: float) -> tuple[float, float]:
 
 def quote(row: dict[str, Any], at: int) -> Quote:
     """Return a security's quote at a moment."""
-    now = state(row, at)
+    trading = state(row, at)
     last = price(row, at)
     day = trading_date(row, at)
     bar = daily_bar(row, day, at)
     before = previous_close(row, at)
-    bid, ask = spread(row, last) if now == "open" and row["kind"] != "mutual_fund" else (None, None)
+    bid = None
+    ask = None
+    if trading == "open" and row["kind"] != "mutual_fund":
+        bid, ask = spread(row, last)
     return Quote(
         symbol=row["symbol"],
         price=last,
@@ -251,7 +283,7 @@ def quote(row: dict[str, Any], at: int) -> Quote:
         volume=bar.volume,
         bid=bid,
         ask=ask,
-        state=now,
+        state=trading,
         as_of=as_of(row, at),
     )
 
@@ -280,9 +312,10 @@ def previous_close(row: dict[str, Any], at: int) -> float:
 
 
 def closing(row: dict[str, Any], day: date) -> float:
-    """Return the closing price or net asset value of a trading day in dollars; for crypto the price at the end of the UTC day.
+    """Return the closing price or net asset value of a trading day in dollars.
 
-    What was halted or delisted keeps the price at which its trade ended.
+    A crypto day closes when the UTC day ends. A halted or delisted security keeps the price at
+    which its trading ended.
     """
     if row["halted_at"] is not None or row["delisted_at"] is not None:
         return price(row, closed(row, day))
@@ -297,48 +330,48 @@ def closed(row: dict[str, Any], day: date) -> int:
 def _places(row: dict[str, Any], day: date) -> range:
     """Return the grid places of a day."""
     if row["kind"] == "crypto":
-        start = (day - date(1970, 1, 1)).days * _CRYPTO_UNITS
+        start = (day - _EPOCH).days * _CRYPTO_UNITS
         return range(start, start + _CRYPTO_UNITS + 1)
     end = _close_place(day)
-    return range(
-        end if row["kind"] == "mutual_fund" else calendar.day_number(day) * _DAY_UNITS, end + 1
-    )
+    start = end if row["kind"] == "mutual_fund" else calendar.day_number(day) * _DAY_UNITS
+    return range(start, end + 1)
 
 
-# -- history ----------------------------------------------------------------------------------------------------------
+# -- history ---------------------------------------------------------------------------------------
 def daily_bar(row: dict[str, Any], day: date, at: int) -> Bar:
     """Return the bar of a trading day, as far as it has come by a moment."""
     places = _places(row, day)
-    last = price(row, at)
-    start = _start(row, day)
-    done = (
-        places
-        if row["kind"] == "mutual_fund"
-        else places[: max((_traded(row, at) - start) // _HALF_HOUR + 1, 1)]
-    )
-    over = len(done) == len(places)
-    seen = [_rounded(_level(row, p)) for p in done] + ([] if over else [last])
+    elapsed = _traded(row, at) - _start(row, day)
+    done = places
+    if row["kind"] != "mutual_fund":
+        done = places[: max(elapsed // _HALF_HOUR + 1, 1)]
+    prices = [_rounded(_level(row, place)) for place in done]
+    part = 1.0
+    if len(done) < len(places):
+        prices.append(price(row, at))
+        part = max(elapsed, 0) / ((len(places) - 1) * _HALF_HOUR)
     total = int(row["volume"] * (1 + 0.45 * draws("volume", row["symbol"], str(day))[0]))
-    part = 1.0 if over else max(_traded(row, at) - start, 0) / ((len(places) - 1) * _HALF_HOUR)
-    return Bar(day.isoformat(), seen[0], max(seen), min(seen), seen[-1], int(total * min(part, 1)))
+    return Bar(
+        date=day.isoformat(),
+        open=prices[0],
+        high=max(prices),
+        low=min(prices),
+        close=prices[-1],
+        volume=int(total * min(part, 1)),
+    )
 
 
 def _start(row: dict[str, Any], day: date) -> int:
-    return (
-        (day - date(1970, 1, 1)).days * 86_400
-        if row["kind"] == "crypto"
-        else calendar.session(day)[0]
-    )
+    if row["kind"] == "crypto":
+        return (day - _EPOCH).days * 86_400
+    return calendar.session(day)[0]
 
 
 def intraday(row: dict[str, Any], day: date, at: int) -> list[tuple[int, float]]:
-    """Return (epoch, dollars) at each half hour of a day up to a moment; a fund has the close alone."""
+    """Return (epoch, dollars) at each half hour of a day so far; a fund has only the close."""
     if row["kind"] == "mutual_fund":
-        return (
-            [(calendar.session(day)[1], closing(row, day))]
-            if calendar.session(day)[1] <= at
-            else []
-        )
+        moment = calendar.session(day)[1]
+        return [(moment, closing(row, day))] if moment <= at else []
     start = _start(row, day)
     last = _traded(row, at)
     times = ((start + n * _HALF_HOUR, place) for n, place in enumerate(_places(row, day)))
@@ -346,7 +379,7 @@ def intraday(row: dict[str, Any], day: date, at: int) -> list[tuple[int, float]]
 
 
 def days(row: dict[str, Any], first: date, last: date, at: int) -> list[date]:
-    """Return the trading days of a security between two dates, from its listing on and up to a moment."""
+    """Return a security's trading days between two dates, from its listing on, up to a moment."""
     first = max(first, date.fromisoformat(row["listed_at"][:10]))
     last = min(last, trading_date(row, at))
     if first > last:
@@ -359,44 +392,47 @@ def days(row: dict[str, Any], first: date, last: date, at: int) -> list[date]:
 
 
 def bars(row: dict[str, Any], interval: Interval, first: date, last: date, at: int) -> list[Bar]:
-    """Return bars of the trading days between two dates (included), oldest first; the latest may still be growing."""
+    """Return bars of the trading days between two dates (included), oldest first.
+
+    The latest one may still be growing.
+    """
     daily = [daily_bar(row, day, at) for day in days(row, first, last, at)]
     if interval == "daily":
         return daily
     groups: dict[tuple[int, int], list[Bar]] = {}
     for bar in daily:
         day = date.fromisoformat(bar.date)
-        groups.setdefault(
-            day.isocalendar()[:2] if interval == "weekly" else (day.year, day.month), []
-        ).append(bar)
-    return [
-        Bar(
-            g[-1].date,
-            g[0].open,
-            max(b.high for b in g),
-            min(b.low for b in g),
-            g[-1].close,
-            sum(b.volume for b in g),
-        )
-        for g in groups.values()
-    ]
+        span = day.isocalendar()[:2] if interval == "weekly" else (day.year, day.month)
+        groups.setdefault(span, []).append(bar)
+    return [_merged(group) for group in groups.values()]
+
+
+def _merged(daily: list[Bar]) -> Bar:
+    """Return one bar of consecutive daily bars."""
+    return Bar(
+        date=daily[-1].date,
+        open=daily[0].open,
+        high=max(bar.high for bar in daily),
+        low=min(bar.low for bar in daily),
+        close=daily[-1].close,
+        volume=sum(bar.volume for bar in daily),
+    )
 
 
 def year_range(row: dict[str, Any], at: int) -> tuple[float, float]:
-    """Return lowest and highest close of the past 52 weeks, today's price included."""
+    """Return the lowest and highest close of the past 52 weeks, today's price included."""
     today = trading_date(row, at)
-    seen = [
-        closing(row, day)
-        for day in days(row, today - timedelta(days=364), _day_before(row, today), at)
-    ] + [price(row, at)]
-    return min(seen), max(seen)
+    past = days(row, today - timedelta(days=364), _day_before(row, today), at)
+    prices = [closing(row, day) for day in past]
+    prices.append(price(row, at))
+    return min(prices), max(prices)
 
 
 def _day_before(row: dict[str, Any], day: date) -> date:
     return day - timedelta(days=1) if row["kind"] == "crypto" else calendar.add_days(day, -1)
 
 
-# -- finding ----------------------------------------------------------------------------------------------------------
+# -- finding ---------------------------------------------------------------------------------------
 def security(svc: Service, symbol: str) -> dict[str, Any] | None:
     """Return a security's row by symbol in any case, or None."""
     return svc.db.get("finance_securities", symbol.strip().upper())
@@ -405,19 +441,24 @@ def security(svc: Service, symbol: str) -> dict[str, Any] | None:
 def securities(
     svc: Service, kinds: Iterable[str] = (), *, delisted: bool = False
 ) -> list[dict[str, Any]]:
-    """Return rows of these kinds (all, where none is named) by symbol, listed by now; with `delisted` those no longer traded, too."""
+    """Return the rows of securities listed by now, ordered by symbol.
+
+    `kinds` narrows them (none named: all); with `delisted`, those no longer traded are included.
+    """
     wanted = set(kinds)
     rows = svc.db.rows("finance_securities", "listed_at<=?", svc.time, order="symbol")
-    return [
-        r
-        for r in rows
-        if (not wanted or r["kind"] in wanted) and (delisted or state(r, svc.now) != "delisted")
-    ]
+    if wanted:
+        rows = [r for r in rows if r["kind"] in wanted]
+    return rows if delisted else [r for r in rows if state(r, svc.now) != "delisted"]
 
 
 def search(svc: Service, words: str, kinds: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Return listed securities whose symbol or name holds every word, best first; the symbol itself comes before all."""
-    kept = {r["symbol"]: r for r in securities(svc, kinds)}
-    found = [r["symbol"] for r in svc.db.search("finance_securities", words) if r["symbol"] in kept]
+    """Return listed securities whose symbol or name holds every word, best match first.
+
+    The security whose symbol was typed comes before all others.
+    """
+    listed = {r["symbol"]: r for r in securities(svc, kinds)}
     exact = words.strip().upper()
-    return [kept[s] for s in sorted(found, key=lambda s: s != exact)]
+    matches = svc.db.search("finance_securities", words)
+    symbols = [r["symbol"] for r in matches if r["symbol"] in listed]
+    return [listed[symbol] for symbol in sorted(symbols, key=lambda s: s != exact)]

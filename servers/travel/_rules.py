@@ -1,13 +1,14 @@
-"""What Booking.com and Expedia share: hotels and towns, what a stay costs, when it may be cancelled, how it is booked and changed.
+"""What Booking.com and Expedia share: tables, arguments, hotels and towns, and what a stay costs.
 
-Hotels are the same for both; each provider sells them under ids, names, allotments, prices and policies of its own.
+Hotels are the same for both; each provider sells them under ids, names, allotments, prices and
+policies of its own. `_bookings.py` has the rules of a booking once it is made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, time, timedelta
+from datetime import date
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -16,34 +17,39 @@ from pydantic import Field
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service
 from servers.kit.store import Table
-from servers.kit.values import Date, Dollars, parse_time, round_cents
-from servers.kit.zones import local_day, local_moment
+from servers.kit.values import Date, Dollars, round_cents
+from servers.kit.zones import local_day
 from servers.travel import _stock as stock
 
+# -- tables ----------------------------------------------------------------------------------------
 SHARED = {
-    # `tax` is in basis points; `fee` (cents a room and night) is what the house charges on top of its rate.
+    # `tax` is in basis points.
     "travel_cities": Table(
         "id:str name:str state:str state_name:str lat:float lng:float timezone:str tax:int"
     ),
+    # `fee` (cents a room and night) is what the house charges on top of its rate.
     "travel_hotels": Table(
-        "id:str city_id:str kind:str stars:int street:str zip:str lat:float lng:float phone:str fee:int amenities:list "
-        "opens:str leaves:str closed_from:str? closed_to:str?",
+        "id:str city_id:str kind:str stars:int street:str zip:str lat:float lng:float phone:str "
+        "fee:int amenities:list opens:str leaves:str closed_from:str? closed_to:str?",
         index=("city_id",),
     ),
     "travel_events": Table(
         "id:str city_id:str name:str begins:str ends:str fill:int", index=("city_id",)
     ),
 }
-# Room types of one pool are the same rooms under other conditions; `units` is the provider's allotment of the pool, `deposit` the percent
-# of the total that is charged at booking; the rest is paid at the property.
+# Room types of one pool are the same rooms under other conditions. `units` is the provider's
+# allotment of the pool; `deposit` is the percent of the total that is charged at booking, and the
+# rest is paid at the property.
 ROOM_TYPES = Table(
-    "id:str property_id:str name:str pool:str units:int sleeps:int beds:str base:int policy:str min_stay:int breakfast:bool deposit:int",
+    "id:str property_id:str name:str pool:str units:int sleeps:int beds:str base:int policy:str "
+    "min_stay:int breakfast:bool deposit:int",
     index=("property_id",),
 )
 # `nights` holds the agreed price of one room for each night, in cents.
 BOOKINGS = Table(
-    "id:str property_id:str room_type_id:str check_in:str check_out:str rooms:int guests:int guest_name:str guest_email:str "
-    "guest_phone:str? requests:str? nights:list discount:int card_id:str created_at:str modified_at:str? cancelled_at:str? no_show:bool",
+    "id:str property_id:str room_type_id:str check_in:str check_out:str rooms:int guests:int "
+    "guest_name:str guest_email:str guest_phone:str? requests:str? nights:list discount:int "
+    "card_id:str created_at:str modified_at:str? cancelled_at:str? no_show:bool",
     index=("property_id", "check_in"),
 )
 CARDS = Table("id:str brand:str name:str last4:str expires:str added_at:str")
@@ -52,8 +58,9 @@ TRAVELERS = Table("id:str name:str email:str? phone:str? added_at:str")
 
 DAY = 86_400
 LONGER_FROM = 108
-"""How full (percent) an event makes a night that is let for two nights at least."""
+"""How full (percent) an event must make a night for it to be let for two nights at least."""
 
+# -- arguments -------------------------------------------------------------------------------------
 CheckIn = Annotated[
     Date, Field(description="First night, as YYYY-MM-DD; today at the property or later.")
 ]
@@ -90,12 +97,13 @@ CardId = Annotated[
 Quoted = Annotated[
     Dollars,
     Field(
-        description="Total price you saw, in dollars: refused with PRICE_CHANGED if it is another now."
+        description="Total price you saw, in dollars: "
+        "refused with PRICE_CHANGED if it is another now."
     ),
 ]
 Amenity = Literal[
-    "wifi", "parking", "breakfast", "pool", "gym", "pet_friendly", "air_conditioning", "kitchen", "restaurant", "spa",
-    "airport_shuttle", "ev_charging", "accessible",
+    "wifi", "parking", "breakfast", "pool", "gym", "pet_friendly", "air_conditioning", "kitchen",
+    "restaurant", "spa", "airport_shuttle", "ev_charging", "accessible",
 ]  # fmt: skip
 Amenities = Annotated[
     list[Annotated[Amenity, Field(description="An amenity.")]],
@@ -111,27 +119,13 @@ Status = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Policy:
-    """Until how many days before arrival cancelling is free (None: never) and what it costs afterwards."""
-
-    days: int | None
-    late: Literal["first_night", "everything"]
-
-
-def policy(room: dict[str, Any]) -> Policy:
-    """Return the policy of a room type, whose column says `<days>:first_night`, `<days>:everything` or `none`."""
-    days, _, late = room["policy"].partition(":")
-    return (
-        Policy(int(days), "first_night" if late == "first_night" else "everything")
-        if late
-        else Policy(None, "everything")
-    )
-
-
+# -- shapes ----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Words:
-    """A provider's tables, codes and the tools that hints point to. Free cancelling ends at `hour`, or `grace` seconds after booking."""
+    """A provider's tables, codes, and the tools that hints point to.
+
+    Free cancelling ends at `hour` o'clock, or `grace` seconds after booking.
+    """
 
     tables: str
     booking_id: str
@@ -150,7 +144,10 @@ class Words:
 
 @dataclass(frozen=True)
 class Offer:
-    """A room type for some nights: price of each night, units left, and why it cannot be had (`sold_out`, `minimum_stay`, `too_small`)."""
+    """A room type for some nights: the price of each night, the units left, the nights needed.
+
+    `problem` is why it cannot be booked: `sold_out`, `minimum_stay` or `too_small`.
+    """
 
     room: dict[str, Any]
     prices: list[int]
@@ -166,7 +163,11 @@ class Offer:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a stay costs, in cents: rooms before and after a discount, taxes, the house's fees; `total` is what the provider charges."""
+    """What a stay costs, in cents.
+
+    `lodging` is the rooms before the discount, `fees` are those of the house; `total` is what the
+    provider charges.
+    """
 
     lodging: int
     discount: int
@@ -175,17 +176,15 @@ class Cost:
     total: int
 
 
-# -- towns and houses ---------------------------------------------------------------------------------------------
+# -- towns and houses ------------------------------------------------------------------------------
 def cities(svc: Service, text: str) -> list[dict[str, Any]]:
-    """Return the towns of a name, narrowed by a state after a comma (code or name); refuse when there is none."""
+    """Return the towns of a name, narrowed by a state after a comma (code or name), or refuse."""
     name, _, state = (part.strip().lower() for part in text.partition(","))
     known = svc.db.rows("travel_cities", order="name, state")
-    found = [
-        c
-        for c in known
-        if c["name"].lower() == name and state in ("", c["state"].lower(), c["state_name"].lower())
-    ]
-    if not found:
+    towns = [c for c in known if c["name"].lower() == name]
+    if state:
+        towns = [c for c in towns if state in (c["state"].lower(), c["state_name"].lower())]
+    if not towns:
         near = did_you_mean(text, [f"{c['name']}, {c['state']}" for c in known])
         svc.fail(
             "DESTINATION_NOT_FOUND",
@@ -193,24 +192,25 @@ def cities(svc: Service, text: str) -> list[dict[str, Any]]:
             "Name a city, best with its state.",
             city=text,
         )
-    return found
+    return towns
 
 
 def find_property(svc: Service, words: Words, property_id: str) -> dict[str, Any]:
     """Return a property with its house and town in one dict, or refuse."""
     row = svc.db.get(f"{words.tables}_properties", property_id)
     if row is None:
+        message = f"There is no property {property_id!r}."
         svc.fail(
-            words.no_property,
-            f"There is no property {property_id!r}.",
-            f"Find one with {words.search}.",
-            property_id=property_id,
+            words.no_property, message, f"Find one with {words.search}.", property_id=property_id
         )
     return whole(svc, row)
 
 
 def whole(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a provider's property row joined with its house and town (`city`, `state`, `tax`, `timezone`)."""
+    """Return a provider's property row joined with its house and town.
+
+    Of the town it has `city`, `state`, `tax` and `timezone`.
+    """
     house = svc.db.get("travel_hotels", row["hotel_id"]) or {}
     town = svc.db.get("travel_cities", house["city_id"]) or {}
     place = {
@@ -231,13 +231,9 @@ def find_room(svc: Service, words: Words, room_type_id: str) -> dict[str, Any]:
     """Return a room type, or refuse."""
     row = svc.db.get(f"{words.tables}_room_types", room_type_id)
     if row is None:
+        message = f"There is no room type {room_type_id!r}."
         hint = f"Take a room_type_id from {words.room_list}."
-        svc.fail(
-            "ROOM_TYPE_NOT_FOUND",
-            f"There is no room type {room_type_id!r}.",
-            hint,
-            room_type_id=room_type_id,
-        )
+        svc.fail("ROOM_TYPE_NOT_FOUND", message, hint, room_type_id=room_type_id)
     return row
 
 
@@ -246,6 +242,7 @@ def room_types(svc: Service, words: Words, property_id: str) -> list[dict[str, A
     return svc.db.rows(f"{words.tables}_room_types", "property_id=?", property_id, order="base, id")
 
 
+# -- dates -----------------------------------------------------------------------------------------
 def check_dates(
     svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str
 ) -> None:
@@ -264,11 +261,14 @@ def check_dates(
 def bookable(
     svc: Service, words: Words, towns: list[dict[str, Any]], stay: tuple[str, str]
 ) -> list[dict[str, Any]]:
-    """Return the towns where dates can be booked (today may be over in some of them); refuse dates that no town takes."""
-    found = [t for t in towns if _date_problem(svc, words, t, *stay) is None]
-    if not found:
+    """Return the towns where dates can be booked; refuse dates that no town takes.
+
+    Today may already be over in some of the towns.
+    """
+    open_towns = [t for t in towns if _date_problem(svc, words, t, *stay) is None]
+    if not open_towns:
         check_dates(svc, words, towns[0], *stay)
-    return found
+    return open_towns
 
 
 def _date_problem(
@@ -277,19 +277,19 @@ def _date_problem(
     first = date.fromisoformat(check_in)
     last = date.fromisoformat(check_out)
     today = local_day(svc.now, zone(where))
-    problem = None
     if first < today:
-        problem = f"check_in_date {check_in} is past; today is {today} in {where.get('city', where['name'])}"
-    elif last <= first:
-        problem = f"check_out_date {check_out} is not after check_in_date {check_in}"
-    elif (last - first).days > words.longest:
-        problem = f"a stay has at most {words.longest} nights"
-    elif (last - today).days > stock.HORIZON:
-        problem = f"rooms are sold {stock.HORIZON} days ahead"
-    return problem
+        place = where.get("city", where["name"])
+        return f"check_in_date {check_in} is past; today is {today} in {place}"
+    if last <= first:
+        return f"check_out_date {check_out} is not after check_in_date {check_in}"
+    if (last - first).days > words.longest:
+        return f"a stay has at most {words.longest} nights"
+    if (last - today).days > stock.HORIZON:
+        return f"rooms are sold {stock.HORIZON} days ahead"
+    return None
 
 
-# -- offers and prices --------------------------------------------------------------------------------------------
+# -- offers and prices -----------------------------------------------------------------------------
 def offer(
     svc: Service,
     words: Words,
@@ -301,16 +301,18 @@ def offer(
     *,
     but: str = "",
 ) -> Offer:
-    """Return what a room type costs and how many are left, not counting the booking `but`, whose agreed nights keep their price."""
+    """Return what a room type costs for a stay and how many are left.
+
+    The booking `but` does not count as taken, and its agreed nights keep their price.
+    """
     days = stock.nights(*stay)
     today = local_day(svc.now, zone(hotel))
     events = svc.db.rows("travel_events", "city_id=?", hotel["city_id"])
     agreed: dict[date, int] = {}
     if but:
         old = svc.db.get(f"{words.tables}_bookings", but) or {}
-        agreed = dict(
-            zip(stock.nights(old["check_in"], old["check_out"]), old["nights"], strict=True)
-        )
+        booked = stock.nights(old["check_in"], old["check_out"])
+        agreed = dict(zip(booked, old["nights"], strict=True))
     prices = []
     left = room["units"]
     needed = room["min_stay"]
@@ -318,12 +320,8 @@ def offer(
         fill = stock.busy(events, night)
         prices.append(agreed.get(night) or stock.night_price(room, hotel, fill, night, today))
         taken = stock.others(room, hotel, fill, night, today)
-        left = min(
-            left,
-            room["units"]
-            - taken
-            - stock.held(svc, words.tables, hotel["property_id"], room["pool"], night, but),
-        )
+        own = stock.held(svc, words.tables, hotel["property_id"], room["pool"], night, but)
+        left = min(left, room["units"] - taken - own)
         needed = max(needed, 2 if fill >= LONGER_FROM else 1)
     problem = None
     if room["sleeps"] * rooms < guests:
@@ -343,12 +341,10 @@ def offers(
     guests: int,
     rooms: int = 1,
 ) -> list[Offer]:
-    """Return a property's offers: those that can be had first, then by price."""
-    found = [
-        offer(svc, words, room, hotel, stay, guests, rooms)
-        for room in room_types(svc, words, hotel["property_id"])
-    ]
-    return sorted(found, key=lambda o: (o.problem is not None, sum(o.prices), o.room["id"]))
+    """Return a property's offers: those that can be booked first, then by price."""
+    rooms_of_it = room_types(svc, words, hotel["property_id"])
+    every = [offer(svc, words, room, hotel, stay, guests, rooms) for room in rooms_of_it]
+    return sorted(every, key=lambda o: (o.problem is not None, sum(o.prices), o.room["id"]))
 
 
 def search(
@@ -364,152 +360,43 @@ def search(
     keep: Callable[[dict[str, Any]], bool],
     wanted: Callable[[dict[str, Any], Offer], bool],
 ) -> list[dict[str, Any]]:
-    """Return `{property_id, hotel, offers}` of the towns' properties that have a wanted offer, best rated first; `max_price` in cents."""
-    found = []
+    """Return the towns' properties that have a wanted offer, best rated first.
+
+    Each is `{property_id, hotel, offers}`; `max_price` is in cents. Properties without a room to
+    book come last.
+    """
+    matches = []
+    in_town = "hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)"
     for town in bookable(svc, words, towns, stay):
-        for row in svc.db.rows(
-            f"{words.tables}_properties",
-            "hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)",
-            town["id"],
-            order="id",
-        ):
+        for row in svc.db.rows(f"{words.tables}_properties", in_town, town["id"], order="id"):
             hotel = whole(svc, row)
-            if (
-                hotel["rating"] < (min_rating or 0)
-                or not set(amenities or ()) <= set(hotel["amenities"])
-                or not keep(hotel)
-            ):
+            fits = hotel["rating"] >= (min_rating or 0) and keep(hotel)
+            if not fits or not set(amenities or ()) <= set(hotel["amenities"]):
                 continue
-            some = [
-                o
-                for o in offers(svc, words, hotel, stay, guests)
-                if wanted(hotel, o) and (max_price is None or o.average <= max_price)
-            ]
+            some = [o for o in offers(svc, words, hotel, stay, guests) if wanted(hotel, o)]
+            if max_price is not None:
+                some = [o for o in some if o.average <= max_price]
             if some:
-                found.append({"property_id": hotel["property_id"], "hotel": hotel, "offers": some})
-    return sorted(found, key=_rank)
+                property_id = hotel["property_id"]
+                matches.append({"property_id": property_id, "hotel": hotel, "offers": some})
+    return sorted(matches, key=_rank)
 
 
-def _rank(found: dict[str, Any]) -> tuple[Any, ...]:
-    hotel = found["hotel"]
-    return (
-        found["offers"][0].problem is not None,
-        -hotel["rating"],
-        -hotel["review_count"],
-        hotel["id"],
-    )
+def _rank(match: dict[str, Any]) -> tuple[Any, ...]:
+    hotel = match["hotel"]
+    unavailable = match["offers"][0].problem is not None
+    return (unavailable, -hotel["rating"], -hotel["review_count"], hotel["id"])
 
 
 def cost(
     words: Words, hotel: dict[str, Any], prices: list[int], rooms: int, discount: int = 0
 ) -> Cost:
-    """Return what nights cost; the discount is in percent of the rooms, and taxes are on what remains."""
+    """Return what nights cost; the discount is in percent of the rooms, and taxes follow it."""
     lodging = sum(prices) * rooms
     off = round_cents(lodging * discount / 100)
     taxes = round_cents((lodging - off) * hotel["tax"] / 10_000)
     fees = hotel["fee"] * len(prices) * rooms
-    return Cost(
-        lodging, off, taxes, fees, lodging - off + taxes + (fees if words.fees_included else 0)
-    )
-
-
-def charged(words: Words, room: dict[str, Any], row: dict[str, Any], hotel: dict[str, Any]) -> int:
-    """Return what the card was charged for a booking, in cents: its total, or a deposit of it."""
-    return round_cents(booked(words, row, hotel).total * room["deposit"] / 100)
-
-
-def booked(words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> Cost:
-    """Return what a booking costs."""
-    return cost(words, hotel, row["nights"], row["rooms"], row["discount"])
-
-
-# -- the life of a booking ----------------------------------------------------------------------------------------
-def arrival(row: dict[str, Any], hotel: dict[str, Any]) -> int:
-    """Return the moment from which the guests may check in."""
-    return local_moment(
-        date.fromisoformat(row["check_in"]), time.fromisoformat(hotel["opens"]), zone(hotel)
-    )
-
-
-def status(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> str:
-    """Return confirmed, checked_in, completed, cancelled or no_show, as of now."""
-    if row["cancelled_at"] is not None:
-        return "cancelled"
-    if svc.now < arrival(row, hotel):
-        return "confirmed"
-    if row["no_show"] and svc.now >= local_moment(
-        date.fromisoformat(row["check_in"]) + timedelta(days=1), time(4), zone(hotel)
-    ):
-        return "no_show"
-    leaves = local_moment(
-        date.fromisoformat(row["check_out"]), time.fromisoformat(hotel["leaves"]), zone(hotel)
-    )
-    return "checked_in" if svc.now < leaves else "completed"
-
-
-def free_until(
-    words: Words, room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int
-) -> int | None:
-    """Return the moment until which a stay that was or would be booked at `created` can be cancelled for free; None: at no time."""
-    first = date.fromisoformat(check_in)
-    days = policy(room).days
-    until = (
-        []
-        if days is None
-        else [local_moment(first - timedelta(days=days), time(words.hour), zone(hotel))]
-    )
-    if local_moment(first, time(0), zone(hotel)) - created >= 7 * DAY and words.grace:
-        until.append(created + words.grace)
-    return max((u for u in until if u > created), default=None)
-
-
-def deadline(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int | None:
-    """Return until when a booking can be cancelled for free."""
-    return free_until(
-        words,
-        find_room(svc, words, row["room_type_id"]),
-        row["check_in"],
-        hotel,
-        parse_time(row["created_at"]),
-    )
-
-
-def refund(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int:
-    """Return what comes back, in cents, for a cancellation now (or for the one that was made)."""
-    at = parse_time(row["cancelled_at"]) if row["cancelled_at"] is not None else svc.now
-    room = find_room(svc, words, row["room_type_id"])
-    paid = charged(words, room, row, hotel)
-    until = deadline(svc, words, row, hotel)
-    if at >= arrival(row, hotel):
-        return 0
-    if until is not None and at <= until:
-        return paid
-    if policy(room).late == "everything":
-        return 0
-    return max(0, paid - cost(words, hotel, row["nights"][:1], row["rooms"], row["discount"]).total)
-
-
-def find_booking(
-    svc: Service, words: Words, booking_id: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a booking and its property, or refuse."""
-    row = svc.db.get(f"{words.tables}_bookings", booking_id)
-    if row is None:
-        hint = f"Take a booking_id from {words.booking_list}."
-        svc.fail(
-            words.no_booking,
-            f"There is no booking {booking_id!r} in this account.",
-            hint,
-            booking_id=booking_id,
-        )
-    return row, find_property(svc, words, row["property_id"])
-
-
-def bookings(svc: Service, words: Words, wanted: str | None) -> list[dict[str, Any]]:
-    """Return rows of bookings, the latest arrival first."""
-    found = svc.db.rows(f"{words.tables}_bookings", order="check_in DESC, id")
-    return [
-        r
-        for r in found
-        if wanted is None or status(svc, r, find_property(svc, words, r["property_id"])) == wanted
-    ]
+    total = lodging - off + taxes
+    if words.fees_included:
+        total += fees
+    return Cost(lodging, off, taxes, fees, total)

@@ -1,6 +1,8 @@
-"""What nights cost and how many rooms are left: functions of a room, a night and the day on which one asks.
+"""What nights cost and how many rooms are left.
 
-Others book too: their demand grows as the night draws near, so a room may be gone tomorrow. No draws are spent; a repeated search agrees.
+Both are functions of a room, a night and the day of the question. Others book too: their demand
+grows as the night draws near, so a room may be gone tomorrow. No draws of the episode are spent, so
+a repeated search agrees.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from servers.kit.values import round_cents
 HORIZON = 500
 """Days ahead for which rooms are sold."""
 _WARM = 35.0
+"""Latitude south of which winters are warm."""
 _WEEKEND = (4, 5)
+"""Friday and Saturday nights."""
 
 
 def nights(check_in: str, check_out: str) -> list[date]:
@@ -28,14 +32,19 @@ def nights(check_in: str, check_out: str) -> list[date]:
 
 
 def busy(events: Iterable[dict[str, Any]], night: date) -> int:
-    """Return how full (percent, more than 100 sells out) an event in town makes a night; 0 without one."""
-    return max(
-        (e["fill"] for e in events if e["begins"] <= night.isoformat() < e["ends"]), default=0
-    )
+    """Return how full (percent) an event in town makes a night, 0 without one.
+
+    More than 100 sells out.
+    """
+    day = night.isoformat()
+    return max((e["fill"] for e in events if e["begins"] <= day < e["ends"]), default=0)
 
 
 def season(lat: float, night: date) -> float:
-    """Return the season of a night from -1 (dead) to 1 (high): July in the north, March where winters are warm."""
+    """Return the season of a night from -1 (dead) to 1 (high).
+
+    It peaks in July in the north, and in March where winters are warm.
+    """
     peak = 75 if lat < _WARM else 196
     return math.cos(2 * math.pi * (night.timetuple().tm_yday - peak) / 365)
 
@@ -45,45 +54,35 @@ def night_price(
 ) -> int:
     """Return what a room costs for a night, whole dollars in cents, when booked on `today`."""
     ahead = (night - today).days
-    lead = 1.08 if ahead <= 3 else (0.94 if ahead >= 60 else 1.0)
+    lead = 1.0
+    if ahead <= 3:
+        lead = 1.08
+    elif ahead >= 60:
+        lead = 0.94
     weekend = 1.17 if night.weekday() in _WEEKEND else 1.0
     event = 1 + max(0, fill - 60) / 130
-    drift = (
-        1
-        + 0.05 * draws("rate", hotel["property_id"], night)[0]
-        + 0.03 * draws("rate", hotel["property_id"], night, today)[1]
-    )
-    return (
-        round_cents(
-            room["base"]
-            * (1 + 0.15 * season(hotel["lat"], night))
-            * weekend
-            * event
-            * lead
-            * drift
-            / 100
-        )
-        * 100
-    )
+    of_night = 0.05 * draws("rate", hotel["property_id"], night)[0]
+    of_today = 0.03 * draws("rate", hotel["property_id"], night, today)[1]
+    drift = 1 + of_night + of_today
+    seasonal = room["base"] * (1 + 0.15 * season(hotel["lat"], night))
+    return round_cents(seasonal * weekend * event * lead * drift / 100) * 100
 
 
 def others(room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, today: date) -> int:
     """Return how many of a pool's units other guests hold for a night, as of `today`."""
-    if hotel["closed_from"] is not None and hotel["closed_from"] <= night.isoformat() < (
-        hotel["closed_to"] or "9999"
-    ):
+    day = night.isoformat()
+    closed_from = hotel["closed_from"]
+    if closed_from is not None and closed_from <= day < (hotel["closed_to"] or "9999"):
         return room["units"]
     usual, luck, early = draws("guests", hotel["property_id"], room["pool"], night)[:3]
-    share = (
-        0.60
-        + 0.16 * season(hotel["lat"], night)
-        + (0.10 if night.weekday() in _WEEKEND else 0.0)
-        + 0.22 * usual
-    )
-    pickup = 1 - (0.55 + 0.1 * early) * min(max((night - today).days, 0), 75) / 75
+    ahead = min(max((night - today).days, 0), 75)
     if fill:
         share = fill / 100 + 0.18 * luck
-        pickup = 1 - 0.15 * min(max((night - today).days, 0), 75) / 75
+        pickup = 1 - 0.15 * ahead / 75
+    else:
+        weekend = 0.10 if night.weekday() in _WEEKEND else 0.0
+        share = 0.60 + 0.16 * season(hotel["lat"], night) + weekend + 0.22 * usual
+        pickup = 1 - (0.55 + 0.1 * early) * ahead / 75
     return max(0, min(room["units"], math.floor(room["units"] * share * pickup + 0.5)))
 
 
@@ -92,8 +91,15 @@ def held(
 ) -> int:
     """Return how many units of a pool this account's own bookings hold for a night."""
     day = night.isoformat()
-    return svc.db.sql(
-        f"SELECT coalesce(sum(b.rooms),0) FROM {tables}_bookings b JOIN {tables}_room_types r ON r.id=b.room_type_id"
-        " WHERE b.property_id=? AND r.pool=? AND b.check_in<=? AND b.check_out>? AND b.cancelled_at IS NULL AND b.id<>?",
-        property_id, pool, day, day, except_booking,
-    )[0][0]  # fmt: skip
+    rooms = svc.db.sql(
+        f"SELECT coalesce(sum(b.rooms),0) FROM {tables}_bookings b "
+        f"JOIN {tables}_room_types r ON r.id=b.room_type_id "
+        "WHERE b.property_id=? AND r.pool=? AND b.check_in<=? AND b.check_out>? "
+        "AND b.cancelled_at IS NULL AND b.id<>?",
+        property_id,
+        pool,
+        day,
+        day,
+        except_booking,
+    )
+    return rooms[0][0]

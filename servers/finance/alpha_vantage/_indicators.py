@@ -19,14 +19,17 @@ BAND_WIDTH = 2
 
 def sma(values: Sequence[float], period: int) -> Series:
     """Return the mean of the latest `period` values."""
-    found: Series = [None] * min(period - 1, len(values))
-    return found + [
-        math.fsum(values[n - period : n]) / period for n in range(period, len(values) + 1)
-    ]
+    means: Series = [None] * min(period - 1, len(values))
+    for end in range(period, len(values) + 1):
+        means.append(math.fsum(values[end - period : end]) / period)
+    return means
 
 
 def ema(values: Sequence[float], period: int) -> Series:
-    """Return the exponential mean: it begins as the mean of the first `period` values; each new one weighs 2 / (period + 1)."""
+    """Return the exponential mean.
+
+    It begins as the mean of the first `period` values; each new one weighs 2 / (period + 1).
+    """
     return _smoothed(values, period, 2 / (period + 1))
 
 
@@ -34,19 +37,25 @@ def _smoothed(values: Sequence[float], period: int, weight: float) -> Series:
     if len(values) < period:
         return [None] * len(values)
     level = math.fsum(values[:period]) / period
-    found: Series = [*([None] * (period - 1)), level]
+    levels: Series = [*([None] * (period - 1)), level]
     for value in values[period:]:
         level += (value - level) * weight
-        found.append(level)
-    return found
+        levels.append(level)
+    return levels
 
 
-def _after(missing: int, found: Series) -> Series:
-    return [*([None] * missing), *found]
+def _after(missing: int, series: Series) -> Series:
+    return [*([None] * missing), *series]
 
 
 def _known(values: Series) -> list[float]:
     return [v for v in values if v is not None]
+
+
+def _differences(first: Series, second: Series) -> Series:
+    """Return the first series less the second, None where either is missing."""
+    pairs = zip(first, second, strict=True)
+    return [None if a is None or b is None else a - b for a, b in pairs]
 
 
 def rsi(values: Sequence[float], period: int) -> Series:
@@ -54,31 +63,30 @@ def rsi(values: Sequence[float], period: int) -> Series:
     steps = [b - a for a, b in itertools.pairwise(values)]
     gains = _smoothed([max(s, 0.0) for s in steps], period, 1 / period)
     losses = _smoothed([max(-s, 0.0) for s in steps], period, 1 / period)
-    found = [
-        None if g is None or loss is None else 100 * g / (g + loss) if g + loss else 50.0
-        for g, loss in zip(gains, losses, strict=True)
-    ]
-    return _after(min(1, len(values)), found)
+    strengths: Series = []
+    for gain, loss in zip(gains, losses, strict=True):
+        if gain is None or loss is None:
+            strengths.append(None)
+        elif gain + loss:
+            strengths.append(100 * gain / (gain + loss))
+        else:
+            strengths.append(50.0)
+    return _after(min(1, len(values)), strengths)
 
 
 def macd(values: Sequence[float]) -> tuple[Series, Series, Series]:
-    """Return MACD (fast less slow exponential mean), its signal line, and the difference of the two."""
-    fast = ema(values, MACD_FAST)
-    slow = ema(values, MACD_SLOW)
-    line: Series = [
-        None if f is None or s is None else f - s for f, s in zip(fast, slow, strict=True)
-    ]
+    """Return MACD (fast less slow exponential mean), its signal line, and their difference."""
+    line = _differences(ema(values, MACD_FAST), ema(values, MACD_SLOW))
     known = _known(line)
     signal = _after(len(line) - len(known), ema(known, MACD_SIGNAL))
-    return (
-        line,
-        signal,
-        [None if m is None or s is None else m - s for m, s in zip(line, signal, strict=True)],
-    )
+    return line, signal, _differences(line, signal)
 
 
 def bands(values: Sequence[float], period: int) -> tuple[Series, Series, Series]:
-    """Return upper, middle and lower Bollinger band: the mean, and two (population) standard deviations around it."""
+    """Return the upper, middle and lower Bollinger band.
+
+    The middle one is the mean; the others lie two (population) standard deviations around it.
+    """
     middle = sma(values, period)
     upper: Series = []
     lower: Series = []
@@ -87,9 +95,8 @@ def bands(values: Sequence[float], period: int) -> tuple[Series, Series, Series]
             upper.append(None)
             lower.append(None)
             continue
-        spread = BAND_WIDTH * math.sqrt(
-            math.fsum((v - mean) ** 2 for v in values[n + 1 - period : n + 1]) / period
-        )
+        window = values[n + 1 - period : n + 1]
+        spread = BAND_WIDTH * math.sqrt(math.fsum((v - mean) ** 2 for v in window) / period)
         upper.append(mean + spread)
         lower.append(mean - spread)
     return upper, middle, lower
@@ -98,7 +105,11 @@ def bands(values: Sequence[float], period: int) -> tuple[Series, Series, Series]
 def stochastic(
     highs: Sequence[float], lows: Sequence[float], closes: Sequence[float], period: int
 ) -> tuple[Series, Series]:
-    """Return slow %K (where the close lies in the range of `period` bars, averaged over three) and slow %D (that averaged over three)."""
+    """Return slow %K and slow %D.
+
+    %K is where the close lies in the range of `period` bars, averaged over three; %D is that
+    averaged over three again.
+    """
     raw = []
     for n in range(period, len(closes) + 1):
         top = max(highs[n - period : n])
@@ -112,7 +123,10 @@ def stochastic(
 def adx(
     highs: Sequence[float], lows: Sequence[float], closes: Sequence[float], period: int
 ) -> Series:
-    """Return Wilder's average directional index: the smoothed directional movement, from 0 (no trend) to 100."""
+    """Return Wilder's average directional index.
+
+    It is the smoothed directional movement, from 0 (no trend) to 100.
+    """
     ups = []
     downs = []
     ranges = []
@@ -126,5 +140,5 @@ def adx(
     moved = []
     for up, down, full in zip(*smoothed, strict=True):
         moved.append(100 * abs(up - down) / (up + down) if full and up + down else 0.0)
-    found = _smoothed(moved, period, 1 / period)
-    return _after(len(closes) - len(found), found)
+    averages = _smoothed(moved, period, 1 / period)
+    return _after(len(closes) - len(averages), averages)

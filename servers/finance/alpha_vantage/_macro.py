@@ -1,4 +1,7 @@
-"""Figures of the economy: monthly, quarterly and yearly series, each known from the moment of its release and revised by later ones."""
+"""Figures of the economy: monthly, quarterly and yearly series.
+
+Each figure is known from the moment of its release and may be revised by later ones.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +19,20 @@ FIRST_YEAR = 2015
 Frequency = Literal["monthly", "quarterly", "annual"]
 _STEP = {"monthly": 1, "quarterly": 3, "annual": 12}
 _BEFORE = 0.13
-_SINCE = date(2023, 1, 1)
+"""The overnight rate in percent before the first day of `_RATES`."""
 _RATES = (
-    (date(2016, 12, 15), 0.63), (date(2018, 1, 1), 1.38), (date(2019, 1, 1), 2.38), (date(2020, 3, 16), 0.08), (date(2022, 3, 17), 0.33),
-    (date(2022, 7, 28), 2.33), (date(2023, 2, 2), 4.58), (date(2023, 7, 27), 5.33), (date(2024, 9, 19), 4.83), (date(2024, 11, 8), 4.58),
-    (date(2025, 6, 19), 4.33), (date(2025, 10, 30), 4.08), (date(2026, 1, 29), 3.83), (date(2026, 4, 30), 3.58), (date(2026, 9, 17), 3.33),
+    (date(2016, 12, 15), 0.63), (date(2018, 1, 1), 1.38), (date(2019, 1, 1), 2.38),
+    (date(2020, 3, 16), 0.08), (date(2022, 3, 17), 0.33), (date(2022, 7, 28), 2.33),
+    (date(2023, 2, 2), 4.58), (date(2023, 7, 27), 5.33), (date(2024, 9, 19), 4.83),
+    (date(2024, 11, 8), 4.58), (date(2025, 6, 19), 4.33), (date(2025, 10, 30), 4.08),
+    (date(2026, 1, 29), 3.83), (date(2026, 4, 30), 3.58), (date(2026, 9, 17), 3.33),
 )  # fmt: skip
 """The overnight rate in percent from a day on."""
 
 
 @dataclass(frozen=True)
 class Vintage:
-    """A figure as one release tells it: its name among the releases, the moment (epoch seconds) and the value."""
+    """A figure as one release gives it: the release's name, its moment (epoch seconds), a value."""
 
     name: str
     at: int
@@ -36,7 +41,7 @@ class Vintage:
 
 @dataclass(frozen=True)
 class Indicator:
-    """A series: what it is, and the releases of a period by its first day, oldest first."""
+    """A series: what it measures, and the releases of a period by its first day, oldest first."""
 
     title: str
     description: str
@@ -48,12 +53,12 @@ class Indicator:
 def periods(indicator: Indicator, today: date) -> list[date]:
     """Return the first days of the periods that have begun by a day, newest first."""
     step = _STEP[indicator.frequency]
-    found = []
+    starts = []
     first = date(FIRST_YEAR, 1, 1)
     while first <= today:
-        found.append(first)
+        starts.append(first)
         first = months_later(first.replace(day=1), step)
-    return found[::-1]
+    return starts[::-1]
 
 
 def known(indicator: Indicator, period: date, at: int) -> list[Vintage]:
@@ -64,9 +69,8 @@ def known(indicator: Indicator, period: date, at: int) -> list[Vintage]:
 def _released(first: date, months: int, day: int) -> int:
     """Return 8:30 in New York of the business day on or after a day of a later month."""
     month = months_later(first.replace(day=1), months)
-    return local_moment(
-        calendar.on_or_after(month + timedelta(days=day - 1)), time(8, 30), calendar.NEW_YORK
-    )
+    day_out = calendar.on_or_after(month + timedelta(days=day - 1))
+    return local_moment(day_out, time(8, 30), calendar.NEW_YORK)
 
 
 def _months_since(first: date) -> int:
@@ -74,22 +78,19 @@ def _months_since(first: date) -> int:
 
 
 def _wave(key: str, months: int, length: int) -> float:
-    """Return a number in [-1, 1) that goes in a line from one draw to the next within `length` months."""
+    """Return a number in [-1, 1) that moves in a line from draw to draw, `length` months apart."""
     knot, rest = divmod(months, length)
     before = draws(key, knot)[0]
     after = draws(key, knot + 1)[0]
     return before + (after - before) * rest / length
 
 
-# -- prices -----------------------------------------------------------------------------------------------------------
+# -- prices ----------------------------------------------------------------------------------------
 @functools.cache
 def _price_level(first: date) -> float:
     months = _months_since(first)
-    level = (
-        233.7
-        * (1 + 0.0018 * months + 0.0000065 * months * months)
-        * (1 + 0.012 * _wave("prices", months, 18))
-    )
+    trend = 1 + 0.0018 * months + 0.0000065 * months * months
+    level = 233.7 * trend * (1 + 0.012 * _wave("prices", months, 18))
     return round(level * (1 + 0.0008 * draws("CPI", str(first))[0]), 3)
 
 
@@ -98,42 +99,48 @@ def _cpi(first: date) -> tuple[Vintage, ...]:
 
 
 def _inflation(first: date) -> tuple[Vintage, ...]:
-    """A year's mean of the price index against the year before, as both stood at the last month's release."""
+    """Compare a year's mean of the price index with the year before.
+
+    Both are taken as they stood at the last month's release.
+    """
     if first.year == FIRST_YEAR:
         return ()
-    this, last = (
-        sum(_price_level(date(year, m, 1)) for m in range(1, 13))
-        for year in (first.year, first.year - 1)
-    )
-    return (Vintage("final", _released(first, 12, 12), round((this / last - 1) * 100, 2)),)
+    change = _yearly_prices(first.year) / _yearly_prices(first.year - 1) - 1
+    return (Vintage("final", _released(first, 12, 12), round(change * 100, 2)),)
 
 
-# -- work, rates ------------------------------------------------------------------------------------------------------
+def _yearly_prices(year: int) -> float:
+    return sum(_price_level(date(year, month, 1)) for month in range(1, 13))
+
+
+# -- work, rates -----------------------------------------------------------------------------------
 def _unemployment(first: date) -> tuple[Vintage, ...]:
-    """The first print comes on the next month's first Friday; a third of them move by a tenth with the print after."""
+    """Return the first print, on the next month's first Friday, and the one a month later.
+
+    A third of the first prints are revised by a tenth.
+    """
     months = _months_since(first)
     value = round(4.2 + 0.5 * _wave("work", months, 6), 1)
     luck = draws("work revised", str(first))[0]
-    early = round(value + (0.1 if luck > 0.66 else -0.1 if luck < -0.66 else 0.0), 1)
-    return Vintage("first", _first_friday(first, 1), early), Vintage(
-        "revised", _first_friday(first, 2), value
-    )
+    error = 0.0
+    if luck > 0.66:
+        error = 0.1
+    elif luck < -0.66:
+        error = -0.1
+    early = Vintage("first", _first_friday(first, 1), round(value + error, 1))
+    return early, Vintage("revised", _first_friday(first, 2), value)
 
 
 def _first_friday(first: date, months: int) -> int:
     month = months_later(first.replace(day=1), months)
-    return local_moment(
-        month + timedelta(days=(4 - month.weekday()) % 7), time(8, 30), calendar.NEW_YORK
-    )
+    friday = month + timedelta(days=(4 - month.weekday()) % 7)
+    return local_moment(friday, time(8, 30), calendar.NEW_YORK)
 
 
 def _overnight(first: date) -> tuple[Vintage, ...]:
-    """The mean of a month's days, out on the first business day after it."""
-    days = [
-        first + timedelta(days=n)
-        for n in range((months_later(first.replace(day=1), 1) - first).days)
-    ]
-    mean = sum(_rate(day) for day in days) / len(days)
+    """Return the mean of a month's days, out on the first business day after it."""
+    count = (months_later(first.replace(day=1), 1) - first).days
+    mean = sum(_rate(first + timedelta(days=n)) for n in range(count)) / count
     return (Vintage("final", _released(first, 1, 1), round(mean, 2)),)
 
 
@@ -141,31 +148,36 @@ def _rate(day: date) -> float:
     return next((rate for since, rate in reversed(_RATES) if since <= day), _BEFORE)
 
 
-# -- output -----------------------------------------------------------------------------------------------------------
+# -- output ----------------------------------------------------------------------------------------
 def _gdp(first: date) -> tuple[Vintage, ...]:
-    """Three estimates, in the three months after the quarter."""
+    """Return three estimates, one in each of the three months after the quarter."""
     quarters = _months_since(first) // 3
-    value = (
-        18_050
-        * (1 + 0.0115 * quarters + 0.00009 * quarters * quarters)
-        * (1 + 0.004 * draws("GDP", str(first))[0])
-    )
+    trend = 1 + 0.0115 * quarters + 0.00009 * quarters * quarters
+    value = 18_050 * trend * (1 + 0.004 * draws("GDP", str(first))[0])
     luck = draws("GDP revised", str(first))
-    told = (value * (1 + 0.0035 * luck[0]), value * (1 + 0.0012 * luck[1]), value)
-    moments = [_released(first, 3 + n, 26) for n in range(3)]
+    estimates = (
+        ("advance", value * (1 + 0.0035 * luck[0])),
+        ("second", value * (1 + 0.0012 * luck[1])),
+        ("third", value),
+    )
     return tuple(
-        Vintage(n, at, round(v, 1))
-        for n, at, v in zip(("advance", "second", "third"), moments, told, strict=True)
+        Vintage(name, _released(first, 3 + n, 26), round(estimate, 1))
+        for n, (name, estimate) in enumerate(estimates)
     )
 
 
 def _retail(first: date) -> tuple[Vintage, ...]:
     months = _months_since(first)
-    season = 1.17 if first.month == 12 else 0.93 if first.month in (1, 2) else 1.0
+    season = 1.0
+    if first.month == 12:
+        season = 1.17
+    elif first.month in (1, 2):
+        season = 0.93
     value = 372_000 * (1 + 0.0042 * months) * season * (1 + 0.008 * draws("retail", str(first))[0])
     early = value * (1 + 0.006 * draws("retail revised", str(first))[0])
-    return Vintage("advance", _released(first, 1, 15), float(round(early))), Vintage(
-        "revised", _released(first, 2, 15), float(round(value))
+    return (
+        Vintage("advance", _released(first, 1, 15), float(round(early))),
+        Vintage("revised", _released(first, 2, 15), float(round(value))),
     )
 
 
@@ -186,7 +198,8 @@ INDICATORS: dict[str, Indicator] = {
     ),
     "UNEMPLOYMENT": Indicator(
         "Unemployment rate",
-        "Share of the labour force without work, out on the first Friday after the month; revised once.",
+        "Share of the labour force without work, out on the first Friday after the month; "
+        "revised once.",
         "percent",
         "monthly",
         _unemployment,
@@ -207,7 +220,8 @@ INDICATORS: dict[str, Indicator] = {
     ),
     "RETAIL_SALES": Indicator(
         "Retail sales",
-        "Sales of shops and restaurants, not adjusted for the season; an advance figure, revised once.",
+        "Sales of shops and restaurants, not adjusted for the season; an advance figure, "
+        "revised once.",
         "millions of dollars",
         "monthly",
         _retail,

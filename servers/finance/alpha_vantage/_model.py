@@ -56,23 +56,24 @@ def delayed(svc: Service) -> int:
 
 
 def trading_days(svc: Service, row: dict[str, Any], since: date | None = None) -> list[date]:
-    """Return the trading days of a security that are over, oldest first: a day's bar comes 15 minutes after its close."""
+    """Return a security's trading days that are over, oldest first.
+
+    A day's bar comes 15 minutes after its close.
+    """
     seen = delayed(svc)
-    over = (
-        local_day(seen, market.UTC) - timedelta(days=1)
-        if row["kind"] == "crypto"
-        else calendar.last_closed(seen)
-    )
-    return market.days(row, since or date(1990, 1, 2), over, svc.now)
+    last = calendar.last_closed(seen)
+    if row["kind"] == "crypto":
+        last = local_day(seen, market.UTC) - timedelta(days=1)
+    return market.days(row, since or date(1990, 1, 2), last, svc.now)
 
 
 def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return the short form of a delayed quote."""
-    now = market.quote(row, delayed(svc))
+    quote = market.quote(row, delayed(svc))
     return {
         "symbol": row["symbol"],
         "name": row["name"],
-        "price": now.price,
-        "change": now.change,
-        "change_percent": now.change_percent,
+        "price": quote.price,
+        "change": quote.change,
+        "change_percent": quote.change_percent,
     }

@@ -29,18 +29,20 @@ class Economy(Service):
         """Return a series, newest period first: date is the period's first day, value the latest release's figure, vintage that release,
         earlier_value what the one before it said (null where there was none). Periods not yet released are missing."""
         series = macro.INDICATORS[indicator]
-        found = {
-            p.isoformat(): v
-            for p in self._periods(series)
-            if (v := macro.known(series, p, self.now))
-        }
+        releases: dict[str, list[macro.Vintage]] = {}
+        for period in self._periods(series):
+            known = macro.known(series, period, self.now)
+            if known:
+                releases[period.isoformat()] = known
         about = {
             "indicator": indicator,
             "name": series.title,
             "unit": series.unit,
             "interval": series.frequency,
         }
-        return about | page(list(found), "data", limit, cursor, lambda d: self._point(d, found[d]))
+        return about | page(
+            list(releases), "data", limit, cursor, lambda d: self._point(d, releases[d])
+        )
 
     @reads()
     def list_alpha_economic_indicators(self) -> dict[str, Any]:
@@ -65,7 +67,9 @@ class Economy(Service):
         series = macro.INDICATORS[name]
         periods = self._periods(series)
         latest = next((p for p in periods if macro.known(series, p, self.now)), None)
-        ahead = [v.at for p in periods[:4] for v in series.releases(p) if v.at > self.now]
+        ahead: list[int] = []
+        for period in periods[:4]:
+            ahead += [v.at for v in series.releases(period) if v.at > self.now]
         return {
             "indicator": name,
             "name": series.title,

@@ -20,8 +20,8 @@ from servers.finance.alpha_vantage._model import (
     Exchange,
     Interval,
     delayed,
+    trading_days,
 )
-from servers.finance.alpha_vantage._model import trading_days as over
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, iso, page
 
@@ -48,27 +48,27 @@ class Prices(Service):
     ) -> dict[str, Any]:
         """Find securities whose symbol or name holds every keyword, best match first; match_score runs from 0 to 1. Without keywords
         all that fit the filters are listed. Delisted ones come last and say so."""
-        found = data.search(self, WORDS, keywords, asset_type, exchange)
-        return page(found, "matches", limit, cursor, lambda r: self._match(r, keywords or ""))
+        rows = data.search(self, WORDS, keywords, asset_type, exchange)
+        return page(rows, "matches", limit, cursor, lambda r: self._match(r, keywords or ""))
 
     @reads(example={"symbol": "SMPK"})
     def get_alpha_global_quote(self, symbol: Symbol) -> dict[str, Any]:
         """Return a quote in dollars as it stood 15 minutes ago (as_of tells the moment of the price), with the range, volume and change
         of the latest trading day."""
         row = data.find_security(self, WORDS, symbol)
-        now = market.quote(row, delayed(self))
+        quote = market.quote(row, delayed(self))
         return {
-            "symbol": now.symbol,
-            "open": now.open,
-            "high": now.high,
-            "low": now.low,
-            "price": now.price,
-            "volume": now.volume,
+            "symbol": quote.symbol,
+            "open": quote.open,
+            "high": quote.high,
+            "low": quote.low,
+            "price": quote.price,
+            "volume": quote.volume,
             "latest_trading_day": market.trading_date(row, delayed(self)).isoformat(),
-            "previous_close": now.previous_close,
-            "change": now.change,
-            "change_percent": now.change_percent,
-            "as_of": iso(now.as_of),
+            "previous_close": quote.previous_close,
+            "change": quote.change,
+            "change_percent": quote.change_percent,
+            "as_of": iso(quote.as_of),
             "delay_minutes": DELAY // 60,
         }
 
@@ -84,21 +84,19 @@ class Prices(Service):
         """Return bars (open, high, low, close in dollars, and volume) of trading days that are over, newest first; a week or month is named
         by its last trading day so far. A page holds at most 100 daily, 52 weekly or 24 monthly bars."""
         row = data.find_security(self, WORDS, symbol)
-        days = over(self, row)
-        found = {last.isoformat(): first for first, last in reversed(data.spans(days, interval))}
-        dates = list(found)[: COMPACT if outputsize == "compact" else None]
-        series = page(
-            dates,
-            "series",
-            min(limit, MOST[interval]),
-            cursor,
-            lambda d: self._bar(row, interval, found[d], d),
-        )
-        last = {"last_refreshed": days[-1].isoformat() if days else None}
-        return (
-            {"symbol": row["symbol"], "interval": interval, "outputsize": outputsize}
-            | last
-            | series
+        days = trading_days(self, row)
+        spans = data.spans(days, interval)
+        first_days = {last.isoformat(): first for first, last in reversed(spans)}
+        dates = list(first_days)[: COMPACT if outputsize == "compact" else None]
+        about = {
+            "symbol": row["symbol"],
+            "interval": interval,
+            "outputsize": outputsize,
+            "last_refreshed": days[-1].isoformat() if days else None,
+        }
+        most = min(limit, MOST[interval])
+        return about | page(
+            dates, "series", most, cursor, lambda d: self._bar(row, interval, first_days[d], d)
         )
 
     def _bar(
@@ -117,9 +115,9 @@ class Prices(Service):
     def _match(self, row: dict[str, Any], keywords: str) -> dict[str, Any]:
         asked = keywords.strip().upper()
         name = row["name"]
-        score = (
-            1.0 if asked == row["symbol"] else min(round(len(asked) / max(len(name), 1), 4), 0.99)
-        )
+        score = min(round(len(asked) / max(len(name), 1), 4), 0.99)
+        if asked == row["symbol"]:
+            score = 1.0
         status = market.state(row, self.now)
         return {
             "symbol": row["symbol"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from servers.finance import _calendar as calendar
@@ -48,10 +48,8 @@ class Research(Service):
         yield in percent, averages and range of closes. Funds and coins have null where a company's figure is meant."""
         row = data.find_security(self, WORDS, symbol)
         at = delayed(self)
-        rated = figures.analysts(row, delayed(self))
-        today = local_day(at, calendar.NEW_YORK)
-        paid = figures.dividends(row, today - timedelta(days=200), today + timedelta(days=120))
-        due = next((d for d in paid if d.pay_date >= today and d.declared <= today), None)
+        analysts = figures.analysts(row, at)
+        due = self._dividend_due(row, local_day(at, calendar.NEW_YORK))
         low, high = market.year_range(row, at)
         return {
             "symbol": row["symbol"],
@@ -75,7 +73,7 @@ class Research(Service):
             "ex_dividend_date": due and due.ex_date.isoformat(),
             "dividend_date": due and due.pay_date.isoformat(),
             "expense_ratio": row["expense_ratio"],
-            "analyst_target_price": rated and rated.target,
+            "analyst_target_price": analysts and analysts.target,
             "beta": row["beta"],
             "week_52_high": high,
             "week_52_low": low,
@@ -90,8 +88,9 @@ class Research(Service):
         """Return news about a security, newest first and 15 minutes late, each article with its sentiment from -1 to 1. overall_score is
         the mean of the past 30 days, each article weighed by its relevance (0 to 1); null without news."""
         row = data.find_security(self, WORDS, symbol)
-        found = {make_id("avn", a.key): a for a in news.articles(row, delayed(self))}
-        recent = [a for a in found.values() if a.at >= delayed(self) - OVERALL_DAYS * 86_400]
+        published = {make_id("avn", a.key): a for a in news.articles(row, delayed(self))}
+        since = delayed(self) - OVERALL_DAYS * 86_400
+        recent = [a for a in published.values() if a.at >= since]
         weight = sum(_relevance(a) for a in recent)
         score = round(sum(a.mood * _relevance(a) for a in recent) / weight, 4) if recent else None
         about = {
@@ -99,30 +98,28 @@ class Research(Service):
             "overall_score": score,
             "overall_sentiment": None if score is None else label(score),
         }
-        return about | page(list(found), "feed", limit, cursor, lambda i: _article(i, found[i]))
+        return about | page(
+            list(published), "feed", limit, cursor, lambda i: _article(i, published[i])
+        )
 
     @reads(example={"symbol": "SMPK"})
     def get_alpha_rating_snapshot(self, symbol: Symbol) -> dict[str, Any]:
         """Return how analysts rate a stock this month: consensus, score from 1 (strong buy) to 5 (strong sell), target prices in dollars,
         and how many say what."""
         row = data.find_security(self, WORDS, symbol)
-        said = figures.analysts(row, delayed(self))
-        if said is None:
+        analysts = figures.analysts(row, delayed(self))
+        if analysts is None:
+            message = f"{row['symbol']} is not rated by analysts."
             hint = "Only stocks are rated; screen_alpha_equities lists them."
-            self.fail(
-                "RATING_NOT_AVAILABLE",
-                f"{row['symbol']} is not rated by analysts.",
-                hint,
-                symbol=row["symbol"],
-            )
+            self.fail("RATING_NOT_AVAILABLE", message, hint, symbol=row["symbol"])
         return {
             "symbol": row["symbol"],
-            "consensus": said.consensus,
-            "score": said.score,
-            "target_price": said.target,
-            "target_low": said.target_low,
-            "target_high": said.target_high,
-            "ratings": said.counts,
+            "consensus": analysts.consensus,
+            "score": analysts.score,
+            "target_price": analysts.target,
+            "target_low": analysts.target_low,
+            "target_high": analysts.target_high,
+            "ratings": analysts.counts,
             "as_of": local_day(delayed(self), calendar.NEW_YORK).replace(day=1).isoformat(),
         }
 
@@ -137,11 +134,17 @@ class Research(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return listed stocks that meet every condition, largest market value first, with delayed price and price to earnings."""
-        passed = data.screen(self, delayed(self), sector, analyst_rating, min_market_cap)
-        found = {
-            s.row["symbol"]: s for s in passed if exchange in (None, EXCHANGES[s.row["exchange"]])
-        }
-        return page(list(found), "equities", limit, cursor, lambda s: self._screened(found[s]))
+        passed = {}
+        for stock in data.screen(self, delayed(self), sector, analyst_rating, min_market_cap):
+            if exchange in (None, EXCHANGES[stock.row["exchange"]]):
+                passed[stock.row["symbol"]] = stock
+        return page(list(passed), "equities", limit, cursor, lambda s: self._screened(passed[s]))
+
+    def _dividend_due(self, row: dict[str, Any], today: date) -> figures.Dividend | None:
+        """Return the first declared dividend that is not paid yet."""
+        near = figures.dividends(row, today - timedelta(days=200), today + timedelta(days=120))
+        declared = [d for d in near if d.declared <= today]
+        return next((d for d in declared if d.pay_date >= today), None)
 
     def _screened(self, passed: data.Screened) -> dict[str, Any]:
         row = passed.row
@@ -157,21 +160,16 @@ class Research(Service):
         }
 
     def _mean(self, row: dict[str, Any], count: int) -> float | None:
-        last = local_day(self.now, calendar.NEW_YORK)
-        closes = [
-            data.close_by(row, day) or 0.0
-            for day in trading_days(self, row, last - timedelta(days=count * 2))[-count:]
-        ]
+        today = local_day(self.now, calendar.NEW_YORK)
+        days = trading_days(self, row, today - timedelta(days=count * 2))[-count:]
+        closes = [data.close_by(row, day) or 0.0 for day in days]
         return round(sum(closes) / count, 4) if len(closes) == count else None
 
 
 def _relevance(article: news.Article) -> float:
     """Return how much an article is about its security; wraps of the week say little."""
-    return round(
-        {"market_wrap": 0.2, "price_move": 0.5}.get(article.topic, 0.8)
-        + 0.15 * share("relevance", article.key),
-        2,
-    )
+    base = {"market_wrap": 0.2, "price_move": 0.5}.get(article.topic, 0.8)
+    return round(base + 0.15 * share("relevance", article.key), 2)
 
 
 def _article(article_id: str, article: news.Article) -> dict[str, Any]:

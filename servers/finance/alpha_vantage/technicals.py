@@ -27,19 +27,24 @@ Period = Annotated[
     Field(
         ge=2,
         le=200,
-        description="Bars that a value looks back over, 2 to 200; 14 when left out. MACD takes none.",
+        description="Bars that a value looks back over, 2 to 200; 14 when left out. "
+        "MACD takes none.",
     ),
 ]
 Prices = dict[str, list[float]]
 CLOSE_YEARS = {"daily": 3, "weekly": 12, "monthly": 30}
-"""How many calendar years before this one the closes go back on which exponential means settle; RANGE_YEARS where highs and lows count."""
+"""Calendar years before this one from which closes are taken, for exponential means to settle."""
 RANGE_YEARS = {"daily": 1, "weekly": 2, "monthly": 5}
+"""Calendar years before this one from which bars are taken where highs and lows count."""
 DEFAULT_PERIOD = 14
 
 
 @dataclass(frozen=True)
 class Indicator:
-    """How an indicator is worked out from prices (closes; highs and lows where it is `ranged`) and a period, and what it answers."""
+    """How an indicator is computed from prices and a period, and the fields of its values.
+
+    The prices are closes, and also highs and lows where the indicator is `ranged`.
+    """
 
     description: str
     outputs: tuple[str, ...]
@@ -64,7 +69,8 @@ INDICATORS: dict[str, Indicator] = {
         lambda p, n: (indicators.rsi(p["close"], n),),
     ),
     "MACD": Indicator(
-        "Difference of the exponential averages over 12 and 26 bars, its signal line over 9, and the difference of the two.",
+        "Difference of the exponential averages over 12 and 26 bars, its signal line over 9, "
+        "and the difference of the two.",
         ("macd", "macd_signal", "macd_hist"),
         lambda p, _: indicators.macd(p["close"]),
     ),
@@ -74,7 +80,8 @@ INDICATORS: dict[str, Indicator] = {
         lambda p, n: indicators.bands(p["close"], n),
     ),
     "STOCH": Indicator(
-        "Slow stochastic oscillator, 0 to 100: %K smoothed over 3 bars, and %D, its average over 3.",
+        "Slow stochastic oscillator, 0 to 100: %K smoothed over 3 bars, "
+        "and %D, its average over 3.",
         ("slow_k", "slow_d"),
         lambda p, n: indicators.stochastic(p["high"], p["low"], p["close"], n),
         ranged=True,
@@ -107,42 +114,31 @@ class Technicals(Service):
         spec = INDICATORS[indicator]
         period = self._period(indicator, time_period)
         if spec.ranged and row["kind"] == "crypto" and interval != "daily":
+            message = f"{indicator} of a coin is worked out for days only."
             hint = "Use interval daily, or an indicator of closes such as RSI."
-            self.fail(
-                "INTERVAL_NOT_SUPPORTED",
-                f"{indicator} of a coin is worked out for days only.",
-                hint,
-                interval=interval,
-            )
+            self.fail("INTERVAL_NOT_SUPPORTED", message, hint, interval=interval)
         dates, prices = self._prices(row, interval, spec.ranged)
-        lines = spec.run(prices, period)
-        known = [n for n in range(len(dates)) if all(line[n] is not None for line in lines)]
-        if not known:
-            message = f"{row['symbol']} has {len(dates)} {interval} bars, too few for {indicator} over {period}."
-            self.fail(
-                "INSUFFICIENT_DATA",
-                message,
-                "Choose a smaller time_period or a shorter interval.",
-                bars=len(dates),
-            )
-        found = {
-            dates[n]: {
-                name: round(line[n] or 0.0, 4)
-                for name, line in zip(spec.outputs, lines, strict=True)
-            }
-            for n in reversed(known)
+        values = _values(dates, spec.outputs, spec.run(prices, period))
+        if not values:
+            count = len(dates)
+            bars = f"{count} {interval} bars"
+            message = f"{row['symbol']} has {bars}, too few for {indicator} over {period}."
+            hint = "Choose a smaller time_period or a shorter interval."
+            self.fail("INSUFFICIENT_DATA", message, hint, bars=count)
+        about = {
+            "symbol": row["symbol"],
+            "indicator": indicator,
+            "interval": interval,
+            "time_period": period or None,
         }
-        about = {"symbol": row["symbol"], "indicator": indicator, "interval": interval}
-        return (
-            about
-            | {"time_period": period or None}
-            | page(list(found), "values", limit, cursor, lambda d: {"date": d} | found[d])
+        return about | page(
+            list(values), "values", limit, cursor, lambda d: {"date": d} | values[d]
         )
 
     @reads()
     def get_alpha_indicator_list(self) -> dict[str, Any]:
         """Return the technical indicators, what each means, the fields of its values and its usual time_period."""
-        found = [
+        listed = [
             {
                 "indicator": name,
                 "description": spec.description,
@@ -151,36 +147,47 @@ class Technicals(Service):
             }
             for name, spec in INDICATORS.items()
         ]
-        return {"indicators": found}
+        return {"indicators": listed}
 
-    def _period(self, indicator: str, said: int | None = None) -> int:
+    def _period(self, indicator: str, asked: int | None = None) -> int:
         if indicator != "MACD":
-            return said or DEFAULT_PERIOD
-        if said is not None:
+            return asked or DEFAULT_PERIOD
+        if asked is not None:
+            message = "MACD always looks back over 12, 26 and 9 bars."
             hint = "Leave time_period out for MACD."
-            self.fail(
-                "INVALID_TIME_PERIOD",
-                "MACD always looks back over 12, 26 and 9 bars.",
-                hint,
-                time_period=said,
-            )
+            self.fail("INVALID_TIME_PERIOD", message, hint, time_period=asked)
         return 0
 
     def _prices(
         self, row: dict[str, Any], interval: market.Interval, ranged: bool
     ) -> tuple[list[str], Prices]:
-        """Return the dates of bars and their prices, oldest first, from a fixed day on, so that a value stays what it was."""
+        """Return the dates of bars and their prices, oldest first.
+
+        They begin on a fixed day, so that an indicator's value for a date stays what it was.
+        """
         this_year = market.trading_date(row, self.now).year
         since = date(this_year - (RANGE_YEARS if ranged else CLOSE_YEARS)[interval], 1, 1)
         days = trading_days(self, row, since)
         dates = [last for _, last in data.spans(days, interval)]
         if not ranged:
-            return [d.isoformat() for d in dates], {
-                "close": [data.close_by(row, d) or 0.0 for d in dates]
-            }
+            closes = [data.close_by(row, d) or 0.0 for d in dates]
+            return [d.isoformat() for d in dates], {"close": closes}
         bars = market.bars(row, interval, since, dates[-1], self.now) if dates else []
         return [b.date for b in bars], {
             "high": [b.high for b in bars],
             "low": [b.low for b in bars],
             "close": [b.close for b in bars],
         }
+
+
+def _values(
+    dates: list[str], outputs: tuple[str, ...], lines: tuple[Series, ...]
+) -> dict[str, dict[str, float]]:
+    """Return the values of a date by output, newest first, where every output has one."""
+    by_date: dict[str, dict[str, float]] = {}
+    for n in reversed(range(len(dates))):
+        values = [line[n] for line in lines]
+        known = [round(value, 4) for value in values if value is not None]
+        if len(known) == len(outputs):
+            by_date[dates[n]] = dict(zip(outputs, known, strict=True))
+    return by_date

@@ -38,10 +38,8 @@ class Watchlists(Service):
     @writes(example={"watchlist_id": seeded("avw", "screens")}, destructive=True)
     def delete_alpha_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
         """Delete a watchlist for good."""
-        return {
-            "watchlist_id": data.drop_watchlist(self, WORDS, watchlist_id)["id"],
-            "status": "deleted",
-        }
+        row = data.drop_watchlist(self, WORDS, watchlist_id)
+        return {"watchlist_id": row["id"], "status": "deleted"}
 
 
 def _about(row: dict[str, Any]) -> dict[str, Any]:

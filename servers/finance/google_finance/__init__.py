@@ -1,1 +1,1 @@
-"""Google Finance: quotes, charts by window, sectors, comparisons, and portfolios that only keep track."""
+"""Google Finance: quotes, charts by window, sectors, comparisons, and portfolios for tracking."""

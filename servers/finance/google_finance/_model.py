@@ -14,7 +14,8 @@ from servers.kit.store import Table
 TABLES = {
     "google_finance_watchlists": data.WATCHLISTS,
     "google_finance_portfolios": Table("id:str name:str created_at:str"),
-    # units in 1/100,000,000 shares, price in 1/10000 dollars; bought_on is the day in New York (for coins of UTC).
+    # units are 1/100,000,000 shares, price is in 1/10000 dollars; bought_on is the day in New York
+    # (for coins, in UTC).
     "google_finance_lots": Table(
         "id:str portfolio_id:str symbol:str units:int price:int bought_on:str added_at:str",
         index=("portfolio_id",),
@@ -53,13 +54,13 @@ WORDS = data.Words(
 
 def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return a security as lists show it."""
-    now = market.quote(row, svc.now)
+    quote = market.quote(row, svc.now)
     return {
         "symbol": row["symbol"],
         "name": row["name"],
         "asset_type": TYPES[row["kind"]],
         "exchange": EXCHANGES[row["exchange"]],
-        "price": now.price,
-        "change_percent": now.change_percent,
-        "market_state": now.state,
+        "price": quote.price,
+        "change_percent": quote.change_percent,
+        "market_state": quote.state,
     }

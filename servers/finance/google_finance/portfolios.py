@@ -21,7 +21,8 @@ PortfolioId = Annotated[str, Field(description="portfolio_id, from list_google_p
 LotId = Annotated[
     str,
     Field(
-        description="lot_id of the one purchase to remove, from get_google_portfolio; all of the symbol when left out."
+        description="lot_id of the one purchase to remove, from get_google_portfolio; "
+        "all of the symbol when left out."
     ),
 ]
 PortfolioName = Annotated[
@@ -76,18 +77,14 @@ class Portfolios(Service):
         title = " ".join(name.split())
         known = {p["name"].casefold(): p["id"] for p in self.db.rows("google_finance_portfolios")}
         if not title:
-            self.fail(
-                self.codes.invalid,
-                "A portfolio needs a name.",
-                "Give it a name of 1 to 60 characters.",
-                name=name,
-            )
+            hint = "Give it a name of 1 to 60 characters."
+            self.fail(self.codes.invalid, "A portfolio needs a name.", hint, name=name)
         if title.casefold() in known:
             message = f"There is a portfolio named {title!r} already."
             hint = "Use it, or choose another name; see list_google_portfolios."
             self.fail("PORTFOLIO_EXISTS", message, hint, portfolio_id=known[title.casefold()])
-        made = {"id": self.new_id("gfp"), "name": title, "created_at": self.time}
-        return self._summary(self.db.insert("google_finance_portfolios", made))
+        row = {"id": self.new_id("gfp"), "name": title, "created_at": self.time}
+        return self._summary(self.db.insert("google_finance_portfolios", row))
 
     @reads()
     def list_google_portfolios(
@@ -132,15 +129,13 @@ class Portfolios(Service):
             "portfolio_id": portfolio_id,
             "symbol": row["symbol"],
             "bought_on": day.isoformat(),
+            "units": units_of(self, shares, decimals(row)),
+            "price": purchase_price,
+            "added_at": self.time,
         }
-        units = units_of(self, shares, decimals(row))
-        self.db.insert(
-            "google_finance_lots",
-            lot | {"units": units, "price": purchase_price, "added_at": self.time},
-        )
-        return {"portfolio_id": portfolio_id} | self._holdings(
-            self._lots(portfolio_id, row["symbol"])
-        )[0]
+        self.db.insert("google_finance_lots", lot)
+        holding = self._holdings(self._lots(portfolio_id, row["symbol"]))[0]
+        return {"portfolio_id": portfolio_id} | holding
 
     @writes(
         example={"portfolio_id": "${made.portfolio_id}", "symbol": "SMPK"},
@@ -168,18 +163,13 @@ class Portfolios(Service):
         lots = self._lots(portfolio_id, row["symbol"])
         if not lots:
             message = f"The portfolio holds no {row['symbol']}."
-            self.fail(
-                "HOLDING_NOT_FOUND",
-                message,
-                "See get_google_portfolio for what it holds.",
-                symbol=row["symbol"],
-            )
+            hint = "See get_google_portfolio for what it holds."
+            self.fail("HOLDING_NOT_FOUND", message, hint, symbol=row["symbol"])
         taken = [lot for lot in lots if lot_id in (None, lot["id"])]
         if not taken:
             message = f"No purchase of {row['symbol']} in this portfolio is {lot_id!r}."
-            self.fail(
-                "LOT_NOT_FOUND", message, "Take a lot_id from get_google_portfolio.", lot_id=lot_id
-            )
+            hint = "Take a lot_id from get_google_portfolio."
+            self.fail("LOT_NOT_FOUND", message, hint, lot_id=lot_id)
         for lot in taken:
             self.db.delete("google_finance_lots", lot["id"])
         gone = sum(lot["units"] for lot in taken)
@@ -199,7 +189,7 @@ class Portfolios(Service):
         self.db.delete("google_finance_portfolios", portfolio_id)
         return {"portfolio_id": portfolio_id, "name": row["name"], "status": "deleted"}
 
-    # -- rows and sums ------------------------------------------------------------------------------------------------
+    # -- rows and sums -----------------------------------------------------------------------------
     def _portfolio(self, portfolio_id: str) -> dict[str, Any]:
         row = self.db.get("google_finance_portfolios", portfolio_id)
         if row is None:
@@ -214,20 +204,16 @@ class Portfolios(Service):
         )
         return [r for r in rows if symbol in (None, r["symbol"])]
 
-    def _day(self, row: dict[str, Any], said: str | None) -> date:
+    def _day(self, row: dict[str, Any], asked: str | None) -> date:
         """Return the day of a purchase, or refuse one on which the security did not trade."""
         latest = market.trading_date(row, self.now)
-        day = latest if said is None else date.fromisoformat(said)
+        day = latest if asked is None else date.fromisoformat(asked)
         if not market.days(row, day, day, self.now):
-            ahead = day > latest
-            hint = f"The latest day on which it traded is {latest}."
-            message = (
-                f"{row['symbol']} {'has not traded yet' if ahead else 'did not trade'} on {day}."
-            )
+            verb = "has not traded yet" if day > latest else "did not trade"
             self.fail(
                 "INVALID_PURCHASE_DATE",
-                message,
-                hint,
+                f"{row['symbol']} {verb} on {day}.",
+                f"The latest day on which it traded is {latest}.",
                 purchase_date=str(day),
                 latest_trading_day=str(latest),
             )
@@ -237,39 +223,39 @@ class Portfolios(Service):
         bar = market.daily_bar(row, day, self.now)
         low = market.pips(bar.low)
         high = market.pips(bar.high)
-        if not low * (100 - LEEWAY) <= price * 100 <= high * (100 + LEEWAY):
-            message = f"{row['symbol']} traded between ${bar.low:,} and ${bar.high:,} on {day}, not at ${price / market.PIP:,}."
-            hint = "Correct purchase_price, or give the purchase_date of an earlier purchase."
-            self.fail(
-                "PRICE_OUT_OF_RANGE",
-                message,
-                hint,
-                purchase_date=str(day),
-                low=bar.low,
-                high=bar.high,
-            )
+        if low * (100 - LEEWAY) <= price * 100 <= high * (100 + LEEWAY):
+            return
+        spread = f"between ${bar.low:,} and ${bar.high:,} on {day}"
+        self.fail(
+            "PRICE_OUT_OF_RANGE",
+            f"{row['symbol']} traded {spread}, not at ${price / market.PIP:,}.",
+            "Correct purchase_price, or give the purchase_date of an earlier purchase.",
+            purchase_date=str(day),
+            low=bar.low,
+            high=bar.high,
+        )
 
     def _holdings(self, lots: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        found: dict[str, list[dict[str, Any]]] = {}
+        by_symbol: dict[str, list[dict[str, Any]]] = {}
         for lot in lots:
-            found.setdefault(lot["symbol"], []).append(lot)
-        return [
-            self._holding(row, of)
-            for symbol, of in sorted(found.items())
-            if (row := market.security(self, symbol)) is not None
-        ]
+            by_symbol.setdefault(lot["symbol"], []).append(lot)
+        holdings = []
+        for symbol, of_symbol in sorted(by_symbol.items()):
+            row = market.security(self, symbol)
+            if row is not None:
+                holdings.append(self._holding(row, of_symbol))
+        return holdings
 
     def _holding(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> dict[str, Any]:
         units = sum(lot["units"] for lot in lots)
         cost = sum(value(lot["units"], lot["price"]) for lot in lots)
+        paid = sum(lot["units"] * lot["price"] for lot in lots)
         worth, day_gain = self._worth(row, lots)
         return {
             "symbol": row["symbol"],
             "name": row["name"],
             "shares": shares(units),
-            "average_cost": round(
-                sum(lot["units"] * lot["price"] for lot in lots) / units / market.PIP, 4
-            ),
+            "average_cost": round(paid / units / market.PIP, 4),
             "price": market.price(row, self.now),
             "market_state": market.state(row, self.now),
             "cost_basis": dollars(cost),
@@ -282,32 +268,33 @@ class Portfolios(Service):
 
     def _lot(self, row: dict[str, Any], lot: dict[str, Any]) -> dict[str, Any]:
         gain = self._worth(row, [lot])[0] - value(lot["units"], lot["price"])
-        shown = {
+        return {
             "lot_id": lot["id"],
             "shares": shares(lot["units"]),
             "purchase_price": lot["price"] / market.PIP,
+            "purchase_date": lot["bought_on"],
+            "gain_loss": dollars(gain),
         }
-        return shown | {"purchase_date": lot["bought_on"], "gain_loss": dollars(gain)}
 
     def _worth(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> tuple[int, int]:
-        """Return cents that lots are worth, and that they gained on the day."""
+        """Return what lots are worth and what they gained on the day, both in cents."""
         last = market.price_pips(row, self.now)
         today = str(market.trading_date(row, self.now))
-        before = market.pips(market.previous_close(row, self.now))
+        previous_close = market.pips(market.previous_close(row, self.now))
         worth = 0
         gain = 0
         for lot in lots:
-            now = value(lot["units"], last)
-            worth += now
-            gain += now - value(lot["units"], lot["price"] if lot["bought_on"] == today else before)
+            lot_worth = value(lot["units"], last)
+            before = lot["price"] if lot["bought_on"] == today else previous_close
+            worth += lot_worth
+            gain += lot_worth - value(lot["units"], before)
         return worth, gain
 
     def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
         holdings = self._holdings(self._lots(row["id"]))
-        cost, worth, day = (
-            sum(round(h[name] * 100) for h in holdings)
-            for name in ("cost_basis", "value", "day_gain")
-        )
+        cost = _cents(holdings, "cost_basis")
+        worth = _cents(holdings, "value")
+        day_gain = _cents(holdings, "day_gain")
         return {
             "portfolio_id": row["id"],
             "name": row["name"],
@@ -317,8 +304,13 @@ class Portfolios(Service):
             "total_value": dollars(worth),
             "total_gain_loss": dollars(worth - cost),
             "total_gain_loss_percent": _percent(worth - cost, cost),
-            "day_gain": dollars(day),
+            "day_gain": dollars(day_gain),
         }
+
+
+def _cents(holdings: list[dict[str, Any]], field: str) -> int:
+    """Return the sum of an amount of the holdings shown, in cents."""
+    return sum(round(holding[field] * 100) for holding in holdings)
 
 
 def _percent(part: int, whole: int) -> float | None:
@@ -326,10 +318,10 @@ def _percent(part: int, whole: int) -> float | None:
 
 
 def _list(row: dict[str, Any]) -> dict[str, Any]:
-    shown = {
+    return {
         "watchlist_id": row["id"],
         "name": row["name"],
         "symbol_count": len(row["symbols"]),
         "symbols": row["symbols"],
+        "updated_at": row["updated_at"],
     }
-    return shown | {"updated_at": row["updated_at"]}

@@ -19,8 +19,9 @@ from servers.kit.values import Cursor, Limit, iso, page
 from servers.kit.zones import months_later
 
 Metric = Literal[
-    "price", "change_percent", "market_cap", "pe_ratio", "eps", "dividend_yield", "beta", "year_low", "year_high",
-    "return_1m", "return_6m", "return_1y", "consensus", "target_price", "expense_ratio",
+    "price", "change_percent", "market_cap", "pe_ratio", "eps", "dividend_yield", "beta",
+    "year_low", "year_high", "return_1m", "return_6m", "return_1y", "consensus", "target_price",
+    "expense_ratio",
 ]  # fmt: skip
 USUAL: tuple[Metric, ...] = (
     "price",
@@ -38,9 +39,22 @@ Metrics = Annotated[
     Field(
         min_length=1,
         max_length=15,
-        description="What to compare: dollars, or percent for changes, yields, returns and expense_ratio.",
+        description="What to compare: dollars, or percent for changes, yields, returns "
+        "and expense_ratio.",
     ),
 ]
+PROFILE = (
+    "sector",
+    "industry",
+    "family",
+    "category",
+    "headquarters",
+    "founded",
+    "employees",
+    "expense_ratio",
+)
+"""Columns that a profile shows as they are."""
+MONTHS_BACK = {"return_1m": 1, "return_6m": 6, "return_1y": 12}
 
 
 class Research(Service):
@@ -51,23 +65,14 @@ class Research(Service):
         """Return what a company, fund or coin is: sector and industry (or a fund's family and category), description, headquarters,
         year of foundation and employees, where it has them."""
         row = data.find_security(self, WORDS, symbol)
-        shown = {
+        about = {
             "symbol": row["symbol"],
             "name": row["name"],
             "exchange": EXCHANGES[row["exchange"]],
             "description": row["about"],
         }
-        kept = (
-            "sector",
-            "industry",
-            "family",
-            "category",
-            "headquarters",
-            "founded",
-            "employees",
-            "expense_ratio",
-        )
-        return shown | {name: row[name] for name in kept} | {"listed_on": row["listed_at"][:10]}
+        columns = {name: row[name] for name in PROFILE}
+        return about | columns | {"listed_on": row["listed_at"][:10]}
 
     @reads(example={"symbol": "SMPK"})
     def get_google_company_news(
@@ -76,9 +81,9 @@ class Research(Service):
         """Return news about a security from several sources, newest first. Articles stay as they were published: look for later ones
         before trusting a report."""
         row = data.find_security(self, WORDS, symbol)
-        found = {make_id("gfn", a.key): a for a in news.articles(row, self.now)}
+        published = {make_id("gfn", a.key): a for a in news.articles(row, self.now)}
         return {"symbol": row["symbol"]} | page(
-            list(found), "articles", limit, cursor, lambda i: _article(i, found[i])
+            list(published), "articles", limit, cursor, lambda i: _article(i, published[i])
         )
 
     @reads(example={"symbol": "SMPK"})
@@ -86,21 +91,21 @@ class Research(Service):
         """Return the analysts' consensus on a stock, their average target in dollars, its upside over the present price in percent, and
         how many give which rating."""
         row = data.find_security(self, WORDS, symbol)
-        said = figures.analysts(row, self.now)
-        if said is None:
+        analysts = figures.analysts(row, self.now)
+        if analysts is None:
             message = f"Analysts do not cover {row['symbol']}."
             hint = "They cover stocks; see screen_google_equities."
             self.fail("ANALYSTS_NOT_AVAILABLE", message, hint, symbol=row["symbol"])
         last = market.price(row, self.now)
         return {
             "symbol": row["symbol"],
-            "consensus": said.consensus,
-            "average_target": said.target,
-            "target_range": {"low": said.target_low, "high": said.target_high},
+            "consensus": analysts.consensus,
+            "average_target": analysts.target,
+            "target_range": {"low": analysts.target_low, "high": analysts.target_high},
             "price": last,
-            "upside_percent": round((said.target - last) / last * 100, 2),
-            "analyst_count": sum(said.counts.values()),
-            "breakdown": said.counts,
+            "upside_percent": _percent_over(last, analysts.target),
+            "analyst_count": sum(analysts.counts.values()),
+            "breakdown": analysts.counts,
         }
 
     @reads(
@@ -111,41 +116,29 @@ class Research(Service):
     ) -> dict[str, Any]:
         """Return securities side by side in the order given, each with the metrics asked for (price, change, market value, price to
         earnings, yield and a year's return by default); null where one has no such figure."""
-        rows = list(
-            {r["symbol"]: r for r in (data.find_security(self, WORDS, s) for s in symbols)}.values()
-        )
+        named = [data.find_security(self, WORDS, symbol) for symbol in symbols]
+        rows = list({r["symbol"]: r for r in named}.values())
         if len(rows) < 2:
-            self.fail(
-                self.codes.invalid,
-                "A comparison needs two different symbols.",
-                "Name another one.",
-                symbols=[r["symbol"] for r in rows],
-            )
+            message = "A comparison needs two different symbols."
+            only = [r["symbol"] for r in rows]
+            self.fail(self.codes.invalid, message, "Name another one.", symbols=only)
         wanted = list(dict.fromkeys(metrics or USUAL))
-        found = [
-            {"symbol": r["symbol"], "name": r["name"]} | {m: self._metric(r, m) for m in wanted}
-            for r in rows
-        ]
-        return {"metrics": wanted, "comparison": found}
+        return {"metrics": wanted, "comparison": [self._compared(r, wanted) for r in rows]}
 
     @reads(example={"sector": "Technology"})
     def get_google_sector_performance(self, sector: data.Sector | None = None) -> dict[str, Any]:
         """Return how sectors did, best of the day first: change in percent over the latest day, five trading days, a month and since the
         year began, weighed by market value. With a sector, its stocks, too."""
-        found = [
-            self._sector(name, of)
-            for name, of in self._sectors().items()
-            if of and sector in (None, name)
-        ]
-        shown = {"sectors": sorted(found, key=lambda s: -s["day_change_percent"])}
+        stocks = self._stocks_by_sector()
+        shown = []
+        for name, of_sector in stocks.items():
+            if of_sector and sector in (None, name):
+                shown.append(self._sector(name, of_sector))
+        performance = {"sectors": sorted(shown, key=lambda s: -s["day_change_percent"])}
         if sector is None:
-            return shown
-        return shown | {
-            "stocks": [
-                ticker_json(self, r)
-                for r in sorted(self._sectors()[sector], key=self._size, reverse=True)
-            ]
-        }
+            return performance
+        largest = sorted(stocks[sector], key=self._size, reverse=True)
+        return performance | {"stocks": [ticker_json(self, row) for row in largest]}
 
     @reads(example={"analyst_rating": "buy"})
     def screen_google_equities(
@@ -157,52 +150,46 @@ class Research(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return listed stocks that meet every condition, by market value, each with its sector, consensus and upside to the target."""
-        found = {
-            s.row["symbol"]: s
-            for s in data.screen(self, self.now, sector, analyst_rating, min_market_cap)
-        }
-        return page(list(found), "results", limit, cursor, lambda s: self._screened(found[s]))
+        stocks = data.screen(self, self.now, sector, analyst_rating, min_market_cap)
+        passed = {s.row["symbol"]: s for s in stocks}
+        return page(list(passed), "results", limit, cursor, lambda s: self._screened(passed[s]))
 
     def _screened(self, passed: data.Screened) -> dict[str, Any]:
         last = market.price(passed.row, self.now)
-        about = {
+        return ticker_json(self, passed.row) | {
             "sector": passed.row["sector"],
             "market_cap": passed.market_cap,
             "consensus": passed.analysts.consensus,
+            "upside_percent": _percent_over(last, passed.analysts.target),
         }
-        return (
-            ticker_json(self, passed.row)
-            | about
-            | {"upside_percent": round((passed.analysts.target - last) / last * 100, 2)}
-        )
+
+    def _compared(self, row: dict[str, Any], metrics: list[Metric]) -> dict[str, Any]:
+        about = {"symbol": row["symbol"], "name": row["name"]}
+        return about | {name: self._metric(row, name) for name in metrics}
 
     def _metric(self, row: dict[str, Any], name: Metric) -> Any:
-        if name.startswith("return_"):
-            before = data.close_by(
-                row,
-                months_later(
-                    market.trading_date(row, self.now), -{"1m": 1, "6m": 6, "1y": 12}[name[7:]]
-                ),
-            )
-            return (
-                None
-                if before is None
-                else round((market.price(row, self.now) - before) / before * 100, 2)
-            )
+        if name in MONTHS_BACK:
+            since = months_later(market.trading_date(row, self.now), -MONTHS_BACK[name])
+            before = data.close_by(row, since)
+            return None if before is None else _percent_over(before, market.price(row, self.now))
         if name in ("year_low", "year_high"):
-            return market.year_range(row, self.now)[name == "year_high"]
+            low, high = market.year_range(row, self.now)
+            return high if name == "year_high" else low
         if name in ("consensus", "target_price"):
-            said = figures.analysts(row, self.now)
-            return said and (said.consensus if name == "consensus" else said.target)
+            analysts = figures.analysts(row, self.now)
+            return analysts and (analysts.consensus if name == "consensus" else analysts.target)
         if name in ("beta", "expense_ratio"):
             return row[name]
         if name == "change_percent":
             return market.quote(row, self.now).change_percent
         return getattr(market if name == "price" else figures, name)(row, self.now)
 
-    def _sectors(self) -> dict[str, list[dict[str, Any]]]:
-        stocks = market.securities(self, ("stock",))
-        return {name: [r for r in stocks if r["sector"] == name] for name in market.SECTORS}
+    def _stocks_by_sector(self) -> dict[str, list[dict[str, Any]]]:
+        by_sector: dict[str, list[dict[str, Any]]] = {name: [] for name in market.SECTORS}
+        for row in market.securities(self, ("stock",)):
+            if row["sector"] in by_sector:
+                by_sector[row["sector"]].append(row)
+        return by_sector
 
     def _size(self, row: dict[str, Any]) -> int:
         return figures.market_cap(row, self.now) or 0
@@ -226,16 +213,31 @@ class Research(Service):
         }
 
     def _change(self, stocks: list[dict[str, Any]], day: date) -> float:
-        """Return the change of stocks since the close of a day; one listed later counts from its listing on, that is not at all."""
-        pairs = [
-            (r["shares_outstanding"] or 0, market.price(r, self.now), data.close_by(r, day))
-            for r in stocks
-        ]
-        known = [(count * now, count * then) for count, now, then in pairs if then is not None]
-        before = sum(then for _, then in known)
-        return round((sum(now for now, _ in known) / before - 1) * 100, 2) if before else 0.0
+        """Return the change of stocks since the close of a day, in percent.
+
+        A stock listed later is left out.
+        """
+        worth_then = []
+        worth_now = []
+        for row in stocks:
+            price_then = data.close_by(row, day)
+            if price_then is not None:
+                count = row["shares_outstanding"] or 0
+                worth_then.append(count * price_then)
+                worth_now.append(count * market.price(row, self.now))
+        before = sum(worth_then)
+        return round((sum(worth_now) / before - 1) * 100, 2) if before else 0.0
+
+
+def _percent_over(before: float, after: float) -> float:
+    return round((after - before) / before * 100, 2)
 
 
 def _article(article_id: str, article: news.Article) -> dict[str, Any]:
-    shown = {"article_id": article_id, "title": article.title, "source": article.source}
-    return shown | {"timestamp": iso(article.at), "summary": article.summary}
+    return {
+        "article_id": article_id,
+        "title": article.title,
+        "source": article.source,
+        "timestamp": iso(article.at),
+        "summary": article.summary,
+    }

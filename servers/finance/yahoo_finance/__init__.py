@@ -1,1 +1,1 @@
-"""Yahoo Finance: live quotes, history by interval, options, a message board and what it talks about."""
+"""Yahoo Finance: live quotes, history by interval, options, a message board, trending tickers."""

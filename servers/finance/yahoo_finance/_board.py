@@ -1,4 +1,8 @@
-"""What the crowd writes on the boards: posts as a function of a security, a day and a number; more of them after a day of large moves."""
+"""What the crowd writes on the boards.
+
+A post is a function of a security, a day and a number; there are more of them after a day of large
+moves.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,10 @@ DAYS = 30
 """How many days back the boards can be read."""
 Sentiment = Literal["bullish", "bearish"]
 AUTHORS = (
-    "tape_reader", "quiet_compounder", "gapfill_gary", "margin_maven", "dividend_dot", "sellthenews", "porchlight", "longhaul77",
-    "nickel_nell", "basispoint", "red_candle", "green_apron", "otter_capital", "cold_open", "ex_div_eddie", "lot_by_lot",
-    "thetagang_tess", "slowmoney", "bagholder_bo", "cashflowcarl", "tickwatcher", "moat_digger", "paperhands_pat",
+    "tape_reader", "quiet_compounder", "gapfill_gary", "margin_maven", "dividend_dot",
+    "sellthenews", "porchlight", "longhaul77", "nickel_nell", "basispoint", "red_candle",
+    "green_apron", "otter_capital", "cold_open", "ex_div_eddie", "lot_by_lot", "thetagang_tess",
+    "slowmoney", "bagholder_bo", "cashflowcarl", "tickwatcher", "moat_digger", "paperhands_pat",
     "premarket_pia", "half_position", "old_ledger",
 )  # fmt: skip
 WORDS: dict[str | None, tuple[str, ...]] = {
@@ -83,7 +88,10 @@ HALTED: dict[str | None, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Post:
-    """Who wrote about what when, and how they feel; the text is made by `text` when it is shown. `likes` grow for two days."""
+    """A post of the crowd: its author, board and moment, and how the author feels.
+
+    `text` makes its words when it is shown. `most_likes` bounds the likes, which grow for two days.
+    """
 
     id: str
     symbol: str
@@ -95,18 +103,18 @@ class Post:
 
 
 def posts(row: dict[str, Any], peers: Sequence[str], since: int, at: int) -> list[Post]:
-    """Return what the crowd wrote on a security's board between two moments (at most 30 days back), newest first.
+    """Return the crowd's posts on a security's board between two moments, newest first.
 
-    `peers` are the symbols of its sector, which some posts name.
+    They go back 30 days at most. `peers` are the symbols of its sector, which some posts name.
     """
     since = max(since, at - DAYS * 86_400)
     day = local_day(since, calendar.NEW_YORK)
     last = local_day(at, calendar.NEW_YORK)
-    found: list[Post] = []
+    written: list[Post] = []
     while day <= last:
-        found += [p for p in _of_day(row, peers, day) if since <= p.at <= at]
+        written += [p for p in _of_day(row, peers, day) if since <= p.at <= at]
         day += timedelta(days=1)
-    return sorted(found, key=lambda p: (p.at, p.id), reverse=True)
+    return sorted(written, key=lambda p: (p.at, p.id), reverse=True)
 
 
 def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
@@ -114,46 +122,46 @@ def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
     if row["listed_at"][:10] > day.isoformat() or market.state(row, start) == "delisted":
         return []
     moved = _moved(row, day)
-    size = (
-        0
-        if row["kind"] == "mutual_fund"
-        else 1 + int(9 * share("chatter", row["symbol"]) ** 3) + min(int(4 * abs(moved)), 9)
-    )
     others = [p for p in peers if p != row["symbol"]]
-    found = []
-    for number in range(size):
+    written = []
+    for number in range(_chatter(row, moved)):
         luck = draws("post", row["symbol"], str(day), number)
         if luck[6] > 0.5:
             continue
-        feeling = luck[1] + 0.25 * max(-1, min(1, moved))
         peer = others[int((luck[4] + 1) / 2 * len(others))] if others and luck[3] > 0.6 else None
-        found.append(
-            Post(
-                id=make_id("yfp", row["symbol"], str(day), number),
-                symbol=row["symbol"],
-                author=AUTHORS[int((luck[2] + 1) / 2 * len(AUTHORS))],
-                at=start + int((luck[0] + 1) / 2 * 16.5 * 3600),
-                sentiment=None
-                if peer
-                else "bullish"
-                if feeling > 0.1
-                else "bearish"
-                if feeling < -0.15
-                else None,
-                peer=peer,
-                most_likes=int((luck[5] + 1) * 9),
-            )
+        feeling = None if peer else _sentiment(luck[1] + 0.25 * max(-1, min(1, moved)))
+        post = Post(
+            id=make_id("yfp", row["symbol"], str(day), number),
+            symbol=row["symbol"],
+            author=AUTHORS[int((luck[2] + 1) / 2 * len(AUTHORS))],
+            at=start + int((luck[0] + 1) / 2 * 16.5 * 3600),
+            sentiment=feeling,
+            peer=peer,
+            most_likes=int((luck[5] + 1) * 9),
         )
-    return found
+        written.append(post)
+    return written
+
+
+def _chatter(row: dict[str, Any], moved: float) -> int:
+    """Return how many posts a day may bring."""
+    if row["kind"] == "mutual_fund":
+        return 0
+    usual = 1 + int(9 * share("chatter", row["symbol"]) ** 3)
+    return usual + min(int(4 * abs(moved)), 9)
+
+
+def _sentiment(feeling: float) -> Sentiment | None:
+    if feeling > 0.1:
+        return "bullish"
+    return "bearish" if feeling < -0.15 else None
 
 
 def _moved(row: dict[str, Any], day: date) -> float:
-    """Return the latest day's move before a day, as a part of what is news."""
-    before = (
-        day - timedelta(days=1)
-        if row["kind"] == "crypto"
-        else calendar.on_or_before(day - timedelta(days=1))
-    )
+    """Return the latest move before a day, as a part of the move from which there is news."""
+    before = day - timedelta(days=1)
+    if row["kind"] != "crypto":
+        before = calendar.on_or_before(before)
     traded = row["kind"] != "mutual_fund" and row["listed_at"][:10] < before.isoformat()
     if not traded or market.state(row, market.closed(row, before)) == "halted":
         return 0.0
@@ -161,30 +169,37 @@ def _moved(row: dict[str, Any], day: date) -> float:
 
 
 def text(row: dict[str, Any], post: Post) -> str:
-    """Return what a post says, at the price of its moment."""
+    """Return the words of a post, with the price of its moment."""
     last = market.price(row, post.at)
     steps = {"price": last, "high": last * 1.25, "low": last * 0.8}
-    said = {
-        name: f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
-        for name, amount in steps.items()
-    }
-    halted = market.state(row, post.at) == "halted"
-    options = PAIRED if post.peer else (HALTED if halted else WORDS)[post.sentiment]
-    if not post.peer and not halted and row["kind"] == "stock":
-        options += OF_COMPANIES[post.sentiment] + (
-            (OF_PAYERS,) if post.sentiment == "bearish" and row["dividend"] else ()
-        )
-        report = next((e for e in figures.earnings(row, post.at) if e.reported is not None), None)
-        if (
-            report is not None
-            and 0 < (local_day(post.at, calendar.NEW_YORK) - report.date).days <= 2
-        ):
-            options = (
-                *options,
-                f"${report.reported:.2f} against ${report.estimate:.2f} expected for {report.quarter}. Discuss.",
-            )
+    prices = {name: _dollars(amount) for name, amount in steps.items()}
+    options = _texts(row, post)
     chosen = options[int(share("text", post.id) * len(options))]
-    return chosen.format(symbol=row["symbol"], name=row["name"], peer=post.peer, **said)
+    return chosen.format(symbol=row["symbol"], name=row["name"], peer=post.peer, **prices)
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+
+
+def _texts(row: dict[str, Any], post: Post) -> tuple[str, ...]:
+    """Return the texts that a post may have."""
+    if post.peer:
+        return PAIRED
+    if market.state(row, post.at) == "halted":
+        return HALTED[post.sentiment]
+    if row["kind"] != "stock":
+        return WORDS[post.sentiment]
+    options = WORDS[post.sentiment] + OF_COMPANIES[post.sentiment]
+    if post.sentiment == "bearish" and row["dividend"]:
+        options += (OF_PAYERS,)
+    report = next((e for e in figures.earnings(row, post.at) if e.reported is not None), None)
+    if report is not None:
+        age = (local_day(post.at, calendar.NEW_YORK) - report.date).days
+        if 0 < age <= 2:
+            result = f"${report.reported:.2f} against ${report.estimate:.2f} expected"
+            options += (f"{result} for {report.quarter}. Discuss.",)
+    return options
 
 
 def likes(post_id: str, most: int, written: int, at: int) -> int:

@@ -14,9 +14,10 @@ from servers.kit.store import Table
 TABLES = {
     "yahoo_finance_profile": Table("id:str handle:str", identity=True),
     "yahoo_finance_watchlists": data.WATCHLISTS,
-    # Posts that somebody really wrote, the user's own among them; what the crowd writes besides is made by `_board`.
+    # Posts that somebody really wrote, the user's own included; `_board` makes those of the crowd.
     "yahoo_finance_posts": Table(
-        "id:str symbol:str author:str mine:bool text:str sentiment:str? created_at:str deleted_at:str?",
+        "id:str symbol:str author:str mine:bool text:str sentiment:str? created_at:str "
+        "deleted_at:str?",
         index=("symbol", "created_at"),
     ),
 }
@@ -31,7 +32,8 @@ TYPES: dict[str, QuoteType] = {
 Exchange = Annotated[
     Literal["NMS", "NYQ", "ASE", "NAS", "CCC"],
     Field(
-        description="Exchange: NMS is NASDAQ, NYQ the New York Stock Exchange, ASE NYSE American, NAS mutual funds, CCC coins."
+        description="Exchange: NMS is NASDAQ, NYQ the New York Stock Exchange, "
+        "ASE NYSE American, NAS mutual funds, CCC coins."
     ),
 ]
 EXCHANGES = {"NASDAQ": "NMS", "NYSE": "NYQ", "AMEX": "ASE", "FUND": "NAS", "CRYPTO": "CCC"}
@@ -50,14 +52,14 @@ WORDS = data.Words(
 
 def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return the head of a quote: what a security is, its price and the day's change."""
-    now = market.quote(row, svc.now)
+    quote = market.quote(row, svc.now)
     return {
         "symbol": row["symbol"],
         "short_name": row["name"],
         "quote_type": TYPES[row["kind"]],
         "exchange": EXCHANGES[row["exchange"]],
-        "regular_market_price": now.price,
-        "regular_market_change": now.change,
-        "regular_market_change_percent": now.change_percent,
-        "market_state": STATES[now.state],
+        "regular_market_price": quote.price,
+        "regular_market_change": quote.change,
+        "regular_market_change_percent": quote.change_percent,
+        "market_state": STATES[quote.state],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
@@ -36,6 +36,13 @@ DAY = 86_400
 MOST_LIKES = 6
 
 
+class Mention(NamedTuple):
+    """One time that a post names a symbol; one named besides the board's own has no sentiment."""
+
+    symbol: str
+    sentiment: str | None
+
+
 class Community(Service):
     """What people write and watch."""
 
@@ -47,17 +54,16 @@ class Community(Service):
         likes; mine marks the user's own. Nobody checks what is said there."""
         row = data.find_security(self, WORDS, symbol)
         crowd = board.posts(row, self._peers(row), 0, self.now)
-        since = iso(self.now - board.DAYS * DAY)
         written = self.db.rows(
             "yahoo_finance_posts",
             "symbol=? AND created_at>=? AND deleted_at IS NULL",
             row["symbol"],
-            since,
+            iso(self.now - board.DAYS * DAY),
         )
-        found: dict[str, Any] = {p.id: p for p in crowd} | {r["id"]: r for r in written}
-        order = sorted(found, key=lambda i: (_moment(found[i]), i), reverse=True)
+        posts: dict[str, Any] = {p.id: p for p in crowd} | {r["id"]: r for r in written}
+        order = sorted(posts, key=lambda i: (_moment(posts[i]), i), reverse=True)
         return {"symbol": row["symbol"]} | page(
-            order, "posts", limit, cursor, lambda i: self._post(row, found[i])
+            order, "posts", limit, cursor, lambda i: self._post(row, posts[i])
         )
 
     @writes(example={"symbol": "VNTA", "text": "Does anybody know how the new wind park is doing?"})
@@ -66,38 +72,32 @@ class Community(Service):
     ) -> dict[str, Any]:
         """Post on a security's board in the user's name and return the post. The same text cannot be posted there twice within a day."""
         row = data.find_security(self, WORDS, symbol)
-        said = text.strip()
-        if not said:
+        words = text.strip()
+        if not words:
             self.fail(self.codes.invalid, "A post needs some text.", "Say something.", field="text")
         if market.state(row, self.now) == "delisted":
             message = f"The board of {row['symbol']} is closed since it was delisted."
-            self.fail(
-                "CONVERSATION_CLOSED", message, "Choose another symbol.", symbol=row["symbol"]
-            )
-        recent = "symbol=? AND mine=1 AND text=? AND deleted_at IS NULL AND created_at>?"
-        twin = self.db.rows("yahoo_finance_posts", recent, row["symbol"], said, iso(self.now - DAY))
-        if twin:
+            hint = "Choose another symbol."
+            self.fail("CONVERSATION_CLOSED", message, hint, symbol=row["symbol"])
+        same = "symbol=? AND mine=1 AND text=? AND deleted_at IS NULL AND created_at>?"
+        since = iso(self.now - DAY)
+        twins = self.db.rows("yahoo_finance_posts", same, row["symbol"], words, since)
+        if twins:
+            message = "The user posted just this here within a day."
             hint = "See list_yahoo_posts; say it in other words, or leave it."
-            self.fail(
-                "DUPLICATE_POST",
-                "The user posted just this here within a day.",
-                hint,
-                post_id=twin[0]["id"],
-            )
+            self.fail("DUPLICATE_POST", message, hint, post_id=twins[0]["id"])
         profile = self.db.rows("yahoo_finance_profile")
-        made = {
+        post = {
             "id": self.new_id("yfp"),
             "symbol": row["symbol"],
             "author": profile[0]["handle"] if profile else "guest",
             "mine": True,
-        }
-        kept = made | {
-            "text": said,
+            "text": words,
             "sentiment": sentiment,
             "created_at": self.time,
             "deleted_at": None,
         }
-        return self._post(row, self.db.insert("yahoo_finance_posts", kept))
+        return self._post(row, self.db.insert("yahoo_finance_posts", post))
 
     @reads()
     def list_yahoo_posts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -107,13 +107,7 @@ class Community(Service):
             "mine=1 AND deleted_at IS NULL",
             order="created_at DESC, rowid DESC",
         )
-        return page(
-            rows,
-            "posts",
-            limit,
-            cursor,
-            lambda r: self._post(market.security(self, r["symbol"]) or {}, r),
-        )
+        return page(rows, "posts", limit, cursor, self._own_post)
 
     @writes(example={"post_id": seeded("yfp", "vnta-question")}, destructive=True)
     def delete_yahoo_comment(self, post_id: PostId) -> dict[str, Any]:
@@ -122,11 +116,9 @@ class Community(Service):
         if row is None or row["deleted_at"] is not None:
             if self._crowd_wrote(post_id):
                 self._not_own(post_id)
+            message = f"There is no post {post_id!r}."
             self.fail(
-                "POST_NOT_FOUND",
-                f"There is no post {post_id!r}.",
-                "Take a post_id from list_yahoo_posts.",
-                post_id=post_id,
+                "POST_NOT_FOUND", message, "Take a post_id from list_yahoo_posts.", post_id=post_id
             )
         if not row["mine"]:
             self._not_own(post_id)
@@ -139,32 +131,23 @@ class Community(Service):
     ) -> dict[str, Any]:
         """Return the tickers that the boards name most in the past 24 hours: mentions (posts on the board, and $SYMBOL elsewhere), those of
         the 24 hours before, and sentiment from -1 (all tagged posts bearish) to 1, null where none is tagged."""
-        now = self._mentions(self.now - DAY, self.now)
+        latest = self._mentions(self.now - DAY, self.now)
         before = self._mentions(self.now - 2 * DAY, self.now - DAY)
-        counts = Counter(s for s, _ in now)
-        earlier = Counter(s for s, _ in before)
-        feelings: dict[str, list[int]] = {}
-        for symbol, feeling in now:
-            feelings.setdefault(symbol, []).extend(
-                [] if feeling is None else [1 if feeling == "bullish" else -1]
-            )
-        found = sorted(counts, key=lambda s: (-counts[s], s))
+        counts = Counter(mention.symbol for mention in latest)
+        earlier = Counter(mention.symbol for mention in before)
+        ranking = sorted(counts, key=lambda s: (-counts[s], s))
 
         def shown(symbol: str) -> dict[str, Any]:
-            row = market.security(self, symbol) or {}
-            tagged = feelings[symbol]
-            mood = round(sum(tagged) / len(tagged), 2) if tagged else None
-            told = {
-                "rank": found.index(symbol) + 1,
+            return ticker_json(self, market.security(self, symbol) or {}) | {
+                "rank": ranking.index(symbol) + 1,
                 "mentions": counts[symbol],
                 "mentions_day_before": earlier[symbol],
-                "sentiment": mood,
+                "sentiment": _mood([m.sentiment for m in latest if m.symbol == symbol]),
             }
-            return ticker_json(self, row) | told
 
-        return page(found, "tickers", limit, cursor, shown)
+        return page(ranking, "tickers", limit, cursor, shown)
 
-    # -- watchlists ---------------------------------------------------------------------------------------------------
+    # -- watchlists --------------------------------------------------------------------------------
     @reads()
     def list_yahoo_watchlists(
         self, limit: Limit = 20, cursor: Cursor | None = None
@@ -186,76 +169,76 @@ class Community(Service):
     @writes(example={"watchlist_id": seeded("yfw", "main")}, destructive=True)
     def delete_yahoo_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
         """Remove a watchlist."""
-        return {
-            "watchlist_id": data.drop_watchlist(self, WORDS, watchlist_id)["id"],
-            "status": "removed",
-        }
+        row = data.drop_watchlist(self, WORDS, watchlist_id)
+        return {"watchlist_id": row["id"], "status": "removed"}
 
-    # -- posts --------------------------------------------------------------------------------------------------------
+    # -- posts -------------------------------------------------------------------------------------
     def _peers(self, row: dict[str, Any]) -> list[str]:
-        return [
-            r["symbol"]
-            for r in market.securities(self, (row["kind"],))
-            if r["sector"] == row["sector"]
-        ]
+        alike = market.securities(self, (row["kind"],))
+        return [r["symbol"] for r in alike if r["sector"] == row["sector"]]
 
-    def _mentions(self, since: int, until: int) -> list[tuple[str, str | None]]:
-        """Return (symbol, sentiment) of each time that a post names a listed symbol; a symbol named beside another has no sentiment."""
+    def _mentions(self, since: int, until: int) -> list[Mention]:
+        """Return each time that a post names a listed symbol, after one moment and up to another."""
         rows = {r["symbol"]: r for r in market.securities(self)}
         groups: dict[Any, list[str]] = {}
         for row in rows.values():
             groups.setdefault((row["kind"], row["sector"]), []).append(row["symbol"])
-        found: list[tuple[str, str | None]] = []
+        mentions: list[Mention] = []
         for row in rows.values():
             for post in board.posts(row, groups[row["kind"], row["sector"]], since + 1, until):
-                found += [(post.symbol, post.sentiment)] + (
-                    [(post.peer, None)] if post.peer else []
-                )
+                mentions.append(Mention(post.symbol, post.sentiment))
+                if post.peer:
+                    mentions.append(Mention(post.peer, None))
         written = "created_at>? AND created_at<=? AND deleted_at IS NULL"
-        for said in self.db.rows("yahoo_finance_posts", written, iso(since), iso(until)):
-            tagged = set(re.findall(r"\$([A-Z]{2,6})\b", said["text"])) - {said["symbol"]}
-            found += [(said["symbol"], said["sentiment"]), *((s, None) for s in sorted(tagged))]
-        return [(symbol, feeling) for symbol, feeling in found if symbol in rows]
+        for post in self.db.rows("yahoo_finance_posts", written, iso(since), iso(until)):
+            mentions.append(Mention(post["symbol"], post["sentiment"]))
+            others = set(re.findall(r"\$([A-Z]{2,6})\b", post["text"])) - {post["symbol"]}
+            mentions += [Mention(symbol, None) for symbol in sorted(others)]
+        return [mention for mention in mentions if mention.symbol in rows]
 
     def _crowd_wrote(self, post_id: str) -> bool:
-        return any(
-            post_id == p.id
-            for row in market.securities(self)
-            for p in board.posts(row, (), 0, self.now)
-        )
+        for row in market.securities(self):
+            if any(post.id == post_id for post in board.posts(row, (), 0, self.now)):
+                return True
+        return False
 
     def _not_own(self, post_id: str) -> None:
         hint = "Only the user's own posts can be deleted; see list_yahoo_posts."
         self.fail("NOT_YOUR_POST", "Somebody else wrote this post.", hint, post_id=post_id)
 
+    def _own_post(self, row: dict[str, Any]) -> dict[str, Any]:
+        return self._post(market.security(self, row["symbol"]) or {}, row)
+
     def _post(self, row: dict[str, Any], post: board.Post | dict[str, Any]) -> dict[str, Any]:
-        if isinstance(post, board.Post):
-            most = post.most_likes
-            mine = False
-            said = board.text(row, post)
-            key = post.id
-            author = post.author
-            feeling = post.sentiment
-        else:
-            most = MOST_LIKES
-            mine = post["mine"]
-            said = post["text"]
-            key = post["id"]
-            author = post["author"]
-            feeling = post["sentiment"]
+        """Return a post of the crowd, or one that is kept as a row, on a security's board."""
         written = _moment(post)
-        shown = {
-            "post_id": key,
-            "symbol": row["symbol"],
-            "author": author,
-            "text": said,
-            "sentiment": feeling,
-        }
-        return shown | {
-            "likes": board.likes(key, most, written, self.now),
-            "mine": mine,
-            "posted_at": iso(written),
-        }
+        if isinstance(post, board.Post):
+            shown = {
+                "post_id": post.id,
+                "symbol": row["symbol"],
+                "author": post.author,
+                "text": board.text(row, post),
+                "sentiment": post.sentiment,
+                "likes": board.likes(post.id, post.most_likes, written, self.now),
+                "mine": False,
+            }
+        else:
+            shown = {
+                "post_id": post["id"],
+                "symbol": row["symbol"],
+                "author": post["author"],
+                "text": post["text"],
+                "sentiment": post["sentiment"],
+                "likes": board.likes(post["id"], MOST_LIKES, written, self.now),
+                "mine": post["mine"],
+            }
+        return shown | {"posted_at": iso(written)}
+
+
+def _mood(sentiments: list[str | None]) -> float | None:
+    """Return the mean of the tagged sentiments from -1 (all bearish) to 1, None without any."""
+    tagged = [1 if sentiment == "bullish" else -1 for sentiment in sentiments if sentiment]
+    return round(sum(tagged) / len(tagged), 2) if tagged else None
 
 
 def _moment(post: board.Post | dict[str, Any]) -> int:

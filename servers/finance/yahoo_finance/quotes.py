@@ -24,15 +24,13 @@ Range = Annotated[
 Interval = Annotated[
     Literal["15m", "30m", "1h", "1d", "1wk", "1mo"],
     Field(
-        description="Length of a bar: 15m, 30m and 1h within ranges of 1d and 5d (1h within 1mo, too), 1wk from 1mo on, 1mo from 3mo on."
+        description="Length of a bar: 15m, 30m and 1h within ranges of 1d and 5d "
+        "(1h within 1mo, too), 1wk from 1mo on, 1mo from 3mo on."
     ),
 ]
-Expiration = Annotated[
-    Date,
-    Field(
-        description="An expiration of get_yahoo_options_expirations; the next one when left out."
-    ),
-]
+OnlyType = Annotated[QuoteType, Field(description="Only this kind of security.")]
+NEXT_ONE = "An expiration of get_yahoo_options_expirations; the next one when left out."
+Expiration = Annotated[Date, Field(description=NEXT_ONE)]
 FITTING: dict[str, tuple[str, ...]] = {
     "1d": ("15m", "30m", "1h", "1d"),
     "5d": ("15m", "30m", "1h", "1d"),
@@ -54,8 +52,7 @@ class Quotes(Service):
     def search_yahoo_tickers(
         self,
         query: data.Query | None = None,
-        quote_type: Annotated[QuoteType, Field(description="Only this kind of security.")]
-        | None = None,
+        quote_type: OnlyType | None = None,
         exchange: Exchange | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
@@ -69,20 +66,20 @@ class Quotes(Service):
         """Return the live quote of a security: price, bid and ask (null while nothing trades), the day's range, that of 52 weeks of closes,
         volume, and figures of valuation, in dollars."""
         row = data.find_security(self, WORDS, symbol)
-        now = market.quote(row, self.now)
+        quote = market.quote(row, self.now)
         low, high = market.year_range(row, self.now)
         coming = next((e for e in figures.earnings(row, self.now) if e.reported is None), None)
         return {
             **ticker_json(self, row),
             "currency": "USD",
-            "regular_market_time": iso(now.as_of),
-            "regular_market_open": now.open,
-            "regular_market_day_high": now.high,
-            "regular_market_day_low": now.low,
-            "regular_market_previous_close": now.previous_close,
-            "regular_market_volume": now.volume,
-            "bid": now.bid,
-            "ask": now.ask,
+            "regular_market_time": iso(quote.as_of),
+            "regular_market_open": quote.open,
+            "regular_market_day_high": quote.high,
+            "regular_market_day_low": quote.low,
+            "regular_market_previous_close": quote.previous_close,
+            "regular_market_volume": quote.volume,
+            "bid": quote.bid,
+            "ask": quote.ask,
             "fifty_two_week_high": high,
             "fifty_two_week_low": low,
             "market_cap": figures.market_cap(row, self.now),
@@ -105,64 +102,27 @@ class Quotes(Service):
         """Return bars in dollars, newest first, the latest as far as it has come, and dividends with an ex-date in the range. A range of
         months goes back to the same day of the month; funds have no bars within a day."""
         row = data.find_security(self, WORDS, symbol)
-        fitting = (
-            FITTING[range]
-            if row["kind"] != "mutual_fund"
-            else tuple(i for i in FITTING[range] if i in LONGER)
-        )
-        if interval not in fitting:
-            message = f"Interval {interval} is not available for range {range}{' of a fund' if row['kind'] == 'mutual_fund' else ''}."
-            self.fail(
-                "INTERVAL_NOT_AVAILABLE",
-                message,
-                f"Choose one of {', '.join(fitting)}.",
-                range=range,
-                interval=interval,
-            )
+        self._check_interval(row, range, interval)
         end = market.trading_date(row, self.now)
         days = market.days(row, self._since(row, range, end), end, self.now)
         if interval in LONGER:
-            spans = {
-                last.isoformat(): (first, last)
-                for first, last in reversed(data.spans(days, LONGER[interval]))
-            }
-            prices = page(
-                list(spans),
-                "prices",
-                limit,
-                cursor,
-                lambda d: self._bar(row, LONGER[interval], *spans[d]),
-            )
+            prices = self._long_bars(row, days, LONGER[interval], limit, cursor)
         else:
-            starts = {
-                iso(start): (start, close)
-                for day in reversed(days)
-                for start, close in self._parts(row, day, MINUTES[interval] * 60)
-            }
-            prices = page(
-                list(starts), "prices", limit, cursor, lambda s: self._part(row, *starts[s])
-            )
+            prices = self._short_bars(row, days, MINUTES[interval] * 60, limit, cursor)
         paid = figures.dividends(row, days[0], end) if days else []
         about = {"symbol": row["symbol"], "currency": "USD", "range": range, "interval": interval}
-        return (
-            about
-            | prices
-            | {
-                "dividends": [
-                    {"ex_date": d.ex_date.isoformat(), "amount": d.amount / market.PIP}
-                    for d in paid
-                ]
-            }
-        )
+        dividends = [
+            {"ex_date": d.ex_date.isoformat(), "amount": d.amount / market.PIP} for d in paid
+        ]
+        return about | prices | {"dividends": dividends}
 
     @reads(example={"symbol": "SMPK"})
     def get_yahoo_options_expirations(self, symbol: Symbol) -> dict[str, Any]:
         """Return the dates on which options on a stock or ETF expire, and its listed strikes in dollars."""
         row = self._optioned(symbol)
-        dates = [day.isoformat() for day in options.expirations(self.now)]
         return {
             "symbol": row["symbol"],
-            "expiration_dates": dates,
+            "expiration_dates": [day.isoformat() for day in options.expirations(self.now)],
             "strikes": options.strikes(row, self.now),
         }
 
@@ -176,31 +136,60 @@ class Quotes(Service):
         dates = options.expirations(self.now)
         chosen = dates[0] if expiration_date is None else date.fromisoformat(expiration_date)
         if chosen not in dates:
-            near = ", ".join(map(str, dates))
             message = f"No options on {row['symbol']} expire on {chosen}."
-            self.fail(
-                "EXPIRATION_NOT_FOUND",
-                message,
-                f"They expire on {near}.",
-                expiration_date=str(chosen),
-            )
-        listed = options.chain(row, self.now, chosen)
-        sides = {
-            f"{right}s": [_contract(row, c) for c in listed if c.right == right]
-            for right in options.RIGHTS
-        }
-        return {
+            hint = f"They expire on {', '.join(map(str, dates))}."
+            self.fail("EXPIRATION_NOT_FOUND", message, hint, expiration_date=str(chosen))
+        reply = {
             "symbol": row["symbol"],
             "expiration_date": str(chosen),
             "underlying_price": market.price(row, self.now),
-        } | sides
+        }
+        listed = options.chain(row, self.now, chosen)
+        for right in options.RIGHTS:
+            reply[f"{right}s"] = [_contract(row, c) for c in listed if c.right == right]
+        return reply
 
-    # -- bars ---------------------------------------------------------------------------------------------------------
+    # -- bars --------------------------------------------------------------------------------------
+    def _check_interval(self, row: dict[str, Any], span: str, interval: str) -> None:
+        """Refuse an interval that does not fit a range; a fund has no bars within a day."""
+        fund = row["kind"] == "mutual_fund"
+        fitting = list(FITTING[span])
+        if fund:
+            fitting = [i for i in fitting if i in LONGER]
+        if interval in fitting:
+            return
+        of_fund = " of a fund" if fund else ""
+        message = f"Interval {interval} is not available for range {span}{of_fund}."
+        hint = f"Choose one of {', '.join(fitting)}."
+        self.fail("INTERVAL_NOT_AVAILABLE", message, hint, range=span, interval=interval)
+
     def _since(self, row: dict[str, Any], span: str, end: date) -> date:
         if span in MONTHS:
             return months_later(end, -MONTHS[span]) + timedelta(days=1)
         days = market.days(row, end - timedelta(days=14), end, self.now)
-        return days[-(1 if span == "1d" else 5) :][0] if days else end
+        latest = days[-1:] if span == "1d" else days[-5:]
+        return latest[0] if latest else end
+
+    def _long_bars(
+        self,
+        row: dict[str, Any],
+        days: list[date],
+        interval: market.Interval,
+        limit: int,
+        cursor: str | None,
+    ) -> dict[str, Any]:
+        spans = {last.isoformat(): (first, last) for first, last in data.spans(days, interval)}
+        newest = list(reversed(spans))
+        return page(newest, "prices", limit, cursor, lambda d: self._bar(row, interval, *spans[d]))
+
+    def _short_bars(
+        self, row: dict[str, Any], days: list[date], length: int, limit: int, cursor: str | None
+    ) -> dict[str, Any]:
+        parts: dict[str, tuple[int, int]] = {}
+        for day in reversed(days):
+            for start, end in self._parts(row, day, length):
+                parts[iso(start)] = (start, end)
+        return page(list(parts), "prices", limit, cursor, lambda s: self._part(row, *parts[s]))
 
     def _bar(
         self, row: dict[str, Any], interval: market.Interval, first: date, last: date
@@ -221,42 +210,31 @@ class Quotes(Service):
         first = market.intraday(row, day, self.now)[0][0]
         ends = [parse_time(row[c]) for c in ("halted_at", "delisted_at") if row[c]]
         last = min(self.now // 60 * 60, end, *ends)
-        return [
-            (s, min(s + length, last)) for s in range(first, end, length) if s < last or s == first
-        ][::-1]
+        # A day has its first bar from the moment of the opening on, before a minute has passed.
+        until = max(last, first + 1)
+        starts = [start for start in range(first, end, length) if start < until]
+        return [(start, min(start + length, last)) for start in reversed(starts)]
 
     def _part(self, row: dict[str, Any], start: int, end: int) -> dict[str, Any]:
-        """Return a bar within a day; prices only rise or only fall within a half hour, so that its ends and the half hours tell all."""
+        """Return a bar within a day.
+
+        A price only rises or only falls within a half hour, so the bar's ends and the half hours
+        between them are enough for its high and low.
+        """
         inner = range(start // HALF_HOUR * HALF_HOUR + HALF_HOUR, end, HALF_HOUR)
         day = market.trading_date(row, start)
-        seen = [market.price(row, moment) for moment in (start, *inner)] + [
-            self._closing(row, day, end)
-        ]
-        total = (
-            [market.daily_bar(row, day, moment).volume for moment in (start, end)]
-            if end < market.closed(row, day)
-            else []
-        )
-        volume = total[1] - total[0] if total else self._rest(row, day, start)
+        closed = market.closed(row, day)
+        prices = [market.price(row, moment) for moment in (start, *inner)]
+        prices.append(market.closing(row, day) if end == closed else market.price(row, end))
+        volumes = [market.daily_bar(row, day, m).volume for m in (start, min(end, closed))]
         return {
             "time": iso(start),
-            "open": seen[0],
-            "high": max(seen),
-            "low": min(seen),
-            "close": seen[-1],
-            "volume": volume,
+            "open": prices[0],
+            "high": max(prices),
+            "low": min(prices),
+            "close": prices[-1],
+            "volume": volumes[1] - volumes[0],
         }
-
-    def _closing(self, row: dict[str, Any], day: date, end: int) -> float:
-        return (
-            market.closing(row, day) if end == market.closed(row, day) else market.price(row, end)
-        )
-
-    def _rest(self, row: dict[str, Any], day: date, start: int) -> int:
-        return (
-            market.daily_bar(row, day, market.closed(row, day)).volume
-            - market.daily_bar(row, day, start).volume
-        )
 
     def _optioned(self, symbol: str) -> dict[str, Any]:
         row = data.find_security(self, WORDS, symbol)
@@ -269,9 +247,9 @@ class Quotes(Service):
 
 def _contract(row: dict[str, Any], c: options.Contract) -> dict[str, Any]:
     expiry = date.fromisoformat(c.expiry)
-    right = c.right[0].upper()
+    strike = int(c.strike * 1000 + 0.5)
     return {
-        "contract_symbol": f"{row['symbol']}{expiry:%y%m%d}{right}{int(c.strike * 1000 + 0.5):08d}",
+        "contract_symbol": f"{row['symbol']}{expiry:%y%m%d}{c.right[0].upper()}{strike:08d}",
         "strike": c.strike,
         "premium": c.premium,
         "bid": c.bid,

@@ -40,6 +40,15 @@ class Research(Service):
         """Return a company's profile: industry, headquarters, employees, summary of its business, revenue in dollars, latest and next
         quarterly reports. Funds and coins have what they have of it."""
         row = data.find_security(self, WORDS, symbol)
+        reports = [
+            {
+                "quarter": e.quarter,
+                "date": e.date.isoformat(),
+                "eps_estimate": e.estimate,
+                "eps_actual": e.reported,
+            }
+            for e in figures.earnings(row, self.now)
+        ]
         return {
             "symbol": row["symbol"],
             "long_name": row["name"],
@@ -54,15 +63,7 @@ class Research(Service):
             "fund_family": row["family"],
             "fund_category": row["category"],
             "annual_report_expense_ratio": row["expense_ratio"],
-            "earnings": [
-                {
-                    "quarter": e.quarter,
-                    "date": e.date.isoformat(),
-                    "eps_estimate": e.estimate,
-                    "eps_actual": e.reported,
-                }
-                for e in figures.earnings(row, self.now)
-            ],
+            "earnings": reports,
         }
 
     @reads(example={"symbol": "SMPK"})
@@ -72,9 +73,9 @@ class Research(Service):
         """Return news about a security, newest first. An article that proved wrong carries the editors' note (correction) from the moment
         at which they added it."""
         row = data.find_security(self, WORDS, symbol)
-        found = {make_id("yfn", a.key): a for a in news.articles(row, self.now)}
+        published = {make_id("yfn", a.key): a for a in news.articles(row, self.now)}
         return {"symbol": row["symbol"]} | page(
-            list(found), "news", limit, cursor, lambda i: _article(i, found[i])
+            list(published), "news", limit, cursor, lambda i: _article(i, published[i])
         )
 
     @reads(example={"symbol": "SMPK"})
@@ -82,19 +83,19 @@ class Research(Service):
         """Return how many analysts rate a stock how, this month (0m) and in the three before, with the present recommendation, its mean
         from 1 (strong buy) to 5, and target prices in dollars."""
         row = data.find_security(self, WORDS, symbol)
-        said = figures.analysts(row, self.now)
-        if said is None:
+        analysts = figures.analysts(row, self.now)
+        if analysts is None:
             message = f"There are no recommendations for {row['symbol']}."
             hint = "Analysts rate stocks; see screen_yahoo_equities."
             self.fail("NO_ANALYST_COVERAGE", message, hint, symbol=row["symbol"])
         return {
             "symbol": row["symbol"],
-            "recommendation_key": GRADES[said.consensus],
-            "recommendation_mean": said.score,
-            "number_of_analysts": sum(said.counts.values()),
-            "target_mean_price": said.target,
-            "target_low_price": said.target_low,
-            "target_high_price": said.target_high,
+            "recommendation_key": GRADES[analysts.consensus],
+            "recommendation_mean": analysts.score,
+            "number_of_analysts": sum(analysts.counts.values()),
+            "target_mean_price": analysts.target,
+            "target_low_price": analysts.target_low,
+            "target_high_price": analysts.target_high,
             "trend": [self._month(row, back) for back in range(4)],
         }
 
@@ -109,11 +110,11 @@ class Research(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return listed stocks that meet every condition, in the order asked for, with their recommendation and the day's volume."""
-        passed = data.screen(self, self.now, sector, analyst_rating, min_market_cap)
+        stocks = data.screen(self, self.now, sector, analyst_rating, min_market_cap)
         if sort_by != "market_cap":
-            passed.sort(key=lambda s: -getattr(market.quote(s.row, self.now), sort_by))
-        found = {s.row["symbol"]: s for s in passed}
-        return page(list(found), "quotes", limit, cursor, lambda s: self._screened(found[s]))
+            stocks.sort(key=lambda s: -getattr(market.quote(s.row, self.now), sort_by))
+        passed = {s.row["symbol"]: s for s in stocks}
+        return page(list(passed), "quotes", limit, cursor, lambda s: self._screened(passed[s]))
 
     def _screened(self, passed: data.Screened) -> dict[str, Any]:
         return ticker_json(self, passed.row) | {
@@ -125,20 +126,22 @@ class Research(Service):
 
     def _month(self, row: dict[str, Any], back: int) -> dict[str, Any]:
         first = months_later(local_day(self.now, calendar.NEW_YORK).replace(day=1), -back)
-        said = figures.analysts(row, local_moment(first, time(12), calendar.NEW_YORK))
-        counts = said.counts if said is not None else {}
-        return {"period": f"-{back}m" if back else "0m", "month": f"{first:%Y-%m}"} | {
-            GRADES[r]: n for r, n in counts.items()
-        }
+        analysts = figures.analysts(row, local_moment(first, time(12), calendar.NEW_YORK))
+        grades = {GRADES[r]: n for r, n in analysts.counts.items()} if analysts is not None else {}
+        period = f"-{back}m" if back else "0m"
+        return {"period": period, "month": f"{first:%Y-%m}"} | grades
 
 
 def _article(article_id: str, article: news.Article) -> dict[str, Any]:
-    fixed = article.corrected
+    correction = None
+    if article.corrected is not None:
+        added_at, note = article.corrected
+        correction = {"added_at": iso(added_at), "note": note}
     return {
         "article_id": article_id,
         "title": article.title,
         "publisher": article.source,
         "published_at": iso(article.at),
         "summary": article.summary,
-        "correction": None if fixed is None else {"added_at": iso(fixed[0]), "note": fixed[1]},
+        "correction": correction,
     }

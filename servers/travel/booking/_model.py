@@ -1,4 +1,7 @@
-"""Booking.com's tables, words, policies, and how it shows houses, rooms and bookings. Totals include taxes and the house's fees."""
+"""Booking.com's tables, words, policies, and how it shows houses, rooms and bookings.
+
+Totals include taxes and the house's fees.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import dollars, iso
+from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
 from servers.travel import _stock as stock
 from servers.travel._rules import Offer
@@ -15,7 +19,8 @@ TABLES = {
     "booking_account": rules.ACCOUNT,
     "booking_travelers": rules.TRAVELERS,
     "booking_cards": rules.CARDS,
-    # `genius`: the highest discount (percent) that the house gives to members; 0 where it takes no part.
+    # `genius` is the highest discount (percent) that the house gives to members, 0 where it takes
+    # no part.
     "booking_properties": Table(
         "id:str hotel_id:str name:str rating:float review_count:int genius:int", index=("hotel_id",)
     ),
@@ -60,30 +65,37 @@ def property_json(hotel: dict[str, Any]) -> dict[str, Any]:
 
 def policy_name(room: dict[str, Any]) -> str:
     """Return flexible, moderate, strict or non_refundable."""
-    days = rules.policy(room).days
+    days = bookings.policy(room).days
     if days is None:
         return "non_refundable"
-    return "flexible" if days <= 3 else ("moderate" if days <= 7 else "strict")
+    if days <= 3:
+        return "flexible"
+    return "moderate" if days <= 7 else "strict"
 
 
 def terms(room: dict[str, Any]) -> str:
     """Return a room type's policy in words."""
-    found = rules.policy(room)
-    if found.days is None:
+    policy = bookings.policy(room)
+    if policy.days is None:
         return "Nothing is refunded and dates cannot be changed."
-    then = (
-        "then the first night is charged"
-        if found.late == "first_night"
-        else "then nothing is refunded"
-    )
-    return f"Free cancellation until 18:00, {found.days} days before arrival; {then}."
+    then = "then nothing is refunded"
+    if policy.late == "first_night":
+        then = "then the first night is charged"
+    return f"Free cancellation until 18:00, {policy.days} days before arrival; {then}."
+
+
+def nightly_json(check_in: str, check_out: str, prices: list[int]) -> list[dict[str, Any]]:
+    """Return the nights of a stay with their prices."""
+    days = stock.nights(check_in, check_out)
+    nights = zip(days, prices, strict=True)
+    return [{"date": day.isoformat(), "price": dollars(price)} for day, price in nights]
 
 
 def cancellation_json(
     room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int
 ) -> dict[str, Any]:
     """Return a policy with the moment until which it is free, for a booking made at `created`."""
-    until = rules.free_until(WORDS, room, check_in, hotel, created)
+    until = bookings.free_until(WORDS, room, check_in, hotel, created)
     return {
         "policy": policy_name(room),
         "terms": terms(room),
@@ -92,27 +104,23 @@ def cancellation_json(
 
 
 def offer_json(
-    svc: Service, found: Offer, hotel: dict[str, Any], stay: tuple[str, str]
+    svc: Service, offer: Offer, hotel: dict[str, Any], stay: tuple[str, str]
 ) -> dict[str, Any]:
     """Return a room type with the price of each night and what one room costs in all."""
-    room = found.room
-    price = rules.cost(WORDS, hotel, found.prices, 1)
-    days = stock.nights(*stay)
+    room = offer.room
+    price = rules.cost(WORDS, hotel, offer.prices, 1)
     return {
         "room_type_id": room["id"],
         "name": room["name"],
         "sleeps": room["sleeps"],
         "beds": room["beds"],
         "breakfast_included": room["breakfast"],
-        "available": found.problem is None,
-        "unavailable_reason": found.problem,
-        "rooms_left": found.left,
-        "minimum_nights": found.needed,
-        "nightly_prices": [
-            {"date": d.isoformat(), "price": dollars(p)}
-            for d, p in zip(days, found.prices, strict=True)
-        ],
-        "average_price_per_night": dollars(found.average),
+        "available": offer.problem is None,
+        "unavailable_reason": offer.problem,
+        "rooms_left": offer.left,
+        "minimum_nights": offer.needed,
+        "nightly_prices": nightly_json(*stay, offer.prices),
+        "average_price_per_night": dollars(offer.average),
         "price_before_taxes": dollars(price.lodging),
         "taxes_and_fees": dollars(price.taxes + price.fees),
         "total_price": dollars(price.total),
@@ -124,12 +132,15 @@ def offer_json(
 def booking_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> dict[str, Any]:
     """Return a booking with its status now."""
     room = rules.find_room(svc, WORDS, row["room_type_id"])
-    price = rules.booked(WORDS, row, hotel)
-    days = stock.nights(row["check_in"], row["check_out"])
-    until = rules.deadline(svc, WORDS, row, hotel)
+    price = bookings.booked(WORDS, row, hotel)
+    charged = bookings.charged(WORDS, room, row, hotel)
+    until = bookings.deadline(svc, WORDS, row, hotel)
+    refund = None
+    if row["cancelled_at"] is not None:
+        refund = dollars(bookings.refund(svc, WORDS, row, hotel))
     return {
         "booking_id": row["id"],
-        "booking_status": rules.status(svc, row, hotel),
+        "booking_status": bookings.status(svc, row, hotel),
         "property_id": hotel["property_id"],
         "property_name": hotel["name"],
         "address": f"{hotel['street']}, {hotel['city']}, {hotel['state']}",
@@ -147,22 +158,17 @@ def booking_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> di
         "guest_email": row["guest_email"],
         "guest_phone": row["guest_phone"],
         "special_requests": row["requests"],
-        "nightly_prices": [
-            {"date": d.isoformat(), "price": dollars(p)}
-            for d, p in zip(days, row["nights"], strict=True)
-        ],
+        "nightly_prices": nightly_json(row["check_in"], row["check_out"], row["nights"]),
         "price_before_taxes": dollars(price.lodging),
         "genius_discount_percent": row["discount"],
         "genius_discount": dollars(price.discount),
         "taxes_and_fees": dollars(price.taxes + price.fees),
         "total_price": dollars(price.total),
-        "charged_at_booking": dollars(rules.charged(WORDS, room, row, hotel)),
-        "due_at_property": dollars(price.total - rules.charged(WORDS, room, row, hotel)),
+        "charged_at_booking": dollars(charged),
+        "due_at_property": dollars(price.total - charged),
         "cancellation_policy": terms(room),
         "free_cancellation_until": None if until is None else iso(until),
-        "refund_amount": None
-        if row["cancelled_at"] is None
-        else dollars(rules.refund(svc, WORDS, row, hotel)),
+        "refund_amount": refund,
         "payment_method_id": row["card_id"],
         "booked_at": row["created_at"],
         "modified_at": row["modified_at"],

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
-from typing import Annotated, Any
+from datetime import timedelta
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
 from servers.kit.control import seeded
-from servers.kit.fields import card_expired
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page, round_cents
 from servers.kit.zones import local_day
+from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
+from servers.travel import _stock as stock
 from servers.travel._rules import BookingId, CheckIn, CheckOut, CityName, PropertyId
 from servers.travel.booking._model import WORDS, booking_json, property_json
 from servers.travel.booking.stays import HOTEL, STAY
@@ -32,7 +33,8 @@ PERKS = {
 Target = Annotated[
     Dollars,
     Field(
-        description="Price per night before taxes at or below which the alert triggers; left out: any drop."
+        description="Price per night before taxes at or below which the alert triggers; "
+        "left out: any drop."
     ),
 ]
 AlertId = Annotated[str, Field(description="alert_id, from list_price_alerts.")]
@@ -57,6 +59,14 @@ ALERT = Setup(
 )
 
 
+class GeniusLevel(NamedTuple):
+    """A member's level, and the completed bookings of the last two years and of all time."""
+
+    level: int
+    recent: int
+    lifetime: int
+
+
 class Loyalty(Service):
     """Who is signed in, what membership gives, and watched prices."""
 
@@ -64,13 +74,16 @@ class Loyalty(Service):
     def get_user_profile(self) -> dict[str, Any]:
         """Return the account: name, email, phone, saved travelers, and payment_method, the card charged unless another is named."""
         me = stays.account(self, WORDS)
-        saved = stays.cards(self, WORDS)
-        valid = next((c for c in saved if not card_expired(c["expires"], self.time)), None)
-        travelers = self.db.rows("booking_travelers", order="name")
+        card = stays.paying_card(self, WORDS)
+        rows = self.db.rows("booking_travelers", order="name")
+        travelers = [{"name": t["name"], "email": t["email"], "phone": t["phone"]} for t in rows]
         return {
-            **{k: me[k] for k in ("name", "email", "phone", "timezone")},
-            "saved_travelers": [{k: t[k] for k in ("name", "email", "phone")} for t in travelers],
-            "payment_method": None if valid is None else stays.card_json(self, valid),
+            "name": me["name"],
+            "email": me["email"],
+            "phone": me["phone"],
+            "timezone": me["timezone"],
+            "saved_travelers": travelers,
+            "payment_method": None if card is None else stays.card_json(self, card),
         }
 
     @reads()
@@ -81,25 +94,30 @@ class Loyalty(Service):
     @reads()
     def get_genius_status(self) -> dict[str, Any]:
         """Return the Genius level, which counts stays completed in the last two years, its perks, and bookings to the next level."""
-        level, recent, lifetime = self._level()
-        above = next((need for step, need, _ in LEVELS if step == level + 1), None)
+        genius = self._level()
+        above = next((need for step, need, _ in LEVELS if step == genius.level + 1), None)
+        perks: list[str] = []
+        for step, of_step in PERKS.items():
+            if step <= genius.level:
+                perks += of_step
         return {
-            "level": level,
-            "bookings_in_two_years": recent,
-            "lifetime_bookings": lifetime,
-            "perks": [perk for step, perks in PERKS.items() if step <= level for perk in perks],
-            "bookings_to_next_level": None if above is None else above - recent,
+            "level": genius.level,
+            "bookings_in_two_years": genius.recent,
+            "lifetime_bookings": genius.lifetime,
+            "perks": perks,
+            "bookings_to_next_level": None if above is None else above - genius.recent,
         }
 
-    def _level(self) -> tuple[int, int, int]:
+    def _level(self) -> GeniusLevel:
         today = local_day(self.now, rules.zone(stays.account(self, WORDS)))
         since = (today - timedelta(days=730)).isoformat()
-        done = rules.bookings(self, WORDS, "completed")
-        recent = sum(r["check_out"] >= since for r in done)
-        return max(level for level, need, _ in LEVELS if recent >= need), recent, len(done)
+        done = bookings.by_status(self, WORDS, "completed")
+        recent = len([r for r in done if r["check_out"] >= since])
+        level = max(step for step, need, _ in LEVELS if recent >= need)
+        return GeniusLevel(level, recent, len(done))
 
     def _discount(self, hotel: dict[str, Any]) -> int:
-        level = self._level()[0]
+        level = self._level().level
         return min(hotel["genius"], next(percent for step, _, percent in LEVELS if step == level))
 
     @reads(example={"city": "Chicago", "check_in": "2026-05-05", "check_out": "2026-05-07"})
@@ -113,27 +131,23 @@ class Loyalty(Service):
     ) -> dict[str, Any]:
         """Return properties that give members a discount, with the cheapest average price of a night for two before and after it."""
         if (check_in is None) != (check_out is None):
-            self.fail(
-                self.codes.invalid, "check_in and check_out go together.", "Give both or neither."
-            )
-        towns = (
-            rules.cities(self, city)
-            if city is not None
-            else self.db.rows("travel_cities", order="id")
-        )
-        found = []
+            message = "check_in and check_out go together."
+            self.fail(self.codes.invalid, message, "Give both or neither.")
+        if city is not None:
+            towns = rules.cities(self, city)
+        else:
+            towns = self.db.rows("travel_cities", order="id")
         if check_in is not None and check_out is not None:
             towns = rules.bookable(self, WORDS, towns, (check_in, check_out))
+        in_town = "genius>0 AND hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)"
+        deals = []
         for town in towns:
             today = local_day(self.now, rules.zone(town))
             first = check_in or today.isoformat()
             last = check_out or (today + timedelta(days=1)).isoformat()
-            houses = "genius>0 AND hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)"
-            found += [
-                r | {"first": first, "last": last}
-                for r in self.db.rows("booking_properties", houses, town["id"], order="id")
-            ]
-        return page(found, "deals", limit, cursor, self._deal)
+            rows = self.db.rows("booking_properties", in_town, town["id"], order="id")
+            deals += [row | {"first": first, "last": last} for row in rows]
+        return page(deals, "deals", limit, cursor, self._deal)
 
     def _deal(self, row: dict[str, Any]) -> dict[str, Any]:
         hotel = rules.whole(self, row)
@@ -162,31 +176,21 @@ class Loyalty(Service):
     )
     def apply_genius_discount(self, booking_id: BookingId) -> dict[str, Any]:
         """Take the member discount off a booking at a participating property, once, before check-in. Taxes follow the lower price."""
-        row, hotel = rules.find_booking(self, WORDS, booking_id)
-        state = rules.status(self, row, hotel)
-        if state != "confirmed":
-            self.fail(
-                "CANNOT_MODIFY",
-                f"Booking {booking_id} is {state}.",
-                "Only bookings ahead can be discounted.",
-                status=state,
-            )
+        row, hotel = bookings.find_booking(self, WORDS, booking_id)
+        status = bookings.status(self, row, hotel)
+        if status != "confirmed":
+            message = f"Booking {booking_id} is {status}."
+            hint = "Only bookings ahead can be discounted."
+            self.fail("CANNOT_MODIFY", message, hint, status=status)
         if row["discount"]:
             message = f"Booking {booking_id} has its Genius discount of {row['discount']}% already."
-            self.fail(
-                "DISCOUNT_ALREADY_APPLIED",
-                message,
-                "See get_booking for its price.",
-                booking_id=booking_id,
-            )
+            hint = "See get_booking for its price."
+            self.fail("DISCOUNT_ALREADY_APPLIED", message, hint, booking_id=booking_id)
         percent = self._discount(hotel)
         if not percent:
-            self.fail(
-                "NOT_ELIGIBLE",
-                f"{hotel['name']} takes no part in Genius.",
-                "See get_genius_deals for those that do.",
-            )
-        before = rules.booked(WORDS, row, hotel).total
+            message = f"{hotel['name']} takes no part in Genius."
+            self.fail("NOT_ELIGIBLE", message, "See get_genius_deals for those that do.")
+        before = bookings.booked(WORDS, row, hotel).total
         self.db.update("booking_bookings", booking_id, discount=percent)
         shown = booking_json(self, row | {"discount": percent}, hotel)
         return {
@@ -216,24 +220,18 @@ class Loyalty(Service):
             check_out,
         )
         if same:
+            message = f"{hotel['name']} is watched for these dates already."
             hint = "Remove it with remove_price_alert first to set another target."
-            self.fail(
-                "ALERT_EXISTS",
-                f"{hotel['name']} is watched for these dates already.",
-                hint,
-                alert_id=same[0]["id"],
-            )
-        made = {
+            self.fail("ALERT_EXISTS", message, hint, alert_id=same[0]["id"])
+        alert = {
             "id": self.new_id("bal"),
             "property_id": property_id,
             "check_in": check_in,
             "check_out": check_out,
             "target": target_price,
         }
-        row = self.db.insert(
-            "booking_price_alerts", made | {"started": self._current(made), "created_at": self.time}
-        )
-        return self._alert(row)
+        alert |= {"started": self._current(alert), "created_at": self.time}
+        return self._alert(self.db.insert("booking_price_alerts", alert))
 
     def _current(self, row: dict[str, Any]) -> int | None:
         hotel = rules.find_property(self, WORDS, row["property_id"])
@@ -244,22 +242,22 @@ class Loyalty(Service):
         hotel = rules.find_property(self, WORDS, row["property_id"])
         over = row["check_in"] < local_day(self.now, rules.zone(hotel)).isoformat()
         price = None if over else self._current(row)
-        hit = price is not None and (
-            price <= row["target"] if row["target"] is not None else price < (row["started"] or 0)
-        )
+        status = "active"
+        if over:
+            status = "expired"
+        elif price is not None and _triggers(row, price):
+            status = "triggered"
         return {
             "alert_id": row["id"],
             "property_id": row["property_id"],
             "property_name": hotel["name"],
             "check_in": row["check_in"],
             "check_out": row["check_out"],
-            "nights": (
-                date.fromisoformat(row["check_out"]) - date.fromisoformat(row["check_in"])
-            ).days,
+            "nights": len(stock.nights(row["check_in"], row["check_out"])),
             "target_price": None if row["target"] is None else dollars(row["target"]),
             "price_when_set": None if row["started"] is None else dollars(row["started"]),
             "current_price": None if price is None else dollars(price),
-            "status": "expired" if over else ("triggered" if hit else "active"),
+            "status": status,
             "created_at": row["created_at"],
         }
 
@@ -269,23 +267,21 @@ class Loyalty(Service):
 
         status is active, triggered (the price is at or below the target) or expired.
         """
-        return page(
-            self.db.rows("booking_price_alerts", order="created_at DESC, id"),
-            "alerts",
-            limit,
-            cursor,
-            self._alert,
-        )
+        rows = self.db.rows("booking_price_alerts", order="created_at DESC, id")
+        return page(rows, "alerts", limit, cursor, self._alert)
 
     @writes(example={"alert_id": "${alert.alert_id}"}, setup=(ALERT,), idempotent=True)
     def remove_price_alert(self, alert_id: AlertId) -> dict[str, Any]:
         """Stop watching a price."""
         if self.db.get("booking_price_alerts", alert_id) is None:
-            self.fail(
-                "ALERT_NOT_FOUND",
-                f"There is no price alert {alert_id!r}.",
-                "See list_price_alerts.",
-                alert_id=alert_id,
-            )
+            message = f"There is no price alert {alert_id!r}."
+            self.fail("ALERT_NOT_FOUND", message, "See list_price_alerts.", alert_id=alert_id)
         self.db.delete("booking_price_alerts", alert_id)
         return {"alert_id": alert_id, "status": "removed"}
+
+
+def _triggers(row: dict[str, Any], price: int) -> bool:
+    """Return whether a price is at or below an alert's target, or below where it began."""
+    if row["target"] is not None:
+        return price <= row["target"]
+    return price < (row["started"] or 0)

@@ -10,6 +10,7 @@ from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName, Phone
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
+from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
 from servers.travel._rules import (
@@ -27,7 +28,7 @@ from servers.travel._rules import (
     Rooms,
     RoomTypeId,
     Status,
-)  # fmt: skip
+)
 from servers.travel.booking._model import (
     WORDS,
     booking_json,
@@ -51,6 +52,21 @@ HOTEL = seeded("bpr", KEY)
 ROOM = seeded("brt", f"{KEY}-0")
 STAY = {"check_in_date": "2026-05-05", "check_out_date": "2026-05-07"}
 BOOKED = Setup("create_booking", {"room_type_id": ROOM, **STAY, "num_guests": 1}, "made")
+LINE = (
+    "booking_id",
+    "booking_status",
+    "property_id",
+    "property_name",
+    "room_name",
+    "check_in_date",
+    "check_out_date",
+    "num_guests",
+    "rooms_booked",
+    "guest_name",
+    "total_price",
+    "free_cancellation_until",
+)
+"""Fields that a list of bookings shows."""
 
 
 class Stays(Service):
@@ -76,7 +92,13 @@ class Stays(Service):
         A city name without a state finds every town of that name. Prices stay valid until midnight at the property.
         """
         stay = (check_in_date, check_out_date)
-        found = rules.search(
+
+        def wanted(hotel: dict[str, Any], offer: rules.Offer) -> bool:
+            if offer.problem is not None and not include_unavailable:
+                return False
+            return not refundable_only or self._is_free(offer, hotel, stay)
+
+        matches = rules.search(
             self,
             WORDS,
             rules.cities(self, city),
@@ -86,38 +108,29 @@ class Stays(Service):
             max_price=max_price,
             amenities=amenities,
             keep=lambda hotel: True,
-            wanted=lambda hotel, o: (
-                (include_unavailable or o.problem is None)
-                and (not refundable_only or self._free(o, hotel, stay))
-            ),
+            wanted=wanted,
         )
-        return page(
-            found,
-            "properties",
-            limit,
-            cursor,
-            lambda f: property_json(f["hotel"]) | self._cheapest(f["hotel"], f["offers"][0], stay),
-        )
+        return page(matches, "properties", limit, cursor, lambda m: self._match(m, stay))
 
-    def _free(self, found: rules.Offer, hotel: dict[str, Any], stay: tuple[str, str]) -> bool:
-        return rules.free_until(WORDS, found.room, stay[0], hotel, self.now) is not None
+    def _is_free(self, offer: rules.Offer, hotel: dict[str, Any], stay: tuple[str, str]) -> bool:
+        return bookings.free_until(WORDS, offer.room, stay[0], hotel, self.now) is not None
 
-    def _cheapest(
-        self, hotel: dict[str, Any], found: rules.Offer, stay: tuple[str, str]
-    ) -> dict[str, Any]:
-        shown = offer_json(self, found, hotel, stay)
-        return {
-            "available": shown["available"],
-            "cheapest_price_per_night": shown["average_price_per_night"],
-            "total_price": shown["total_price"],
-            "cheapest_room_type_id": shown["room_type_id"],
-            "free_cancellation_until": shown["cancellation"]["free_until"],
+    def _match(self, match: dict[str, Any], stay: tuple[str, str]) -> dict[str, Any]:
+        hotel = match["hotel"]
+        cheapest = offer_json(self, match["offers"][0], hotel, stay)
+        return property_json(hotel) | {
+            "available": cheapest["available"],
+            "cheapest_price_per_night": cheapest["average_price_per_night"],
+            "total_price": cheapest["total_price"],
+            "cheapest_room_type_id": cheapest["room_type_id"],
+            "free_cancellation_until": cheapest["cancellation"]["free_until"],
         }
 
     @reads(example={"property_id": HOTEL})
     def get_property(self, property_id: PropertyId) -> dict[str, Any]:
         """Return a property: address, phone, check-in and check-out times, score, amenities, Genius discount, closure and room types."""
         hotel = rules.find_property(self, WORDS, property_id)
+        rooms = rules.room_types(self, WORDS, property_id)
         return property_json(hotel) | {
             "zip": hotel["zip"],
             "latitude": hotel["lat"],
@@ -130,15 +143,7 @@ class Stays(Service):
             "genius_discount_up_to": hotel["genius"],
             "closed_from": hotel["closed_from"],
             "closed_until": hotel["closed_to"],
-            "room_types": [
-                {
-                    "room_type_id": r["id"],
-                    **{k: r[k] for k in ("name", "sleeps", "beds")},
-                    "breakfast_included": r["breakfast"],
-                }
-                | {"cancellation_policy": policy_name(r), "terms": terms(r)}
-                for r in rules.room_types(self, WORDS, property_id)
-            ],
+            "room_types": [_room_type(room) for room in rooms],
         }
 
     @reads(example={"property_id": HOTEL, **STAY})
@@ -157,10 +162,8 @@ class Stays(Service):
         hotel = rules.find_property(self, WORDS, property_id)
         stay = (check_in_date, check_out_date)
         rules.check_dates(self, WORDS, hotel, *stay)
-        shown = [
-            offer_json(self, o, hotel, stay)
-            for o in rules.offers(self, WORDS, hotel, stay, num_guests, rooms_booked)
-        ]
+        offers = rules.offers(self, WORDS, hotel, stay, num_guests, rooms_booked)
+        shown = [offer_json(self, offer, hotel, stay) for offer in offers]
         return {"property_id": property_id, "room_types": shown}
 
     @writes(example=BOOKED.args)
@@ -182,21 +185,19 @@ class Stays(Service):
 
         The guest is the account holder unless named. A genius discount is applied afterwards.
         """
-        guest = (guest_name, guest_email, guest_phone)
-        stay = (check_in_date, check_out_date)
-        made = stays.create(
+        row, hotel = stays.create(
             self,
             WORDS,
             room_type_id,
-            stay,
+            (check_in_date, check_out_date),
             num_guests,
             rooms_booked,
-            guest,
+            stays.Guest(guest_name, guest_email, guest_phone),
             special_requests,
             payment_method_id,
             quoted_total,
         )
-        return booking_json(self, *made)
+        return booking_json(self, row, hotel)
 
     @writes(
         example={"booking_id": "${made.booking_id}", "check_out_date": "2026-05-08"},
@@ -217,63 +218,52 @@ class Stays(Service):
 
         Dates and rooms can be changed only while cancelling is free.
         """
-        row, hotel, due = stays.modify(
-            self,
-            WORDS,
-            booking_id,
-            (check_in_date, check_out_date),
-            num_guests,
-            rooms_booked,
-            special_requests,
+        dates = (check_in_date, check_out_date)
+        modified = stays.modify(
+            self, WORDS, booking_id, dates, num_guests, rooms_booked, special_requests
         )
-        return booking_json(self, row, hotel) | {"price_difference": dollars(due)}
+        booking = booking_json(self, modified.row, modified.hotel)
+        return booking | {"price_difference": dollars(modified.due)}
 
     @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
     def cancel_booking(self, booking_id: BookingId) -> dict[str, Any]:
         """Cancel a booking before check-in. refund_amount follows its policy: all that was charged, all but the first night, or nothing."""
-        row, back, kept = stays.cancel(self, WORDS, booking_id)
+        cancelled = stays.cancel(self, WORDS, booking_id)
         return {
             "booking_id": booking_id,
             "booking_status": "cancelled",
-            "refund_amount": dollars(back),
-            "refundable": back > 0,
-            "not_refunded": dollars(kept),
-            "payment_method_id": row["card_id"],
+            "refund_amount": dollars(cancelled.refund),
+            "refundable": cancelled.refund > 0,
+            "not_refunded": dollars(cancelled.kept),
+            "payment_method_id": cancelled.row["card_id"],
         }
 
     @reads(example={"booking_id": seeded("bkg", "first")})
     def get_booking(self, booking_id: BookingId) -> dict[str, Any]:
         """Return a booking: status now, property, dates, guests, price by night, and until when it can be cancelled for free."""
-        return booking_json(self, *rules.find_booking(self, WORDS, booking_id))
+        return booking_json(self, *bookings.find_booking(self, WORDS, booking_id))
 
     @reads(example={"booking_status": "confirmed"})
     def list_bookings(
         self, booking_status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return bookings, the latest check-in first: ahead, under way, past and cancelled."""
-        return page(
-            rules.bookings(self, WORDS, booking_status), "bookings", limit, cursor, self._line
-        )
+        rows = bookings.by_status(self, WORDS, booking_status)
+        return page(rows, "bookings", limit, cursor, self._line)
 
     def _line(self, row: dict[str, Any]) -> dict[str, Any]:
-        whole = booking_json(self, row, rules.find_property(self, WORDS, row["property_id"]))
-        names = (
-            "booking_id",
-            "booking_status",
-            "property_id",
-            "property_name",
-            "room_name",
-            "check_in_date",
-            "check_out_date",
-        )
-        return {
-            k: whole[k]
-            for k in (
-                *names,
-                "num_guests",
-                "rooms_booked",
-                "guest_name",
-                "total_price",
-                "free_cancellation_until",
-            )
-        }
+        hotel = rules.find_property(self, WORDS, row["property_id"])
+        booking = booking_json(self, row, hotel)
+        return {field: booking[field] for field in LINE}
+
+
+def _room_type(room: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "room_type_id": room["id"],
+        "name": room["name"],
+        "sleeps": room["sleeps"],
+        "beds": room["beds"],
+        "breakfast_included": room["breakfast"],
+        "cancellation_policy": policy_name(room),
+        "terms": terms(room),
+    }

@@ -1,4 +1,7 @@
-"""Expedia's tables, words, policies, and how it shows hotels, rates and itineraries. What the house charges on top is due there."""
+"""Expedia's tables, words, policies, and how it shows hotels, rates and itineraries.
+
+What the house charges on top is due there.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import dollars, iso, round_cents
+from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
 from servers.travel._rules import Offer
 
@@ -35,7 +39,10 @@ TABLES = {
         "id:str board_id:str email:str shared_at:str", index=("board_id",)
     ),
 }
-GRACE = " Any rate is free to cancel within 24 hours of booking when arrival is seven days away or more."
+GRACE = (
+    " Any rate is free to cancel within 24 hours of booking "
+    "when arrival is seven days away or more."
+)
 WORDS = rules.Words(
     tables="expedia",
     booking_id="xit",
@@ -75,47 +82,50 @@ def hotel_json(hotel: dict[str, Any]) -> dict[str, Any]:
 
 def policy_text(room: dict[str, Any]) -> str:
     """Return a room type's cancellation policy in words."""
-    found = rules.policy(room)
-    if found.days is None:
+    policy = bookings.policy(room)
+    if policy.days is None:
         return "Not refundable, and dates cannot be changed." + GRACE
-    after = (
-        "After that the first night" if found.late == "first_night" else "After that the whole stay"
-    )
-    return f"Refundable until 16:00, {found.days} days before check-in. {after} is charged." + GRACE
+    lost = "first night" if policy.late == "first_night" else "whole stay"
+    refundable = f"Refundable until 16:00, {policy.days} days before check-in."
+    return f"{refundable} After that the {lost} is charged." + GRACE
 
 
 def price_json(
     hotel: dict[str, Any], room: dict[str, Any], prices: list[int], rooms: int
 ) -> dict[str, Any]:
-    """Return what nights cost, in dollars: `total`, of it `pay_now` at booking; `due_at_property` is the rest and the fees."""
+    """Return what nights cost, in dollars.
+
+    `pay_now` is the part of `total` that is charged at booking; `due_at_property` is the rest and
+    the fees.
+    """
     price = rules.cost(WORDS, hotel, prices, rooms)
-    now = round_cents(price.total * room["deposit"] / 100)
+    pay_now = round_cents(price.total * room["deposit"] / 100)
     return {
         "rooms": dollars(price.lodging),
         "taxes": dollars(price.taxes),
         "total": dollars(price.total),
-        "pay_now": dollars(now),
-        "due_at_property": dollars(price.total - now + price.fees),
+        "pay_now": dollars(pay_now),
+        "due_at_property": dollars(price.total - pay_now + price.fees),
     }
 
 
-def rate_json(svc: Service, found: Offer, hotel: dict[str, Any], check_in: str) -> dict[str, Any]:
+def rate_json(svc: Service, offer: Offer, hotel: dict[str, Any], check_in: str) -> dict[str, Any]:
     """Return a room type with its rate for one room."""
-    room = found.room
-    until = rules.free_until(WORDS, found.room, check_in, hotel, svc.now)
+    room = offer.room
+    until = bookings.free_until(WORDS, room, check_in, hotel, svc.now)
     return {
         "room_type_id": room["id"],
         "room_name": room["name"],
         "max_guests": room["sleeps"],
         "bed_types": room["beds"],
         "meal_plan": "breakfast" if room["breakfast"] else "room_only",
-        "status": found.problem or "available",
-        "rooms_remaining": found.left,
-        "min_nights": found.needed,
-        "nightly_average": dollars(found.average),
-        "nightly_rates": [dollars(p) for p in found.prices],
-        "price": price_json(hotel, room, found.prices, 1),
-        "refundable": rules.policy(room).days is not None,
+        "status": offer.problem or "available",
+        "rooms_remaining": offer.left,
+        "min_nights": offer.needed,
+        "nightly_average": dollars(offer.average),
+        "nightly_rates": [dollars(price) for price in offer.prices],
+        "price": price_json(hotel, room, offer.prices, 1),
+        "refundable": bookings.policy(room).days is not None,
         "cancellation_policy": policy_text(room),
         "free_cancellation_before": None if until is None else iso(until),
     }
@@ -123,21 +133,22 @@ def rate_json(svc: Service, found: Offer, hotel: dict[str, Any], check_in: str) 
 
 def insurance(svc: Service, booking_id: str) -> dict[str, Any] | None:
     """Return the insurance row of a booking that was not given back, if any."""
-    return next(
-        iter(svc.db.rows("expedia_insurance", "booking_id=? AND cancelled_at IS NULL", booking_id)),
-        None,
-    )
+    active = "booking_id=? AND cancelled_at IS NULL"
+    rows = svc.db.rows("expedia_insurance", active, booking_id)
+    return rows[0] if rows else None
 
 
 def itinerary_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> dict[str, Any]:
     """Return an itinerary with its status now."""
     room = rules.find_room(svc, WORDS, row["room_type_id"])
-    until = rules.deadline(svc, WORDS, row, hotel)
+    until = bookings.deadline(svc, WORDS, row, hotel)
     covered = insurance(svc, row["id"])
-    back = None if row["cancelled_at"] is None else dollars(rules.refund(svc, WORDS, row, hotel))
+    refund = None
+    if row["cancelled_at"] is not None:
+        refund = dollars(bookings.refund(svc, WORDS, row, hotel))
     return {
         "booking_id": row["id"],
-        "booking_status": rules.status(svc, row, hotel),
+        "booking_status": bookings.status(svc, row, hotel),
         "hotel": {
             "property_id": hotel["property_id"],
             "hotel_name": hotel["name"],
@@ -161,7 +172,7 @@ def itinerary_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> 
         "price": price_json(hotel, room, row["nights"], row["rooms"]),
         "cancellation_policy": policy_text(room),
         "free_cancellation_before": None if until is None else iso(until),
-        "refund_amount": back,
+        "refund_amount": refund,
         "insurance_plan_id": None if covered is None else covered["plan_id"],
         "payment_method_id": row["card_id"],
         "created_at": row["created_at"],

@@ -15,7 +15,11 @@ FREE_LOOK = 10 * rules.DAY
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan: its price in percent of the trip (at least `least` cents) and the share (percent) of a lost prepayment that it pays."""
+    """A plan of travel insurance.
+
+    It costs `percent` of the trip, at least `least` cents, and pays `pays` percent of a lost
+    prepayment.
+    """
 
     name: str
     coverage: str
@@ -55,7 +59,10 @@ def premium(plan: Plan, total: int) -> int:
 
 
 def refundable_until(row: dict[str, Any]) -> str:
-    """Return until when the premium of an insurance is given back (never after check-in, which the caller checks)."""
+    """Return until when the premium of an insurance is refunded, as a time in UTC.
+
+    It is never refunded after check-in, which the caller checks.
+    """
     return iso(parse_time(row["bought_at"]) + FREE_LOOK)
 
 

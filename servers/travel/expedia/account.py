@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
-from servers.kit.fields import Email, PersonName, Phone, card_expired
+from servers.kit.fields import Email, PersonName, Phone
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import dollars, iso
+from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
 from servers.travel.expedia._model import WORDS, insurance
@@ -31,16 +32,15 @@ class Account(Service):
     def get_traveler_profile(self) -> dict[str, Any]:
         """Return the account holder, saved travelers, and payment_method: the card that pays when none is named."""
         me = stays.account(self, WORDS)
-        usable = [c for c in stays.cards(self, WORDS) if not card_expired(c["expires"], self.time)]
+        card = stays.paying_card(self, WORDS)
+        travelers = self.db.rows("expedia_travelers", order="name, id")
         return {
             "name": me["name"],
             "email": me["email"],
             "phone": me["phone"],
             "time_zone": me["timezone"],
-            "saved_travelers": [
-                self._person(r) for r in self.db.rows("expedia_travelers", order="name, id")
-            ],
-            "payment_method": stays.card_json(self, usable[0]) if usable else None,
+            "saved_travelers": [self._person(traveler) for traveler in travelers],
+            "payment_method": None if card is None else stays.card_json(self, card),
         }
 
     def _person(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -62,11 +62,9 @@ class Account(Service):
     ) -> dict[str, Any]:
         """Save a traveler for later itineraries. Names are unique, whatever their case."""
         if self._saved(name) is not None:
-            self.fail(
-                "TRAVELER_EXISTS",
-                f"{name} is saved already.",
-                "See get_traveler_profile; remove the old entry to replace it.",
-            )
+            message = f"{name} is saved already."
+            hint = "See get_traveler_profile; remove the old entry to replace it."
+            self.fail("TRAVELER_EXISTS", message, hint)
         row = {
             "id": self.new_id("xtv"),
             "name": " ".join(name.split()) or name,
@@ -82,30 +80,25 @@ class Account(Service):
         """Remove a saved traveler by name. Itineraries keep theirs."""
         row = self._saved(name)
         if row is None:
+            message = f"No saved traveler is called {name!r}."
             names = [t["name"] for t in self.db.rows("expedia_travelers", order="name")]
             hint = f"Saved are {', '.join(names)}." if names else "No travelers are saved."
-            self.fail(
-                "TRAVELER_NOT_FOUND", f"No saved traveler is called {name!r}.", hint, name=name
-            )
+            self.fail("TRAVELER_NOT_FOUND", message, hint, name=name)
         self.db.delete("expedia_travelers", row["id"])
         return {"name": row["name"], "status": "removed"}
 
     def _saved(self, name: str) -> dict[str, Any] | None:
         same = " ".join(name.lower().split())
-        return next(
-            (t for t in self.db.rows("expedia_travelers", order="id") if t["name"].lower() == same),
-            None,
-        )
+        travelers = self.db.rows("expedia_travelers", order="id")
+        return next((t for t in travelers if t["name"].lower() == same), None)
 
-    # -- insurance ------------------------------------------------------------------------------------------------
+    # -- insurance ---------------------------------------------------------------------------------
     @reads(example={"booking_id": seeded("xit", "first")})
     def get_insurance_options(self, booking_id: rules.BookingId) -> dict[str, Any]:
         """Return the plans with coverage and price for this itinerary, and whether they can still be bought."""
-        row, hotel = rules.find_booking(self, WORDS, booking_id)
-        total = rules.booked(WORDS, row, hotel).total
-        buyable = (
-            rules.status(self, row, hotel) == "confirmed" and insurance(self, booking_id) is None
-        )
+        row, hotel = bookings.find_booking(self, WORDS, booking_id)
+        total = bookings.booked(WORDS, row, hotel).total
+        ahead = bookings.status(self, row, hotel) == "confirmed"
         options = [
             {
                 "plan_id": key,
@@ -115,39 +108,34 @@ class Account(Service):
             }
             for key, plan in PLANS.items()
         ]
-        return {"booking_id": booking_id, "available": buyable, "plans": options}
+        return {
+            "booking_id": booking_id,
+            "available": ahead and insurance(self, booking_id) is None,
+            "plans": options,
+        }
 
     @writes(example={"booking_id": MADE, "plan_id": "plan_cancel"}, setup=(BOOKED,))
     def add_insurance(self, booking_id: rules.BookingId, plan_id: PlanId) -> dict[str, Any]:
         """Insure an itinerary before check-in, with one plan, priced by its total now. The premium can be refunded for ten days."""
         row, hotel = self._ahead(booking_id)
         if plan_id not in PLANS:
-            self.fail(
-                "PLAN_NOT_FOUND",
-                f"There is no plan {plan_id!r}.",
-                "See get_insurance_options.",
-                plan_id=plan_id,
-            )
+            message = f"There is no plan {plan_id!r}."
+            self.fail("PLAN_NOT_FOUND", message, "See get_insurance_options.", plan_id=plan_id)
         covered = insurance(self, booking_id)
         if covered is not None:
             message = f"Itinerary {booking_id} has {PLANS[covered['plan_id']].name} already."
-            self.fail(
-                "ALREADY_INSURED",
-                message,
-                "Call cancel_insurance first to change plans.",
-                plan_id=covered["plan_id"],
-            )
+            hint = "Call cancel_insurance first to change plans."
+            self.fail("ALREADY_INSURED", message, hint, plan_id=covered["plan_id"])
         stays.usable_card(self, WORDS, row["card_id"])
-        price = premium(PLANS[plan_id], rules.booked(WORDS, row, hotel).total)
-        made = {
+        insured = {
             "id": self.new_id("xin"),
             "booking_id": booking_id,
             "plan_id": plan_id,
-            "price": price,
+            "price": premium(PLANS[plan_id], bookings.booked(WORDS, row, hotel).total),
             "bought_at": self.time,
         }
-        self.db.insert("expedia_insurance", made)
-        return self._insured(made | {"cancelled_at": None}, hotel, row) | {"status": "added"}
+        self.db.insert("expedia_insurance", insured)
+        return self._insured(insured, hotel, row) | {"status": "added"}
 
     @reads(example={"booking_id": MADE}, setup=(BOOKED, INSURED))
     def get_insurance_details(self, booking_id: rules.BookingId) -> dict[str, Any]:
@@ -155,12 +143,14 @@ class Account(Service):
 
         `payout` is what it paid when the itinerary was cancelled; null before.
         """
-        row, hotel = rules.find_booking(self, WORDS, booking_id)
+        row, hotel = bookings.find_booking(self, WORDS, booking_id)
         covered = self._covered(booking_id)
-        lost = rules.charged(
-            WORDS, rules.find_room(self, WORDS, row["room_type_id"]), row, hotel
-        ) - rules.refund(self, WORDS, row, hotel)
-        paid = None if row["cancelled_at"] is None else dollars(payout(covered, lost))
+        paid = None
+        if row["cancelled_at"] is not None:
+            room = rules.find_room(self, WORDS, row["room_type_id"])
+            charged = bookings.charged(WORDS, room, row, hotel)
+            lost = charged - bookings.refund(self, WORDS, row, hotel)
+            paid = dollars(payout(covered, lost))
         return self._insured(covered, hotel, row) | {"payout": paid}
 
     @writes(example={"booking_id": MADE}, setup=(BOOKED, INSURED), destructive=True)
@@ -178,28 +168,23 @@ class Account(Service):
         }
 
     def _ahead(self, booking_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        row, hotel = rules.find_booking(self, WORDS, booking_id)
-        state = rules.status(self, row, hotel)
-        if state != "confirmed":
-            hint = "Insurance is bought and given back before check-in."
+        row, hotel = bookings.find_booking(self, WORDS, booking_id)
+        status = bookings.status(self, row, hotel)
+        if status != "confirmed":
             self.fail(
                 "INSURANCE_UNAVAILABLE",
-                f"Itinerary {booking_id} is {state}.",
-                hint,
+                f"Itinerary {booking_id} is {status}.",
+                "Insurance is bought and given back before check-in.",
                 booking_id=booking_id,
-                status=state,
+                status=status,
             )
         return row, hotel
 
     def _covered(self, booking_id: str) -> dict[str, Any]:
         row = insurance(self, booking_id)
         if row is None:
-            self.fail(
-                "NOT_INSURED",
-                f"Itinerary {booking_id} has no insurance.",
-                "See get_insurance_options.",
-                booking_id=booking_id,
-            )
+            message = f"Itinerary {booking_id} has no insurance."
+            self.fail("NOT_INSURED", message, "See get_insurance_options.", booking_id=booking_id)
         return row
 
     def _insured(
@@ -213,5 +198,5 @@ class Account(Service):
             "coverage": plan.coverage,
             "price": dollars(row["price"]),
             "bought_at": row["bought_at"],
-            "refundable_until": min(refundable_until(row), iso(rules.arrival(booking, hotel))),
+            "refundable_until": min(refundable_until(row), iso(bookings.arrival(booking, hotel))),
         }

@@ -18,10 +18,10 @@ from servers.travel.expedia._model import WORDS, hotel_json
 
 
 def _interval(text: str) -> str:
-    found = re.fullmatch(r"(\d{4}-\d{2}-\d{2})(?:/| to )(\d{4}-\d{2}-\d{2})", text.strip())
-    if not found:
+    match = re.fullmatch(r"(\d{4}-\d{2}-\d{2})(?:/| to )(\d{4}-\d{2}-\d{2})", text.strip())
+    if not match:
         raise ValueError("must be two dates such as 2026-04-11/2026-04-12")
-    first, last = (date.fromisoformat(part) for part in found.groups())
+    first, last = (date.fromisoformat(part) for part in match.groups())
     if last < first:
         raise ValueError("must not end before it begins")
     return f"{first}/{last}"
@@ -55,6 +55,7 @@ Query = Annotated[
     Field(min_length=1, max_length=80, description="Words of the activity's name; all must occur."),
 ]
 Day = Annotated[Date, Field(description="Only activities offered on this date.")]
+ActivityId = Annotated[str, Field(description="activity_id, from search_activities.")]
 
 BOARD = Setup(
     "create_trip_board",
@@ -87,52 +88,41 @@ class Boards(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return activities in a city, best rated first, with price per person, length in hours and the weekdays on which they run."""
-        towns = [t["id"] for t in rules.cities(self, city)]
-        rows = self.db.rows(
-            "expedia_activities",
-            f"city_id IN ({','.join('?' * len(towns))})",
-            *towns,
-            order="rating DESC, id",
-        )
-        words = re.findall(r"\w+", (query or "").lower())
-        weekday = WEEK[date.fromisoformat(on_date).weekday()] if on_date is not None else ""
-        kept = [
-            r
-            for r in rows
-            if (query is None or words)
-            and all(
-                any(t.startswith(w) for t in re.findall(r"\w+", r["name"].lower())) for w in words
-            )
-            and kind in (None, r["kind"])
-            and weekday in r["weekdays"]
-        ]
-        return page(kept, "activities", limit, cursor, self._activity)
+        rows = self._activities([town["id"] for town in rules.cities(self, city)])
+        if kind is not None:
+            rows = [r for r in rows if r["kind"] == kind]
+        if on_date is not None:
+            weekday = WEEK[date.fromisoformat(on_date).weekday()]
+            rows = [r for r in rows if weekday in r["weekdays"]]
+        if query is not None:
+            words = re.findall(r"\w+", query.lower())
+            rows = [r for r in rows if _names(r["name"], words)]
+        return page(rows, "activities", limit, cursor, self._activity)
 
     @reads(example={"activity_id": seeded("xac", "seattle-0")})
-    def get_activity(
-        self, activity_id: Annotated[str, Field(description="activity_id, from search_activities.")]
-    ) -> dict[str, Any]:
+    def get_activity(self, activity_id: ActivityId) -> dict[str, Any]:
         """Return one activity: name, city, kind, hours, price per person, rating and weekdays."""
         row = self.db.get("expedia_activities", activity_id)
         if row is None:
-            self.fail(
-                "ACTIVITY_NOT_FOUND",
-                f"There is no activity {activity_id!r}.",
-                "See search_activities.",
-                activity_id=activity_id,
-            )
+            message = f"There is no activity {activity_id!r}."
+            hint = "See search_activities."
+            self.fail("ACTIVITY_NOT_FOUND", message, hint, activity_id=activity_id)
         return self._activity(row)
+
+    def _activities(self, city_ids: list[str]) -> list[dict[str, Any]]:
+        marks = ",".join("?" * len(city_ids))
+        return self.db.rows(
+            "expedia_activities", f"city_id IN ({marks})", *city_ids, order="rating DESC, id"
+        )
 
     def _activity(self, row: dict[str, Any]) -> dict[str, Any]:
         town = self.db.get("travel_cities", row["city_id"]) or {}
-        shown = {
+        return {
             "activity_id": row["id"],
             "name": row["name"],
             "kind": row["kind"],
             "city": town["name"],
             "state": town["state"],
-        }
-        return shown | {
             "hours": row["hours"],
             "price_per_person": dollars(row["price"]),
             "rating": row["rating"],
@@ -147,27 +137,14 @@ class Boards(Service):
         towns = rules.cities(self, destination)
         if len(towns) > 1:
             names = [f"{t['name']}, {t['state']}" for t in towns]
-            self.fail(
-                "AMBIGUOUS_DESTINATION",
-                f"{destination!r} is {' or '.join(names)}.",
-                "Add the state.",
-                candidates=names,
-            )
-        same = next(
-            (
-                b
-                for b in self.db.rows("expedia_boards", order="id")
-                if b["name"].lower() == name.lower()
-            ),
-            None,
-        )
+            message = f"{destination!r} is {' or '.join(names)}."
+            self.fail("AMBIGUOUS_DESTINATION", message, "Add the state.", candidates=names)
+        boards = self.db.rows("expedia_boards", order="id")
+        same = next((b for b in boards if b["name"].lower() == name.lower()), None)
         if same is not None:
-            self.fail(
-                "BOARD_EXISTS",
-                f"A board is called {name!r} already.",
-                "Use it or choose another name.",
-                board_id=same["id"],
-            )
+            message = f"A board is called {name!r} already."
+            hint = "Use it or choose another name."
+            self.fail("BOARD_EXISTS", message, hint, board_id=same["id"])
         begins, ends = travel_dates.split("/") if travel_dates is not None else (None, None)
         row = {
             "id": self.new_id("xbd"),
@@ -183,13 +160,7 @@ class Boards(Service):
     def list_trip_boards(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return trip boards, newest first, with destination, dates and how many items each holds."""
         rows = self.db.rows("expedia_boards", order="created_at DESC, id")
-        return page(
-            rows,
-            "boards",
-            limit,
-            cursor,
-            lambda r: self._head(r) | {"item_count": len(self._items(r["id"]))},
-        )
+        return page(rows, "boards", limit, cursor, self._counted)
 
     @reads(example={"board_id": seeded("xbd", "first")})
     def get_trip_board(self, board_id: BoardId) -> dict[str, Any]:
@@ -204,23 +175,18 @@ class Boards(Service):
         board = self._find(board_id)
         self._thing(item_type, item_id)
         if any(i["item_id"] == item_id for i in self._items(board_id)):
-            self.fail(
-                "ALREADY_ON_BOARD",
-                f"{item_id} is on {board['name']!r} already.",
-                "See get_trip_board.",
-                item_id=item_id,
-            )
+            message = f"{item_id} is on {board['name']!r} already."
+            self.fail("ALREADY_ON_BOARD", message, "See get_trip_board.", item_id=item_id)
         row = {
             "id": self.new_id("xbi"),
             "board_id": board_id,
             "item_type": item_type,
             "item_id": item_id,
             "notes": notes,
+            "added_at": self.time,
         }
-        return self._item(self.db.insert("expedia_board_items", row | {"added_at": self.time})) | {
-            "board_id": board_id,
-            "status": "added",
-        }
+        item = self._item(self.db.insert("expedia_board_items", row))
+        return item | {"board_id": board_id, "status": "added"}
 
     @writes(
         example={"board_id": "${board.board_id}", "item_id": HOTEL},
@@ -232,12 +198,8 @@ class Boards(Service):
         board = self._find(board_id)
         row = next((i for i in self._items(board_id) if i["item_id"] == item_id), None)
         if row is None:
-            self.fail(
-                "NOT_ON_BOARD",
-                f"{item_id!r} is not on {board['name']!r}.",
-                "See get_trip_board.",
-                item_id=item_id,
-            )
+            message = f"{item_id!r} is not on {board['name']!r}."
+            self.fail("NOT_ON_BOARD", message, "See get_trip_board.", item_id=item_id)
         self.db.delete("expedia_board_items", row["id"])
         return {"board_id": board_id, "item_id": item_id, "status": "removed"}
 
@@ -250,45 +212,35 @@ class Boards(Service):
         """Share a board with people by email; returns everyone who sees it. Those who have it already are left as they are."""
         self._find(board_id)
         own = stays.account(self, WORDS)["email"].lower()
-        seen = self._shares(board_id)
+        shared = self._shares(board_id)
         for email in dict.fromkeys(e.lower() for e in emails):
             if email == own:
-                self.fail(
-                    "CANNOT_SHARE_WITH_SELF",
-                    f"{email} is this account's own address.",
-                    "Name other people.",
-                )
-            if email not in seen:
-                self.db.insert(
-                    "expedia_board_shares",
-                    {
-                        "id": self.new_id("xsh"),
-                        "board_id": board_id,
-                        "email": email,
-                        "shared_at": self.time,
-                    },
-                )
+                message = f"{email} is this account's own address."
+                self.fail("CANNOT_SHARE_WITH_SELF", message, "Name other people.")
+            if email in shared:
+                continue
+            row = {
+                "id": self.new_id("xsh"),
+                "board_id": board_id,
+                "email": email,
+                "shared_at": self.time,
+            }
+            self.db.insert("expedia_board_shares", row)
         return {"board_id": board_id, "shared_with": self._shares(board_id), "status": "shared"}
 
     def _find(self, board_id: str) -> dict[str, Any]:
         row = self.db.get("expedia_boards", board_id)
         if row is None:
-            self.fail(
-                "BOARD_NOT_FOUND",
-                f"There is no trip board {board_id!r}.",
-                "See list_trip_boards.",
-                board_id=board_id,
-            )
+            message = f"There is no trip board {board_id!r}."
+            self.fail("BOARD_NOT_FOUND", message, "See list_trip_boards.", board_id=board_id)
         return row
 
     def _items(self, board_id: str) -> list[dict[str, Any]]:
         return self.db.rows("expedia_board_items", "board_id=?", board_id, order="added_at, rowid")
 
     def _shares(self, board_id: str) -> list[str]:
-        return [
-            r["email"]
-            for r in self.db.rows("expedia_board_shares", "board_id=?", board_id, order="email")
-        ]
+        rows = self.db.rows("expedia_board_shares", "board_id=?", board_id, order="email")
+        return [row["email"] for row in rows]
 
     def _thing(self, item_type: str, item_id: str) -> dict[str, Any]:
         if item_type == "activity":
@@ -297,12 +249,10 @@ class Boards(Service):
 
     def _item(self, row: dict[str, Any]) -> dict[str, Any]:
         thing = self._thing(row["item_type"], row["item_id"])
-        shown = {
+        return {
             "board_item_id": row["id"],
             "item_type": row["item_type"],
             "item_id": row["item_id"],
-        }
-        return shown | {
             "name": thing.get("hotel_name") or thing["name"],
             "notes": row["notes"],
             "added_at": row["added_at"],
@@ -311,14 +261,26 @@ class Boards(Service):
     def _head(self, row: dict[str, Any]) -> dict[str, Any]:
         town = self.db.get("travel_cities", row["city_id"]) or {}
         dates = None if row["begins"] is None else f"{row['begins']}/{row['ends']}"
-        shown = {
+        return {
             "board_id": row["id"],
             "name": row["name"],
             "destination": f"{town['name']}, {town['state']}",
             "travel_dates": dates,
+            "created_at": row["created_at"],
         }
-        return shown | {"created_at": row["created_at"]}
+
+    def _counted(self, row: dict[str, Any]) -> dict[str, Any]:
+        return self._head(row) | {"item_count": len(self._items(row["id"]))}
 
     def _board(self, row: dict[str, Any]) -> dict[str, Any]:
         items = [self._item(i) for i in self._items(row["id"])]
         return self._head(row) | {"items": items, "shared_with": self._shares(row["id"])}
+
+
+def _names(name: str, words: list[str]) -> bool:
+    """Return whether there are words, and each of them begins a word of a name."""
+    parts = re.findall(r"\w+", name.lower())
+    for word in words:
+        if not any(part.startswith(word) for part in parts):
+            return False
+    return bool(words)

@@ -10,6 +10,7 @@ from servers.kit import fields
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, page
+from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
 from servers.travel.expedia._model import (
@@ -30,6 +31,17 @@ KEY = "wabash_house"
 ROOM = seeded("xrt", f"{KEY}-0")
 STAY = {"check_in_date": "2026-05-05", "check_out_date": "2026-05-07"}
 BOOKED = Setup("create_itinerary", {"room_type_id": ROOM, **STAY, "num_guests": 1}, "made")
+TRIP = (
+    "booking_id",
+    "booking_status",
+    "hotel",
+    "check_in_date",
+    "check_out_date",
+    "rooms_booked",
+    "traveler",
+    "price",
+)
+"""Fields that a list of trips shows."""
 
 
 class Hotels(Service):
@@ -57,22 +69,26 @@ class Hotels(Service):
         towns = rules.cities(self, city)
         if len(towns) > 1:
             names = [f"{t['name']}, {t['state']}" for t in towns]
-            self.fail(
-                "AMBIGUOUS_DESTINATION",
-                f"{city!r} may be {' or '.join(names)}.",
-                "Name the city with its state.",
-                candidates=names,
-            )
-        dates = (check_in_date, check_out_date)
-        found = rules.search(
-            self, WORDS, towns, dates, num_guests, min_rating=min_rating, max_price=max_price, amenities=amenities,
-            keep=lambda hotel: star_rating in (None, hotel["stars"]), wanted=lambda hotel, o: o.problem != "too_small",
-        )  # fmt: skip
-        return page(
-            found, "hotels", limit, cursor, lambda f: self._found(f["hotel"], f["offers"][0])
+            message = f"{city!r} may be {' or '.join(names)}."
+            hint = "Name the city with its state."
+            self.fail("AMBIGUOUS_DESTINATION", message, hint, candidates=names)
+        matches = rules.search(
+            self,
+            WORDS,
+            towns,
+            (check_in_date, check_out_date),
+            num_guests,
+            min_rating=min_rating,
+            max_price=max_price,
+            amenities=amenities,
+            keep=lambda hotel: star_rating in (None, hotel["stars"]),
+            wanted=lambda hotel, offer: offer.problem != "too_small",
         )
+        return page(matches, "hotels", limit, cursor, self._match)
 
-    def _found(self, hotel: dict[str, Any], lowest: rules.Offer) -> dict[str, Any]:
+    def _match(self, match: dict[str, Any]) -> dict[str, Any]:
+        hotel = match["hotel"]
+        lowest = match["offers"][0]
         rate = {
             "room_type_id": lowest.room["id"],
             "nightly_average": dollars(lowest.average),
@@ -84,12 +100,19 @@ class Hotels(Service):
     def get_hotel_details(self, property_id: rules.PropertyId) -> dict[str, Any]:
         """Return a hotel: location and coordinates, phone, check-in and check-out times, stars, rating, amenities, nightly fee, rooms."""
         hotel = rules.find_property(self, WORDS, property_id)
-        closed = (
-            None
-            if hotel["closed_from"] is None
-            else {"from": hotel["closed_from"], "until": hotel["closed_to"]}
-        )
-        rooms = rules.room_types(self, WORDS, property_id)
+        closure = None
+        if hotel["closed_from"] is not None:
+            closure = {"from": hotel["closed_from"], "until": hotel["closed_to"]}
+        rooms = [
+            {
+                "room_type_id": r["id"],
+                "room_name": r["name"],
+                "max_guests": r["sleeps"],
+                "bed_types": r["beds"],
+                "cancellation_policy": policy_text(r),
+            }
+            for r in rules.room_types(self, WORDS, property_id)
+        ]
         return hotel_json(hotel) | {
             "coordinates": {"latitude": hotel["lat"], "longitude": hotel["lng"]},
             "phone": hotel["phone"],
@@ -97,17 +120,8 @@ class Hotels(Service):
             "check_in_time": hotel["opens"],
             "check_out_time": hotel["leaves"],
             "fee_per_night": dollars(hotel["fee"]),
-            "closure": closed,
-            "rooms": [
-                {
-                    "room_type_id": r["id"],
-                    "room_name": r["name"],
-                    "max_guests": r["sleeps"],
-                    "bed_types": r["beds"],
-                    "cancellation_policy": policy_text(r),
-                }
-                for r in rooms
-            ],
+            "closure": closure,
+            "rooms": rooms,
         }
 
     @reads(example={"property_id": seeded("xpr", KEY), **STAY})
@@ -125,13 +139,10 @@ class Hotels(Service):
         """
         hotel = rules.find_property(self, WORDS, property_id)
         rules.check_dates(self, WORDS, hotel, check_in_date, check_out_date)
-        found = rules.offers(
-            self, WORDS, hotel, (check_in_date, check_out_date), num_guests, rooms_booked
-        )
-        return {
-            "property_id": property_id,
-            "rooms": [rate_json(self, o, hotel, check_in_date) for o in found],
-        }
+        stay = (check_in_date, check_out_date)
+        offers = rules.offers(self, WORDS, hotel, stay, num_guests, rooms_booked)
+        rooms = [rate_json(self, offer, hotel, check_in_date) for offer in offers]
+        return {"property_id": property_id, "rooms": rooms}
 
     @writes(example=BOOKED.args)
     def create_itinerary(
@@ -149,24 +160,31 @@ class Hotels(Service):
         quoted_total: rules.Quoted | None = None,
     ) -> dict[str, Any]:
         """Book rooms, charge the card price.pay_now, and return the itinerary. The same room, dates and guest cannot be booked twice."""
-        who = guest_name or stays.account(self, WORDS)["name"]
+        guest = guest_name or stays.account(self, WORDS)["name"]
         same = self.db.rows(
-            "expedia_bookings", "room_type_id=? AND check_in=? AND check_out=? AND cancelled_at IS NULL",
-            room_type_id, check_in_date, check_out_date,
-        )  # fmt: skip
-        twin = next((b for b in same if b["guest_name"].lower() == who.lower()), None)
+            "expedia_bookings",
+            "room_type_id=? AND check_in=? AND check_out=? AND cancelled_at IS NULL",
+            room_type_id,
+            check_in_date,
+            check_out_date,
+        )
+        twin = next((b for b in same if b["guest_name"].lower() == guest.lower()), None)
         if twin is not None:
+            message = f"{guest} has this room on these dates already."
             hint = "Use update_itinerary for more rooms, or name another guest."
-            self.fail(
-                "DUPLICATE_ITINERARY",
-                f"{who} has this room on these dates already.",
-                hint,
-                booking_id=twin["id"],
-            )
+            self.fail("DUPLICATE_ITINERARY", message, hint, booking_id=twin["id"])
         row, hotel = stays.create(
-            self, WORDS, room_type_id, (check_in_date, check_out_date), num_guests, rooms_booked, (who, guest_email, guest_phone),
-            special_requests, payment_method_id, quoted_total,
-        )  # fmt: skip
+            self,
+            WORDS,
+            room_type_id,
+            (check_in_date, check_out_date),
+            num_guests,
+            rooms_booked,
+            stays.Guest(guest, guest_email, guest_phone),
+            special_requests,
+            payment_method_id,
+            quoted_total,
+        )
         return itinerary_json(self, row, hotel)
 
     @writes(
@@ -188,10 +206,11 @@ class Hotels(Service):
         Dates and rooms follow the cancellation policy; a negative amount_due is refunded. Insurance keeps its price.
         """
         dates = (check_in_date, check_out_date)
-        row, hotel, due = stays.modify(
+        modified = stays.modify(
             self, WORDS, booking_id, dates, num_guests, rooms_booked, special_requests
         )
-        return itinerary_json(self, row, hotel) | {"amount_due": dollars(due)}
+        itinerary = itinerary_json(self, modified.row, modified.hotel)
+        return itinerary | {"amount_due": dollars(modified.due)}
 
     @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
     def cancel_itinerary(self, booking_id: rules.BookingId) -> dict[str, Any]:
@@ -200,18 +219,21 @@ class Hotels(Service):
         A premium comes back within ten days of purchase, where the insurance pays nothing.
         """
         covered = insurance(self, booking_id)
-        row, back, lost = stays.cancel(self, WORDS, booking_id)
-        paid = payout(covered, lost) if covered is not None else 0
-        premium = premium_back(self, covered) if covered is not None and not paid else 0
-        if covered is not None and premium:
-            self.db.update("expedia_insurance", covered["id"], cancelled_at=self.time)
+        cancelled = stays.cancel(self, WORDS, booking_id)
+        paid = 0
+        premium = 0
+        if covered is not None:
+            paid = payout(covered, cancelled.kept)
+            premium = 0 if paid else premium_back(self, covered)
+            if premium:
+                self.db.update("expedia_insurance", covered["id"], cancelled_at=self.time)
         return {
             "booking_id": booking_id,
             "booking_status": "cancelled",
             "refund": {
-                "amount": dollars(back),
-                "not_refunded": dollars(lost),
-                "payment_method_id": row["card_id"],
+                "amount": dollars(cancelled.refund),
+                "not_refunded": dollars(cancelled.kept),
+                "payment_method_id": cancelled.row["card_id"],
             },
             "insurance_payout": dollars(paid),
             "insurance_premium_refunded": dollars(premium),
@@ -220,7 +242,7 @@ class Hotels(Service):
     @reads(example={"booking_id": seeded("xit", "first")})
     def get_itinerary(self, booking_id: rules.BookingId) -> dict[str, Any]:
         """Return an itinerary: status now, hotel, room, traveler, rates, price, cancellation deadline and insurance."""
-        return itinerary_json(self, *rules.find_booking(self, WORDS, booking_id))
+        return itinerary_json(self, *bookings.find_booking(self, WORDS, booking_id))
 
     @reads(example={"limit": 5})
     def list_trips(
@@ -230,18 +252,10 @@ class Hotels(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return itineraries, the latest check-in first, with hotel, dates, traveler and price."""
-        return page(rules.bookings(self, WORDS, booking_status), "trips", limit, cursor, self._trip)
+        rows = bookings.by_status(self, WORDS, booking_status)
+        return page(rows, "trips", limit, cursor, self._trip)
 
     def _trip(self, row: dict[str, Any]) -> dict[str, Any]:
-        full = itinerary_json(self, row, rules.find_property(self, WORDS, row["property_id"]))
-        kept = (
-            "booking_id",
-            "booking_status",
-            "hotel",
-            "check_in_date",
-            "check_out_date",
-            "rooms_booked",
-            "traveler",
-            "price",
-        )
-        return {name: full[name] for name in kept}
+        hotel = rules.find_property(self, WORDS, row["property_id"])
+        itinerary = itinerary_json(self, row, hotel)
+        return {field: itinerary[field] for field in TRIP}

@@ -1,4 +1,4 @@
-"""The market: sessions and holidays, prices as functions of the moment, dividends, options, and when an order fills."""
+"""The market: sessions, prices as functions of the moment, dividends, options, and fills."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ ROWS = {row["symbol"]: row for row in rows()}
 SATURDAY = parse_time("2026-03-14T16:00:00Z")
 FRIDAY_CLOSE = parse_time("2026-03-13T20:00:00Z")
 MONDAY_OPEN = parse_time("2026-03-16T13:30:00Z")
-TRADED = [
-    r
-    for r in ROWS.values()
-    if r["kind"] in ("stock", "etf") and not r["halted_at"] and not r["delisted_at"]
-]
+STOCKS = [r for r in ROWS.values() if r["kind"] == "stock"]
+
+
+def on_exchange(row: dict[str, Any]) -> bool:
+    stopped = row["halted_at"] or row["delisted_at"]
+    return row["kind"] in ("stock", "etf") and not stopped
+
+
+TRADED = [r for r in ROWS.values() if on_exchange(r)]
 
 
 def at(text: str) -> int:
     return parse_time(text)
 
 
-# -- sessions ---------------------------------------------------------------------------------------------------------
-
-
+# -- sessions --------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("year", "closed"),
     [
@@ -46,32 +48,22 @@ def at(text: str) -> int:
     ],
 )
 def test_the_exchanges_keep_their_holidays(year: int, closed: str) -> None:
-    assert sorted(d.isoformat() for d in calendar.holidays(year)) == [
-        f"{year}-{day}" for day in closed.split()
-    ]
+    days = sorted(day.isoformat() for day in calendar.holidays(year))
+    assert days == [f"{year}-{day}" for day in closed.split()]
 
 
 def test_sessions_follow_new_york_through_daylight_saving_and_half_days() -> None:
-    assert tuple(map(iso, calendar.session(date(2026, 3, 6)))) == (
-        "2026-03-06T14:30:00Z",
-        "2026-03-06T21:00:00Z",
-    )
-    assert tuple(map(iso, calendar.session(date(2026, 3, 9)))) == (
-        "2026-03-09T13:30:00Z",
-        "2026-03-09T20:00:00Z",
-    )
-    assert iso(calendar.session(date(2026, 11, 27))[1]) == "2026-11-27T18:00:00Z", (
-        "one in the afternoon after Thanksgiving"
-    )
+    winter = tuple(map(iso, calendar.session(date(2026, 3, 6))))
+    assert winter == ("2026-03-06T14:30:00Z", "2026-03-06T21:00:00Z")
+    summer = tuple(map(iso, calendar.session(date(2026, 3, 9))))
+    assert summer == ("2026-03-09T13:30:00Z", "2026-03-09T20:00:00Z")
+    _, early = calendar.session(date(2026, 11, 27))
+    assert iso(early) == "2026-11-27T18:00:00Z", "one in the afternoon after Thanksgiving"
     assert not calendar.is_open(SATURDAY) and calendar.next_open(SATURDAY) == MONDAY_OPEN
-    assert (
-        calendar.is_open(MONDAY_OPEN)
-        and not calendar.is_open(FRIDAY_CLOSE)
-        and calendar.is_open(FRIDAY_CLOSE - 1)
-    )
-    assert iso(calendar.next_open(at("2026-06-18T21:00:00Z"))) == "2026-06-22T13:30:00Z", (
-        "over Juneteenth and the weekend"
-    )
+    assert calendar.is_open(MONDAY_OPEN)
+    assert calendar.is_open(FRIDAY_CLOSE - 1) and not calendar.is_open(FRIDAY_CLOSE)
+    opening = iso(calendar.next_open(at("2026-06-18T21:00:00Z")))
+    assert opening == "2026-06-22T13:30:00Z", "over Juneteenth and the weekend"
     assert calendar.next_close(FRIDAY_CLOSE - 1) == FRIDAY_CLOSE < calendar.next_close(FRIDAY_CLOSE)
 
 
@@ -83,15 +75,9 @@ def test_trading_days_can_be_counted_and_counted_back() -> None:
     assert iso(calendar.settles(at("2026-04-02T15:00:00Z"))) == "2026-04-06T13:30:00Z"
 
 
-# -- prices -----------------------------------------------------------------------------------------------------------
-
-
+# -- prices ----------------------------------------------------------------------------------------
 def test_prices_are_the_same_on_every_machine() -> None:
-    told = {
-        s: market.price(ROWS[s], SATURDAY)
-        for s in ("SMPK", "NVLT", "TMKT", "MTMAX", "BTCR", "DGGN", "MMKTX")
-    }
-    assert told == {
+    prices = {
         "SMPK": 70.14,
         "NVLT": 429.78,
         "TMKT": 283.47,
@@ -100,23 +86,16 @@ def test_prices_are_the_same_on_every_machine() -> None:
         "DGGN": 0.1174,
         "MMKTX": 1.0,
     }
+    assert {symbol: market.price(ROWS[symbol], SATURDAY) for symbol in prices} == prices
 
 
 def test_outside_of_the_session_the_last_close_holds() -> None:
     for row in TRADED:
         quote = market.quote(row, SATURDAY)
-        assert (
-            quote.price
-            == market.price(row, FRIDAY_CLOSE)
-            == market.price(row, MONDAY_OPEN - 1)
-            == market.closing(row, date(2026, 3, 13))
-        )
-        assert (quote.state, quote.bid, quote.ask, quote.as_of) == (
-            "closed",
-            None,
-            None,
-            FRIDAY_CLOSE,
-        )
+        assert quote.price == market.price(row, FRIDAY_CLOSE) == market.price(row, MONDAY_OPEN - 1)
+        assert quote.price == market.closing(row, date(2026, 3, 13))
+        assert (quote.state, quote.as_of) == ("closed", FRIDAY_CLOSE)
+        assert quote.bid is None and quote.ask is None
     moved = [r for r in TRADED if market.price(r, MONDAY_OPEN) != market.price(r, FRIDAY_CLOSE)]
     assert len(moved) > len(TRADED) / 2, "the market opens where it will, not where it closed"
 
@@ -125,15 +104,13 @@ def test_highs_and_lows_hold_every_minute_and_closes_pass_on() -> None:
     row = ROWS["NVLT"]
     day = date(2026, 3, 12)
     opened, closed = calendar.session(day)
-    seen = [market.price(row, m) for m in range(opened, closed + 1, 60)]
+    prices = [market.price(row, m) for m in range(opened, closed + 1, 60)]
     bar = market.daily_bar(row, day, SATURDAY)
-    assert (bar.open, bar.high, bar.low, bar.close) == (seen[0], max(seen), min(seen), seen[-1])
+    assert (bar.open, bar.close) == (prices[0], prices[-1])
+    assert (bar.high, bar.low) == (max(prices), min(prices))
     noon = market.quote(row, opened + 9000)
-    assert (
-        noon.low == min(seen[:151])
-        and noon.high == max(seen[:151])
-        and 0 < noon.volume < bar.volume
-    )
+    assert noon.low == min(prices[:151]) and noon.high == max(prices[:151])
+    assert 0 < noon.volume < bar.volume
     assert noon.previous_close == market.daily_bar(row, date(2026, 3, 11), SATURDAY).close
     assert noon.change == pytest.approx(noon.price - noon.previous_close)
     assert noon.bid is not None and noon.ask is not None and noon.bid < noon.price < noon.ask
@@ -141,11 +118,8 @@ def test_highs_and_lows_hold_every_minute_and_closes_pass_on() -> None:
 
 def test_moves_of_a_day_are_of_an_ordinary_size() -> None:
     for row in TRADED:
-        closes = [
-            b.close
-            for b in market.bars(row, "daily", date(2025, 6, 1), date(2025, 12, 31), SATURDAY)
-        ]
-        moves = [abs(b / a - 1) * 100 for a, b in itertools.pairwise(closes)]
+        bars = market.bars(row, "daily", date(2025, 6, 1), date(2025, 12, 31), SATURDAY)
+        moves = [abs(b.close / a.close - 1) * 100 for a, b in itertools.pairwise(bars)]
         assert 0.01 < sum(moves) / len(moves) < 3.5 and max(moves) < 15, row["symbol"]
 
 
@@ -160,10 +134,8 @@ def test_bars_of_weeks_and_months_hold_those_of_days() -> None:
         assert len(bars) == expected and sum(b.volume for b in bars) == sum(b.volume for b in daily)
         assert (bars[0].open, bars[-1].close) == (daily[0].open, daily[-1].close)
         assert max(b.high for b in bars) == max(b.high for b in daily)
-    assert (
-        market.bars(ROWS["KYRA"], "daily", date(2025, 9, 1), date(2025, 9, 30), SATURDAY)[0].date
-        == "2025-09-17"
-    ), "its first day"
+    newcomer = market.bars(ROWS["KYRA"], "daily", date(2025, 9, 1), date(2025, 9, 30), SATURDAY)
+    assert newcomer[0].date == "2025-09-17", "its first day"
 
 
 def test_a_fund_is_priced_once_a_day_at_the_close() -> None:
@@ -189,12 +161,8 @@ def test_coins_trade_at_the_weekend_by_days_of_utc() -> None:
     row = ROWS["BTCR"]
     assert market.price(row, SATURDAY) != market.price(row, SATURDAY + 3600)
     quote = market.quote(row, SATURDAY)
-    assert (
-        quote.state == "open"
-        and quote.bid is not None
-        and quote.ask is not None
-        and quote.bid < quote.price < quote.ask
-    )
+    assert quote.state == "open" and quote.bid is not None and quote.ask is not None
+    assert quote.bid < quote.price < quote.ask
     assert quote.previous_close == market.price(row, at("2026-03-14T00:00:00Z"))
 
 
@@ -203,31 +171,23 @@ def test_what_is_halted_or_delisted_stands_still() -> None:
     gone = ROWS["NWSP"]
     stop = at("2026-03-12T15:00:00Z")
     assert market.state(halted, stop - 1) == "open" and market.state(halted, stop) == "halted"
-    assert (
-        market.price(halted, SATURDAY) == market.price(halted, stop)
-        and market.quote(halted, SATURDAY).as_of == stop
-    )
-    assert market.state(gone, SATURDAY) == "delisted" and market.quote(gone, SATURDAY).as_of == at(
-        "2025-11-14T21:00:00Z"
-    )
-    assert market.days(gone, date(2025, 11, 10), date(2025, 12, 1), SATURDAY)[-1] == date(
-        2025, 11, 14
-    )
-    assert crossing(halted, stop + 60, stop + 90 * 86_400, lambda _: True) is None, (
-        "nothing fills in a halt"
-    )
+    assert market.price(halted, SATURDAY) == market.price(halted, stop)
+    assert market.quote(halted, SATURDAY).as_of == stop
+    assert market.state(gone, SATURDAY) == "delisted"
+    assert market.quote(gone, SATURDAY).as_of == at("2025-11-14T21:00:00Z")
+    days = market.days(gone, date(2025, 11, 10), date(2025, 12, 1), SATURDAY)
+    assert days[-1] == date(2025, 11, 14)
+    filled = crossing(halted, stop + 60, stop + 90 * 86_400, lambda _: True)
+    assert filled is None, "nothing fills in a halt"
 
 
-# -- figures ----------------------------------------------------------------------------------------------------------
-
-
+# -- figures ---------------------------------------------------------------------------------------
 def test_dividends_come_on_trading_days_ex_date_first() -> None:
     paid = figures.dividends(ROWS["PLCR"], date(2025, 3, 15), date(2026, 3, 14))
     assert len(paid) == 4 and all(d.declared < d.ex_date < d.pay_date for d in paid)
-    assert all(
-        calendar.is_trading_day(d.ex_date) and calendar.is_trading_day(d.pay_date) for d in paid
-    )
-    assert [d.pay_date for d in paid][-1] == date(2026, 2, 12) and paid[-1].amount == 5200
+    assert all(calendar.is_trading_day(d.ex_date) for d in paid)
+    assert all(calendar.is_trading_day(d.pay_date) for d in paid)
+    assert paid[-1].pay_date == date(2026, 2, 12) and paid[-1].amount == 5200
     assert figures.yearly_dividend(ROWS["PLCR"], SATURDAY) == sum(d.amount for d in paid) / PIP
     assert figures.dividends(ROWS["SMPK"], date(2025, 1, 1), date(2026, 12, 31)) == []
     assert len(figures.dividends(ROWS["MTBAX"], date(2025, 3, 15), date(2026, 3, 14))) == 12
@@ -247,20 +207,22 @@ def test_valuation_agrees_with_the_price() -> None:
 
 
 def test_analysts_and_earnings_are_whole() -> None:
-    for row in (r for r in ROWS.values() if r["kind"] == "stock"):
-        said = figures.analysts(row, SATURDAY)
-        assert (
-            said is not None and min(said.counts.values()) >= 0 and sum(said.counts.values()) >= 8
-        )
-        assert said.target_low < said.target < said.target_high and 1 <= said.score <= 5
-        assert said == figures.analysts(row, SATURDAY + 86_400), "they do not change within a month"
+    for row in STOCKS:
+        analysts = figures.analysts(row, SATURDAY)
+        assert analysts is not None
+        counts = analysts.counts.values()
+        assert min(counts) >= 0 and sum(counts) >= 8
+        assert analysts.target_low < analysts.target < analysts.target_high
+        assert 1 <= analysts.score <= 5
+        tomorrow = figures.analysts(row, SATURDAY + 86_400)
+        assert analysts == tomorrow, "they do not change within a month"
         ahead, *past = figures.earnings(row, SATURDAY)
         assert ahead.reported is None and ahead.date > date(2026, 3, 14) and len(past) == 4
         assert all(e.reported is not None and e.date <= date(2026, 3, 14) for e in past)
 
 
 def test_results_come_out_before_the_opening_and_what_was_expected_stays() -> None:
-    for row in (r for r in ROWS.values() if r["kind"] == "stock"):
+    for row in STOCKS:
         ahead, *past = figures.earnings(row, SATURDAY)
         seven = local_moment(ahead.date, figures.PUBLISHED, calendar.NEW_YORK)
         assert figures.earnings(row, seven - 60) == [ahead, *past]
@@ -273,59 +235,40 @@ def test_what_is_halted_keeps_its_last_trade_as_every_later_close() -> None:
     for symbol in ("SMPK", next(r["symbol"] for r in ROWS.values() if r["kind"] == "crypto")):
         row = ROWS[symbol] | {"halted_at": "2026-03-10T15:00:00Z"}
         last = market.price(ROWS[symbol], halt)
-        assert (
-            {market.closing(row, date(2026, 3, day)) for day in (10, 11, 12)}
-            == {last}
-            == {market.price(row, SATURDAY)}
-        )
-        assert market.closing(row, date(2026, 3, 9)) == market.closing(
-            ROWS[symbol], date(2026, 3, 9)
-        )
+        closes = {market.closing(row, date(2026, 3, day)) for day in (10, 11, 12)}
+        assert closes == {last} == {market.price(row, SATURDAY)}
+        before = date(2026, 3, 9)
+        assert market.closing(row, before) == market.closing(ROWS[symbol], before)
 
 
-# -- options ----------------------------------------------------------------------------------------------------------
-
-
+# -- options ---------------------------------------------------------------------------------------
 def test_options_end_on_fridays_or_the_day_before_a_holiday() -> None:
     dates = options.expirations(SATURDAY)
-    assert (
-        date(2026, 4, 2) in dates and date(2026, 4, 3) not in dates and dates == sorted(set(dates))
-    )
-    assert all(
-        d.weekday() == 4 or d + timedelta(days=1) in calendar.holidays(d.year) for d in dates
-    )
-    assert (
-        options.expirations(at("2026-03-20T19:59:00Z"))[0]
-        == date(2026, 3, 20)
-        < options.expirations(at("2026-03-20T20:00:00Z"))[0]
-    )
+    assert date(2026, 4, 2) in dates and date(2026, 4, 3) not in dates
+    assert dates == sorted(set(dates))
+    for day in dates:
+        assert day.weekday() == 4 or day + timedelta(days=1) in calendar.holidays(day.year)
+    last_minute = options.expirations(at("2026-03-20T19:59:00Z"))[0]
+    after = options.expirations(at("2026-03-20T20:00:00Z"))[0]
+    assert last_minute == date(2026, 3, 20) < after
 
 
 def test_premiums_and_greeks_hang_together() -> None:
     row = ROWS["SMPK"]
     expiry = date(2026, 5, 15)
     spot = market.price(row, SATURDAY)
-    calls = [
-        options.contract(row, SATURDAY, expiry, "call", s) for s in options.strikes(row, SATURDAY)
-    ]
-    puts = [
-        options.contract(row, SATURDAY, expiry, "put", s) for s in options.strikes(row, SATURDAY)
-    ]
+    strikes = options.strikes(row, SATURDAY)
+    calls = [options.contract(row, SATURDAY, expiry, "call", s) for s in strikes]
+    puts = [options.contract(row, SATURDAY, expiry, "put", s) for s in strikes]
     assert [c.premium for c in calls] == sorted((c.premium for c in calls), reverse=True)
     assert [p.premium for p in puts] == sorted(p.premium for p in puts)
     for call, put in zip(calls, puts, strict=True):
-        assert (
-            call.bid <= call.premium <= call.ask
-            and 0 <= call.delta <= 1
-            and -1 <= put.delta <= 0
-            and call.gamma >= 0
-        )
-        assert call.premium >= round(spot - call.strike, 2) and put.premium >= round(
-            put.strike - spot, 2
-        )
-        if (
-            abs(call.strike / spot - 1) < 0.05
-        ):  # parity, to the cents by which a put may be exercised early
+        assert call.bid <= call.premium <= call.ask
+        assert 0 <= call.delta <= 1 and -1 <= put.delta <= 0 and call.gamma >= 0
+        assert call.premium >= round(spot - call.strike, 2)
+        assert put.premium >= round(put.strike - spot, 2)
+        if abs(call.strike / spot - 1) < 0.05:
+            # Parity, to the cents by which a put may be exercised early.
             forward = spot - call.strike * (1 - options.RATE * 63 / 365)
             assert call.premium - put.premium == pytest.approx(forward, abs=0.06)
     later = options.contract(row, SATURDAY, date(2026, 8, 21), "call", calls[8].strike)
@@ -338,24 +281,17 @@ def test_at_its_end_an_option_is_worth_its_exercise() -> None:
     end = calendar.session(expiry)[1]
     spot = market.price(row, end)
     for strike in (spot - 5, spot + 5):
-        called = options.contract(row, end, expiry, "call", strike).premium
-        assert (
-            called
-            == options.exercise_value(row, expiry, "call", strike)
-            == pytest.approx(max(spot - strike, 0), abs=0.005)
-        )
+        premium = options.contract(row, end, expiry, "call", strike).premium
+        assert premium == options.exercise_value(row, expiry, "call", strike)
+        assert premium == pytest.approx(max(spot - strike, 0), abs=0.005)
 
 
-# -- fills ------------------------------------------------------------------------------------------------------------
-
-
+# -- fills -----------------------------------------------------------------------------------------
 def test_money_is_rounded_once_half_to_even_and_amounts_are_never_exceeded() -> None:
-    assert value(UNIT, 123_450) == 1234 and value(UNIT, 123_550) == 1236, (
-        "half a cent goes to the even side"
-    )
-    assert (
-        value(3 * UNIT // 2, 100_100) == 1502 and value(UNIT * 1_000_000, 10_000_000_000) == 10**14
-    )
+    assert value(UNIT, 123_450) == 1234, "half a cent goes to the even side"
+    assert value(UNIT, 123_550) == 1236, "half a cent goes to the even side"
+    assert value(3 * UNIT // 2, 100_100) == 1502
+    assert value(UNIT * 1_000_000, 10_000_000_000) == 10**14
     for amount, price in ((2_500, 2_834_700), (100, 532_946_800), (1_999, 1_174)):
         units = units_for(amount, price, 6)
         assert 0 <= amount - value(units, price) <= value(UNIT // 10**6, price) + 1
@@ -376,8 +312,8 @@ def test_a_crossing_is_found_to_the_minute(symbol: str) -> None:
     row = ROWS[symbol]
     closed = calendar.session(date(2026, 3, 18))[1]
     target = min(market.price(row, m) for m in range(MONDAY_OPEN, closed, 1800))
-    found = crossing(row, MONDAY_OPEN, closed, lambda p: p <= target)
-    assert found == brute(row, MONDAY_OPEN, 3, target) and found is not None
+    moment = crossing(row, MONDAY_OPEN, closed, lambda p: p <= target)
+    assert moment == brute(row, MONDAY_OPEN, 3, target) and moment is not None
     assert crossing(row, MONDAY_OPEN, closed, lambda p: p <= target / 2) is None
 
 
@@ -390,17 +326,14 @@ def test_orders_fill_by_their_kind() -> None:
     queued = plan(row, Wish("sell", UNIT), SATURDAY)
     assert queued.fills[0][0] == iso(MONDAY_OPEN) and queued.expires_at == "2026-03-16T20:00:00Z"
     fund = plan(ROWS["MTMAX"], Wish("buy", amount=50_000), noon)
-    assert (
-        fund.fills[0][0] == "2026-03-16T20:00:00Z"
-        and fund.fills[0][1] % (UNIT // 1000) == 0
-        and fund.hold == 50_000
-    )
+    day, units, *_ = fund.fills[0]
+    assert day == "2026-03-16T20:00:00Z" and units % (UNIT // 1000) == 0
+    assert fund.hold == 50_000
     never = plan(row, Wish("buy", UNIT, order_type="limit", limit=10_000), noon)
     assert never.fills == [] and never.hold == 100
     large = plan(ROWS["BWTR"], Wish("buy", 400 * UNIT, order_type="limit", limit=2_000_000), noon)
-    assert [f[1] // UNIT for f in large.fills] == [200, 200] and large.fills[0][0] < large.fills[1][
-        0
-    ]
+    assert [units // UNIT for _, units, _ in large.fills] == [200, 200]
+    assert large.fills[0][0] < large.fills[1][0]
 
 
 def test_recurring_days_keep_their_day_of_the_month() -> None:

@@ -7,7 +7,7 @@ import pytest
 from servers.kit.session import Session
 from servers.kit.values import cents
 from tests.services.travel.support import go_to, reserve
-from tests.support import assert_error, call_ok, new_session
+from tests.support import call_ok, call_refused, new_session
 
 pytestmark = pytest.mark.anyio
 TONIGHT = {"check_in_date": "2026-03-14", "check_out_date": "2026-03-15"}
@@ -25,20 +25,11 @@ def late_evening(session: Session) -> None:
 
 async def test_tonight_is_searched_in_the_town_where_it_is_still_tonight(session: Session) -> None:
     late_evening(session)
-    found = (
-        await call_ok(
-            session,
-            "booking",
-            "search_properties",
-            city="Portland",
-            **TONIGHT,
-            include_unavailable=True,
-        )
-    )["properties"]
-    assert {p["state"] for p in found} == {"OR"}
-    error = assert_error(
-        await session.call("booking", "search_properties", {"city": "Portland, ME", **TONIGHT})
-    )
+    tonight = {"city": "Portland", **TONIGHT, "include_unavailable": True}
+    shown = await call_ok(session, "booking", "search_properties", **tonight)
+    assert {p["state"] for p in shown["properties"]} == {"OR"}
+    maine = {"city": "Portland, ME", **TONIGHT}
+    error = await call_refused(session, "booking", "search_properties", **maine)
     assert error["code"] == "INVALID_DATES"
 
 
@@ -46,50 +37,37 @@ async def test_deals_of_tonight_are_found_although_it_is_tomorrow_elsewhere(
     session: Session,
 ) -> None:
     late_evening(session)
-    deals = (
-        await call_ok(
-            session,
-            "booking",
-            "get_genius_deals",
-            check_in="2026-03-14",
-            check_out="2026-03-15",
-            limit=100,
-        )
-    )["deals"]
-    states = {d["state"] for d in deals}
+    tonight = {"check_in": "2026-03-14", "check_out": "2026-03-15"}
+    shown = await call_ok(session, "booking", "get_genius_deals", **tonight, limit=100)
+    states = {d["state"] for d in shown["deals"]}
     assert "OR" in states and "ME" not in states
-    past = await session.call(
-        "booking", "get_genius_deals", {"check_in": "2026-03-01", "check_out": "2026-03-02"}
-    )
-    assert assert_error(past)["code"] == "INVALID_DATES"
+    past = {"check_in": "2026-03-01", "check_out": "2026-03-02"}
+    error = await call_refused(session, "booking", "get_genius_deals", **past)
+    assert error["code"] == "INVALID_DATES"
 
 
 async def test_insurance_pays_from_its_first_day_and_its_payment_can_be_seen_later(
     session: Session,
 ) -> None:
-    made = await reserve(
-        session, "wabash_house-1", check_in_date="2026-03-19", check_out_date="2026-03-20"
-    )
-    key = made["booking_id"]
-    total = cents(made["price"]["total"])
+    stay = {"check_in_date": "2026-03-19", "check_out_date": "2026-03-20"}
+    itinerary = await reserve(session, "wabash_house-1", **stay)
+    key = itinerary["booking_id"]
+    total = cents(itinerary["price"]["total"])
     await call_ok(session, "expedia", "add_insurance", booking_id=key, plan_id="plan_cancel")
-    assert (await call_ok(session, "expedia", "get_insurance_details", booking_id=key))[
-        "payout"
-    ] is None
+    details = await call_ok(session, "expedia", "get_insurance_details", booking_id=key)
+    assert details["payout"] is None
     gone = await call_ok(session, "expedia", "cancel_itinerary", booking_id=key)
     assert gone["refund"]["amount"] == 0 and cents(gone["insurance_payout"]) == round(0.75 * total)
     assert gone["insurance_premium_refunded"] == 0, "what has paid is not given back"
-    assert (await call_ok(session, "expedia", "get_insurance_details", booking_id=key))[
-        "payout"
-    ] == gone["insurance_payout"]
+    details = await call_ok(session, "expedia", "get_insurance_details", booking_id=key)
+    assert details["payout"] == gone["insurance_payout"]
 
 
 async def test_insurance_that_pays_nothing_is_given_back_with_the_stay(session: Session) -> None:
-    made = await reserve(session)
-    bought = await call_ok(
-        session, "expedia", "add_insurance", booking_id=made["booking_id"], plan_id="plan_complete"
-    )
-    gone = await call_ok(session, "expedia", "cancel_itinerary", booking_id=made["booking_id"])
+    key = (await reserve(session))["booking_id"]
+    plan = {"booking_id": key, "plan_id": "plan_complete"}
+    bought = await call_ok(session, "expedia", "add_insurance", **plan)
+    gone = await call_ok(session, "expedia", "cancel_itinerary", booking_id=key)
     assert gone["refund"]["not_refunded"] == gone["insurance_payout"] == 0
     assert gone["insurance_premium_refunded"] == bought["price"]
 
@@ -97,16 +75,14 @@ async def test_insurance_that_pays_nothing_is_given_back_with_the_stay(session: 
 async def test_activities_are_not_found_by_punctuation_nor_boards_named_by_blanks(
     session: Session,
 ) -> None:
-    assert (await call_ok(session, "expedia", "search_activities", city="Seattle, WA"))[
-        "activities"
-    ]
-    assert (await call_ok(session, "expedia", "search_activities", city="Seattle, WA", query="?!"))[
-        "activities"
-    ] == []
-    blank = await session.call(
-        "expedia", "create_trip_board", {"name": "   ", "destination": "Seattle, WA"}
-    )
-    assert assert_error(blank)["code"] == "INVALID_INPUT"
+    city = "Seattle, WA"
+    every = await call_ok(session, "expedia", "search_activities", city=city)
+    assert every["activities"]
+    none = await call_ok(session, "expedia", "search_activities", city=city, query="?!")
+    assert none["activities"] == []
+    blank = {"name": "   ", "destination": city}
+    error = await call_refused(session, "expedia", "create_trip_board", **blank)
+    assert error["code"] == "INVALID_INPUT"
 
 
 async def test_no_two_hotels_share_a_phone(session: Session) -> None:

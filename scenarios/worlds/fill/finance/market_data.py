@@ -1,6 +1,6 @@
-"""What a person keeps at the market-data services: watchlists, portfolios that only keep track, posts on message boards.
+"""What a person keeps at the market-data services: watchlists, portfolios for tracking, posts.
 
-Securities come with the brokers (`finance.py`); news and what the crowd writes are functions, not rows.
+Securities come with the brokers (`finance.py`); news and the crowd's posts are functions, not rows.
 """
 
 from __future__ import annotations
@@ -37,40 +37,49 @@ class Shelf:
         for service, lists in self.seeds["watchlists"].items():
             for key, (at, name, symbols, *later) in lists.items():
                 self.watchlist(service, key, at, name, symbols.split(), later)
-        for key, said in self.seeds["portfolios"].items():
-            self.portfolio(key, said)
+        for key, portfolio in self.seeds["portfolios"].items():
+            self.portfolio(key, portfolio)
         self.board(self.seeds["board"])
 
     def watchlist(
         self, service: str, key: str, at: str, name: str, symbols: list[str], later: list[list[str]]
     ) -> None:
         """Add a list as it was first saved, and change it as it was saved later."""
-        made = self.builder.id(PREFIXES[service], key)
+        list_id = self.builder.id(PREFIXES[service], key)
         moment = iso(self.builder.moment(at))
-        row = {
-            "id": made,
-            "name": name,
-            "symbols": [self.listed[s]["symbol"] for s in symbols],
-            "created_at": moment,
-            "updated_at": moment,
-        }
-        self.builder.add(moment, f"{service}_watchlists", **row)
+        self.builder.add(
+            moment,
+            f"{service}_watchlists",
+            id=list_id,
+            name=name,
+            symbols=[self.listed[s]["symbol"] for s in symbols],
+            created_at=moment,
+            updated_at=moment,
+        )
         for changed_at, new in later:
             moment = iso(self.builder.moment(changed_at))
-            kept = [self.listed[s]["symbol"] for s in new.split()]
-            self.builder.change(
-                moment, f"{service}_watchlists", made, symbols=kept, updated_at=moment
-            )
+            changes = {
+                "symbols": [self.listed[s]["symbol"] for s in new.split()],
+                "updated_at": moment,
+            }
+            self.builder.change(moment, f"{service}_watchlists", list_id, **changes)
 
-    def portfolio(self, key: str, said: dict[str, Any]) -> None:
-        """Add a portfolio, and its lots: [symbol, shares, when bought, price, when noted]; price and note may be left out."""
-        made = self.builder.id("gfp", key)
-        opened = self.builder.moment(said["at"])
+    def portfolio(self, key: str, portfolio: dict[str, Any]) -> None:
+        """Add a portfolio and its lots: [symbol, shares, when bought, price, when noted].
+
+        The price and the time of the note may be left out.
+        """
+        portfolio_id = self.builder.id("gfp", key)
+        opened = self.builder.moment(portfolio["at"])
         self.builder.add(
-            opened, "google_finance_portfolios", id=made, name=said["name"], created_at=iso(opened)
+            opened,
+            "google_finance_portfolios",
+            id=portfolio_id,
+            name=portfolio["name"],
+            created_at=iso(opened),
         )
-        for number, lot in enumerate(said["lots"], 1):
-            self.lot(made, f"{key}-{number}", opened, *lot)
+        for number, lot in enumerate(portfolio["lots"], 1):
+            self.lot(portfolio_id, f"{key}-{number}", opened, *lot)
 
     def lot(
         self,
@@ -83,55 +92,53 @@ class Shelf:
         price: float | None = None,
         noted: str = "",
     ) -> None:
-        """Add a purchase; shares written `$500` are what that buys. `life:<key>` is bought for that happening's amount."""
-        told = self.life.get(when.removeprefix("life:")) if when.startswith("life:") else None
-        bought = self.builder.moment(told["at"] if told else when)
+        """Add a purchase.
+
+        Shares written `$500` are as many as that buys. One dated `life:<key>` is bought with the
+        amount of that happening.
+        """
+        happening = self.life[when.removeprefix("life:")] if when.startswith("life:") else None
         row = self.listed[symbol]
-        if row["kind"] in ("stock", "etf") and not calendar.is_open(bought):
-            bought = calendar.next_open(bought)
-        if row["kind"] == "mutual_fund":
-            bought = calendar.next_close(bought)
-        last = market.price(row, bought)
-        pips = market.pips(market.spread(row, last)[1] if price is None else price)
-        worth = told["invest"]["amount"] if told else str(shares).removeprefix("$")
-        whole = told is None and not str(shares).startswith("$")
-        units = (
-            int(Decimal(str(shares)) * UNIT)
-            if whole
-            else units_for(cents(worth), pips, decimals(row))
-        )
-        day = market.trading_date(row, bought)
+        bought = self._traded(row, self.builder.moment(happening["at"] if happening else when))
+        if price is None:
+            _, price = market.spread(row, market.price(row, bought))
+        pips = market.pips(price)
+        if happening is not None:
+            units = units_for(cents(happening["invest"]["amount"]), pips, decimals(row))
+        elif str(shares).startswith("$"):
+            units = units_for(cents(str(shares).removeprefix("$")), pips, decimals(row))
+        else:
+            units = int(Decimal(str(shares)) * UNIT)
         moment = self.builder.moment(noted) if noted else max(opened, bought)
-        made = {
-            "id": self.builder.id("gfl", key),
-            "portfolio_id": portfolio_id,
-            "symbol": symbol,
-            "units": units,
-            "price": pips,
-        }
         self.builder.add(
-            moment, "google_finance_lots", **made, bought_on=day.isoformat(), added_at=iso(moment)
+            moment,
+            "google_finance_lots",
+            id=self.builder.id("gfl", key),
+            portfolio_id=portfolio_id,
+            symbol=symbol,
+            units=units,
+            price=pips,
+            bought_on=market.trading_date(row, bought).isoformat(),
+            added_at=iso(moment),
         )
 
-    def board(self, said: dict[str, Any]) -> None:
-        """Add the person's posts (of which some were deleted) and those of others that somebody really wrote."""
-        self.builder.add(
-            self.builder.moment(said["joined"]),
-            "yahoo_finance_profile",
-            id="me",
-            handle=said["handle"],
-        )
-        for key, at, symbol, text, sentiment, *gone in said["posts"]:
-            self.post(key, at, symbol, said["handle"], text, sentiment, mine=True)
+    def _traded(self, row: dict[str, Any], at: int) -> int:
+        """Return the first moment from `at` on at which a security can be bought."""
+        if row["kind"] in ("stock", "etf") and not calendar.is_open(at):
+            return calendar.next_open(at)
+        return calendar.next_close(at) if row["kind"] == "mutual_fund" else at
+
+    def board(self, board: dict[str, Any]) -> None:
+        """Add the person's posts (of which some were deleted), and those written by others."""
+        joined = self.builder.moment(board["joined"])
+        self.builder.add(joined, "yahoo_finance_profile", id="me", handle=board["handle"])
+        for key, at, symbol, text, sentiment, *gone in board["posts"]:
+            self.post(key, at, symbol, board["handle"], text, sentiment, mine=True)
             if gone:
                 moment = self.builder.moment(gone[0])
-                self.builder.change(
-                    moment,
-                    "yahoo_finance_posts",
-                    self.builder.id("yfp", key),
-                    deleted_at=iso(moment),
-                )
-        for number, (at, symbol, author, text, sentiment) in enumerate(said["others"], 1):
+                post_id = self.builder.id("yfp", key)
+                self.builder.change(moment, "yahoo_finance_posts", post_id, deleted_at=iso(moment))
+        for number, (at, symbol, author, text, sentiment) in enumerate(board["others"], 1):
             self.post(f"other-{number}", at, symbol, author, text, sentiment, mine=False)
 
     def post(
@@ -147,18 +154,15 @@ class Shelf:
     ) -> None:
         """Add a post."""
         moment = iso(self.builder.moment(at))
-        row = {
-            "symbol": self.listed[symbol]["symbol"],
-            "author": author,
-            "mine": mine,
-            "text": text,
-            "sentiment": sentiment or None,
-        }
         self.builder.add(
             moment,
             "yahoo_finance_posts",
             id=self.builder.id("yfp", key),
-            **row,
+            symbol=self.listed[symbol]["symbol"],
+            author=author,
+            mine=mine,
+            text=text,
+            sentiment=sentiment or None,
             created_at=moment,
             deleted_at=None,
         )

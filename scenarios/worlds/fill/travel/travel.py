@@ -1,6 +1,7 @@
-"""Booking.com and Expedia: towns, hotels under two names and prices, events that fill them, and the stays of a life.
+"""Booking.com and Expedia: towns, hotels, events that fill them, and a person's stays.
 
-Hotels are put together from `_hotels.yaml`; those of `places.yaml` come first in their city and keep their address and phone.
+Each hotel is on both sites under two names and prices. Hotels are put together from `_hotels.yaml`;
+those of `places.yaml` come first in their city and keep their address and phone.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from scenarios.worlds.build import Builder, parsed
@@ -22,9 +23,33 @@ from servers.travel.booking._model import WORDS as BOOKING
 from servers.travel.expedia._model import WORDS as EXPEDIA
 
 PARTS = Path(__file__).with_name("_hotels.yaml")
-SITES = {"booking": ("bpr", "brt", "bcd", BOOKING), "expedia": ("xpr", "xrt", "xcd", EXPEDIA)}
+
+
+@dataclass(frozen=True)
+class Site:
+    """A provider's prefixes of ids, and its words."""
+
+    hotel: str
+    room: str
+    card: str
+    traveler: str
+    words: rules.Words
+
+
+SITES = {
+    "booking": Site("bpr", "brt", "bcd", "btv", BOOKING),
+    "expedia": Site("xpr", "xrt", "xcd", "xtv", EXPEDIA),
+}
+BOTH = ("booking", "expedia")
 ELSEWHERE = 5
-WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+"""Hotels of a city that is no destination of the person."""
+KINDS = {
+    "Motel": "motel",
+    "Lodge": "lodge",
+    "Holiday cottages": "apartment",
+    "Holiday flats": "apartment",
+}
+"""Kinds of hotels by the category of their place; others are hotels."""
 
 
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
@@ -39,7 +64,7 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 @dataclass
 class House:
-    """One hotel before it is written: its row, its name, what others know of it, and its room template."""
+    """One hotel before it is written: its row, name, rating and rooms, and who sells it."""
 
     key: str
     row: dict[str, Any]
@@ -47,6 +72,14 @@ class House:
     rating: float
     rooms: list[list[Any]]
     sites: tuple[str, ...]
+
+
+class Pricing(NamedTuple):
+    """A hotel's usual price in dollars, its easy policy, and the pool in which the person stays."""
+
+    usual: float
+    easy: str
+    lived: int
 
 
 class Travel:
@@ -61,9 +94,9 @@ class Travel:
         self.places = {k: p for k, p in builder.places.items() if p["kind"] == "hotel"}
         self.phones = {p["phone"] for p in builder.places.values() if "phone" in p}
         self.stays = [self._lived(h) for h in builder.life if "stay" in h] + seeds["stays"]
-        self.known = {s["hotel"] for s in [*self.stays, *seeds["alerts"]]} | {
-            i[1] for b in seeds["boards"] for i in b["items"]
-        }
+        self.known = {s["hotel"] for s in [*self.stays, *seeds["alerts"]]}
+        for board in seeds["boards"]:
+            self.known |= {item for _, item, *_ in board["items"]}
         self.taxes = {key: self._tax(key) for key in self.cities}
         self.events: dict[str, list[dict[str, Any]]] = {key: [] for key in self.cities}
         self.hotels: dict[tuple[str, str], dict[str, Any]] = {}
@@ -71,106 +104,105 @@ class Travel:
 
     def _lived(self, happening: dict[str, Any]) -> dict[str, Any]:
         """Return a stay of life.yaml in the form of the seeds: UTC moments, and who pays."""
-        said = dict(happening["stay"])
-        on = said.pop("on")
-        first = str(said.pop("from", None) or happening["at"][:10])
+        stay = dict(happening["stay"])
+        on = stay.pop("on")
+        first = str(stay.pop("from", None) or happening["at"][:10])
         mails = [happening["mail"]] if "mail" in happening else happening.get("mails", [])
         known = [m["at"] for m in [*mails, happening.get("paid", {})] if "at" in m]
         for name in ("made", "cancelled"):
-            if name in said:
-                day = str(said[name])
-                near = next((at for at in known if str(at)[:10] == day[:10]), None)
-                clock = f"{day[:10]}T12:00" if len(day) == 10 and near is None else (near or day)
-                said[name] = iso(self.builder.moment(clock) - 120)
+            if name in stay:
+                stay[name] = self._told_at(str(stay[name]), known)
         paid = self.seeds["paid"].get(happening["key"]) or happening.get("paid", {}).get("by")
-        last = date.fromisoformat(first) + timedelta(days=said["nights"])
-        where = said.pop("place", None) or happening["place"]
-        said |= {
+        last = date.fromisoformat(first) + timedelta(days=stay["nights"])
+        where = stay.pop("place", None) or happening["place"]
+        return stay | {
             "key": f"life-{happening['key']}",
             "site": on[0] if isinstance(on, list) else on,
             "hotel": where,
             "in": first,
-        }
-        return said | {
             "out": str(last),
-            "card": paid if paid in self.seeds["cards"] else said.get("card"),
+            "card": paid if paid in self.seeds["cards"] else stay.get("card"),
             "life": True,
         }
 
-    def _tax(self, city: str) -> int:
-        """Return a city's tax in basis points: its state's, and as little more as makes every total that is told a sum with tax."""
-        told = [
-            cents(s["total"])
-            for s in self.stays
-            if "total" in s and self.places[s["hotel"]]["city"] == city
-        ]
-        usual = self.parts["states"][self.cities[city]["state"]][1]
-        return next(
-            t
-            for t in range(usual, usual + 300)
-            if all(any(_taxed(r, t) == total for r in _near(total, t)) for total in told)
-        )
+    def _told_at(self, day: str, known: list[Any]) -> str:
+        """Return the moment of what happened on a day, as a time in UTC.
 
-    # -- towns and hotels -----------------------------------------------------------------------------------------
+        It is two minutes before the mail or payment of that day, or before noon without one.
+        """
+        near = next((at for at in known if str(at)[:10] == day[:10]), None)
+        if len(day) == 10 and near is None:
+            clock = f"{day[:10]}T12:00"
+        else:
+            clock = near or day
+        return iso(self.builder.moment(clock) - 120)
+
+    def _tax(self, city: str) -> int:
+        """Return a city's tax in basis points: its state's, or a little more.
+
+        It is the least tax with which every total that the seeds tell is a sum with tax.
+        """
+        totals = []
+        for stay in self.stays:
+            if "total" in stay and self.places[stay["hotel"]]["city"] == city:
+                totals.append(cents(stay["total"]))
+        usual = self.parts["states"][self.cities[city]["state"]][1]
+        for tax in range(usual, usual + 300):
+            if all(_is_taxed(total, tax) for total in totals):
+                return tax
+        raise InputError(f"travel: no tax of {city} explains the totals of its stays")
+
+    # -- towns and hotels --------------------------------------------------------------------------
     def towns(self) -> None:
         """Write every city with its events, hotels and activities."""
         for key, city in self.cities.items():
-            code = self.parts["states"][city["state"]][0]
-            row = {
-                "name": city["name"],
-                "state": code,
-                "state_name": city["state"],
-                "lat": city["lat"],
-                "lng": city["lon"],
-            }
             self.builder.add(
                 self.first,
                 "travel_cities",
                 id=key,
-                **row,
+                name=city["name"],
+                state=self.parts["states"][city["state"]][0],
+                state_name=city["state"],
+                lat=city["lat"],
+                lng=city["lon"],
                 timezone=city["timezone"],
                 tax=self.taxes[key],
             )
+
         for number, event in enumerate(self.seeds["events"]):
             row = {
                 "city_id": event["city"],
                 "name": event["name"],
                 "begins": str(event["begins"]),
                 "ends": str(event["ends"]),
+                "fill": event["fill"],
             }
-            self.events[event["city"]].append(row | {"fill": event["fill"]})
-            self.builder.add(
-                self.first,
-                "travel_events",
-                id=self.builder.id("tev", number),
-                **row,
-                fill=event["fill"],
-            )
+            self.events[event["city"]].append(row)
+            event_id = self.builder.id("tev", number)
+            self.builder.add(self.first, "travel_events", id=event_id, **row)
         for key in self.cities:
             for house in self.houses(key):
                 self.house(house)
             self.activities(key)
 
     def houses(self, city: str) -> list[House]:
-        """Return the hotels of a city: those of places.yaml, then put together ones, in pairs that share a word."""
-        said = self.parts["cities"][city]
-        found = [
-            self._place(key, place)
-            for key, place in self.places.items()
-            if place["city"] == city and "closed_since" not in place
-        ]
+        """Return the hotels of a city.
+
+        Those of places.yaml come first, then assembled ones, in pairs that share a word.
+        """
+        words = self.parts["cities"][city]["words"]
+        here = {k: p for k, p in self.places.items() if p["city"] == city}
+        houses = [self._place(k, p) for k, p in here.items() if "closed_since" not in p]
         wanted = self.seeds["destinations"].get(city, ELSEWHERE)
         forms = self.parts["forms"]
         offset = self.builder.chance("forms", city).randrange(0, len(forms), 2)
-        for number in range(max(0, wanted - len(found))):
+        for number in range(max(0, wanted - len(houses))):
             form = forms[(offset + number) % len(forms)]
-            found.append(
-                self._made(city, number, form, said["words"][number // 2 % len(said["words"])])
-            )
-        return found
+            houses.append(self._assembled(city, number, form, words[number // 2 % len(words)]))
+        return houses
 
-    def _made(self, city: str, number: int, form: list[Any], word: str) -> House:
-        said = self.parts["cities"][city]
+    def _assembled(self, city: str, number: int, form: list[Any], word: str) -> House:
+        parts = self.parts["cities"][city]
         key = f"{city}-{number}"
         where = self.cities[city]
         chance = self.builder.chance("hotel", key)
@@ -179,56 +211,52 @@ class Travel:
             "city_id": city,
             "kind": kind,
             "stars": stars,
-            "street": f"{chance.randrange(100, 3900)} {chance.choice(said['streets'])}",
-            "zip": said["zip"] + f"{chance.randrange(1, 40):02d}",
+            "street": f"{chance.randrange(100, 3900)} {chance.choice(parts['streets'])}",
+            "zip": parts["zip"] + f"{chance.randrange(1, 40):02d}",
             "lat": round(where["lat"] + chance.uniform(-0.03, 0.03), 4),
             "lng": round(where["lon"] + chance.uniform(-0.04, 0.04), 4),
-            "phone": self._phone(said["area"], chance.randrange(100)),
+            "phone": self._phone(parts["area"], chance.randrange(100)),
             "fee": chance.choice([0, 0, 0, 1500, 2500]) if stars >= 3 else 0,
         }
         rating = round(min(4.9, max(2.6, 3.1 + 0.3 * stars + chance.gauss(0, 0.35))), 1)
-        sites = chance.choices([("booking", "expedia"), ("booking",), ("expedia",)], [86, 7, 7])[0]
-        sites = ("booking", "expedia") if key in self.known else sites
-        return self._house(
-            House(key, row, pattern.format(w=word), rating, self.parts["rooms"][template], sites),
-            chance,
-        )
+        sites = chance.choices([BOTH, ("booking",), ("expedia",)], [86, 7, 7])[0]
+        if key in self.known:
+            sites = BOTH
+        name = pattern.format(w=word)
+        house = House(key, row, name, rating, self.parts["rooms"][template], sites)
+        return self._equipped(house, chance)
 
     def _phone(self, area: int, number: int) -> str:
         """Return a number of an area that nobody has, the drawn one if it is free."""
-        free = (f"+1-{area}-555-01{(number + n) % 100:02d}" for n in range(100))
-        found = next(phone for phone in free if phone not in self.phones)
-        self.phones.add(found)
-        return found
+        numbers = (f"+1-{area}-555-01{(number + n) % 100:02d}" for n in range(100))
+        free = next(phone for phone in numbers if phone not in self.phones)
+        self.phones.add(free)
+        return free
 
     def _place(self, key: str, place: dict[str, Any]) -> House:
-        kinds = {
-            "Motel": "motel",
-            "Lodge": "lodge",
-            "Holiday cottages": "apartment",
-            "Holiday flats": "apartment",
-        }
-        kind = kinds.get(place["category"], "hotel")
-        stars = min(5, place.get("price", 2) + (kind != "motel"))
+        kind = KINDS.get(place["category"], "hotel")
+        stars = place.get("price", 2)
+        if kind != "motel":
+            stars += 1
+        stars = min(5, stars)
         row = {
             "city_id": place["city"],
             "kind": kind,
             "stars": stars,
-            **{k: place[k] for k in ("street", "zip", "lat", "lng", "phone")},
+            "street": place["street"],
+            "zip": place["zip"],
+            "lat": place["lat"],
+            "lng": place["lng"],
+            "phone": place["phone"],
+            "fee": 0,
         }
         template = {1: "motel", 2: "motel", 3: "hotel", 4: "suites"}.get(stars, "grand")
-        template = "flat" if kind == "apartment" else template
-        house = House(
-            key,
-            row | {"fee": 0},
-            place["name"],
-            place["rating"],
-            self.parts["rooms"][template],
-            ("booking", "expedia"),
-        )
-        return self._house(house, self.builder.chance("hotel", key))
+        rooms = self.parts["rooms"]["flat" if kind == "apartment" else template]
+        house = House(key, row, place["name"], place["rating"], rooms, BOTH)
+        return self._equipped(house, self.builder.chance("hotel", key))
 
-    def _house(self, house: House, chance: Random) -> House:
+    def _equipped(self, house: House, chance: Random) -> House:
+        """Give a hotel its amenities, hours and closure."""
         has = [a for a in self.parts["amenities"][house.row["stars"]] if chance.random() < 0.8]
         closed = next((c for c in self.seeds["closures"] if c["hotel"] == house.key), {})
         house.row |= {
@@ -241,281 +269,280 @@ class Travel:
         return house
 
     def house(self, house: House) -> None:
-        """Write a hotel, and what each provider says of it and sells there."""
+        """Write a hotel, and each provider's page and rooms of it."""
         city = self.cities[house.row["city_id"]]
         hotel_id = self.builder.id("htl", house.key)
         self.builder.add(self.first, "travel_hotels", id=hotel_id, **house.row)
         for site in house.sites:
-            own = SITES[site]
             chance = self.builder.chance("site", site, house.key)
-            score = round(min(5.0, max(1.5, house.rating + chance.uniform(-0.25, 0.25))), 1)
-            row: dict[str, Any] = {
-                "hotel_id": hotel_id,
-                "name": house.name,
-                "review_count": int(chance.lognormvariate(5.6, 1.0)) + 12,
+            row = self._page(site, house, chance)
+            key = self.builder.id(SITES[site].hotel, house.key)
+            self.builder.add(self.first, f"{site}_properties", id=key, hotel_id=hotel_id, **row)
+            self.hotels[site, house.key] = house.row | {
+                "tax": self.taxes[house.row["city_id"]],
+                "timezone": city["timezone"],
+                "property_id": key,
+                "name": row["name"],
             }
-            if site == "booking":
-                genius = self.seeds["genius"].get(house.key, chance.choice([0, 0, 10, 10, 15, 20]))
-                row |= {
-                    "rating": round(min(9.9, score * 2 + chance.uniform(-0.2, 0.3)), 1),
-                    "genius": genius,
-                }
-            else:
-                longer = house.key not in self.places and chance.random() < 0.25
-                row |= {"rating": score, "vip": house.row["stars"] >= 4 and chance.random() < 0.5}
-                row["name"] += (
-                    f", {city['name']}" if longer and city["name"] not in house.name else ""
-                )
-            key = self.builder.id(own[0], house.key)
-            self.builder.add(self.first, f"{site}_properties", id=key, **row)
-            town = {"tax": self.taxes[house.row["city_id"]], "timezone": city["timezone"]}
-            self.hotels[site, house.key] = (
-                house.row | town | {"property_id": key, "name": row["name"]}
-            )
             self._rooms(site, house, chance)
 
+    def _page(self, site: str, house: House, chance: Random) -> dict[str, Any]:
+        """Return the name, rating and reviews of a hotel at a provider."""
+        city = self.cities[house.row["city_id"]]["name"]
+        score = round(min(5.0, max(1.5, house.rating + chance.uniform(-0.25, 0.25))), 1)
+        reviews = int(chance.lognormvariate(5.6, 1.0)) + 12
+        if site == "booking":
+            genius = self.seeds["genius"].get(house.key, chance.choice([0, 0, 10, 10, 15, 20]))
+            return {
+                "name": house.name,
+                "review_count": reviews,
+                "rating": round(min(9.9, score * 2 + chance.uniform(-0.2, 0.3)), 1),
+                "genius": genius,
+            }
+        longer = house.key not in self.places and chance.random() < 0.25
+        vip = house.row["stars"] >= 4 and chance.random() < 0.5
+        name = house.name
+        if longer and city not in name:
+            name += f", {city}"
+        return {"name": name, "review_count": reviews, "rating": score, "vip": vip}
+
     def _rooms(self, site: str, house: House, chance: Random) -> None:
-        level = self.parts["cities"][house.row["city_id"]]["level"]
-        usual = (
-            self.parts["stars"][house.row["stars"]]
-            * level
-            * (0.88 + 0.24 * self.builder.chance("base", house.key).random())
-        )
-        easy = self.parts["policies"]["easy"][site]
-        told = next((s for s in self.stays if s["hotel"] == house.key and "total" in s), None)
-        lived = (
-            0
-            if told is None
-            else next(
-                (n for n, r in enumerate(house.rooms) if r[1] >= told.get("guests", 1)),
-                len(house.rooms) - 1,
-            )
-        )
-        if told is not None:
-            taxed = 1 + self.hotels[site, house.key]["tax"] / 10_000
-            usual = told["total"] / taxed / _nights(told) / house.rooms[lived][3]
-            easy = self._terms(told, easy) if told["site"] == site else easy
-        usual *= chance.uniform(0.95, 1.05)
-        number = 0
+        """Write the room types of a hotel at a provider.
+
+        Where a stay's total is told, the price and policy of the room that fits it follow from it.
+        """
+        pricing = self._pricing(site, house)
+        usual = pricing.usual * chance.uniform(0.95, 1.05)
+        flat = house.row["kind"] == "apartment"
+        cosy = house.row["kind"] in ("guest_house", "lodge")
         rows = []
         for pool, (name, sleeps, beds, factor, units, policies) in enumerate(house.rooms):
             let = max(1, units + chance.choice([-1, 0, 0, 1]))
             for policy in policies:
-                none = policy == "none"
+                fixed = policy == "none"
+                cheaper = fixed and len(policies) > 1
+                terms = self.parts["policies"][policy][site] if policy != "easy" else pricing.easy
+                if pool == pricing.lived and policy == policies[0]:
+                    terms = pricing.easy
+                deposit = 25 if flat and not fixed else 100
                 row = {
                     "property_id": self.hotels[site, house.key]["property_id"],
-                    "name": name + (" - non-refundable" if none and len(policies) > 1 else ""),
+                    "name": f"{name} - non-refundable" if cheaper else name,
                     "pool": str(pool),
                     "units": let,
                     "sleeps": sleeps,
                     "beds": beds,
-                    "base": round(usual * factor * (0.88 if none and len(policies) > 1 else 1))
-                    * 100,
-                    "policy": easy
-                    if policy == "easy" or (pool == lived and policy == policies[0])
-                    else self.parts["policies"][policy][site],
-                    "min_stay": 2 if house.row["kind"] == "apartment" else 1,
-                    "breakfast": house.key in self.seeds["breakfast"]
-                    or (house.row["kind"] in ("guest_house", "lodge") and not none),
-                    "deposit": self.seeds["deposits"].get(
-                        house.key, 25 if house.row["kind"] == "apartment" and not none else 100
-                    ),
+                    "base": round(usual * factor * (0.88 if cheaper else 1)) * 100,
+                    "policy": terms,
+                    "min_stay": 2 if flat else 1,
+                    "breakfast": house.key in self.seeds["breakfast"] or (cosy and not fixed),
+                    "deposit": self.seeds["deposits"].get(house.key, deposit),
                 }
-                made = self.builder.id(SITES[site][1], f"{house.key}-{number}")
-                rows.append(self.builder.add(self.first, f"{site}_room_types", id=made, **row))
-                number += 1
+                room_id = self.builder.id(SITES[site].room, f"{house.key}-{len(rows)}")
+                rows.append(self.builder.add(self.first, f"{site}_room_types", id=room_id, **row))
         self.rooms[site, house.key] = rows
+
+    def _pricing(self, site: str, house: House) -> Pricing:
+        easy = self.parts["policies"]["easy"][site]
+        here = [stay for stay in self.stays if stay["hotel"] == house.key]
+        told = next((stay for stay in here if "total" in stay), None)
+        if told is None:
+            level = self.parts["cities"][house.row["city_id"]]["level"]
+            luck = 0.88 + 0.24 * self.builder.chance("base", house.key).random()
+            return Pricing(self.parts["stars"][house.row["stars"]] * level * luck, easy, 0)
+        guests = told.get("guests", 1)
+        large = (pool for pool, room in enumerate(house.rooms) if room[1] >= guests)
+        lived = next(large, len(house.rooms) - 1)
+        taxed = 1 + self.hotels[site, house.key]["tax"] / 10_000
+        usual = told["total"] / taxed / _nights(told) / house.rooms[lived][3]
+        if told["site"] == site:
+            easy = self._terms(told, easy)
+        return Pricing(usual, easy, lived)
 
     def _terms(self, stay: dict[str, Any], usual: str) -> str:
         if "free_cancel_until" not in stay:
             return usual
-        days = (
-            date.fromisoformat(str(stay["in"]))
-            - date.fromisoformat(str(stay["free_cancel_until"])[:10])
-        ).days
-        return f"{max(days, 0)}:first_night"
+        first = date.fromisoformat(str(stay["in"]))
+        until = date.fromisoformat(str(stay["free_cancel_until"])[:10])
+        return f"{max((first - until).days, 0)}:first_night"
 
     def activities(self, city: str) -> None:
-        """Write what there is to do in a city."""
+        """Write the activities of a city."""
         words = self.parts["cities"][city]["words"]
         chance = self.builder.chance("activities", city)
-        for number, (name, kind, hours, price, days) in enumerate(
-            chance.sample(self.parts["activities"], 6)
-        ):
-            said = name.format(city=self.cities[city]["name"], w=words[number % len(words)])
-            row = {
-                "city_id": city,
-                "name": said,
-                "kind": kind,
-                "hours": hours,
-                "weekdays": days,
-                "rating": round(chance.uniform(3.7, 4.9), 1),
-            }
+        activities = chance.sample(self.parts["activities"], 6)
+        for number, (name, kind, hours, price, days) in enumerate(activities):
             self.builder.add(
                 self.first,
                 "expedia_activities",
                 id=self.builder.id("xac", f"{city}-{number}"),
+                city_id=city,
+                name=name.format(city=self.cities[city]["name"], w=words[number % len(words)]),
+                kind=kind,
+                hours=hours,
                 price=price * 100,
-                **row,
+                weekdays=days,
+                rating=round(chance.uniform(3.7, 4.9), 1),
             )
 
-    # -- the person -----------------------------------------------------------------------------------------------
+    # -- the person --------------------------------------------------------------------------------
     def accounts(self) -> None:
         """Write both accounts with their cards and saved travelers."""
         who = self.builder.person
-        for site, (_, _, card, _) in SITES.items():
-            me = {
-                "name": who["name"],
-                "email": who["emails"]["personal"],
-                "phone": who["phone"],
-                "timezone": who["timezone"],
-            }
+        me = {
+            "name": who["name"],
+            "email": who["emails"]["personal"],
+            "phone": who["phone"],
+            "timezone": who["timezone"],
+        }
+        for site in SITES:
             self.builder.add(self.first, f"{site}_account", id="me", **me)
-            for hour, (key, said) in enumerate(self.seeds["cards"].items()):
-                if site in said["on"]:
-                    at = self.first + hour * 3600
-                    own = {"name": said.get("name"), "last4": said.get("last4")}
-                    known = who["cards"].get(key, {})
-                    row = {
-                        "name": own["name"] or known["name"],
-                        "last4": own["last4"] or known["last4"],
-                        "brand": said["brand"],
-                    }
-                    self.builder.add(
-                        at,
-                        f"{site}_cards",
-                        id=self.builder.id(card, key),
-                        expires=said["expires"],
-                        added_at=iso(at),
-                        **row,
-                    )
+            for hour, (key, card) in enumerate(self.seeds["cards"].items()):
+                if site in card["on"]:
+                    self._add_card(site, key, card, self.first + hour * 3600)
             for key in self.seeds["travelers"][site]:
-                row = {k: who["people"][key].get(k) for k in ("name", "email", "phone")}
-                prefix = {"booking": "btv", "expedia": "xtv"}[site]
+                person = who["people"][key]
                 self.builder.add(
                     self.first,
                     f"{site}_travelers",
-                    id=self.builder.id(prefix, key),
+                    id=self.builder.id(SITES[site].traveler, key),
+                    name=person.get("name"),
+                    email=person.get("email"),
+                    phone=person.get("phone"),
                     added_at=iso(self.first),
-                    **row,
                 )
 
-    def stay(self, said: dict[str, Any]) -> None:
-        """Write a booking at the price of its day, or at the total that is told."""
-        site = said["site"]
-        hotel = self.hotels[said["site"], said["hotel"]]
-        words = SITES[site][3]
-        made = parse_time(said["made"])
-        offered = self.rooms[site, said["hotel"]]
-        fitting = [
-            r
-            for r in offered
-            if r["sleeps"] >= said.get("guests", 1) and "non-refundable" not in r["name"]
-        ]
-        room = offered[said["room"]] if "room" in said else (fitting or offered[-1:])[0]
-        days = stock.nights(str(said["in"]), str(said["out"]))
-        today = local_day(made, ZoneInfo(hotel["timezone"]))
-        events = self.events[hotel["city_id"]]
-        count = said.get("rooms", 1)
-        prices = [
-            stock.night_price(room, hotel, stock.busy(events, night), night, today)
-            for night in days
-        ]
-        if "total" in said:
-            prices = _fitted(words, hotel, prices, count, cents(said["total"]))
-        guest = self.builder.person["people"].get(
-            said.get("guest"),
-            self.builder.person | {"email": self.builder.person["emails"]["personal"]},
+    def _add_card(self, site: str, key: str, card: dict[str, Any], at: int) -> None:
+        known = self.builder.person["cards"].get(key, {})
+        self.builder.add(
+            at,
+            f"{site}_cards",
+            id=self.builder.id(SITES[site].card, key),
+            brand=card["brand"],
+            name=card.get("name") or known["name"],
+            last4=card.get("last4") or known["last4"],
+            expires=card["expires"],
+            added_at=iso(at),
         )
-        key = self.builder.id(words.booking_id, said["key"])
-        row = {
-            "property_id": hotel["property_id"],
-            "room_type_id": room["id"],
-            "check_in": str(said["in"]),
-            "check_out": str(said["out"]),
-            "rooms": count,
-            "guests": said.get("guests", 1),
-            "guest_name": guest["name"],
-            "guest_email": guest["email"],
-            "guest_phone": guest["phone"],
-            "requests": said.get("requests"),
-            "nights": prices,
-            "discount": said.get("discount", 0),
-            "card_id": self.builder.id(SITES[site][2], said.get("card") or self._card(site)),
-            "created_at": iso(made),
-        }
-        self.builder.add(made, f"{site}_bookings", id=key, no_show=False, **row)
-        if said.get("no_show"):
-            noticed = local_moment(
-                days[0] + timedelta(days=1), time(4), ZoneInfo(hotel["timezone"])
-            )
+
+    def stay(self, stay: dict[str, Any]) -> None:
+        """Write a booking at the price of its day, or at the total that is told."""
+        site = stay["site"]
+        hotel = self.hotels[site, stay["hotel"]]
+        words = SITES[site].words
+        booked_at = parse_time(stay["made"])
+        room = self._room(stay)
+        nights = stock.nights(str(stay["in"]), str(stay["out"]))
+        today = local_day(booked_at, ZoneInfo(hotel["timezone"]))
+        events = self.events[hotel["city_id"]]
+        rooms = stay.get("rooms", 1)
+        prices = []
+        for night in nights:
+            fill = stock.busy(events, night)
+            prices.append(stock.night_price(room, hotel, fill, night, today))
+        if "total" in stay:
+            prices = _fitted(words, hotel, prices, rooms, cents(stay["total"]))
+        me = self.builder.person | {"email": self.builder.person["emails"]["personal"]}
+        guest = self.builder.person["people"].get(stay.get("guest"), me)
+        key = self.builder.id(words.booking_id, stay["key"])
+        self.builder.add(
+            booked_at,
+            f"{site}_bookings",
+            id=key,
+            property_id=hotel["property_id"],
+            room_type_id=room["id"],
+            check_in=str(stay["in"]),
+            check_out=str(stay["out"]),
+            rooms=rooms,
+            guests=stay.get("guests", 1),
+            guest_name=guest["name"],
+            guest_email=guest["email"],
+            guest_phone=guest["phone"],
+            requests=stay.get("requests"),
+            nights=prices,
+            discount=stay.get("discount", 0),
+            card_id=self.builder.id(SITES[site].card, stay.get("card") or self._card(site)),
+            created_at=iso(booked_at),
+            no_show=False,
+        )
+        if stay.get("no_show"):
+            next_day = nights[0] + timedelta(days=1)
+            noticed = local_moment(next_day, time(4), ZoneInfo(hotel["timezone"]))
             self.builder.change(noticed, f"{site}_bookings", key, no_show=True)
-        if said.get("cancelled"):
-            at = parse_time(said["cancelled"])
+        if stay.get("cancelled"):
+            at = parse_time(stay["cancelled"])
             self.builder.change(at, f"{site}_bookings", key, cancelled_at=iso(at))
 
+    def _room(self, stay: dict[str, Any]) -> dict[str, Any]:
+        """Return the room type of a stay: the told one, or the first refundable one that fits."""
+        offered = self.rooms[stay["site"], stay["hotel"]]
+        if "room" in stay:
+            return offered[stay["room"]]
+        large = [r for r in offered if r["sleeps"] >= stay.get("guests", 1)]
+        fitting = [r for r in large if "non-refundable" not in r["name"]]
+        return fitting[0] if fitting else offered[-1]
+
     def _card(self, site: str) -> str:
-        return next(
-            key
-            for key, said in self.seeds["cards"].items()
-            if site in said["on"] and not said.get("old")
-        )
+        """Return the key of the first card at a site that is in use."""
+        known = {key: card for key, card in self.seeds["cards"].items() if site in card["on"]}
+        return next(key for key, card in known.items() if not card.get("old"))
 
     def keepsakes(self) -> None:
         """Write price alerts and trip boards."""
         for alert in self.seeds["alerts"]:
-            at = parse_time(alert["at"])
-            hotel = self.hotels["booking", alert["hotel"]]
-            row = {
-                "property_id": hotel["property_id"],
-                "check_in": str(alert["in"]),
-                "check_out": str(alert["out"]),
-            }
-            target, started = (
-                cents(alert[k]) if alert.get(k) else None for k in ("target", "started")
-            )
-            made = self.builder.id("bal", alert["key"])
-            self.builder.add(
-                at,
-                "booking_price_alerts",
-                id=made,
-                target=target,
-                started=started,
-                created_at=iso(at),
-                **row,
-            )
+            self._add_alert(alert)
         for board in self.seeds["boards"]:
-            at = parse_time(board["at"])
-            key = self.builder.id("xbd", board["key"])
-            row = {
-                "name": board["name"],
-                "city_id": board["city"],
-                **{k: str(board[k]) if k in board else None for k in ("begins", "ends")},
-            }
-            self.builder.add(at, "expedia_boards", id=key, created_at=iso(at), **row)
-            for number, (kind, item, notes) in enumerate(board["items"]):
-                prefix = "xpr" if kind == "property" else "xac"
-                made = self.builder.id("xbi", f"{board['key']}-{number}")
-                when = at + 600 * (number + 1)
-                item_row = {
-                    "board_id": key,
-                    "item_type": kind,
-                    "item_id": self.builder.id(prefix, item),
-                    "notes": notes,
-                }
-                self.builder.add(
-                    when, "expedia_board_items", id=made, added_at=iso(when), **item_row
-                )
-            for email in board.get("shared", []):
-                made = self.builder.id("xsh", f"{board['key']}-{email}")
-                self.builder.add(
-                    at + 9000,
-                    "expedia_board_shares",
-                    id=made,
-                    board_id=key,
-                    email=email,
-                    shared_at=iso(at + 9000),
-                )
+            self._add_board(board)
+
+    def _add_alert(self, alert: dict[str, Any]) -> None:
+        at = parse_time(alert["at"])
+        self.builder.add(
+            at,
+            "booking_price_alerts",
+            id=self.builder.id("bal", alert["key"]),
+            property_id=self.hotels["booking", alert["hotel"]]["property_id"],
+            check_in=str(alert["in"]),
+            check_out=str(alert["out"]),
+            target=cents(alert["target"]) if alert.get("target") else None,
+            started=cents(alert["started"]) if alert.get("started") else None,
+            created_at=iso(at),
+        )
+
+    def _add_board(self, board: dict[str, Any]) -> None:
+        at = parse_time(board["at"])
+        key = self.builder.id("xbd", board["key"])
+        self.builder.add(
+            at,
+            "expedia_boards",
+            id=key,
+            name=board["name"],
+            city_id=board["city"],
+            begins=str(board["begins"]) if "begins" in board else None,
+            ends=str(board["ends"]) if "ends" in board else None,
+            created_at=iso(at),
+        )
+        for number, (kind, item, notes) in enumerate(board["items"]):
+            prefix = "xpr" if kind == "property" else "xac"
+            added_at = at + 600 * (number + 1)
+            self.builder.add(
+                added_at,
+                "expedia_board_items",
+                id=self.builder.id("xbi", f"{board['key']}-{number}"),
+                board_id=key,
+                item_type=kind,
+                item_id=self.builder.id(prefix, item),
+                notes=notes,
+                added_at=iso(added_at),
+            )
+        for email in board.get("shared", []):
+            self.builder.add(
+                at + 9000,
+                "expedia_board_shares",
+                id=self.builder.id("xsh", f"{board['key']}-{email}"),
+                board_id=key,
+                email=email,
+                shared_at=iso(at + 9000),
+            )
 
 
 def _nights(stay: dict[str, Any]) -> int:
@@ -527,18 +554,24 @@ def _fitted(
 ) -> list[int]:
     """Return night prices that cost `total` cents in all, shaped like `prices`."""
     fees = hotel["fee"] * len(prices) * rooms if words.fees_included else 0
-    lodging = next(
-        (
-            n
-            for n in _near(total - fees, hotel["tax"])
-            if n % rooms == 0 and _taxed(n, hotel["tax"]) + fees == total
-        ),
-        None,
-    )
+    lodging = _untaxed(total - fees, hotel["tax"], rooms)
     if lodging is None:
         raise InputError(f"travel: no prices of {len(prices)} nights add up to {total / 100:.2f}")
     each = [round(lodging // rooms * p / sum(prices)) for p in prices[:-1]]
     return [*each, lodging // rooms - sum(each)]
+
+
+def _untaxed(total: int, tax: int, rooms: int) -> int | None:
+    """Return the price before tax that makes a total and divides by the rooms, or None."""
+    for price in _near(total, tax):
+        if price % rooms == 0 and _taxed(price, tax) == total:
+            return price
+    return None
+
+
+def _is_taxed(total: int, tax: int) -> bool:
+    """Return whether a total is some price with its tax."""
+    return any(_taxed(price, tax) == total for price in _near(total, tax))
 
 
 def _taxed(lodging: int, tax: int) -> int:

@@ -1,0 +1,135 @@
+"""The life of a booking with either provider: its policy, its status, what cancelling it brings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from typing import Any, Literal
+
+from servers.kit.service import Service
+from servers.kit.values import parse_time, round_cents
+from servers.kit.zones import local_moment
+from servers.travel import _rules as rules
+from servers.travel._rules import Cost, Words
+
+
+# -- rows ------------------------------------------------------------------------------------------
+def find_booking(
+    svc: Service, words: Words, booking_id: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a booking and its property, or refuse."""
+    row = svc.db.get(f"{words.tables}_bookings", booking_id)
+    if row is None:
+        message = f"There is no booking {booking_id!r} in this account."
+        hint = f"Take a booking_id from {words.booking_list}."
+        svc.fail(words.no_booking, message, hint, booking_id=booking_id)
+    return row, rules.find_property(svc, words, row["property_id"])
+
+
+def by_status(svc: Service, words: Words, wanted: str | None) -> list[dict[str, Any]]:
+    """Return the rows of bookings in one status (None: in any), the latest arrival first."""
+    rows = svc.db.rows(f"{words.tables}_bookings", order="check_in DESC, id")
+    if wanted is None:
+        return rows
+    hotels = [rules.find_property(svc, words, row["property_id"]) for row in rows]
+    pairs = zip(rows, hotels, strict=True)
+    return [row for row, hotel in pairs if status(svc, row, hotel) == wanted]
+
+
+# -- money -----------------------------------------------------------------------------------------
+def booked(words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> Cost:
+    """Return what a booking costs."""
+    return rules.cost(words, hotel, row["nights"], row["rooms"], row["discount"])
+
+
+def charged(words: Words, room: dict[str, Any], row: dict[str, Any], hotel: dict[str, Any]) -> int:
+    """Return what the card was charged for a booking, in cents: its total, or a deposit of it."""
+    return round_cents(booked(words, row, hotel).total * room["deposit"] / 100)
+
+
+# -- status ----------------------------------------------------------------------------------------
+def arrival(row: dict[str, Any], hotel: dict[str, Any]) -> int:
+    """Return the moment from which the guests may check in."""
+    return _at(hotel, row["check_in"], hotel["opens"])
+
+
+def status(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> str:
+    """Return confirmed, checked_in, completed, cancelled or no_show, as of now."""
+    if row["cancelled_at"] is not None:
+        return "cancelled"
+    if svc.now < arrival(row, hotel):
+        return "confirmed"
+    next_day = date.fromisoformat(row["check_in"]) + timedelta(days=1)
+    if row["no_show"] and svc.now >= local_moment(next_day, time(4), rules.zone(hotel)):
+        return "no_show"
+    leaves = _at(hotel, row["check_out"], hotel["leaves"])
+    return "checked_in" if svc.now < leaves else "completed"
+
+
+def _at(hotel: dict[str, Any], day: str, clock: str) -> int:
+    """Return the moment of a day and a time of day at a property."""
+    return local_moment(date.fromisoformat(day), time.fromisoformat(clock), rules.zone(hotel))
+
+
+# -- cancelling ------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Policy:
+    """Until how many days before arrival cancelling is free, and what it costs afterwards.
+
+    `days` is None where it is never free.
+    """
+
+    days: int | None
+    late: Literal["first_night", "everything"]
+
+
+def policy(room: dict[str, Any]) -> Policy:
+    """Return the policy of a room type.
+
+    Its column says `<days>:first_night`, `<days>:everything` or `none`.
+    """
+    days, _, late = room["policy"].partition(":")
+    if not late:
+        return Policy(None, "everything")
+    return Policy(int(days), "first_night" if late == "first_night" else "everything")
+
+
+def free_until(
+    words: Words, room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int
+) -> int | None:
+    """Return the moment until which a stay can be cancelled for free, None if it never can.
+
+    `created` is the moment at which the stay was booked or would be.
+    """
+    first = date.fromisoformat(check_in)
+    days = policy(room).days
+    ends = []
+    if days is not None:
+        last_day = first - timedelta(days=days)
+        ends.append(local_moment(last_day, time(words.hour), rules.zone(hotel)))
+    week_ahead = local_moment(first, time(0), rules.zone(hotel)) - created >= 7 * rules.DAY
+    if words.grace and week_ahead:
+        ends.append(created + words.grace)
+    return max((end for end in ends if end > created), default=None)
+
+
+def deadline(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int | None:
+    """Return the moment until which a booking can be cancelled for free, None if it never can."""
+    room = rules.find_room(svc, words, row["room_type_id"])
+    return free_until(words, room, row["check_in"], hotel, parse_time(row["created_at"]))
+
+
+def refund(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int:
+    """Return the refund in cents if a booking is cancelled now, or of the cancellation it had."""
+    at = parse_time(row["cancelled_at"]) if row["cancelled_at"] is not None else svc.now
+    room = rules.find_room(svc, words, row["room_type_id"])
+    paid = charged(words, room, row, hotel)
+    until = deadline(svc, words, row, hotel)
+    if at >= arrival(row, hotel):
+        return 0
+    if until is not None and at <= until:
+        return paid
+    if policy(room).late == "everything":
+        return 0
+    first_night = rules.cost(words, hotel, row["nights"][:1], row["rooms"], row["discount"])
+    return max(0, paid - first_night.total)
