@@ -46,12 +46,17 @@ class Playlists(Service):
     ) -> dict[str, Any]:
         """Return a playlist with a page of its songs in order; `can_edit` is true for your own."""
         playlist = find_playlist(self, playlist_id)
-        ids = [entry["track_id"] for entry in entries(self, playlist_id)]
-        known = rules.by_ids(self, WORDS, ids)
-        songs = [known[i] for i in ids if i in known]
-        listed = page(songs, "tracks", limit, cursor, lambda t: song_json(self, t))
-        total = sum(t["ms"] for t in songs)
-        return {**playlist_json(self, playlist), "duration_ms": total, **listed}
+        rows = entries(self, playlist_id)
+        known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
+        rows = [r for r in rows if r["track_id"] in known]
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            return song_json(self, known[row["track_id"]])
+
+        # Pages are of entries, not of songs: a song that is in the list twice has two cursors.
+        songs = page(rows, "tracks", limit, cursor, shown)
+        total = sum(known[r["track_id"]]["ms"] for r in rows)
+        return {**playlist_json(self, playlist), "duration_ms": total, **songs}
 
     @writes(example={"name": "Sunday dishes"})
     def create_playlist(

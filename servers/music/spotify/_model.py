@@ -103,7 +103,7 @@ def user_ref(svc: Service, user_id: str) -> dict[str, Any]:
     return {"user_id": user_id, "display_name": row["display_name"] if row else None}
 
 
-# -- tracks and playlists -------------------------------------------------------------------------------------------
+# -- tracks and playlists -------------------------------------------------------------------------
 def track_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
     """Return a track for the agent."""
     artists = [{"artist_id": track["artist_id"], "name": track["artist"]}]
@@ -182,7 +182,7 @@ def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- episodes, devices, playback ------------------------------------------------------------------------------------
+# -- episodes, devices, playback ------------------------------------------------------------------
 def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
     """Return the milliseconds of tracks and episodes by id."""
     marks = ",".join("?" * len(ids))

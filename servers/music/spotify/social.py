@@ -154,7 +154,7 @@ class Social(Service):
             "tracks": [track_json(self, known[i]) for i in ids if i in known],
         }
 
-    # -- jams -------------------------------------------------------------------------------------------------------
+    # -- jams -------------------------------------------------------------------------------------
     @writes()
     def start_jam_session(self) -> dict[str, Any]:
         """Start a jam with what plays or is paused and its queue. Friends join with the join_code; it ends after 8 hours."""
