@@ -1,4 +1,8 @@
-"""Instacart: what can be said about an order afterwards, recipes to the piece, words that find, and histories without contradictions."""
+"""Instacart afterwards.
+
+What can be said about an order, recipes to the piece, words that find, and histories without
+contradictions.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,10 @@ from tests.services.shopping.instacart import (
     HOUR,
     MILK,
     STORE,
-    call_ok,
-    call_refused,
+    call,
     checkout,
     everything,
+    refused,
     until,
 )
 from tests.support import at, new_session
@@ -34,16 +38,13 @@ def session() -> Session:
 async def test_refunds_of_everything_give_back_what_was_paid_for_it_and_no_more(
     session: Session,
 ) -> None:
-    await call_ok(session, "add_grocery_item", cart_id=CART, product_id=MILK, quantity=4)
-    await call_ok(session, "redeem_coupon", cart_id=CART, coupon_code=" fresh5 ")
+    await call(session, "add_grocery_item", cart_id=CART, product_id=MILK, quantity=4)
+    await call(session, "redeem_coupon", cart_id=CART, coupon_code=" fresh5 ")
     made = await checkout(session)
     until(session, made["estimated_arrival"], 1)
-    bill = (await call_ok(session, "get_order_status", order_id=made["order_id"]))["pricing"]
-    lines = [
-        i
-        for i in (await call_ok(session, "get_order_status", order_id=made["order_id"]))["items"]
-        if i["outcome"] != "refunded"
-    ]
+    bill = (await call(session, "get_order_status", order_id=made["order_id"]))["pricing"]
+    reply = await call(session, "get_order_status", order_id=made["order_id"])
+    lines = [i for i in reply["items"] if i["outcome"] != "refunded"]
     assert bill["discount"] == 500 and len(lines) > 2
     for line in lines:
         said = {
@@ -51,9 +52,9 @@ async def test_refunds_of_everything_give_back_what_was_paid_for_it_and_no_more(
             "description": "None of it was any good",
             "product_ids": [line["product_id"]],
         }
-        await call_ok(session, "report_issue", order_id=made["order_id"], **said)
+        await call(session, "report_issue", order_id=made["order_id"], **said)
     session.pass_time(3 * HOUR)
-    after = (await call_ok(session, "get_order_status", order_id=made["order_id"]))["pricing"]
+    after = (await call(session, "get_order_status", order_id=made["order_id"]))["pricing"]
     goods = bill["subtotal"] - bill["discount"]
     assert goods - len(lines) < after["refunded"] <= goods, "each item less its part of the coupon"
     assert (
@@ -78,11 +79,10 @@ async def test_a_replacement_can_be_reported_under_either_id(session: Session) -
         "issue_type": "damaged_item",
         "description": "It was open",
     }
-    done = await call_ok(session, "report_issue", **said, product_ids=[other])
+    done = await call(session, "report_issue", **said, product_ids=[other])
     assert done["product_ids"] == [CHEDDAR]
-    assert (await call_refused(session, "report_issue", **said, product_ids=[CHEDDAR]))[
-        "code"
-    ] == "ALREADY_REPORTED"
+    reply = await refused(session, "report_issue", **said, product_ids=[CHEDDAR])
+    assert reply["code"] == "ALREADY_REPORTED"
 
 
 @pytest.mark.parametrize(
@@ -107,27 +107,24 @@ def test_a_description_names_whole_words_and_the_longest_first(
         for f in ("eggs", "milk", "oat milk", "tea", "potato")
     }
     lines = [{"product_id": p, "got_id": p} for p in first.values()]
-    assert orders.told(Shop(), lines, text) == [first[f] for f in first if f in meant]  # ty: ignore[invalid-argument-type]
+    assert orders.named_in(Shop(), lines, text) == [first[f] for f in first if f in meant]  # ty: ignore[invalid-argument-type]
 
 
 async def test_a_cancelled_order_has_no_tip(session: Session) -> None:
     made = await checkout(session, tip=900)
     assert made["tip"] == made["pricing"]["tip"] == 900
-    await call_ok(session, "cancel_delivery", order_id=made["order_id"], reason="Ordered twice")
-    shown = await call_ok(session, "get_order_status", order_id=made["order_id"])
+    await call(session, "cancel_delivery", order_id=made["order_id"], reason="Ordered twice")
+    shown = await call(session, "get_order_status", order_id=made["order_id"])
     assert shown["tip"] == shown["pricing"]["tip"] == shown["total"] == 0
 
 
 async def test_a_recipe_asks_for_pieces_and_gets_pieces(session: Session) -> None:
-    cart = (await call_ok(session, "create_cart", store_id=at("ics", "gorge_pantry")))["cart_id"]
-    done = await call_ok(
-        session, "add_recipe_to_cart", cart_id=cart, recipe_id=at("icx", "guacamole")
-    )
+    cart = (await call(session, "create_cart", store_id=at("ics", "gorge_pantry")))["cart_id"]
+    done = await call(session, "add_recipe_to_cart", cart_id=cart, recipe_id=at("icx", "guacamole"))
     limes = next(m for m in done["matched"] if m["ingredient"] == "Lime")
     product = session.world.get("instacart_products", limes["product_id"])
-    assert product is not None and (product["unit"], limes["quantity"]) == ("each", 2), (
-        "two limes, not a bag of two pounds"
-    )
+    assert product is not None, "two limes, not a bag of two pounds"
+    assert (product["unit"], limes["quantity"]) == ("each", 2), "two limes, not a bag of two pounds"
 
 
 @pytest.mark.parametrize(
@@ -148,9 +145,9 @@ async def test_what_people_call_a_product_finds_it(
 
 async def test_what_was_bought_in_a_store_can_be_looked_up_there(session: Session) -> None:
     for one in await everything(session, "list_orders", "orders"):
-        whole = await call_ok(session, "get_order_status", order_id=one["order_id"])
+        whole = await call(session, "get_order_status", order_id=one["order_id"])
         for item in whole["items"]:
-            await call_ok(
+            await call(
                 session,
                 "get_grocery_details",
                 store_id=one["store_id"],
@@ -169,9 +166,8 @@ def test_stores_carry_what_was_ordered_and_cancellations_cost_by_the_clock(name:
             stock.carries(stores[row["store_id"]], products[i["product_id"]]) for i in held
         ), row["id"]
         if row["cancelled_at"] is not None:
-            assert row["cancelled_at"] < row["leaves_at"] and (row["cancel_fee"] > 0) == (
-                row["cancelled_at"] >= row["shop_at"]
-            ), row["id"]
+            assert row["cancelled_at"] < row["leaves_at"], row["id"]
+            assert (row["cancel_fee"] > 0) == (row["cancelled_at"] >= row["shop_at"]), row["id"]
     for cart in world.rows("instacart_carts"):
         for item in world.rows("instacart_cart_items", "cart_id=?", cart["id"]):
             wanted = [
