@@ -1,4 +1,4 @@
-"""What every tool of every service keeps: names, schemas, annotations, its example, and how it refuses."""
+"""What every tool of every service keeps: names, schemas, annotations, its example, refusals."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Whatever an agent sends, a service answers in its own words, and a refusal changes nothing.
 
-Arguments are drawn from each tool's published schema, mixed with real ids so that calls go deep, and
-then from outside of it.
+Arguments are drawn from each tool's published schema, mixed with real ids so that calls go deep,
+and then from outside of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The library: saved tracks and albums, followed artists, shows and people, and who is signed in."""
+"""The library: saved tracks and albums, followed artists and people, and who is signed in."""
 
 from __future__ import annotations
 

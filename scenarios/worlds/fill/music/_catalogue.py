@@ -30,7 +30,7 @@ def draw(*key: Any) -> random.Random:
 
 @dataclass
 class Track:
-    """A recording with the ids that it has in one world (None where a provider does not carry it)."""
+    """A recording with its ids in one world (None where a provider does not carry it)."""
 
     key: str
     title: str
