@@ -159,7 +159,10 @@ async def order(walk: Walk, happening: Row, told: Row) -> list[str]:
 
 
 def card(walk: Walk, happening: Row, shown: str | None) -> str | None:
-    """Return the last digits of the card that a happening was paid with, what is shown where it names none."""
+    """Return the last digits of the card that a happening was paid with.
+
+    Where it names none, what is shown is right.
+    """
     by = happening.get("paid", {}).get("by")
     return walk.person["cards"][by]["last4"] if by in walk.person["cards"] else shown
 

@@ -291,6 +291,10 @@ class Walk:
         assert mails, (account, words, sender)
         return sorted(mails, key=lambda m: m["created_at"])
 
+    async def mail_from(self, account: str, words: str, sender: str) -> Row:
+        """Return the first mail from an address, in the order of a search for all these words."""
+        return next(m for m in await self.mails(account, words) if m["from"] == sender)
+
     async def letter(self, account: str, words: str, sender: str, text: str) -> Row:
         """Return the first of those letters that has a text in its body."""
         letters = await self.letters(account, words, sender)

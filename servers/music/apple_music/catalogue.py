@@ -14,7 +14,6 @@ from servers.music._rules import AlbumId, ArtistId, Query, TrackId
 from servers.music.apple_music._model import (
     WORDS,
     account,
-    entries,
     find_playlist,
     playlist_json,
     song_json,
@@ -148,15 +147,12 @@ class Catalog(Service):
         shown |= {k: row[k] for k in ("title", "description", "type", "target_id")}
         if row["type"] == "playlist":
             shown["playlist"] = playlist_json(self, find_playlist(self, row["target_id"]))
-            shown["playlist"]["track_count"] = len(entries(self, row["target_id"]))
         return shown | {"published_at": row["published"]}
 
     def _album(self, album: dict[str, Any]) -> dict[str, Any]:
         artist = self.db.get("music_artists", album["artist_id"]) or {}
-        count = self.db.sql(
-            "SELECT count(*) FROM music_tracks WHERE album_id=? AND apple_id IS NOT NULL",
-            album["id"],
-        )[0][0]
+        query = "SELECT count(*) FROM music_tracks WHERE album_id=? AND apple_id IS NOT NULL"
+        count = self.db.sql(query, album["id"])[0][0]
         return {
             "album_id": album["apple_id"],
             "name": album["title"],
