@@ -1,4 +1,7 @@
-"""Lyrics of invented songs, composed from words of the genre; the same song has the same words with every version of it."""
+"""Lyrics of invented songs, composed from words of the genre.
+
+The same song has the same words with every version of it.
+"""
 
 from __future__ import annotations
 
@@ -10,43 +13,92 @@ from servers.music._rules import WORDLESS
 # For each tongue: lines of a verse ({n} something, {p} somewhere, {t} the title) and of a chorus.
 _PLAIN = {
     "verse": [
-        "I left the {n} by the door", "You said the {n} was all we had", "There is a light above {p}", "We counted every {n} we saw",
-        "Nobody waits out by {p}", "The {n} keeps turning in the rain", "I wrote your name across the {n}", "Past {p} the road goes quiet",
-        "And all the {n}s remember us", "I never meant to lose the {n}",
+        "I left the {n} by the door",
+        "You said the {n} was all we had",
+        "There is a light above {p}",
+        "We counted every {n} we saw",
+        "Nobody waits out by {p}",
+        "The {n} keeps turning in the rain",
+        "I wrote your name across the {n}",
+        "Past {p} the road goes quiet",
+        "And all the {n}s remember us",
+        "I never meant to lose the {n}",
     ],
-    "chorus": ["Oh, {t}", "{t}, and the night comes down", "Call it {t}, call it ours", "Hold the {n} and let it go"],
-    "n": ["window", "kettle", "map", "coat", "ladder", "postcard", "candle", "engine", "letter", "stair"],
-    "p": ["the harbor", "the county line", "the river bend", "the station", "the hill", "the old parade"],
+    "chorus": [
+        "Oh, {t}",
+        "{t}, and the night comes down",
+        "Call it {t}, call it ours",
+        "Hold the {n} and let it go",
+    ],
+    "n": [
+        "window", "kettle", "map", "coat", "ladder", "postcard", "candle", "engine", "letter",
+        "stair",
+    ],
+    "p": [
+        "the harbor", "the county line", "the river bend", "the station", "the hill",
+        "the old parade",
+    ],
 }  # fmt: skip
 _HYMN = {
     "verse": [
-        "When morning breaks above {p}", "A gentle {n} shall guide my feet", "Though waters rise around {p}",
+        "When morning breaks above {p}",
+        "A gentle {n} shall guide my feet",
+        "Though waters rise around {p}",
         "I lift the {n} that never fails",
-        "In every {n} I hear the call", "And rest at evening by {p}", "No shadow dims the faithful {n}", "We gather slowly to {p}",
+        "In every {n} I hear the call",
+        "And rest at evening by {p}",
+        "No shadow dims the faithful {n}",
+        "We gather slowly to {p}",
     ],
-    "chorus": ["O {t}", "Sing {t}, be still my soul", "{t}, for evermore", "The {n} will bring us home"],
+    "chorus": [
+        "O {t}",
+        "Sing {t}, be still my soul",
+        "{t}, for evermore",
+        "The {n} will bring us home",
+    ],
     "n": ["lamp", "anchor", "hand", "harvest", "garden", "bell"],
     "p": ["the shore", "the valley", "the marsh", "the mercy seat", "the gate"],
-}  # fmt: skip
+}
 _SPANISH = {
     "verse": [
-        "Dejé la {n} junto a {p}", "La {n} no sabe de tu adiós", "Camino solo hasta {p}",
-        "Te canto bajo la {n}", "Ya viene el alba por {p}",
-        "Tu nombre guarda la {n}", "Y en {p} se queda mi voz", "Que nadie apague la {n}",
+        "Dejé la {n} junto a {p}",
+        "La {n} no sabe de tu adiós",
+        "Camino solo hasta {p}",
+        "Te canto bajo la {n}",
+        "Ya viene el alba por {p}",
+        "Tu nombre guarda la {n}",
+        "Y en {p} se queda mi voz",
+        "Que nadie apague la {n}",
     ],
-    "chorus": ["Ay, {t}", "{t}, no te vayas más", "Báilame, {t}, otra vez", "La {n} nos va a cuidar"],
+    "chorus": [
+        "Ay, {t}",
+        "{t}, no te vayas más",
+        "Báilame, {t}, otra vez",
+        "La {n} nos va a cuidar",
+    ],
     "n": ["luna", "guitarra", "carta", "lluvia", "ventana", "vereda"],
     "p": ["la plaza", "el río", "la frontera", "el portal", "mi tierra"],
-}  # fmt: skip
+}
 _CHILD = {
     "verse": [
-        "One {n}, two {n}s, three in a row", "Hop on the {n} and away we go", "The {n} says hello to {p}", "Clap your hands by {p}",
-        "Where is the {n}? Under the bed!", "Put the {n} upon your head", "Stomp, stomp, stomp to {p}", "Wave to the {n} and count to ten",
+        "One {n}, two {n}s, three in a row",
+        "Hop on the {n} and away we go",
+        "The {n} says hello to {p}",
+        "Clap your hands by {p}",
+        "Where is the {n}? Under the bed!",
+        "Put the {n} upon your head",
+        "Stomp, stomp, stomp to {p}",
+        "Wave to the {n} and count to ten",
     ],
-    "chorus": ["{t}! {t}!", "Sing it again, {t}", "{t}, one more time", "The {n} goes round and round"],
+    "chorus": [
+        "{t}! {t}!",
+        "Sing it again, {t}",
+        "{t}, one more time",
+        "The {n} goes round and round",
+    ],
     "n": ["duck", "pancake", "tractor", "robot", "button", "balloon"],
     "p": ["the kitchen", "the pond", "the moon", "the garden gate"],
-}  # fmt: skip
+}
 _TONGUES = {
     "gospel": _HYMN,
     "tejano": _SPANISH,
@@ -57,6 +109,9 @@ _TONGUES = {
 _FORM = "vvcvvcvc"
 """Four lines to each letter: verses and choruses."""
 
+# The key of one line of a song: the song, its stanza (or that it is the chorus), the line in it.
+_LineKey = tuple[str, int | str, int]
+
 
 def lyrics(track: dict[str, Any]) -> list[str]:
     """Return the lines of a song, none where it has no words; a blank line parts the stanzas."""
@@ -65,35 +120,54 @@ def lyrics(track: dict[str, Any]) -> list[str]:
     tongue = _TONGUES.get(track["genre"], _PLAIN)
     song = track["origin"] or track["key"]
     title = track["title"].partition(" (")[0].partition(" - ")[0]
-    found: list[str] = []
+    text: list[str] = []
     for stanza, kind in enumerate(_FORM):
         lines = tongue["verse" if kind == "v" else "chorus"]
         used = set[int]()
-        for line in range(4):
-            key = (song, stanza if kind == "v" else kind, line)
-            choice = next(
-                c for n in range(99) if (c := int(share("line", key, n) * len(lines))) not in used
-            )
+        for number in range(4):
+            key = (song, stanza if kind == "v" else kind, number)
+            choice = _unused_line(key, len(lines), used)
             used.add(choice)
-            something, somewhere = (
-                tongue[w][int(share(w, key) * len(tongue[w]))] for w in ("n", "p")
-            )
-            found.append(lines[choice].format(n=something, p=somewhere, t=title))
-        found.append("")
-    return found[:-1]
+            something = _word(tongue, "n", key)
+            somewhere = _word(tongue, "p", key)
+            text.append(lines[choice].format(n=something, p=somewhere, t=title))
+        text.append("")
+    return text[:-1]
+
+
+def _unused_line(key: _LineKey, count: int, used: set[int]) -> int:
+    """Return which of `count` lines a key stands for, one that its stanza has not used yet."""
+    for attempt in range(99):
+        choice = int(share("line", key, attempt) * count)
+        if choice not in used:
+            return choice
+    raise ValueError(f"no line is left for {key}")
+
+
+def _word(tongue: dict[str, list[str]], kind: str, key: _LineKey) -> str:
+    words = tongue[kind]
+    return words[int(share(kind, key) * len(words))]
 
 
 def synced(track: dict[str, Any], lines: list[str]) -> list[dict[str, Any]]:
-    """Return the lines with the millisecond at which each is sung: an intro, then evenly until shortly before the end."""
+    """Return the lines with the millisecond at which each is sung.
+
+    There is an intro; then they follow evenly until shortly before the end.
+    """
     intro = round(track["ms"] * (0.04 + 0.06 * share("intro", track["key"])))
     each = (track["ms"] * 0.95 - intro) / max(1, len(lines))
     return [
-        {"start_ms": round(intro + n * each), "text": text} for n, text in enumerate(lines) if text
+        {"start_ms": round(intro + number * each), "text": text}
+        for number, text in enumerate(lines)
+        if text
     ]
 
 
 def singable(track: dict[str, Any]) -> bool:
-    """Whether the voice can be turned down: there are words, and it was recorded on several tracks, not live."""
+    """Whether the voice can be turned down.
+
+    There must be words, and it must have been recorded on several tracks, not live.
+    """
     return (
         track["genre"] not in WORDLESS
         and track["version"] != "live"

@@ -1,7 +1,8 @@
-"""Playback as a function of rows and the clock: what plays now, what was heard since the last command, what comes next.
+"""Playback as a function of rows and the clock.
 
-A player's row says what played at `at`; the position moves, tracks end and follow each other as time passes. A command settles what
-has passed (tracks heard, queue entries played) and then changes the row.
+It tells what plays now, what was heard since the last command, and what comes next. A player's row
+says what played at `at`; the position moves, tracks end and follow each other as time passes. A
+command settles what has passed (tracks heard, queue entries played) and then changes the row.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import iso, parse_time
 
-# `items` are what plays by itself; `place` and `lead` count in it: where it is, and what comes first when shuffled.
-PLAYER = "id:str items:list place:int lead:int now_id:str? position_ms:int at:str playing:bool shuffle:bool seed:str repeat:str context:str? "
+# `items` are what plays by itself; `place` and `lead` count in it: where it is, and what comes
+# first when shuffled.
+PLAYER = (
+    "id:str items:list place:int lead:int now_id:str? position_ms:int at:str playing:bool "
+    "shuffle:bool seed:str repeat:str context:str? "
+)
 QUEUE = Table("id:str track_id:str place:int added_at:str")
 # What was heard of a track, up to `at`; `plays` counts those of half a minute or more.
 PLAYS = Table("id:str track_id:str at:str plays:int ms:int", index=("at",))
@@ -26,7 +31,10 @@ COUNTS_AFTER = 30_000
 
 @dataclass(frozen=True)
 class Deck:
-    """A provider's player: its tables, id prefixes, how long things last (milliseconds, by id), and the words of its refusals."""
+    """A provider's player: its tables, id prefixes and the words of its refusals.
+
+    `lengths` tells how long things last (milliseconds, by id).
+    """
 
     tables: str
     queue_id: str
@@ -38,8 +46,20 @@ class Deck:
 
 
 @dataclass
+class Hearing:
+    """What was heard of one track: plays, milliseconds, and the last moment (epoch seconds)."""
+
+    plays: int = 0
+    ms: int = 0
+    until: int = 0
+
+
+@dataclass
 class Playback:
-    """What a player does at a moment; `heard` maps ids to [plays, milliseconds, last moment] since the row was written."""
+    """What a player does at a moment.
+
+    `heard` holds by id what was heard since the row was written.
+    """
 
     row: dict[str, Any]
     queue: list[dict[str, Any]]
@@ -50,7 +70,7 @@ class Playback:
     playing: bool
     ended: bool = False
     played: list[str] = field(default_factory=list)
-    heard: dict[str, list[Any]] = field(default_factory=dict)
+    heard: dict[str, Hearing] = field(default_factory=dict)
 
     @property
     def order(self) -> list[int]:
@@ -58,7 +78,11 @@ class Playback:
         places = list(range(len(self.row["items"])))
         if not self.row["shuffle"]:
             return places
-        return sorted(places, key=lambda p: (p != self.row["lead"], share(self.row["seed"], p)))
+
+        def shuffled(place: int) -> tuple[bool, float]:
+            return place != self.row["lead"], share(self.row["seed"], place)
+
+        return sorted(places, key=shuffled)
 
     @property
     def rest(self) -> list[int]:
@@ -70,14 +94,18 @@ class Playback:
         """Count milliseconds of the current track, heard from a position on."""
         if self.current is None or length <= 0 or times <= 0:
             return
-        entry = self.heard.setdefault(self.current, [0, 0, 0])
+        hearing = self.heard.setdefault(self.current, Hearing())
         crossing = min(COUNTS_AFTER, self.lengths[self.current])
-        entry[0] += times * (start < crossing <= start + length)
-        entry[1] += times * length
-        entry[2] = until_ms // 1000
+        if start < crossing <= start + length:
+            hearing.plays += times
+        hearing.ms += times * length
+        hearing.until = until_ms // 1000
 
     def step(self) -> bool:
-        """Go on to what comes next: the queue, then the order, then its beginning when it repeats. False at the end."""
+        """Go on to what comes next, and return False at the end.
+
+        The queue comes first, then the order, then its beginning when it repeats.
+        """
         if self.queue:
             entry = self.queue.pop(0)
             self.played.append(entry["id"])
@@ -110,12 +138,7 @@ class Playback:
                 at_ms += laps * length
                 self.hear(0, length, at_ms, laps)
                 self.position = 0
-            elif (
-                not self.rest
-                and not self.queue
-                and self.row["repeat"] == "all"
-                and self.row["items"]
-            ):
+            elif self._starts_over():
                 at_ms = self._laps(at_ms, until_ms)
                 self.step()
             elif not self.step():
@@ -123,8 +146,14 @@ class Playback:
                 self.ended = True
                 self.position = length
 
+    def _starts_over(self) -> bool:
+        """Whether what follows the current track is the repeating list from its beginning."""
+        if self.rest or self.queue:
+            return False
+        return self.row["repeat"] == "all" and bool(self.row["items"])
+
     def _laps(self, at_ms: int, until_ms: int) -> int:
-        """Play the whole of a repeating list as often as it fits, and return the moment after that."""
+        """Play the whole of a repeating list as often as it fits; return the moment after that."""
         total = sum(self.lengths[i] for i in self.row["items"])
         laps = (until_ms - at_ms) // total
         last = self.current
@@ -140,69 +169,69 @@ def playback(svc: Service, deck: Deck) -> Playback:
     """Return what plays now; nothing is written."""
     row = svc.db.rows(f"{deck.tables}_player", limit=1)[0]
     queue = svc.db.rows(f"{deck.tables}_queue", order="place, rowid")
-    ids = [
-        *row["items"],
-        *(q["track_id"] for q in queue),
-        *([row["now_id"]] if row["now_id"] else []),
-    ]
+    ids = [*row["items"], *(entry["track_id"] for entry in queue)]
+    if row["now_id"]:
+        ids.append(row["now_id"])
     lengths = deck.lengths(svc, list(dict.fromkeys(ids)))
     row["items"] = [i for i in row["items"] if i in lengths]
     row["place"] = min(row["place"], max(0, len(row["items"]) - 1))
     current = row["now_id"] if row["now_id"] in lengths else None
-    now = Playback(
-        row,
-        [q for q in queue if q["track_id"] in lengths],
-        lengths,
-        current,
-        row["place"],
-        row["position_ms"],
-        row["playing"] and current is not None,
+    state = Playback(
+        row=row,
+        queue=[entry for entry in queue if entry["track_id"] in lengths],
+        lengths=lengths,
+        current=current,
+        place=row["place"],
+        position=row["position_ms"],
+        playing=row["playing"] and current is not None,
     )
-    now.ended = (
-        current is not None and not row["playing"] and row["position_ms"] >= lengths[current]
-    )
+    if current is not None and not row["playing"]:
+        state.ended = row["position_ms"] >= lengths[current]
     stops = deck.stops(svc)
-    now.run(
-        parse_time(row["at"]) * 1000, (svc.now if stops is None else min(svc.now, stops)) * 1000
-    )
-    now.playing = now.playing and (stops is None or svc.now < stops)
-    return now
+    until = svc.now if stops is None else min(svc.now, stops)
+    state.run(parse_time(row["at"]) * 1000, until * 1000)
+    if stops is not None and svc.now >= stops:
+        state.playing = False
+    return state
 
 
 def active(svc: Service, deck: Deck) -> Playback:
     """Return what plays or is paused, or refuse when nothing is."""
-    now = playback(svc, deck)
-    if now.current is None:
+    state = playback(svc, deck)
+    if state.current is None:
         svc.fail(
             "NO_ACTIVE_PLAYBACK",
             "Nothing is playing or paused.",
             f"Start something with {deck.how_to_start}.",
         )
-    return now
+    return state
 
 
-def settle(svc: Service, deck: Deck, now: Playback, **changes: Any) -> Playback:
-    """Write what has passed and the player's row, with changes of other columns, and return the playback."""
-    for entry in now.played:
+def settle(svc: Service, deck: Deck, state: Playback, **changes: Any) -> Playback:
+    """Write what has passed and the player's row, and return the playback.
+
+    `changes` are of other columns of that row.
+    """
+    for entry in state.played:
         svc.db.delete(f"{deck.tables}_queue", entry)
-    for track_id, (plays, ms, last) in now.heard.items():
-        if ms >= 1000:
-            row = {
+    for track_id, hearing in state.heard.items():
+        if hearing.ms >= 1000:
+            play = {
                 "id": svc.new_id(deck.play_id),
                 "track_id": track_id,
-                "at": iso(last),
-                "plays": plays,
-                "ms": ms,
+                "at": iso(hearing.until),
+                "plays": hearing.plays,
+                "ms": hearing.ms,
             }
-            svc.db.insert(f"{deck.tables}_plays", row)
-    state = {
-        "place": now.place,
-        "now_id": now.current,
-        "position_ms": now.position,
+            svc.db.insert(f"{deck.tables}_plays", play)
+    columns = {
+        "place": state.place,
+        "now_id": state.current,
+        "position_ms": state.position,
         "at": svc.time,
-        "playing": now.playing,
+        "playing": state.playing,
     }
-    svc.db.update(f"{deck.tables}_player", now.row["id"], **(state | changes))
+    svc.db.update(f"{deck.tables}_player", state.row["id"], **(columns | changes))
     return playback(svc, deck)
 
 
@@ -217,125 +246,134 @@ def start(
     **changes: Any,
 ) -> Playback:
     """Play a list from a place; the queue stays and comes after the first track."""
-    now = playback(svc, deck)
-    now.place = place
-    now.current = items[place]
-    now.position = position
-    now.playing = True
+    state = playback(svc, deck)
+    state.place = place
+    state.current = items[place]
+    state.position = position
+    state.playing = True
     return settle(
-        svc, deck, now, items=items, lead=place, seed=svc.time, context=context, **changes
+        svc, deck, state, items=items, lead=place, seed=svc.time, context=context, **changes
     )
 
 
 def pause(svc: Service, deck: Deck) -> Playback:
     """Stop the clock of what plays; nothing changes when it is paused."""
-    now = active(svc, deck)
-    if not now.playing:
-        return now
-    now.playing = False
-    return settle(svc, deck, now)
+    state = active(svc, deck)
+    if not state.playing:
+        return state
+    state.playing = False
+    return settle(svc, deck, state)
 
 
 def resume(svc: Service, deck: Deck, **changes: Any) -> Playback:
     """Go on from where it was paused; after the end, from the beginning."""
-    now = active(svc, deck)
-    if now.playing:
-        return now
-    if now.ended:
-        now.place = now.order[0] if now.order else 0
-        now.current = now.row["items"][now.place] if now.order else now.current
-        now.position = 0
-    now.playing = True
-    return settle(svc, deck, now, **changes)
+    state = active(svc, deck)
+    if state.playing:
+        return state
+    if state.ended:
+        state.place = state.order[0] if state.order else 0
+        state.current = state.row["items"][state.place] if state.order else state.current
+        state.position = 0
+    state.playing = True
+    return settle(svc, deck, state, **changes)
 
 
 def forward(svc: Service, deck: Deck) -> Playback:
     """Skip to what comes next and play it; after the last one playback ends."""
-    now = active(svc, deck)
-    if now.step():
-        now.playing = True
+    state = active(svc, deck)
+    if state.step():
+        state.playing = True
     else:
-        now.playing = False
-        now.position = now.lengths[now.current or ""]
-    return settle(svc, deck, now)
+        state.playing = False
+        state.position = state.lengths[state.current or ""]
+    return settle(svc, deck, state)
 
 
 def back(svc: Service, deck: Deck, restart_after: int | None) -> Playback:
-    """Go back to what came before and play it; to the start of the same when it is the first or past `restart_after` milliseconds."""
-    now = active(svc, deck)
-    order = now.order
-    spot = order.index(now.place) if order else 0
-    in_queue = bool(order) and now.row["items"][now.place] != now.current
-    if restart_after is None or now.position <= restart_after:
+    """Go back to what came before and play it.
+
+    The same one starts again when it is the first, or past `restart_after` milliseconds.
+    """
+    state = active(svc, deck)
+    order = state.order
+    spot = order.index(state.place) if order else 0
+    in_queue = bool(order) and state.row["items"][state.place] != state.current
+    if restart_after is None or state.position <= restart_after:
         if in_queue:
-            now.current = now.row["items"][now.place]
-        elif spot > 0 or now.row["repeat"] == "all":
-            now.place = order[spot - 1]
-            now.current = now.row["items"][now.place]
-    now.position = 0
-    now.playing = True
-    return settle(svc, deck, now)
+            state.current = state.row["items"][state.place]
+        elif spot > 0 or state.row["repeat"] == "all":
+            state.place = order[spot - 1]
+            state.current = state.row["items"][state.place]
+    state.position = 0
+    state.playing = True
+    return settle(svc, deck, state)
 
 
 def seek(svc: Service, deck: Deck, position: int) -> Playback:
     """Go to a position of what plays."""
-    now = active(svc, deck)
-    now.position = position
-    return settle(svc, deck, now)
+    state = active(svc, deck)
+    state.position = position
+    return settle(svc, deck, state)
 
 
 def shuffle(svc: Service, deck: Deck, on: bool) -> Playback:
     """Mix what comes after the present track, or put it back in order."""
-    now = playback(svc, deck)
-    if now.row["shuffle"] == on:
-        return now
-    return settle(svc, deck, now, shuffle=on, lead=now.place, seed=svc.time)
+    state = playback(svc, deck)
+    if state.row["shuffle"] == on:
+        return state
+    return settle(svc, deck, state, shuffle=on, lead=state.place, seed=svc.time)
 
 
 def repeat(svc: Service, deck: Deck, mode: str) -> Playback:
     """Repeat nothing (`off`), the track (`one`) or the list (`all`)."""
-    now = playback(svc, deck)
-    return now if now.row["repeat"] == mode else settle(svc, deck, now, repeat=mode)
+    state = playback(svc, deck)
+    if state.row["repeat"] == mode:
+        return state
+    return settle(svc, deck, state, repeat=mode)
 
 
 def enqueue(
     svc: Service, deck: Deck, track_id: str, *, front: bool = False
 ) -> tuple[Playback, int]:
     """Put a track at the end of the queue, or before it, and return its place there from 1."""
-    now = playback(svc, deck)
-    if now.played:  # what has played would otherwise stand among the places
-        now = settle(svc, deck, now)
-    places = [q["place"] for q in now.queue] or [0]
+    state = playback(svc, deck)
+    if state.played:  # what has played would otherwise stand among the places
+        state = settle(svc, deck, state)
+    places = [q["place"] for q in state.queue] or [0]
     place = places[0] - 1 if front else places[-1] + 1
-    svc.db.insert(
-        f"{deck.tables}_queue",
-        {
-            "id": svc.new_id(deck.queue_id),
-            "track_id": track_id,
-            "place": place,
-            "added_at": svc.time,
-        },
-    )
-    return playback(svc, deck), 1 if front else len(now.queue) + 1
+    entry = {
+        "id": svc.new_id(deck.queue_id),
+        "track_id": track_id,
+        "place": place,
+        "added_at": svc.time,
+    }
+    svc.db.insert(f"{deck.tables}_queue", entry)
+    return playback(svc, deck), 1 if front else len(state.queue) + 1
 
 
 def clear(svc: Service, deck: Deck) -> tuple[Playback, int]:
     """Empty the queue and return how many entries it had; what plays goes on."""
-    now = playback(svc, deck)
-    count = len(now.queue)
-    for entry in now.queue:
+    state = playback(svc, deck)
+    count = len(state.queue)
+    for entry in state.queue:
         svc.db.delete(f"{deck.tables}_queue", entry["id"])
-    return now, count
+    return state, count
 
 
-def upcoming(now: Playback) -> list[dict[str, Any]]:
-    """Return what comes next as `{id, track_id, source}`: the queue, then the list, once around when it repeats."""
-    found = [{"id": q["id"], "track_id": q["track_id"], "source": "queue"} for q in now.queue]
-    places = now.rest
-    if now.row["repeat"] == "all":
-        order = now.order
-        places = places + order[: order.index(now.place)] if order else []
-    items = now.row["items"]
-    return found + [
-        {"id": f"{p}-{items[p]}", "track_id": items[p], "source": "context"} for p in places
+def upcoming(state: Playback) -> list[dict[str, Any]]:
+    """Return what comes next as `{id, track_id, source}`.
+
+    The queue comes first, then the list, once around when it repeats.
+    """
+    coming = [
+        {"id": entry["id"], "track_id": entry["track_id"], "source": "queue"}
+        for entry in state.queue
     ]
+    places = state.rest
+    if state.row["repeat"] == "all":
+        order = state.order
+        places = places + order[: order.index(state.place)] if order else []
+    for place in places:
+        track_id = state.row["items"][place]
+        coming.append({"id": f"{place}-{track_id}", "track_id": track_id, "source": "context"})
+    return coming

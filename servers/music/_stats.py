@@ -1,11 +1,14 @@
-"""What was heard, and what follows from it: counts by track, artist, album and genre, and how alike two tastes are."""
+"""What was heard, and what follows from it.
+
+Counts by track, artist, album and genre, and how alike two tastes are.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from servers.kit.service import Service
 from servers.kit.values import iso
@@ -14,65 +17,85 @@ from servers.music._player import Deck, playback
 
 
 def history(svc: Service, deck: Deck) -> list[dict[str, Any]]:
-    """Return what was heard as rows `{id, track_id, at, plays, ms}`, newest first, with what plays now."""
+    """Return what was heard, newest first, with what plays now.
+
+    The rows are `{id, track_id, at, plays, ms}`.
+    """
     rows = svc.db.rows(f"{deck.tables}_plays", "at<=?", svc.time, order="at DESC, rowid DESC")
     live = [
-        {"id": f"now-{track_id}", "track_id": track_id, "at": iso(last), "plays": plays, "ms": ms}
-        for track_id, (plays, ms, last) in playback(svc, deck).heard.items()
+        {
+            "id": f"now-{track_id}",
+            "track_id": track_id,
+            "at": iso(hearing.until),
+            "plays": hearing.plays,
+            "ms": hearing.ms,
+        }
+        for track_id, hearing in playback(svc, deck).heard.items()
     ]
     return sorted(live, key=lambda r: r["at"], reverse=True) + rows
 
 
+class Ranked(NamedTuple):
+    """How often an artist's or album's tracks were played."""
+
+    id: str
+    name: str
+    plays: int
+
+
 class Heard:
-    """What was heard from a moment until another (ISO): tracks with `plays` and `ms`, most heard first."""
+    """What was heard from a moment until another (ISO).
+
+    `tracks` have `plays` and `ms_heard`, most heard first.
+    """
 
     def __init__(
         self, svc: Service, deck: Deck, words: rules.Words, since: str, until: str = "~"
     ) -> None:
         plays: Counter[str] = Counter()
-        time: Counter[str] = Counter()
+        ms_heard: Counter[str] = Counter()
         for row in history(svc, deck):
             if since <= row["at"] < until:
                 plays[row["track_id"]] += row["plays"]
-                time[row["track_id"]] += row["ms"]
-        known = rules.by_ids(svc, words, time)
-        self.tracks: list[dict[str, Any]] = sorted(
-            (
-                {**known[i], "plays": plays[i], "ms_heard": ms}
-                for i, ms in time.items()
-                if i in known
-            ),
-            key=lambda t: (-t["plays"], -t["ms_heard"], t["key"]),
-        )
+                ms_heard[row["track_id"]] += row["ms"]
+        known = rules.by_ids(svc, words, ms_heard)
+        tracks: list[dict[str, Any]] = [
+            {**known[i], "plays": plays[i], "ms_heard": ms}
+            for i, ms in ms_heard.items()
+            if i in known
+        ]
+        self.tracks = sorted(tracks, key=lambda t: (-t["plays"], -t["ms_heard"], t["key"]))
         self.ms = sum(t["ms_heard"] for t in self.tracks)
 
-    def by(self, id_field: str, name_field: str) -> list[tuple[str, str, int]]:
-        """Return (id, name, plays) by a field of the tracks, most played first."""
+    def by(self, id_field: str, name_field: str) -> list[Ranked]:
+        """Return plays by a field of the tracks, most played first."""
         plays: Counter[str] = Counter()
         names = {}
         for track in self.tracks:
             plays[track[id_field]] += track["plays"]
             names[track[id_field]] = track[name_field]
-        found: list[tuple[str, str, int]] = [(i, names[i], n) for i, n in plays.items() if n > 0]
-        return sorted(found, key=lambda entry: (-entry[2], entry[1], entry[0]))
+        ranked = [Ranked(i, names[i], number) for i, number in plays.items() if number > 0]
+        return sorted(ranked, key=lambda entry: (-entry.plays, entry.name, entry.id))
 
     @property
     def genres(self) -> Counter[str]:
         """Plays by genre; a second genre counts half."""
-        found: Counter[str] = Counter()
+        plays: Counter[str] = Counter()
         for track in self.tracks:
             for weight, genre in zip((2, 1), rules.genres(track), strict=False):
-                found[genre] += weight * track["plays"]
-        return found
+                plays[genre] += weight * track["plays"]
+        return plays
 
     def top_genres(self, count: int) -> list[str]:
         """Return the most played genres."""
-        return [
-            g for g, _ in sorted(self.genres.items(), key=lambda item: (-item[1], item[0]))[:count]
-        ]
+        ranked = sorted(self.genres.items(), key=lambda item: (-item[1], item[0]))
+        return [genre for genre, _ in ranked[:count]]
 
 
 def alike(one: Mapping[str, int], two: Mapping[str, int]) -> int:
     """Return how alike two tastes (weights of genres) are, 0 to 100."""
     size = math.sqrt(sum(v * v for v in one.values()) * sum(v * v for v in two.values()))
-    return round(100 * sum(v * two.get(g, 0) for g, v in one.items()) / size) if size else 0
+    if not size:
+        return 0
+    product = sum(weight * two.get(genre, 0) for genre, weight in one.items())
+    return round(100 * product / size)

@@ -1,4 +1,4 @@
-"""What every tool of every service keeps: names, schemas, annotations, its example, and how it refuses."""
+"""What every tool of every service keeps: names, schemas, annotations, its example, refusals."""
 
 from __future__ import annotations
 
@@ -21,11 +21,8 @@ from tests.support import IDS, TOOLS, assert_error, digest, effects, example, ne
 pytestmark = pytest.mark.anyio
 SERVICES = list(services().values())
 every_tool = pytest.mark.parametrize(("cls", "spec"), TOOLS, ids=IDS)
-IDEMPOTENT = {
-    name: tool
-    for name, tool in zip(IDS, TOOLS, strict=True)
-    if tool[1].idempotent and tool[1].effect == "write"
-}
+WRITES = {name: tool for name, tool in zip(IDS, TOOLS, strict=True) if tool[1].effect == "write"}
+IDEMPOTENT = {name: tool for name, tool in WRITES.items() if tool[1].idempotent}
 idempotent_tool = pytest.mark.parametrize(("cls", "spec"), IDEMPOTENT.values(), ids=IDEMPOTENT)
 every_service = pytest.mark.parametrize("cls", SERVICES, ids=[c.name for c in SERVICES])
 WRONG = {
@@ -38,7 +35,7 @@ WRONG = {
 }
 
 
-# -- what is published ----------------------------------------------------------------------------------------------
+# -- what is published ----------------------------------------------------------------------------
 
 
 @every_service
@@ -46,9 +43,8 @@ def test_a_service_says_who_it_is(cls: type[Service]) -> None:
     assert re.fullmatch(r"[a-z][a-z0-9_]{0,19}", cls.name) and SEPARATOR not in cls.name
     assert cls.title and cls.category and cls.domain and cls.__doc__
     assert cls.tools, "a service without tools"
-    assert cls.__module__.split(".")[1:3] == [cls.category, cls.name], (
-        "a service is found by the name of its file or folder"
-    )
+    place = cls.__module__.split(".")[1:3]
+    assert place == [cls.category, cls.name], "a service is found by the name of its file or folder"
     for code in vars(cls.codes).values():
         assert re.fullmatch(r"[A-Z][A-Z0-9_]*", code)
 
@@ -66,12 +62,11 @@ def test_descriptions_tell_tools_apart(cls: type[Service]) -> None:
     for name, text in texts.items():
         assert 15 <= len(text) <= 1024, name
     assert len(set(texts.values())) == len(texts)
-    sentences = Counter(
-        s for text in texts.values() for s in re.split(r"(?<=[.!?])\s+", text) if len(s) > 60
-    )
-    assert not [s for s, n in sentences.items() if n > 2], (
-        "a sentence in every description tells nothing"
-    )
+    sentences = Counter[str]()
+    for text in texts.values():
+        sentences.update(s for s in re.split(r"(?<=[.!?])\s+", text) if len(s) > 60)
+    repeated = [sentence for sentence, number in sentences.items() if number > 2]
+    assert not repeated, "a sentence in every description tells nothing"
 
 
 @every_service
@@ -113,7 +108,7 @@ def test_annotations_agree(cls: type[Service]) -> None:
             assert name in services()[owner or cls.name].tools, f"{spec.name}: {step.tool}"
 
 
-# -- what the example does ------------------------------------------------------------------------------------------
+# -- what the example does ------------------------------------------------------------------------
 
 
 @every_tool
@@ -158,27 +153,32 @@ async def test_an_optional_argument_may_be_null(cls: type[Service], spec: ToolSp
     args = await prepared(one, cls, spec)
     await prepared(two, cls, spec)
     wanted = await one.call(cls.name, spec.name, args)
-    found = await two.call(cls.name, spec.name, args | dict.fromkeys(optional - set(args)))
-    assert as_text(found) == as_text(wanted)
+    nulls = dict.fromkeys(optional - set(args))
+    reply = await two.call(cls.name, spec.name, args | nulls)
+    assert as_text(reply) == as_text(wanted)
 
 
 async def test_another_process_answers_the_same() -> None:
     code = "import anyio; from tests.support import digest; print(anyio.run(digest))"
     command = [sys.executable, "-c", code]
-    root = ROOT
     env = os.environ | {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"}
-    with subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as other:
         here = await digest()
-        assert other.communicate(timeout=120)[0].strip() == here and len(here) == 32
+        there, _ = other.communicate(timeout=120)
+    assert there.strip() == here
+    assert len(here) == 32
 
 
-# -- how it refuses -------------------------------------------------------------------------------------------------
+# -- how it refuses -------------------------------------------------------------------------------
 
 
-async def call_refused(
+async def refusal(
     session: Session, cls: type[Service], spec: ToolSpec, args: Any
 ) -> dict[str, Any]:
-    """Make a call that must be refused with the provider's code for bad arguments and change nothing; return the error."""
+    """Make a call that must be refused for its arguments and change nothing; return the error.
+
+    It must have the provider's code for bad arguments.
+    """
     mark = session.world.last_change()
     reply = await session.call(cls.name, spec.name, args)
     assert not session.bugs, session.bugs[0]
@@ -192,16 +192,17 @@ async def call_refused(
 async def test_bad_arguments_are_refused_by_name(cls: type[Service], spec: ToolSpec) -> None:
     session = new_session(cls.name)
     args = await prepared(session, cls, spec)
-    error = await call_refused(session, cls, spec, {**args, "verbosity_level": 3})
+    error = await refusal(session, cls, spec, {**args, "verbosity_level": 3})
     assert error["field"] == "verbosity_level" and "verbosity_level" in error["message"]
     for name in spec.schema.get("required", []):
-        error = await call_refused(session, cls, spec, {k: v for k, v in args.items() if k != name})
+        fewer = {k: v for k, v in args.items() if k != name}
+        error = await refusal(session, cls, spec, fewer)
         assert error["field"] == name and name in error["message"]
     for name, node in spec.schema["properties"].items():
-        error = await call_refused(session, cls, spec, {**args, name: WRONG[node["type"]]})
+        error = await refusal(session, cls, spec, {**args, name: WRONG[node["type"]]})
         assert error["field"].split(".")[0] == name and name in error["message"]
         if "enum" in node:
-            error = await call_refused(session, cls, spec, {**args, name: "no_such_choice"})
+            error = await refusal(session, cls, spec, {**args, name: "no_such_choice"})
             assert any(choice in error["message"] for choice in node["enum"])
 
 

@@ -1,6 +1,7 @@
 """Whatever an agent sends, a service answers in its own words, and a refusal changes nothing.
 
-Arguments are drawn from each tool's published schema, mixed with real ids so that calls go deep, and then from outside of it.
+Arguments are drawn from each tool's published schema, mixed with real ids so that calls go deep,
+and then from outside of it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from servers.kit.call import Reply
 from servers.kit.control import Control
-from servers.kit.service import Service, ToolSpec, services
+from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session, as_text
 from servers.kit.store import World
 from servers.kit.values import page
@@ -55,6 +56,14 @@ ODD_TIMES = [
 ]
 ODD_TIMES += ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z", "9999-12-31", "0001-01-01"]
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+KINDS = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
 OTHER = st.recursive(
     SCALARS | st.sampled_from([2**63, -(2**64), "\ud800", "x" * 100_000]),
     lambda inner: (
@@ -66,40 +75,33 @@ OTHER = st.recursive(
 
 @pytest.fixture(scope="module")
 def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    made = asyncio.new_event_loop()
-    yield made
-    made.close()
+    new_loop = asyncio.new_event_loop()
+    yield new_loop
+    new_loop.close()
 
 
 @functools.cache
 def known_values() -> dict[str, list[Any]]:
-    """Return the values that examples give to arguments, by the argument's name: real ids above all."""
-    found: dict[str, list[Any]] = {"cursor": [page([1, 2], "items", 1, None)["next_cursor"]]}
-    for cls in services().values():
-        for spec in cls.tools.values():
-            for args in (spec.example, *(s.args for s in spec.setup)):
-                for name, value in args.items():
-                    if "${" not in str(value) and value not in found.setdefault(name, []):
-                        found[name].append(value)
-    return found
+    """Return the values that examples give to arguments, by name: real ids above all."""
+    known: dict[str, list[Any]] = {"cursor": [page([1, 2], "items", 1, None)["next_cursor"]]}
+    for _, spec in TOOLS:
+        for args in (spec.example, *(step.args for step in spec.setup)):
+            for name, value in args.items():
+                values = known.setdefault(name, [])
+                if "${" not in str(value) and value not in values:
+                    values.append(value)
+    return known
 
 
 def fitting(node: dict[str, Any], name: str, real: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """Return values that fit a schema; three in four are ones that somebody really uses, so that most calls go deep."""
+    """Return values that fit a schema.
+
+    Three in four are ones that somebody really uses, so that most calls go deep.
+    """
     drawn = from_schema(node, name, real)
-    kind = {
-        "string": str,
-        "integer": int,
-        "number": (int, float),
-        "boolean": bool,
-        "array": list,
-        "object": dict,
-    }[node["type"]]
-    used = [
-        v
-        for v in (*([real[name]] * 8 if name in real else []), *known_values().get(name, []))
-        if isinstance(v, kind)
-    ]
+    values = [real[name]] * 8 if name in real else []
+    values += known_values().get(name, [])
+    used = [value for value in values if isinstance(value, KINDS[node["type"]])]
     if not used or "enum" in node:
         return drawn
     return st.integers(0, 3).flatmap(lambda n: st.sampled_from(used) if n else drawn)
@@ -117,31 +119,27 @@ def from_schema(node: dict[str, Any], name: str, real: dict[str, Any]) -> st.Sea
         )
     if node["type"] == "array":
         items = fitting(node["items"], name, real)
-        return st.lists(
-            items,
-            min_size=node.get("minItems", 0),
-            max_size=min(node.get("maxItems", 4), node.get("minItems", 0) + 4),
-        )
+        least = node.get("minItems", 0)
+        return st.lists(items, min_size=least, max_size=min(node.get("maxItems", 4), least + 4))
     if node["type"] == "boolean":
         return st.booleans()
     if node["type"] == "string":
-        return (
-            st.sampled_from(ODD_TEXT)
-            | st.sampled_from(ODD_TIMES)
-            | st.text(max_size=node.get("maxLength", 20))
-        )
+        drawn = st.text(max_size=node.get("maxLength", 20))
+        return st.sampled_from(ODD_TEXT) | st.sampled_from(ODD_TIMES) | drawn
     low = node.get("minimum", node.get("exclusiveMinimum", -(10**6)))
     high = node.get("maximum", node.get("exclusiveMaximum", 10**6))
     if node["type"] == "integer":
         return st.integers(int(low), int(high))
-    return st.integers(int(low * 100), int(high * 100)).map(lambda n: n / 100) | st.floats(
-        low, high
-    )
+    in_cents = st.integers(int(low * 100), int(high * 100)).map(lambda n: n / 100)
+    return in_cents | st.floats(low, high)
 
 
 @functools.lru_cache(4)  # of a thousand tools, each with a world
 def start(cls: type[Service], spec: ToolSpec) -> tuple[World, int, dict[str, Any]]:
-    """Return the world after an example's set-up (to be shared), its moment, and the example's arguments."""
+    """Return the world after an example's set-up, its moment, and the example's arguments.
+
+    The world is to be shared, not written.
+    """
     session = new_session(cls.name)
     args = asyncio.run(prepared(session, cls, spec))
     return session.world, session.control.now, args
@@ -172,31 +170,24 @@ def test_whatever_is_sent_is_answered(
     real = start(cls, spec)[2]
     names = sorted(spec.schema["properties"])
     fits = from_schema(spec.schema, "", real)
-    one_wrong = (
-        st.builds(lambda n, v: real | {n: v}, st.sampled_from(names), OTHER)
-        if names
-        else st.just(real)
-    )
+    required = set(spec.schema.get("required", []))
+
+    def without(left_out: set[str]) -> dict[str, Any]:
+        return {name: value for name, value in real.items() if name not in left_out}
+
+    one_wrong = st.just(real)
+    fewer = st.just(without(set(names)))
+    if names:
+        one_wrong = st.builds(lambda n, v: real | {n: v}, st.sampled_from(names), OTHER)
+        fewer = st.sets(st.sampled_from(names)).map(without)
     extra = st.builds(lambda n, v: real | {n + "_": v}, st.text(max_size=10), OTHER)
-    fewer = (
-        st.sets(st.sampled_from(names)).map(
-            lambda out: {k: v for k, v in real.items() if k not in out}
-        )
-        if names
-        else st.just({})
-    )
+    strange = one_wrong | extra | fewer | OTHER
 
     @settings(FUZZ, max_examples=16)
-    @given(
-        st.integers(0, 4).flatmap(lambda n: fits if n > 1 else one_wrong | extra | fewer | OTHER)
-    )
+    @given(st.integers(0, 4).flatmap(lambda n: fits if n > 1 else strange))
     def check(args: Any) -> None:
         reply = call(loop, cls, spec, args)
-        if (
-            not isinstance(args, dict)
-            or set(args) - set(names)
-            or set(spec.schema.get("required", [])) - set(args)
-        ):
+        if not isinstance(args, dict) or set(args) - set(names) or required - set(args):
             assert assert_error(reply)["code"] == cls.codes.invalid
 
     check()

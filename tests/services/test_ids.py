@@ -1,9 +1,12 @@
-"""Every id that a reply shows can be looked up in its service: a reading tool takes it, or a list shows what it names."""
+"""Every id that a reply shows can be looked up in its service.
+
+A reading tool takes it, or a list shows what it names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -17,20 +20,31 @@ OF_EACH = 2
 BESIDE = 4
 """How many other ids of one field in the reply are tried to find what an id names."""
 OFFERS = {"fare_id", "snapshot_id"}
-"""Ids of the providers' own that name no thing: what a fare was, and what a playlist was, at a moment."""
+"""Ids of the providers' own that name no thing.
+
+They say what a fare was, and what a playlist was, at a moment.
+"""
 
 
-def shown(data: Any) -> Iterator[tuple[str, str, bool]]:
-    """Yield `(field, id, whether it is the first field of what shows it)` for all that a reply shows."""
+class Shown(NamedTuple):
+    """An id in a reply; `first` says whether it is the first field of what shows it."""
+
+    field: str
+    value: str
+    first: bool
+
+
+def shown(data: Any) -> Iterator[Shown]:
+    """Yield all ids that a reply shows."""
     if isinstance(data, list):
         for item in data:
             yield from shown(item)
     if isinstance(data, dict):
         for place, (name, value) in enumerate(data.items()):
             if name.endswith("_id") and isinstance(value, str):
-                yield name, value, place == 0
+                yield Shown(name, value, place == 0)
             elif name.endswith("_ids") and isinstance(value, list):
-                yield from ((name[:-1], v, False) for v in value if isinstance(v, str))
+                yield from (Shown(name[:-1], v, False) for v in value if isinstance(v, str))
             else:
                 yield from shown(value)
 
@@ -43,10 +57,10 @@ def takes(cls: type[Service]) -> Iterator[tuple[ToolSpec, str]]:
                 yield spec, name
 
 
-async def found(
+async def can_be_looked_up(
     session: Session, cls: type[Service], field: str, value: str, beside: dict[str, list[str]]
 ) -> bool:
-    """Whether some reading tool takes an id and finds what it names, or shows it first in what it names.
+    """Whether some reading tool takes an id and finds what it names, or shows it first.
 
     `beside` are other ids of the same reply: a variant is found through its product.
     """
@@ -65,21 +79,30 @@ async def found(
 async def everything(
     session: Session, cls: type[Service], beside: dict[str, list[str]]
 ) -> AsyncIterator[str]:
-    """Yield the ids that come first in what reading tools show, with the arguments of their examples or with ids from `beside`."""
+    """Yield the ids that come first in what reading tools show.
+
+    They are called with the arguments of their examples, and with ids from `beside`.
+    """
     for spec in cls.tools.values():
         if spec.effect == "read" and "${" not in str(spec.example):
-            needed = {n: v for n, v in spec.example.items() if n in spec.schema.get("required", [])}
-            most = {n: 100 for n in ("limit", "max_results") if n in spec.schema["properties"]}
-            known = [
-                {n: v}
-                for n, values in beside.items()
-                if n in spec.schema["properties"]
-                for v in values[:BESIDE]
-            ]
-            for args in [needed | most | k for k in ({}, *known)]:
-                for _, value, first in shown((await session.call(cls.name, spec.name, args)).data):
-                    if first:
-                        yield value
+            for args in attempts(spec, beside):
+                reply = await session.call(cls.name, spec.name, args)
+                for entry in shown(reply.data):
+                    if entry.first:
+                        yield entry.value
+
+
+def attempts(spec: ToolSpec, beside: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
+    """Yield the arguments with which a reading tool is tried."""
+    properties = spec.schema["properties"]
+    required = spec.schema.get("required", [])
+    args = {n: v for n, v in spec.example.items() if n in required}
+    args |= {n: 100 for n in ("limit", "max_results") if n in properties}
+    yield args
+    for name, values in beside.items():
+        if name in properties:
+            for value in values[:BESIDE]:
+                yield args | {name: value}
 
 
 @pytest.mark.parametrize(("cls", "spec"), TOOLS, ids=IDS)
@@ -87,23 +110,18 @@ async def test_what_a_reply_names_can_be_looked_up(cls: type[Service], spec: Too
     session = new_session(cls.name)
     args = await prepared(session, cls, spec)
     reply = await session.call(cls.name, spec.name, args)
-    gone = (
-        {v for v in args.values() if isinstance(v, str)} if spec.effect == "write" else set()
-    )  # what was given may be removed by now
+    gone: set[str] = set()
+    if spec.effect == "write":  # what was given may be removed by now
+        gone = {v for v in args.values() if isinstance(v, str)}
     tried: dict[str, list[str]] = {}
     beside: dict[str, list[str]] = {}
-    for field, value, _ in (*shown(args), *shown(reply.data)):
-        beside.setdefault(field, []).append(value)
+    for entry in (*shown(args), *shown(reply.data)):
+        beside.setdefault(entry.field, []).append(entry.value)
     for field, value, _ in shown(reply.data):
         known = tried.setdefault(field, [])
-        if (
-            value not in known
-            and value not in gone
-            and len(known) < OF_EACH
-            and field not in OFFERS
-        ):
-            known.append(value)
-            assert await found(session, cls, field, value, beside), (
-                f"{field} {value} cannot be looked up"
-            )
+        if value in known or value in gone or field in OFFERS or len(known) >= OF_EACH:
+            continue
+        known.append(value)
+        there = await can_be_looked_up(session, cls, field, value, beside)
+        assert there, f"{field} {value} cannot be looked up"
     assert not session.bugs, session.bugs[0]

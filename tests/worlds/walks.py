@@ -1,4 +1,7 @@
-"""A person's world as an agent sees it: the tools of all services in one session, lists read to their last page."""
+"""A person's world as an agent sees it.
+
+The tools of all services in one session, lists read to their last page.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from servers.kit.control import Control
 from servers.kit.service import services
 from servers.kit.session import Session
 from servers.kit.values import cents, iso, parse_time
+from tests import support
 
 Row = dict[str, Any]
 SHOPS = {
@@ -25,6 +29,8 @@ SHOPS = {
     "expedia": ("list_trips", "get_itinerary"),
 }
 """Where something is ordered or booked: the tool that lists, and the one that tells all of one."""
+TIMES = {"google_calendar": ("start_time", "end_time"), "outlook_calendar": ("start", "end")}
+"""What the calendars call the start and the end of an event."""
 
 
 def figure(amount: float) -> str:
@@ -32,8 +38,9 @@ def figure(amount: float) -> str:
     return f"{amount:,.2f}"
 
 
-def _organizer(said: Row) -> str:
-    return said["organizer"] if isinstance(said["organizer"], str) else said["organizer"]["email"]
+def _organizer(event: Row) -> str:
+    organizer = event["organizer"]
+    return organizer if isinstance(organizer, str) else organizer["email"]
 
 
 def _ride(row: Row) -> Row:
@@ -61,7 +68,7 @@ def _ride(row: Row) -> Row:
 
 
 class Walk:
-    """One session over all services of a person; everything that it returns was answered by a tool."""
+    """One session over all services of a person; all that it returns was answered by a tool."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -72,7 +79,7 @@ class Walk:
         self.home = ZoneInfo(self.person["timezone"])
         self._lists: dict[str, list[Row]] = {}
 
-    # -- what should be there -------------------------------------------------------------------------------------
+    # -- what should be there ---------------------------------------------------------------------
     @property
     def life(self) -> list[Row]:
         """What happened and was planned, for a test that goes over all of it."""
@@ -103,161 +110,159 @@ class Walk:
         """Return the local day of a moment of a reply."""
         return self.local(text, city)[:10]
 
-    # -- tools ----------------------------------------------------------------------------------------------------
+    # -- tools ------------------------------------------------------------------------------------
     async def call_ok(self, tool: str, **args: Any) -> Row:
-        """Return what a tool answers; an error fails the test."""
-        reply = await self.session.call(*tool.split("."), args)
-        assert not self.session.bugs and not reply.is_error, self.session.bugs or (
-            tool,
-            args,
-            reply.data,
-        )
-        return reply.data
+        """Return what a tool, as `service.tool`, answers; an error fails the test."""
+        service, _, name = tool.partition(".")
+        return await support.call_ok(self.session, service, name, **args)
 
     async def all(self, tool: str, of: str | None = None, **args: Any) -> list[Row]:
-        """Return the items of a list on all of its pages, read once; `of` names it where a reply holds several."""
+        """Return the items of a list on all of its pages, read once.
+
+        `of` names the list where a reply holds several.
+        """
         key = f"{tool}{sorted(args.items())}"
         if key not in self._lists:
-            service, _, name = tool.partition(".")
-            takes = self.session.classes[service].tools[name].schema.get("properties", {})
-            size = next((n for n in ("limit", "max_results") if n in takes), None)
-            wanted = args | ({size: takes[size].get("maximum", 100)} if size else {})
-            found = []
-            cursor = None
-            while True:
-                page = await self.call_ok(tool, **wanted, **({"cursor": cursor} if cursor else {}))
-                lists = [k for k, v in page.items() if isinstance(v, list)]
-                assert of in lists or len(lists) == 1, (tool, lists)
-                found += page[of or lists[0]]
-                cursor = page.get("next_cursor")
-                if cursor is None:
-                    break
-            self._lists[key] = found
+            self._lists[key] = await self._pages(tool, of, args)
         return list(self._lists[key])
+
+    async def _pages(self, tool: str, of: str | None, args: Row) -> list[Row]:
+        service, _, name = tool.partition(".")
+        takes = self.session.classes[service].tools[name].schema.get("properties", {})
+        wanted = dict(args)
+        for size in ("max_results", "limit"):
+            if size in takes:
+                wanted[size] = takes[size].get("maximum", 100)
+        rows: list[Row] = []
+        while True:
+            page = await self.call_ok(tool, **wanted)
+            lists = [k for k, v in page.items() if isinstance(v, list)]
+            assert of in lists or len(lists) == 1, (tool, lists)
+            rows += page[of or lists[0]]
+            if page.get("next_cursor") is None:
+                return rows
+            wanted["cursor"] = page["next_cursor"]
 
     async def one(self, tool: str, fits: Callable[[Row], Any], **args: Any) -> Row:
         """Return the only item of a list that fits."""
         rows = await self.all(tool, **args)
-        found = [r for r in rows if fits(r)]
-        assert len(found) == 1, (tool, args, len(rows), found)
-        return found[0]
+        fitting = [r for r in rows if fits(r)]
+        assert len(fitting) == 1, (tool, args, len(rows), fitting)
+        return fitting[0]
 
     async def whole(self, service: str, fits: Callable[[Row], Any]) -> Row:
-        """Return all that a shop or site tells of the only order or booking whose line in the list fits."""
-        listing, telling = SHOPS[service]
-        found = await self.one(f"{service}.{listing}", fits)
-        key = next(k for k in ("order_id", "booking_id") if k in found)
-        return found | await self.call_ok(f"{service}.{telling}", **{key: found[key]})
+        """Return all that a shop or site tells of the only order or booking that fits.
 
-    # -- on the way -----------------------------------------------------------------------------------------------
+        It must fit by its line in the list.
+        """
+        listing, telling = SHOPS[service]
+        line = await self.one(f"{service}.{listing}", fits)
+        key = next(k for k in ("order_id", "booking_id") if k in line)
+        return line | await self.call_ok(f"{service}.{telling}", **{key: line[key]})
+
+    # -- on the way -------------------------------------------------------------------------------
     async def rides(self, service: str, city: str | None = None) -> list[Row]:
-        """Return rides as {from, to, at, fare, tip, kind, cancelled}, times on the clocks of a city; `cancelled` is the fee or None."""
-        rows = await self.all(
-            {"uber": "uber.list_rides", "lyft": "lyft.list_trip_history"}[service]
-        )
-        return [r | {"at": self.local(r["at"], city)} for r in map(_ride, rows)]
+        """Return rides as {from, to, at, fare, tip, kind, cancelled}.
+
+        Times are on the clocks of a city; `cancelled` is the fee or None.
+        """
+        listing = {"uber": "uber.list_rides", "lyft": "lyft.list_trip_history"}[service]
+        rides = [_ride(row) for row in await self.all(listing)]
+        return [ride | {"at": self.local(ride["at"], city)} for ride in rides]
 
     async def ride(self, service: str, at: str, city: str | None = None) -> Row:
         """Return the only ride asked for, or planned, at a local time."""
-        found = [r for r in await self.rides(service, city) if r["at"] == at]
-        assert len(found) == 1, (service, at, found)
-        return found[0]
+        rides = [r for r in await self.rides(service, city) if r["at"] == at]
+        assert len(rides) == 1, (service, at, rides)
+        return rides[0]
 
     async def skies(self, place: str, day: str) -> set[str]:
         """Return what both weather services say of a day: what it was, or what is forecast."""
         if day < self.local(iso(self.start))[:10]:
             past = [
-                await self.call_ok(f"{tool}", location=place, date=day)
+                await self.call_ok(tool, location=place, date=day)
                 for tool in ("weather_com.get_historical_weather", "yahoo_weather.get_past_weather")
             ]
             return {p["condition"] for p in past}
-        days = (await self.call_ok("weather_com.get_daily_forecast", location=place, days=10))[
-            "days"
-        ]
-        days += (await self.call_ok("yahoo_weather.get_5day_forecast", location=place))["days"]
-        return {d.get("condition") or d["condition_day"] for d in days if d["date"] == day}
+        ten = await self.call_ok("weather_com.get_daily_forecast", location=place, days=10)
+        five = await self.call_ok("yahoo_weather.get_5day_forecast", location=place)
+        days = [d for d in [*ten["days"], *five["days"]] if d["date"] == day]
+        return {d.get("condition") or d["condition_day"] for d in days}
 
-    # -- calendars ------------------------------------------------------------------------------------------------
+    # -- calendars --------------------------------------------------------------------------------
     async def events(self, service: str, title: str) -> list[Row]:
-        """Return events with a title as {title, at, end, where, room, note, guests, made}, a series once."""
-        if service == "google_calendar":
-            found = [
-                e
-                for e in await self.all("google_calendar.search_events", query=title)
-                if e["title"] == title
-            ]
-            names = ("start_time", "end_time")
-        else:
-            found = [
-                e
-                for e in await self.all("outlook_calendar.find_events", query=title)
-                if e["title"] == title
-            ]
-            names = ("start", "end")
-        return [self._event(e, *names) for e in found]
+        """Return events with a title, a series once.
+
+        They are {title, at, end, where, room, note, guests, made}.
+        """
+        tools = {"google_calendar": "search_events", "outlook_calendar": "find_events"}
+        rows = await self.all(f"{service}.{tools[service]}", query=title)
+        return [self._event(r, *TIMES[service]) for r in rows if r["title"] == title]
 
     async def event(self, service: str, title: str) -> Row:
         """Return the only event of a title."""
-        found = await self.events(service, title)
-        assert len(found) == 1, (service, title, found)
-        return found[0]
+        events = await self.events(service, title)
+        assert len(events) == 1, (service, title, events)
+        return events[0]
 
     async def between(self, service: str, day: str, city: str | None = None) -> list[Row]:
-        """Return what begins at an hour of a local day in a calendar; what takes whole days is left out."""
-        first = date.fromisoformat(day)
-        span = [iso(self.moment(f"{d}T00:00", city)) for d in (first, first + timedelta(days=1))]
+        """Return what begins at an hour of a local day in a calendar.
+
+        What takes whole days is left out.
+        """
+        after = date.fromisoformat(day) + timedelta(days=1)
+        start = iso(self.moment(f"{day}T00:00", city))
+        end = iso(self.moment(f"{after}T00:00", city))
         if service == "google_calendar":
-            found = await self.all(
-                "google_calendar.list_events", time_min=span[0], time_max=span[1]
-            )
-            names = ("start_time", "end_time")
+            rows = await self.all("google_calendar.list_events", time_min=start, time_max=end)
         else:
-            found = await self.all(
-                "outlook_calendar.get_events", start_date=span[0], end_date=span[1]
-            )
-            names = ("start", "end")
-        return [self._event(e, *names) for e in found if "T" in e[names[0]]]
+            rows = await self.all("outlook_calendar.get_events", start_date=start, end_date=end)
+        begins, ends = TIMES[service]
+        return [self._event(r, begins, ends) for r in rows if "T" in r[begins]]
 
     @staticmethod
-    def _event(said: Row, start: str, end: str) -> Row:
+    def _event(row: Row, start: str, end: str) -> Row:
         return {
-            "title": said["title"],
-            "at": said[start],
-            "end": said[end],
-            "where": said["location"],
-            "room": said.get("room"),
-            "note": said["description"],
-            "guests": {a["email"] for a in said["attendees"]} | {_organizer(said)},
-            "made": said["created_at"],
+            "title": row["title"],
+            "at": row[start],
+            "end": row[end],
+            "where": row["location"],
+            "room": row.get("room"),
+            "note": row["description"],
+            "guests": {a["email"] for a in row["attendees"]} | {_organizer(row)},
+            "made": row["created_at"],
         }
 
-    # -- money ----------------------------------------------------------------------------------------------------
+    # -- money ------------------------------------------------------------------------------------
     async def payments(self, service: str) -> list[Row]:
         """Return what was sent, received or asked through Venmo or Zelle."""
         asked = "venmo.list_requests" if service == "venmo" else "zelle.list_transfer_requests"
         moved = "venmo.list_transactions" if service == "venmo" else "zelle.list_transfers"
         return [r for r in [*await self.all(moved), *await self.all(asked)] if r["contact"]]
 
+    async def payments_with(self, service: str, name: str) -> list[Row]:
+        """Return what was sent to, received from or asked of somebody, by display name."""
+        return [r for r in await self.payments(service) if r["contact"]["name"] == name]
+
     async def shares(self, total: int, note: str) -> list[Row]:
         """Return the requests by which a bill of so many cents was shared on Venmo."""
-        asked = [
-            r
-            for r in await self.all("venmo.list_requests")
-            if r["note"] == note and r["group_payment_id"]
-        ]
+        requests = await self.all("venmo.list_requests")
+        asked = [r for r in requests if r["note"] == note]
+        asked = [r for r in asked if r["group_payment_id"]]
         (group,) = {r["group_payment_id"] for r in asked}
-        said = await self.call_ok("venmo.get_group_payment", group_payment_id=group)
-        assert cents(said["total_amount"]) == total, said
+        reply = await self.call_ok("venmo.get_group_payment", group_payment_id=group)
+        assert cents(reply["total_amount"]) == total, reply
         return asked
 
-    # -- mail -----------------------------------------------------------------------------------------------------
+    # -- mail -------------------------------------------------------------------------------------
     async def mailbox(self, email: str) -> str:
         """Sign in to one of the person's mailboxes and return its service."""
         for service, listing, switch in (
             ("gmail", "gmail.list_accounts", "gmail.switch_user"),
             ("outlook", "outlook.list_profiles", "outlook.set_active_user"),
         ):
-            if any(a["email_address"] == email for a in (await self.call_ok(listing))["accounts"]):
+            accounts = (await self.call_ok(listing))["accounts"]
+            if any(account["email_address"] == email for account in accounts):
                 await self.call_ok(switch, username=email)
                 return service
         raise AssertionError(f"no mailbox {email}")
@@ -269,69 +274,79 @@ class Walk:
             "gmail": ("gmail.search_emails", "gmail.get_email"),
             "outlook": ("outlook.query_mail_items", "outlook.get_mail_item"),
         }[service]
+        # Lists of a mail service are of the mailbox that was signed in to when they were read.
         self._lists = {k: v for k, v in self._lists.items() if not k.startswith(service)}
-        found = await self.all(searching, query=words)
-        return [await self.call_ok(telling, email_id=m["email_id"]) for m in found]
+        rows = await self.all(searching, query=words)
+        return [await self.call_ok(telling, email_id=row["email_id"]) for row in rows]
 
     async def letters(self, account: str, words: str, sender: str) -> list[Row]:
-        """Return what a person (by key) or an address wrote with all these words, oldest first; there is at least one."""
-        address = (
-            self.person["people"][sender]["email"] if sender in self.person["people"] else sender
-        )
-        found = [m for m in await self.mails(account, words) if m["from"] == address]
-        assert found, (account, words, sender)
-        return sorted(found, key=lambda m: m["created_at"])
+        """Return what a person (by key) or an address wrote with all these words, oldest first.
+
+        There is at least one.
+        """
+        address = sender
+        if sender in self.person["people"]:
+            address = self.person["people"][sender]["email"]
+        mails = [m for m in await self.mails(account, words) if m["from"] == address]
+        assert mails, (account, words, sender)
+        return sorted(mails, key=lambda m: m["created_at"])
+
+    async def mail_from(self, account: str, words: str, sender: str) -> Row:
+        """Return the first mail from an address, in the order of a search for all these words."""
+        return next(m for m in await self.mails(account, words) if m["from"] == sender)
+
+    async def letter(self, account: str, words: str, sender: str, text: str) -> Row:
+        """Return the first of those letters that has a text in its body."""
+        letters = await self.letters(account, words, sender)
+        return next(m for m in letters if text in m["body"])
 
     async def mail(self, account: str, words: str, subject: str) -> Row:
         """Return the only mail of a subject among those that hold all words."""
-        found = [m for m in await self.mails(account, words) if m["subject"] == subject]
-        assert len(found) == 1, (
-            account,
-            words,
-            [m["subject"] for m in await self.mails(account, words)],
-        )
-        return found[0]
+        mails = await self.mails(account, words)
+        fitting = [m for m in mails if m["subject"] == subject]
+        assert len(fitting) == 1, (account, words, [m["subject"] for m in mails])
+        return fitting[0]
 
-    # -- reviews --------------------------------------------------------------------------------------------------
+    # -- reviews ----------------------------------------------------------------------------------
     async def my_review(self, service: str, name: str) -> Row:
-        """Return the only review that the person wrote of a place, with what the site tells of the place, as {rating, text, day, place}."""
-        google = service == "google_map_review"
-        tool, key = (
-            ("get_my_reviews", "place_name") if google else ("get_my_yelp_reviews", "business_name")
-        )
-        said = await self.one(f"{service}.{tool}", lambda r: r[key] == name)
-        place = await self.call_ok(
-            f"{service}.{'get_place_details' if google else 'get_business'}",
-            business_id=said["business_id"],
-        )
+        """Return the only review that the person wrote of a place as {rating, text, day, place}.
+
+        `place` is what the site tells of the place.
+        """
+        if service == "google_map_review":
+            listing = "get_my_reviews"
+            telling = "get_place_details"
+            title = "place_name"
+            at = "published_at"
+        else:
+            listing = "get_my_yelp_reviews"
+            telling = "get_business"
+            title = "business_name"
+            at = "created_at"
+        written = await self.one(f"{service}.{listing}", lambda r: r[title] == name)
+        place = await self.call_ok(f"{service}.{telling}", business_id=written["business_id"])
         return {
-            "rating": said["rating"],
-            "text": said["text"],
-            "day": self.day(said["published_at" if google else "created_at"]),
+            "rating": written["rating"],
+            "text": written["text"],
+            "day": self.day(written[at]),
             "place": place,
         }
 
-    # -- texts ----------------------------------------------------------------------------------------------------
+    # -- texts ------------------------------------------------------------------------------------
     async def page(self, service: str, title: str) -> Row:
         """Return the only page of a title as {text, at}, wherever it is kept."""
         if service == "confluence":
-            found = [
-                p
-                for p in await self.all("confluence.search_content", query=title)
-                if p["title"] == title
-            ]
-            assert len(found) == 1, (title, found)
-            page = await self.call_ok("confluence.fetch_content", page_id=found[0]["content_id"])
+            rows = await self.all("confluence.search_content", query=title)
+            pages = [r for r in rows if r["title"] == title]
+            assert len(pages) == 1, (title, pages)
+            page = await self.call_ok("confluence.fetch_content", page_id=pages[0]["content_id"])
             return page | {"text": page["body"]}
-        spaces = await self.all("notion.list_workspaces")
-        hits = [
-            p
-            for s in spaces
-            for p in await self.all(
-                "notion.search_workspace", workspace_id=s["workspace_id"], query=title
-            )
-        ]
-        found = [p for p in hits if p["title"] == title and p["object_type"] == "page"]
-        assert len(found) == 1, (title, found)
-        page = await self.call_ok("notion.get_page", page_id=found[0]["object_id"])
+        rows = []
+        for space in await self.all("notion.list_workspaces"):
+            workspace = space["workspace_id"]
+            rows += await self.all("notion.search_workspace", workspace_id=workspace, query=title)
+        pages = [r for r in rows if r["object_type"] == "page"]
+        pages = [r for r in pages if r["title"] == title]
+        assert len(pages) == 1, (title, pages)
+        page = await self.call_ok("notion.get_page", page_id=pages[0]["object_id"])
         return page | {"text": page["content"]}

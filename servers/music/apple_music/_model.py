@@ -21,14 +21,15 @@ TABLES = {
     ),
     "apple_music_settings": Table("id:str spatial:bool"),
     "apple_music_library": rules.LIBRARY,
+    # `curator` null: the user.
     "apple_music_playlists": Table(
         "id:str name:str description:str curator:str? public:bool created_at:str"
-    ),  # curator null: the user
+    ),
     "apple_music_entries": Table(
         "id:str playlist_id:str track_id:str place:int added_at:str", index=("playlist_id",)
     ),
     "apple_music_ratings": Table("track_id:str rating:str at:str"),
-    # sing: vocal level (percent) while the song plays in which sing mode was started
+    # `sing`: vocal level (percent) while the song plays in which sing mode was started.
     "apple_music_player": Table(player.PLAYER + "station_id:str? sing:int? sing_track:str?"),
     "apple_music_queue": player.QUEUE,
     "apple_music_plays": player.PLAYS,
@@ -58,7 +59,7 @@ def account(svc: Service) -> dict[str, Any]:
 
 
 def ends(svc: Service) -> int | None:
-    """Return the moment (epoch seconds) at which the subscription or trial ends, None when it renews."""
+    """Return when (epoch seconds) the subscription or trial ends, None when it renews."""
     until = account(svc)["until"]
     return None if until is None else parse_time(until)
 
@@ -72,27 +73,29 @@ def subscribed(svc: Service) -> bool:
 def need_subscription(svc: Service) -> None:
     """Refuse once the subscription has ended."""
     if not subscribed(svc):
+        message = f"The subscription ended at {account(svc)['until']}."
         hint = (
             "Library and playlists can still be read; renewing the subscription is up to the user."
         )
-        svc.fail(
-            "SUBSCRIPTION_REQUIRED", f"The subscription ended at {account(svc)['until']}.", hint
-        )
+        svc.fail("SUBSCRIPTION_REQUIRED", message, hint)
 
 
 def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
     """Return the milliseconds of songs by id."""
     marks = ",".join("?" * len(ids))
-    return {
-        i: max(1, ms)
-        for i, ms in svc.db.sql(
-            f"SELECT apple_id, ms FROM music_tracks WHERE apple_id IN ({marks})", *ids
-        )
-    }
+    query = f"SELECT apple_id, ms FROM music_tracks WHERE apple_id IN ({marks})"
+    return {track_id: max(1, ms) for track_id, ms in svc.db.sql(query, *ids)}
 
 
 HOW_TO_START = "play_track, play_album, play_playlist or play_station"
 DECK = player.Deck("apple_music", "apq", "aph", lengths, HOW_TO_START, ends)
+
+
+def content_rating(track: dict[str, Any]) -> str | None:
+    """Return explicit, clean (a version without what makes another explicit) or None."""
+    if track["explicit"]:
+        return "explicit"
+    return "clean" if track["version"] == "clean" else None
 
 
 def song_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
@@ -108,11 +111,7 @@ def song_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
         "track_number": track["number"],
         "duration_ms": track["ms"],
         "genre_names": rules.genres(track),
-        "content_rating": "explicit"
-        if track["explicit"]
-        else "clean"
-        if track["version"] == "clean"
-        else None,
+        "content_rating": content_rating(track),
         "release_date": track["released"],
         "isrc": rules.isrc(track),
         "has_lyrics": track["genre"] not in rules.WORDLESS,
@@ -124,25 +123,21 @@ def song_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
 
 def formats(track: dict[str, Any]) -> list[str]:
     """Return the formats of a recording: what its age and label allow."""
-    found = ["aac-256", "lossless"]
+    names = ["aac-256", "lossless"]
     if share("hires", track["album_key"]) < 0.35:
-        found.append("hi-res-lossless")
+        names.append("hi-res-lossless")
     if track["released"] >= "2015" and share("atmos", track["album_key"]) < 0.4:
-        found.append("dolby-atmos")
-    return found
+        names.append("dolby-atmos")
+    return names
 
 
 def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
     """Return a playlist, or refuse."""
     row = svc.db.get("apple_music_playlists", playlist_id)
     if row is None:
+        message = f"There is no playlist {playlist_id!r}."
         hint = "See get_library_playlists; Apple Music's own are in get_editorial_content."
-        svc.fail(
-            "PLAYLIST_NOT_FOUND",
-            f"There is no playlist {playlist_id!r}.",
-            hint,
-            playlist_id=playlist_id,
-        )
+        svc.fail("PLAYLIST_NOT_FOUND", message, hint, playlist_id=playlist_id)
     return row
 
 
@@ -154,9 +149,8 @@ def entries(svc: Service, playlist_id: str) -> list[dict[str, Any]]:
 def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
     """Return a playlist for the agent, without its songs."""
     own = playlist["curator"] is None
-    count = svc.db.sql(
-        "SELECT count(*) FROM apple_music_entries WHERE playlist_id=?", playlist["id"]
-    )[0][0]
+    query = "SELECT count(*) FROM apple_music_entries WHERE playlist_id=?"
+    count = svc.db.sql(query, playlist["id"])[0][0]
     return {
         "playlist_id": playlist["id"],
         "name": playlist["name"],
@@ -170,27 +164,26 @@ def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def state_json(svc: Service, now: player.Playback) -> dict[str, Any]:
+def state_json(svc: Service, state: player.Playback) -> dict[str, Any]:
     """Return what plays."""
     row = svc.db.rows("apple_music_player", limit=1)[0]
-    known = rules.by_ids(svc, WORDS, [now.current]) if now.current else {}
-    song = song_json(svc, known[now.current]) if now.current in known else None
-    singing = (
-        row["sing"] is not None and now.current is not None and now.current == row["sing_track"]
-    )
+    known = rules.by_ids(svc, WORDS, [state.current]) if state.current else {}
+    song = song_json(svc, known[state.current]) if state.current in known else None
+    sings_this = state.current is not None and state.current == row["sing_track"]
+    singing = row["sing"] is not None and sings_this
+    if song is None or state.ended:
+        status = "stopped"
+    else:
+        status = "playing" if state.playing else "paused"
     return {
-        "status": "stopped"
-        if song is None or now.ended
-        else "playing"
-        if now.playing
-        else "paused",
-        "is_playing": now.playing,
+        "status": status,
+        "is_playing": state.playing,
         "current_track": song,
-        "position_ms": now.position if song else None,
+        "position_ms": state.position if song else None,
         "station_id": row["station_id"],
         "shuffle": row["shuffle"],
         "repeat_mode": row["repeat"] if row["station_id"] is None else "off",
-        "up_next_count": len(player.upcoming(now)),
+        "up_next_count": len(player.upcoming(state)),
         "sing_mode": singing,
         "vocal_level": row["sing"] if singing else None,
     }

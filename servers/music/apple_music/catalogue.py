@@ -14,7 +14,6 @@ from servers.music._rules import AlbumId, ArtistId, Query, TrackId
 from servers.music.apple_music._model import (
     WORDS,
     account,
-    entries,
     find_playlist,
     playlist_json,
     song_json,
@@ -45,28 +44,27 @@ class Catalog(Service):
         """Find songs, albums and artists by words, the best first. `totals` counts them; page on with one type at a time."""
         wanted = types or ["tracks", "albums", "artists"]
         if cursor is not None and len(wanted) > 1:
-            self.fail(
-                "PARAMETER_ERROR",
-                "A cursor belongs to one type.",
-                "Search again with one of types, then page on.",
-            )
-        found: dict[str, list[dict[str, Any]]] = {
-            "tracks": rules.search_tracks(self, WORDS, query) if "tracks" in wanted else [],
-            "albums": rules.search_albums(self, WORDS, query) if "albums" in wanted else [],
-            "artists": rules.search_artists(self, WORDS, query) if "artists" in wanted else [],
+            hint = "Search again with one of types, then page on."
+            self.fail("PARAMETER_ERROR", "A cursor belongs to one type.", hint)
+        searches = {
+            "tracks": rules.search_tracks,
+            "albums": rules.search_albums,
+            "artists": rules.search_artists,
         }
         show = {
             "tracks": lambda t: song_json(self, t),
             "albums": self._album,
             "artists": self._artist,
         }
-        pages = {
-            kind: page(rows, kind, limit, cursor if kind in wanted else None, show[kind])
-            for kind, rows in found.items()
-        }
+        results: dict[str, list[dict[str, Any]]] = {}
+        pages: dict[str, dict[str, Any]] = {}
+        for kind, search in searches.items():
+            searched = kind in wanted
+            results[kind] = search(self, WORDS, query) if searched else []
+            pages[kind] = page(results[kind], kind, limit, cursor if searched else None, show[kind])
         return {
-            **{kind: pages[kind][kind] for kind in found},
-            "totals": {kind: len(found[kind]) for kind in wanted},
+            **{kind: pages[kind][kind] for kind in results},
+            "totals": {kind: len(results[kind]) for kind in wanted},
             "next_cursor": pages[wanted[0]]["next_cursor"] if len(wanted) == 1 else None,
         }
 
@@ -81,13 +79,8 @@ class Catalog(Service):
     ) -> dict[str, Any]:
         """Return an album with its songs in order. One with `is_prerelease` has been announced only."""
         album = rules.find_album(self, WORDS, album_id)
-        return self._album(album) | page(
-            rules.album_tracks(self, WORDS, album),
-            "tracks",
-            limit,
-            cursor,
-            lambda t: song_json(self, t),
-        )
+        songs = rules.album_tracks(self, WORDS, album)
+        return self._album(album) | self._songs(songs, limit, cursor)
 
     @reads(example={"artist_id": seeded("apar", "hollis-drummond")})
     def get_artist(
@@ -101,14 +94,12 @@ class Catalog(Service):
             artist["id"],
             order="released DESC, id",
         )
-        songs = page(
-            rules.artist_tracks(self, WORDS, artist),
-            "tracks",
-            limit,
-            cursor,
-            lambda t: song_json(self, t),
-        )
-        return {**self._artist(artist), "albums": [self._album(a) for a in albums], **songs}
+        songs = rules.artist_tracks(self, WORDS, artist)
+        return {
+            **self._artist(artist),
+            "albums": [self._album(a) for a in albums],
+            **self._songs(songs, limit, cursor),
+        }
 
     @reads(example={"artist_id": seeded("apar", "quiet-ferries"), "limit": 3})
     def get_artist_top_tracks(
@@ -116,14 +107,8 @@ class Catalog(Service):
     ) -> dict[str, Any]:
         """Return an artist's most popular songs, guest parts included."""
         artist = rules.find_artist(self, WORDS, artist_id)
-        top = page(
-            rules.artist_tracks(self, WORDS, artist),
-            "tracks",
-            limit,
-            cursor,
-            lambda t: song_json(self, t),
-        )
-        return {"artist_id": artist_id, **top}
+        songs = rules.artist_tracks(self, WORDS, artist)
+        return {"artist_id": artist_id, **self._songs(songs, limit, cursor)}
 
     @reads(example={"content_id": seeded("aped", "wheel")})
     def get_editorial_content(
@@ -142,13 +127,9 @@ class Catalog(Service):
         if content_id is not None:
             rows = [r for r in rows if r["id"] == content_id]
             if not rows:
+                message = f"There is no editorial content {content_id!r}."
                 hint = "Leave content_id out for the list."
-                self.fail(
-                    "CONTENT_NOT_FOUND",
-                    f"There is no editorial content {content_id!r}.",
-                    hint,
-                    content_id=content_id,
-                )
+                self.fail("CONTENT_NOT_FOUND", message, hint, content_id=content_id)
         return page(rows, "content", limit, cursor, self._content)
 
     @reads(example={"track_id": seeded("apt", "ruby-after-dark-1")})
@@ -158,21 +139,20 @@ class Catalog(Service):
         url = f"https://music.apple.com/us/album/{song['album_id']}?i={song['id']}"
         return {"share_url": url, "track_id": song["id"], "shared_by": account(self)["id"]}
 
+    def _songs(self, songs: list[dict[str, Any]], limit: int, cursor: str | None) -> dict[str, Any]:
+        return page(songs, "tracks", limit, cursor, lambda t: song_json(self, t))
+
     def _content(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"content_id": row["id"]} | {
-            k: row[k] for k in ("title", "description", "type", "target_id")
-        }
+        shown = {"content_id": row["id"]}
+        shown |= {k: row[k] for k in ("title", "description", "type", "target_id")}
         if row["type"] == "playlist":
             shown["playlist"] = playlist_json(self, find_playlist(self, row["target_id"]))
-            shown["playlist"]["track_count"] = len(entries(self, row["target_id"]))
         return shown | {"published_at": row["published"]}
 
     def _album(self, album: dict[str, Any]) -> dict[str, Any]:
         artist = self.db.get("music_artists", album["artist_id"]) or {}
-        count = self.db.sql(
-            "SELECT count(*) FROM music_tracks WHERE album_id=? AND apple_id IS NOT NULL",
-            album["id"],
-        )[0][0]
+        query = "SELECT count(*) FROM music_tracks WHERE album_id=? AND apple_id IS NOT NULL"
+        count = self.db.sql(query, album["id"])[0][0]
         return {
             "album_id": album["apple_id"],
             "name": album["title"],

@@ -1,7 +1,11 @@
-"""The library: songs, albums, when they came, what is loved, who is followed, what was played lately."""
+"""The library.
+
+Songs, albums, when they came, what is loved, who is followed, what was played lately.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -47,16 +51,14 @@ class Library(Catalog):
     @reads(example={"limit": 10})
     def get_library_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the songs of the library, the latest added first, with their number in all."""
-        rows = rules.kept(self, WORDS, "track")
+        rows = rules.library(self, WORDS, "track")
         known = rules.by_ids(self, WORDS, [r["item_id"] for r in rows])
         rows = [r for r in rows if r["item_id"] in known]
-        listed = page(
-            rows,
-            "tracks",
-            limit,
-            cursor,
-            lambda r: {**song_json(self, known[r["item_id"]]), "date_added": r["added_at"]},
-        )
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            return {**song_json(self, known[row["item_id"]]), "date_added": row["added_at"]}
+
+        listed = page(rows, "tracks", limit, cursor, shown)
         return {**listed, "total_library_tracks": len(rows)}
 
     @writes(example={"track_ids": SONGS}, idempotent=True)
@@ -89,13 +91,11 @@ class Library(Catalog):
     @reads(example={"limit": 10})
     def get_library_albums(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the albums of the library, the latest added first."""
-        rows = rules.kept(self, WORDS, "album")
+        rows = rules.library(self, WORDS, "album")
 
         def shown(row: dict[str, Any]) -> dict[str, Any]:
-            return {
-                **self._album(rules.find_album(self, WORDS, row["item_id"])),
-                "date_added": row["added_at"],
-            }
+            album = rules.find_album(self, WORDS, row["item_id"])
+            return {**self._album(album), "date_added": row["added_at"]}
 
         return page(rows, "albums", limit, cursor, shown)
 
@@ -105,12 +105,7 @@ class Library(Catalog):
         need_subscription(self)
         albums = [rules.find_album(self, WORDS, a) for a in album_ids]
         new, there = rules.keep(self, WORDS, "album", album_ids)
-        songs = [
-            t["id"]
-            for a in albums
-            if a["apple_id"] in new
-            for t in rules.album_tracks(self, WORDS, a)
-        ]
+        songs = self._song_ids(a for a in albums if a["apple_id"] in new)
         added, _ = rules.keep(self, WORDS, "track", songs)
         total = rules.count(self, WORDS, "album")
         return {
@@ -129,12 +124,7 @@ class Library(Catalog):
         """Remove albums and all their songs from the library."""
         albums = [rules.find_album(self, WORDS, a) for a in album_ids]
         gone, missing = rules.drop(self, WORDS, album_ids)
-        songs = [
-            t["id"]
-            for a in albums
-            if a["apple_id"] in gone
-            for t in rules.album_tracks(self, WORDS, a)
-        ]
+        songs = self._song_ids(a for a in albums if a["apple_id"] in gone)
         removed, _ = rules.drop(self, WORDS, songs)
         total = rules.count(self, WORDS, "album")
         return {
@@ -148,25 +138,24 @@ class Library(Catalog):
     def get_recently_added(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return what came into the library last: songs, albums and playlists, each as item_id, item_type, name and added_at."""
         rows = self.db.rows("apple_music_library", "kind IN ('track','album','playlist')")
-        found = [
+        items = [
             {"item_id": r["item_id"], "item_type": r["kind"], "added_at": r["added_at"]}
             for r in rows
         ]
         own = self.db.rows("apple_music_playlists", "curator IS NULL")
-        found += [
+        items += [
             {"item_id": p["id"], "item_type": "playlist", "added_at": p["created_at"]} for p in own
         ]
-        found.sort(key=lambda i: (i["added_at"], i["item_type"], i["item_id"]), reverse=True)
-        return page(found, "items", limit, cursor, lambda i: {**i, "name": self._title(i)})
+        items.sort(key=lambda i: (i["added_at"], i["item_type"], i["item_id"]), reverse=True)
+        return page(items, "items", limit, cursor, lambda i: {**i, "name": self._title(i)})
 
     @reads(example={"limit": 10})
     def get_recently_played(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return songs lately heard for at least half a minute, the latest first."""
-        known: dict[str, dict[str, Any]] = {}
         rows = [r for r in history(self, DECK) if r["plays"]]
-        known |= rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
+        known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
 
         def shown(row: dict[str, Any]) -> dict[str, Any]:
             song = known[row["track_id"]]
@@ -195,9 +184,8 @@ class Library(Catalog):
             if row is not None:
                 self.db.delete("apple_music_ratings", track_id)
             if rating != "none":
-                self.db.insert(
-                    "apple_music_ratings", {"track_id": track_id, "rating": rating, "at": self.time}
-                )
+                rated = {"track_id": track_id, "rating": rating, "at": self.time}
+                self.db.insert("apple_music_ratings", rated)
         return {"track_id": track_id, "rating": rating, "previous_rating": before}
 
     @reads(example={"track_id": seeded("apt", "low-tide-1")})
@@ -213,13 +201,11 @@ class Library(Catalog):
         rows = self.db.rows("apple_music_ratings", "rating='love'", order="at DESC, rowid DESC")
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
         rows = [r for r in rows if r["track_id"] in known]
-        return page(
-            rows,
-            "tracks",
-            limit,
-            cursor,
-            lambda r: {**song_json(self, known[r["track_id"]]), "rated_at": r["at"]},
-        )
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            return {**song_json(self, known[row["track_id"]]), "rated_at": row["at"]}
+
+        return page(rows, "tracks", limit, cursor, shown)
 
     @writes(example={"artist_id": seeded("apar", "cornelius-pike")}, idempotent=True)
     def follow_artist(self, artist_id: ArtistId) -> dict[str, Any]:
@@ -252,19 +238,22 @@ class Library(Catalog):
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return followed artists, the latest first."""
-        return page(
-            rules.kept(self, WORDS, "artist"),
-            "artists",
-            limit,
-            cursor,
-            lambda r: self._artist(rules.find_artist(self, WORDS, r["item_id"])),
-        )
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            return self._artist(rules.find_artist(self, WORDS, row["item_id"]))
+
+        return page(rules.library(self, WORDS, "artist"), "artists", limit, cursor, shown)
+
+    def _song_ids(self, albums: Iterable[dict[str, Any]]) -> list[str]:
+        ids: list[str] = []
+        for album in albums:
+            ids += [t["id"] for t in rules.album_tracks(self, WORDS, album)]
+        return ids
 
     def _title(self, item: dict[str, Any]) -> str | None:
         if item["item_type"] == "track":
-            return next(
-                (t["title"] for t in rules.by_ids(self, WORDS, [item["item_id"]]).values()), None
-            )
+            song = rules.by_ids(self, WORDS, [item["item_id"]]).get(item["item_id"])
+            return song["title"] if song else None
         if item["item_type"] == "album":
             return rules.find_album(self, WORDS, item["item_id"])["title"]
         row = self.db.get("apple_music_playlists", item["item_id"])

@@ -47,12 +47,9 @@ class Listening(Service):
         song = rules.find_track(self, WORDS, track_id)
         lines = words.lyrics(song)
         if not lines:
-            self.fail(
-                "LYRICS_NOT_AVAILABLE",
-                f"{song['title']!r} has no lyrics.",
-                "It is instrumental; see has_lyrics.",
-                track_id=track_id,
-            )
+            message = f"{song['title']!r} has no lyrics."
+            hint = "It is instrumental; see has_lyrics."
+            self.fail("LYRICS_NOT_AVAILABLE", message, hint, track_id=track_id)
         return {
             "track_id": track_id,
             "lyrics": words.synced(song, lines) if synced else "\n".join(lines),
@@ -81,24 +78,16 @@ class Listening(Service):
         need_subscription(self)
         song = rules.to_play(self, WORDS, track_id)
         if not words.singable(song):
-            hint = "Ask get_sing_availability first; live recordings, old ones and instrumentals cannot be sung along."
-            self.fail(
-                "SING_NOT_AVAILABLE",
-                f"{song['title']!r} cannot be sung along.",
-                hint,
-                track_id=track_id,
+            message = f"{song['title']!r} cannot be sung along."
+            hint = (
+                "Ask get_sing_availability first; "
+                "live recordings, old ones and instrumentals cannot be sung along."
             )
-        now = player.start(
-            self,
-            DECK,
-            [song["id"]],
-            0,
-            f"track:{track_id}",
-            station_id=None,
-            sing=vocal_level,
-            sing_track=song["id"],
-        )
-        return state_json(self, now)
+            self.fail("SING_NOT_AVAILABLE", message, hint, track_id=track_id)
+        sing = {"sing": vocal_level, "sing_track": song["id"]}
+        context = f"track:{track_id}"
+        state = player.start(self, DECK, [song["id"]], 0, context, station_id=None, **sing)
+        return state_json(self, state)
 
     @reads(example={"track_id": SONG})
     def get_track_audio_quality(self, track_id: TrackId) -> dict[str, Any]:
@@ -124,26 +113,23 @@ class Listening(Service):
     def get_replay(self, year: Year | None = None) -> dict[str, Any]:
         """Return what was heard most in a year: artists, albums and songs with plays, genres, and hours in all."""
         chosen, heard = self._replay(year)
+        artists = heard.by("artist_id", "artist")[:10]
+        albums = heard.by("album_id", "album")[:10]
+        songs = [
+            {
+                "track_id": t["id"],
+                "name": t["title"],
+                "artist_name": t["credit"],
+                "plays": t["plays"],
+            }
+            for t in heard.tracks[:10]
+            if t["plays"]
+        ]
         return {
             "year": chosen,
-            "top_artists": [
-                {"artist_id": i, "name": n, "plays": p}
-                for i, n, p in heard.by("artist_id", "artist")[:10]
-            ],
-            "top_albums": [
-                {"album_id": i, "name": n, "plays": p}
-                for i, n, p in heard.by("album_id", "album")[:10]
-            ],
-            "top_songs": [
-                {
-                    "track_id": t["id"],
-                    "name": t["title"],
-                    "artist_name": t["credit"],
-                    "plays": t["plays"],
-                }
-                for t in heard.tracks[:10]
-                if t["plays"]
-            ],
+            "top_artists": [{"artist_id": a.id, "name": a.name, "plays": a.plays} for a in artists],
+            "top_albums": [{"album_id": a.id, "name": a.name, "plays": a.plays} for a in albums],
+            "top_songs": songs,
             "top_genres": heard.top_genres(5),
             "total_play_time_hours": round(heard.ms / 3_600_000, 1),
         }
@@ -155,38 +141,35 @@ class Listening(Service):
         """Return the songs most played in a year, the most played first, at most 25."""
         chosen, heard = self._replay(year)
         songs = [t for t in heard.tracks if t["plays"]][:PLAYLIST_SIZE]
-        listed = page(
-            songs, "tracks", limit, cursor, lambda t: {**song_json(self, t), "plays": t["plays"]}
-        )
+
+        def shown(song: dict[str, Any]) -> dict[str, Any]:
+            return {**song_json(self, song), "plays": song["plays"]}
+
+        listed = page(songs, "tracks", limit, cursor, shown)
         return {"year": chosen, "playlist_name": f"Replay {chosen}", **listed}
 
     def _replay(self, year: int | None) -> tuple[int, Heard]:
-        where = ZoneInfo(account(self)["timezone"])
-        present = local_day(self.now, where).year
+        """Return the year, the present one unless given, and what was heard in it, or refuse."""
+        zone = ZoneInfo(account(self)["timezone"])
+        present = local_day(self.now, zone).year
         chosen = year or present
-        heard = Heard(
-            self,
-            DECK,
-            WORDS,
-            day_start(date(chosen, 1, 1), where),
-            day_start(date(chosen + 1, 1, 1), where),
-        )
+        begins = day_start(date(chosen, 1, 1), zone)
+        ends = day_start(date(chosen + 1, 1, 1), zone)
+        heard = Heard(self, DECK, WORDS, begins, ends)
         if chosen > present or not heard.tracks:
-            message = (
-                f"Nothing was heard in {chosen}."
-                if chosen <= present
-                else f"{chosen} has not begun."
-            )
-            self.fail(
-                "REPLAY_NOT_AVAILABLE", message, f"Choose a year up to {present}.", year=chosen
-            )
+            if chosen > present:
+                message = f"{chosen} has not begun."
+            else:
+                message = f"Nothing was heard in {chosen}."
+            hint = f"Choose a year up to {present}."
+            self.fail("REPLAY_NOT_AVAILABLE", message, hint, year=chosen)
         return chosen, heard
 
     def _settings(self) -> dict[str, Any]:
         return self.db.rows("apple_music_settings", limit=1)[0]
 
     def _spatial(self, enabled: bool) -> dict[str, Any]:
-        now = player.playback(self, DECK)
-        known = rules.by_ids(self, WORDS, [now.current]) if now.current else {}
-        atmos = "dolby-atmos" in formats(known[now.current]) if now.current in known else None
+        playing = player.playback(self, DECK).current
+        known = rules.by_ids(self, WORDS, [playing]) if playing else {}
+        atmos = "dolby-atmos" in formats(known[playing]) if playing in known else None
         return {"enabled": enabled, "available": True, "current_track_in_atmos": atmos}

@@ -48,11 +48,8 @@ class Playing(Service):
     def play_album(self, album_id: AlbumId, track_offset: Offset = 0) -> dict[str, Any]:
         """Play an album from one of its songs on."""
         need_subscription(self)
-        return self._play(
-            rules.album_tracks(self, WORDS, rules.find_album(self, WORDS, album_id)),
-            track_offset,
-            f"album:{album_id}",
-        )
+        songs = rules.album_tracks(self, WORDS, rules.find_album(self, WORDS, album_id))
+        return self._play(songs, track_offset, f"album:{album_id}")
 
     @writes(example={"playlist_id": seeded("appl", "quiet-evenings")})
     def play_playlist(self, playlist_id: PlaylistId, track_offset: Offset = 0) -> dict[str, Any]:
@@ -60,9 +57,8 @@ class Playing(Service):
         need_subscription(self)
         ids = [e["track_id"] for e in entries(self, find_playlist(self, playlist_id)["id"])]
         known = rules.by_ids(self, WORDS, ids)
-        return self._play(
-            [known[i] for i in ids if i in known], track_offset, f"playlist:{playlist_id}"
-        )
+        songs = [known[i] for i in ids if i in known]
+        return self._play(songs, track_offset, f"playlist:{playlist_id}")
 
     @writes(example={"station_id": seeded("apst", "quiet-focus")})
     def play_station(self, station_id: StationId) -> dict[str, Any]:
@@ -70,23 +66,13 @@ class Playing(Service):
         need_subscription(self)
         pool = self._pool(self._station(station_id))
         if not pool:
-            self.fail(
-                "CONTENT_NOT_AVAILABLE",
-                "The station has nothing to play now.",
-                "Choose another of get_stations.",
-            )
+            message = "The station has nothing to play now."
+            self.fail("CONTENT_NOT_AVAILABLE", message, "Choose another of get_stations.")
         mixed = sorted(pool, key=lambda t: share("station", station_id, self.time, t["key"]))
-        now = player.start(
-            self,
-            DECK,
-            [t["id"] for t in mixed],
-            0,
-            f"station:{station_id}",
-            station_id=station_id,
-            repeat="all",
-            shuffle=False,
-        )
-        return state_json(self, now)
+        ids = [t["id"] for t in mixed]
+        context = f"station:{station_id}"
+        modes: dict[str, Any] = {"station_id": station_id, "repeat": "all", "shuffle": False}
+        return state_json(self, player.start(self, DECK, ids, 0, context, **modes))
 
     @writes(setup=ALBUM, idempotent=True)
     def pause_playback(self) -> dict[str, Any]:
@@ -119,12 +105,8 @@ class Playing(Service):
         length = now.lengths[now.current or ""]
         if position_ms >= length:
             message = f"The song lasts {length} ms; {position_ms} lies past its end."
-            self.fail(
-                "INVALID_POSITION",
-                message,
-                "Seek to an earlier position, or skip_to_next.",
-                duration_ms=length,
-            )
+            hint = "Seek to an earlier position, or skip_to_next."
+            self.fail("INVALID_POSITION", message, hint, duration_ms=length)
         return state_json(self, player.seek(self, DECK, position_ms))
 
     @writes(example={"state": True}, setup=ALBUM, idempotent=True)
@@ -154,12 +136,11 @@ class Playing(Service):
         known = rules.by_ids(self, WORDS, [c["track_id"] for c in coming])
 
         def shown(entry: dict[str, Any]) -> dict[str, Any]:
-            return {
-                **song_json(self, known[entry["track_id"]]),
-                "source": "queue" if entry["source"] == "queue" else "auto",
-            }
+            source = "queue" if entry["source"] == "queue" else "auto"
+            return {**song_json(self, known[entry["track_id"]]), "source": source}
 
-        return page([c for c in coming if c["track_id"] in known], "up_next", limit, cursor, shown)
+        coming = [c for c in coming if c["track_id"] in known]
+        return page(coming, "up_next", limit, cursor, shown)
 
     @writes(example={"track_id": SONG, "play_next": True}, setup=ALBUM)
     def add_to_up_next(
@@ -171,9 +152,9 @@ class Playing(Service):
         need_subscription(self)
         song = rules.to_play(self, WORDS, track_id)
         player.active(self, DECK)
-        now, position = player.enqueue(self, DECK, song["id"], front=play_next)
+        state, position = player.enqueue(self, DECK, song["id"], front=play_next)
         return {
-            "queue_length": len(now.queue),
+            "queue_length": len(state.queue),
             "added_track": song_json(self, song),
             "position": position,
         }
@@ -190,24 +171,20 @@ class Playing(Service):
         ] = False,
     ) -> dict[str, Any]:
         """Clear the songs queued by hand; the one that plays goes on. Returns how many songs were cleared."""
-        now, count = player.clear(self, DECK)
-        rest = player.upcoming(now)[count:] if clear_auto and now.current is not None else []
+        state, count = player.clear(self, DECK)
+        clears_rest = clear_auto and state.current is not None
+        rest = player.upcoming(state)[count:] if clears_rest else []
         if rest:
-            items = [now.row["items"][now.place]]
-            now.place = 0
-            player.settle(self, DECK, now, items=items, lead=0, repeat="off", station_id=None)
+            items = [state.row["items"][state.place]]
+            state.place = 0
+            player.settle(self, DECK, state, items=items, lead=0, repeat="off", station_id=None)
         return {"cleared": count + len(rest)}
 
     @reads()
     def get_stations(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the radio stations with their genres."""
-        return page(
-            self.db.rows("apple_music_stations", order="name, id"),
-            "stations",
-            limit,
-            cursor,
-            self._station_json,
-        )
+        stations = self.db.rows("apple_music_stations", order="name, id")
+        return page(stations, "stations", limit, cursor, self._station_json)
 
     @reads(example={"station_id": seeded("apst", "quiet-focus")})
     def get_station(
@@ -215,36 +192,28 @@ class Playing(Service):
     ) -> dict[str, Any]:
         """Return a station and a page of the songs that it draws on (`track_pool`), the most popular first."""
         station = self._station(station_id)
-        return {
-            **self._station_json(station),
-            **page(self._pool(station), "track_pool", limit, cursor, lambda t: song_json(self, t)),
-        }
+        pool = page(self._pool(station), "track_pool", limit, cursor, lambda t: song_json(self, t))
+        return {**self._station_json(station), **pool}
 
-    def _play(self, found: list[dict[str, Any]], offset: int, context: str) -> dict[str, Any]:
-        if found and offset >= len(found):
-            message = f"There are {len(found)} songs; track_offset counts from 0."
-            self.fail(
-                "INVALID_OFFSET", message, "Choose a smaller track_offset.", track_count=len(found)
-            )
-        before = sum(t["playable"] for t in found[:offset])
-        ids = [t["id"] for t in found if t["playable"]]
+    def _play(self, songs: list[dict[str, Any]], offset: int, context: str) -> dict[str, Any]:
+        if songs and offset >= len(songs):
+            message = f"There are {len(songs)} songs; track_offset counts from 0."
+            hint = "Choose a smaller track_offset."
+            self.fail("INVALID_OFFSET", message, hint, track_count=len(songs))
+        before = len([t for t in songs[:offset] if t["playable"]])
+        ids = [t["id"] for t in songs if t["playable"]]
         if before >= len(ids):
-            out = min((t["released"] for t in found), default=None)
-            hint = (
-                "Choose something else with search_catalog."
-                if found
-                else "Add songs with add_tracks_to_playlist first."
-            )
-            self.fail(
-                "CONTENT_NOT_AVAILABLE",
-                "Nothing of this can be played now.",
-                hint,
-                release_date=out,
-            )
-        off: dict[str, Any] = {"repeat": "off"} if self._row()["station_id"] is not None else {}
-        return state_json(
-            self, player.start(self, DECK, ids, before, context, station_id=None, **off)
-        )
+            released = min((t["released"] for t in songs), default=None)
+            message = "Nothing of this can be played now."
+            if songs:
+                hint = "Choose something else with search_catalog."
+            else:
+                hint = "Add songs with add_tracks_to_playlist first."
+            self.fail("CONTENT_NOT_AVAILABLE", message, hint, release_date=released)
+        changes: dict[str, Any] = {"station_id": None}
+        if self._row()["station_id"] is not None:
+            changes["repeat"] = "off"  # a station repeats, which was not the user's wish
+        return state_json(self, player.start(self, DECK, ids, before, context, **changes))
 
     def _row(self) -> dict[str, Any]:
         return self.db.rows("apple_music_player", limit=1)[0]
@@ -257,12 +226,8 @@ class Playing(Service):
     def _station(self, station_id: str) -> dict[str, Any]:
         row = self.db.get("apple_music_stations", station_id)
         if row is None:
-            self.fail(
-                "STATION_NOT_FOUND",
-                f"There is no station {station_id!r}.",
-                "See get_stations.",
-                station_id=station_id,
-            )
+            message = f"There is no station {station_id!r}."
+            self.fail("STATION_NOT_FOUND", message, "See get_stations.", station_id=station_id)
         return row
 
     def _pool(self, station: dict[str, Any]) -> list[dict[str, Any]]:

@@ -33,8 +33,12 @@ class Playlists(Service):
     ) -> dict[str, Any]:
         """Return your own playlists and those of Apple Music that you added, the newest first."""
         rows = self.db.rows("apple_music_playlists", order="created_at DESC, rowid DESC")
-        kept = [p for p in rows if p["curator"] is None or rules.has(self, WORDS, p["id"])]
-        return page(kept, "playlists", limit, cursor, lambda p: playlist_json(self, p))
+
+        def listed(playlist: dict[str, Any]) -> bool:
+            return playlist["curator"] is None or rules.has(self, WORDS, playlist["id"])
+
+        playlists = list(filter(listed, rows))
+        return page(playlists, "playlists", limit, cursor, lambda p: playlist_json(self, p))
 
     @reads(example={"playlist_id": EVENING})
     def get_playlist(
@@ -44,14 +48,14 @@ class Playlists(Service):
         playlist = find_playlist(self, playlist_id)
         rows = entries(self, playlist_id)
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
-        songs = page(
-            [r for r in rows if r["track_id"] in known],
-            "tracks",
-            limit,
-            cursor,
-            lambda r: song_json(self, known[r["track_id"]]),
-        )
-        total = sum(known[r["track_id"]]["ms"] for r in rows if r["track_id"] in known)
+        rows = [r for r in rows if r["track_id"] in known]
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            return song_json(self, known[row["track_id"]])
+
+        # Pages are of entries, not of songs: a song that is in the list twice has two cursors.
+        songs = page(rows, "tracks", limit, cursor, shown)
+        total = sum(known[r["track_id"]]["ms"] for r in rows)
         return {**playlist_json(self, playlist), "duration_ms": total, **songs}
 
     @writes(example={"name": "Sunday dishes"})
@@ -66,10 +70,9 @@ class Playlists(Service):
             "description": description,
             "curator": None,
             "public": is_public,
+            "created_at": self.time,
         }
-        return playlist_json(
-            self, self.db.insert("apple_music_playlists", {**row, "created_at": self.time})
-        )
+        return playlist_json(self, self.db.insert("apple_music_playlists", row))
 
     @writes(example={"playlist_id": EVENING, "description": "No words after nine"}, idempotent=True)
     def update_playlist_details(
@@ -82,9 +85,8 @@ class Playlists(Service):
         """Change the name, description or visibility of your playlist; what is left out stays as it is."""
         playlist = self._own(playlist_id)
         if name is None and description is None and is_public is None:
-            self.fail(
-                "PARAMETER_ERROR", "No change was given.", "Pass name, description or is_public."
-            )
+            hint = "Pass name, description or is_public."
+            self.fail("PARAMETER_ERROR", "No change was given.", hint)
         changed = {
             "name": playlist["name"] if name is None else name.strip(),
             "description": playlist["description"] if description is None else description,
@@ -144,38 +146,31 @@ class Playlists(Service):
     def add_playlist_to_library(self, playlist_id: PlaylistId) -> dict[str, Any]:
         """Add a playlist of Apple Music's editors to the library; it cannot be changed there."""
         playlist = find_playlist(self, playlist_id)
-        new, there = rules.keep(
-            self, WORDS, "playlist", [playlist_id] if playlist["curator"] else []
-        )
-        return {"added": new, "already_in_library": there if playlist["curator"] else [playlist_id]}
+        if playlist["curator"] is None:
+            return {"added": [], "already_in_library": [playlist_id]}
+        new, there = rules.keep(self, WORDS, "playlist", [playlist_id])
+        return {"added": new, "already_in_library": there}
 
     @writes(example={"playlist_id": seeded("appl", "a-list-indie")}, idempotent=True)
     def remove_playlist_from_library(self, playlist_id: PlaylistId) -> dict[str, Any]:
         """Remove a playlist of Apple Music's editors from the library. Your own are deleted with delete_playlist."""
         playlist = find_playlist(self, playlist_id)
         if playlist["curator"] is None:
-            self.fail(
-                "OWN_PLAYLIST",
-                f"{playlist['name']!r} is your own.",
-                "Delete it with delete_playlist.",
-                playlist_id=playlist_id,
-            )
+            message = f"{playlist['name']!r} is your own."
+            hint = "Delete it with delete_playlist."
+            self.fail("OWN_PLAYLIST", message, hint, playlist_id=playlist_id)
         gone, missing = rules.drop(self, WORDS, [playlist_id])
         return {"removed": gone, "not_in_library": missing}
 
     def _own(self, playlist_id: str) -> dict[str, Any]:
         playlist = find_playlist(self, playlist_id)
         if playlist["curator"] is not None:
+            name = playlist["name"]
+            message = f"{name!r} is edited by {playlist['curator']} and cannot be changed."
             hint = "Make your own with create_playlist and add its songs to that."
-            message = (
-                f"{playlist['name']!r} is edited by {playlist['curator']} and cannot be changed."
-            )
             self.fail("PLAYLIST_READ_ONLY", message, hint, playlist_id=playlist_id)
         return playlist
 
     def _summary(self, playlist: dict[str, Any]) -> dict[str, Any]:
-        return {
-            k: v
-            for k, v in playlist_json(self, playlist).items()
-            if k in ("playlist_id", "name", "track_count")
-        }
+        shown = playlist_json(self, playlist)
+        return {k: shown[k] for k in ("playlist_id", "name", "track_count")}

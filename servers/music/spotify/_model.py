@@ -25,13 +25,15 @@ TABLES = {
     ),
     "spotify_library": rules.LIBRARY,
     "spotify_playlists": Table(
-        "id:str name:str description:str owner_id:str public:bool collaborative:bool members:list created_at:str",
+        "id:str name:str description:str owner_id:str public:bool collaborative:bool "
+        "members:list created_at:str",
         index=("owner_id",),
     ),
+    # `added_by` null: the owner.
     "spotify_playlist_items": Table(
         "id:str playlist_id:str track_id:str place:int added_at:str added_by:str?",
         index=("playlist_id",),
-    ),  # added_by null: the owner
+    ),
     # `hours`: always, off, or days and local hours in which it is on, as "12345 9-17".
     "spotify_devices": Table("id:str name:str type:str volume:int adjustable:bool hours:str"),
     "spotify_player": Table(player.PLAYER + "device_id:str?"),
@@ -90,12 +92,8 @@ def find_user(svc: Service, user_id: str) -> dict[str, Any]:
     """Return a user, or refuse."""
     row = svc.db.get("spotify_users", user_id)
     if row is None:
-        svc.fail(
-            "USER_NOT_FOUND",
-            f"There is no user {user_id!r}.",
-            "Find people with search_users.",
-            user_id=user_id,
-        )
+        message = f"There is no user {user_id!r}."
+        svc.fail("USER_NOT_FOUND", message, "Find people with search_users.", user_id=user_id)
     return row
 
 
@@ -105,7 +103,7 @@ def user_ref(svc: Service, user_id: str) -> dict[str, Any]:
     return {"user_id": user_id, "display_name": row["display_name"] if row else None}
 
 
-# -- tracks and playlists -------------------------------------------------------------------------------------------
+# -- tracks and playlists -------------------------------------------------------------------------
 def track_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
     """Return a track for the agent."""
     artists = [{"artist_id": track["artist_id"], "name": track["artist"]}]
@@ -141,13 +139,9 @@ def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
     """Return a playlist that the user may see, or refuse."""
     row = svc.db.get("spotify_playlists", playlist_id)
     if row is None or not visible(svc, row):
+        message = f"There is no playlist {playlist_id!r} that you can see."
         hint = "Take a playlist_id from get_user_playlists."
-        svc.fail(
-            "PLAYLIST_NOT_FOUND",
-            f"There is no playlist {playlist_id!r} that you can see.",
-            hint,
-            playlist_id=playlist_id,
-        )
+        svc.fail("PLAYLIST_NOT_FOUND", message, hint, playlist_id=playlist_id)
     return row
 
 
@@ -171,6 +165,7 @@ def snapshot(playlist: dict[str, Any], entries: Sequence[dict[str, Any]]) -> str
 def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
     """Return a playlist for the agent, without its tracks."""
     entries = items(svc, playlist["id"])
+    collaborators = playlist["members"] if playlist["collaborative"] else []
     return {
         "playlist_id": playlist["id"],
         "name": playlist["name"],
@@ -179,9 +174,7 @@ def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
         "owner_name": user_ref(svc, playlist["owner_id"])["display_name"],
         "public": playlist["public"],
         "collaborative": playlist["collaborative"],
-        "collaborators": [user_ref(svc, u) for u in playlist["members"]]
-        if playlist["collaborative"]
-        else [],
+        "collaborators": [user_ref(svc, u) for u in collaborators],
         "track_count": len(entries),
         "snapshot_id": snapshot(playlist, entries),
         "created_at": playlist["created_at"],
@@ -189,15 +182,14 @@ def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- episodes, devices, playback ------------------------------------------------------------------------------------
+# -- episodes, devices, playback ------------------------------------------------------------------
 def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
     """Return the milliseconds of tracks and episodes by id."""
     marks = ",".join("?" * len(ids))
-    found = svc.db.sql(
-        f"SELECT spotify_id, ms FROM music_tracks WHERE spotify_id IN ({marks})", *ids
-    )
-    found += svc.db.sql(f"SELECT id, ms FROM spotify_episodes WHERE id IN ({marks})", *ids)
-    return {i: max(1, ms) for i, ms in found}
+    tracks = f"SELECT spotify_id, ms FROM music_tracks WHERE spotify_id IN ({marks})"
+    episodes = f"SELECT id, ms FROM spotify_episodes WHERE id IN ({marks})"
+    rows = [*svc.db.sql(tracks, *ids), *svc.db.sql(episodes, *ids)]
+    return {item_id: max(1, ms) for item_id, ms in rows}
 
 
 DECK = player.Deck("spotify", "spq", "sph", lengths, "start_track, play_context or play_episode")
@@ -205,12 +197,12 @@ DECK = player.Deck("spotify", "spq", "sph", lengths, "start_track, play_context 
 
 def resume_point(svc: Service, episode_id: str) -> int:
     """Return how far an episode was heard, in milliseconds, with what plays now."""
-    now = player.playback(svc, DECK)
-    if now.current == episode_id:
-        return now.position
+    state = player.playback(svc, DECK)
+    if state.current == episode_id:
+        return state.position
+    if episode_id in state.heard:
+        return state.lengths[episode_id]
     row = svc.db.get("spotify_resume", episode_id)
-    if episode_id in now.heard:
-        return now.lengths[episode_id]
     return row["position_ms"] if row else 0
 
 
@@ -231,18 +223,20 @@ def episode_json(svc: Service, episode: dict[str, Any]) -> dict[str, Any]:
 
 def keep_resume_point(svc: Service) -> None:
     """Write how far the current episode was heard, before something else plays."""
-    now = player.playback(svc, DECK)
-    for episode_id in dict.fromkeys([*now.heard, *([now.current] if now.current else [])]):
-        if svc.db.get("spotify_episodes", episode_id) is not None:
-            reached = now.position if episode_id == now.current else now.lengths[episode_id]
-            row = svc.db.get("spotify_resume", episode_id)
-            if row is None:
-                svc.db.insert(
-                    "spotify_resume",
-                    {"episode_id": episode_id, "position_ms": reached, "at": svc.time},
-                )
-            elif row["position_ms"] != reached:
-                svc.db.update("spotify_resume", episode_id, position_ms=reached, at=svc.time)
+    state = player.playback(svc, DECK)
+    heard = [*state.heard]
+    if state.current:
+        heard.append(state.current)
+    for item_id in dict.fromkeys(heard):
+        if svc.db.get("spotify_episodes", item_id) is None:
+            continue
+        reached = state.position if item_id == state.current else state.lengths[item_id]
+        row = svc.db.get("spotify_resume", item_id)
+        if row is None:
+            point = {"episode_id": item_id, "position_ms": reached, "at": svc.time}
+            svc.db.insert("spotify_resume", point)
+        elif row["position_ms"] != reached:
+            svc.db.update("spotify_resume", item_id, position_ms=reached, at=svc.time)
 
 
 def online(svc: Service, device: dict[str, Any]) -> bool:
@@ -251,8 +245,8 @@ def online(svc: Service, device: dict[str, Any]) -> bool:
         return device["hours"] == "always"
     days, _, span = device["hours"].partition(" ")
     first, _, last = span.partition("-")
-    now = local(svc.now, ZoneInfo(me(svc)["timezone"]))
-    return str(now.isoweekday()) in days and int(first) <= now.hour < int(last)
+    here = local(svc.now, ZoneInfo(me(svc)["timezone"]))
+    return str(here.isoweekday()) in days and int(first) <= here.hour < int(last)
 
 
 def device_json(svc: Service, device: dict[str, Any]) -> dict[str, Any]:
@@ -273,27 +267,30 @@ def player_row(svc: Service) -> dict[str, Any]:
     return svc.db.rows("spotify_player", limit=1)[0]
 
 
-def current_track(svc: Service, now: player.Playback) -> str | None:
+def current_track(svc: Service, state: player.Playback) -> str | None:
     """Return the track_id of what plays, None for an episode or nothing."""
-    return (
-        now.current if now.current and svc.db.get("spotify_episodes", now.current) is None else None
-    )
+    if not state.current or svc.db.get("spotify_episodes", state.current) is not None:
+        return None
+    return state.current
 
 
-def state_json(svc: Service, now: player.Playback) -> dict[str, Any]:
+def state_json(svc: Service, state: player.Playback) -> dict[str, Any]:
     """Return what plays, and where."""
     row = player_row(svc)
     device = svc.db.get("spotify_devices", row["device_id"]) if row["device_id"] else None
-    track = rules.by_ids(svc, WORDS, [now.current]).get(now.current) if now.current else None
-    episode = svc.db.get("spotify_episodes", now.current) if now.current and track is None else None
+    track = None
+    episode = None
+    if state.current:
+        track = rules.by_ids(svc, WORDS, [state.current]).get(state.current)
+        episode = svc.db.get("spotify_episodes", state.current) if track is None else None
     return {
-        "is_playing": now.playing,
+        "is_playing": state.playing,
         "track": track_json(svc, track) if track else None,
         "episode": episode_json(svc, episode) if episode else None,
-        "position_ms": now.position if now.current else None,
+        "position_ms": state.position if state.current else None,
         "context_uri": row["context"],
         "shuffle": row["shuffle"],
         "repeat_mode": next(word for word, mode in REPEAT.items() if mode == row["repeat"]),
-        "queue_length": len(now.queue),
+        "queue_length": len(state.queue),
         "device": device_json(svc, device) if device else None,
     }

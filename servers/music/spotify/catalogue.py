@@ -31,22 +31,17 @@ class Catalogue(Service):
     ) -> dict[str, Any]:
         """Find tracks by words of title and artist, by genre, by year, or all three; exact titles and popular ones first."""
         if query is None and genre is None and year is None:
-            self.fail(
-                "BAD_REQUEST",
-                "Nothing to search for.",
-                "Give at least one of query, genre and year.",
-            )
+            hint = "Give at least one of query, genre and year."
+            self.fail("BAD_REQUEST", "Nothing to search for.", hint)
         if query is not None:
-            found = rules.search_tracks(self, WORDS, query)
+            tracks = rules.search_tracks(self, WORDS, query)
         else:
-            found = rules.by_popularity(t for t in rules.tracks(self, WORDS) if t["playable"])
-        kept = [
-            t
-            for t in found
-            if (genre is None or genre in rules.genres(t))
-            and (year is None or t["released"][:4] == str(year))
-        ]
-        return page(kept, "tracks", limit, cursor, lambda t: track_json(self, t))
+            tracks = rules.by_popularity(t for t in rules.tracks(self, WORDS) if t["playable"])
+        if genre is not None:
+            tracks = [t for t in tracks if genre in rules.genres(t)]
+        if year is not None:
+            tracks = [t for t in tracks if t["released"][:4] == str(year)]
+        return self._tracks(tracks, limit, cursor)
 
     @reads(example={"query": "low tide"})
     def search_albums(
@@ -60,9 +55,8 @@ class Catalogue(Service):
         self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Find artists by name, the best known first. Two artists may share a name: compare genres and followers."""
-        return page(
-            rules.search_artists(self, WORDS, query), "artists", limit, cursor, self._artist
-        )
+        artists = rules.search_artists(self, WORDS, query)
+        return page(artists, "artists", limit, cursor, self._artist)
 
     @reads(example={"track_id": seeded("spt", "low-tide-2")})
     def get_track(self, track_id: TrackId) -> dict[str, Any]:
@@ -75,13 +69,8 @@ class Catalogue(Service):
     ) -> dict[str, Any]:
         """Return an album with its tracks in order; an announced one has a release_date ahead and cannot be played yet."""
         album = rules.find_album(self, WORDS, album_id)
-        return self._album(album) | page(
-            rules.album_tracks(self, WORDS, album),
-            "tracks",
-            limit,
-            cursor,
-            lambda t: track_json(self, t),
-        )
+        tracks = rules.album_tracks(self, WORDS, album)
+        return self._album(album) | self._tracks(tracks, limit, cursor)
 
     @reads(example={"artist_id": seeded("spar", "wren-halloway")})
     def fetch_artist(
@@ -95,24 +84,20 @@ class Catalogue(Service):
             artist["id"],
             order="released DESC, id",
         )
-        tracks = page(
-            rules.artist_tracks(self, WORDS, artist),
-            "tracks",
-            limit,
-            cursor,
-            lambda t: track_json(self, t),
-        )
-        return self._artist(artist) | {"albums": [self._album(a) for a in albums]} | tracks
+        tracks = rules.artist_tracks(self, WORDS, artist)
+        return {
+            **self._artist(artist),
+            "albums": [self._album(a) for a in albums],
+            **self._tracks(tracks, limit, cursor),
+        }
 
     @reads(example={"artist_id": seeded("spar", "moth-marble")})
     def fetch_top_tracks(
         self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return an artist's most popular tracks; of one recording only its first release."""
-        found = rules.artist_tracks(self, WORDS, rules.find_artist(self, WORDS, artist_id))
-        return {"artist_id": artist_id} | page(
-            found, "tracks", limit, cursor, lambda t: track_json(self, t)
-        )
+        tracks = rules.artist_tracks(self, WORDS, rules.find_artist(self, WORDS, artist_id))
+        return {"artist_id": artist_id} | self._tracks(tracks, limit, cursor)
 
     @reads(example={"seed_genres": ["indie", "folk"], "limit": 5})
     def get_recommendations(
@@ -136,35 +121,26 @@ class Catalogue(Service):
         if not 1 <= len(given) <= 5:
             hint = "Give between 1 and 5 of seed_tracks, seed_artists and seed_genres together."
             self.fail("INVALID_SEEDS", f"{len(given)} seeds were given.", hint, seeds=len(given))
+        seeds = rules.find_tracks(self, WORDS, seed_tracks or [])
+        seeds += [rules.find_artist(self, WORDS, a) for a in seed_artists or []]
         wanted = dict.fromkeys(seed_genres or [], 1.0)
-        for row in [
-            *rules.find_tracks(self, WORDS, seed_tracks or []),
-            *(rules.find_artist(self, WORDS, a) for a in seed_artists or []),
-        ]:
+        for row in seeds:
             for weight, genre in zip((1.0, 0.5), rules.genres(row), strict=False):
                 wanted[genre] = wanted.get(genre, 0.0) + weight
         favoured = set(seed_artists or [])
         key = tuple(sorted(given))
 
         def score(track: dict[str, Any]) -> float:
-            match = sum(
-                wanted.get(g, 0.0) * w
-                for g, w in zip(rules.genres(track), (1.0, 0.4), strict=False)
-            )
-            return (
-                match
-                + 0.3 * (track["artist_id"] in favoured)
-                + track["popularity"] / 400
-                + share("recommend", key, track["key"]) / 2
-            )
+            weighted = zip(rules.genres(track), (1.0, 0.4), strict=False)
+            match = sum(wanted.get(genre, 0.0) * weight for genre, weight in weighted)
+            bonus = 0.3 if track["artist_id"] in favoured else 0
+            luck = share("recommend", key, track["key"]) / 2
+            return match + bonus + track["popularity"] / 400 + luck
 
-        pool = [
-            t
-            for t in rules.genre_tracks(self, WORDS, rules.GENRES)
-            if t["id"] not in given and set(rules.genres(t)) & set(wanted)
-        ]
-        found = sorted(pool, key=lambda t: (-score(t), t["key"]))
-        return {"tracks": [track_json(self, t) for t in found[:limit]]}
+        pool = [t for t in rules.genre_tracks(self, WORDS, rules.GENRES) if t["id"] not in given]
+        alike = [t for t in pool if set(rules.genres(t)) & set(wanted)]
+        best = sorted(alike, key=lambda t: (-score(t), t["key"]))[:limit]
+        return {"tracks": [track_json(self, t) for t in best]}
 
     @reads(example={"track_id": seeded("spt", "low-tide-2")})
     def share_track_link(self, track_id: TrackId) -> dict[str, Any]:
@@ -176,20 +152,26 @@ class Catalogue(Service):
             "shared_by": me(self)["id"],
         }
 
+    def _tracks(
+        self, tracks: list[dict[str, Any]], limit: int, cursor: str | None
+    ) -> dict[str, Any]:
+        return page(tracks, "tracks", limit, cursor, lambda t: track_json(self, t))
+
     def _album(self, album: dict[str, Any]) -> dict[str, Any]:
         artist = self.db.get("music_artists", album["artist_id"]) or {}
-        total = self.db.sql(
-            f"SELECT count(*), sum(ms) FROM music_tracks WHERE album_id=? AND {WORDS.column} IS NOT NULL",
-            album["id"],
-        )[0]
+        query = (
+            "SELECT count(*), sum(ms) FROM music_tracks "
+            f"WHERE album_id=? AND {WORDS.column} IS NOT NULL"
+        )
+        count, duration = self.db.sql(query, album["id"])[0]
         return {
             "album_id": album[WORDS.column],
             "name": album["title"],
             "album_type": album["kind"],
             "artists": [{"artist_id": artist[WORDS.column], "name": artist["name"]}],
             "release_date": album["released"],
-            "total_tracks": total[0],
-            "duration_ms": total[1] or 0,
+            "total_tracks": count,
+            "duration_ms": duration or 0,
             "is_playable": rules.playable(self, WORDS, album),
             "saved": rules.has(self, WORDS, album[WORDS.column]),
             "context_uri": f"album:{album[WORDS.column]}",
@@ -202,6 +184,6 @@ class Catalogue(Service):
             "name": artist["name"],
             "genres": rules.genres(artist),
             "popularity": rules.fame(artist["followers"]),
-            "follower_count": artist["followers"] + following,
+            "follower_count": artist["followers"] + (1 if following else 0),
             "following": following,
         }

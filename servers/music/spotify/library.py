@@ -1,4 +1,4 @@
-"""The library: saved tracks and albums, followed artists, shows and people, and who is signed in."""
+"""The library: saved tracks and albums, followed artists and people, and who is signed in."""
 
 from __future__ import annotations
 
@@ -38,12 +38,15 @@ class Library(Catalogue):
             "artists": rules.count(self, WORDS, "artist"),
             "users": rules.count(self, WORDS, "user"),
         }
-        shown = (
-            {"user_id": mine["id"]}
-            | {k: mine[k] for k in ("name", "email", "premium", "country")}
-            | {"plan": mine["tier"]}
-        )
-        return shown | {"following": following}
+        return {
+            "user_id": mine["id"],
+            "name": mine["name"],
+            "email": mine["email"],
+            "premium": mine["premium"],
+            "country": mine["country"],
+            "plan": mine["tier"],
+            "following": following,
+        }
 
     @reads(example={"user_id": PRIYA})
     def get_public_profile(self, user_id: UserId) -> dict[str, Any]:
@@ -52,11 +55,12 @@ class Library(Catalogue):
         lists = self.db.rows(
             "spotify_playlists", "owner_id=? AND public=1", user_id, order="created_at, rowid"
         )
-        shown = user_ref(self, user_id) | {
+        return {
+            **user_ref(self, user_id),
             "username": user["username"],
             "following": rules.has(self, WORDS, user_id),
+            "playlists": [playlist_json(self, p) for p in lists],
         }
-        return shown | {"playlists": [playlist_json(self, p) for p in lists]}
 
     @reads(example={"query": "nair"})
     def search_users(
@@ -69,30 +73,23 @@ class Library(Catalogue):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Find other users by name; yourself is left out."""
-        found = [u for u in self.db.search("spotify_users", query) if u["id"] != me(self)["id"]]
-        return page(found, "users", limit, cursor, self._user)
+        mine = me(self)["id"]
+        users = [u for u in self.db.search("spotify_users", query) if u["id"] != mine]
+        return page(users, "users", limit, cursor, self._user)
 
     @reads()
     def get_followed_users(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the people whom you follow, the latest first."""
-        return page(
-            rules.kept(self, WORDS, "user"),
-            "users",
-            limit,
-            cursor,
-            lambda r: self._user(find_user(self, r["item_id"])),
-        )
+        users = [find_user(self, r["item_id"]) for r in rules.library(self, WORDS, "user")]
+        return page(users, "users", limit, cursor, self._user)
 
     @writes(example={"target_user_id": seeded("spu", "kai_tanaka")}, idempotent=True)
     def follow_user(self, target_user_id: UserId) -> dict[str, Any]:
         """Follow another user, so that their public playlists are near at hand."""
         find_user(self, target_user_id)
         if target_user_id == me(self)["id"]:
-            self.fail(
-                "CANNOT_FOLLOW_SELF",
-                "You cannot follow yourself.",
-                "Find other people with search_users.",
-            )
+            hint = "Find other people with search_users."
+            self.fail("CANNOT_FOLLOW_SELF", "You cannot follow yourself.", hint)
         rules.keep(self, WORDS, "user", [target_user_id])
         return {"followed": True, "target_user_id": target_user_id}
 
@@ -106,17 +103,14 @@ class Library(Catalogue):
     @reads(example={"limit": 5})
     def get_saved_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return Liked Songs with `saved_at`, the latest first, and their number."""
-        rows = rules.kept(self, WORDS, "track")
+        rows = rules.library(self, WORDS, "track")
         known = rules.by_ids(self, WORDS, [r["item_id"] for r in rows])
         rows = [r for r in rows if r["item_id"] in known]
-        shown = page(
-            rows,
-            "tracks",
-            limit,
-            cursor,
-            lambda r: track_json(self, known[r["item_id"]]) | {"saved_at": r["added_at"]},
-        )
-        return {"total": len(rows)} | shown
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            return track_json(self, known[row["item_id"]]) | {"saved_at": row["added_at"]}
+
+        return {"total": len(rows)} | page(rows, "tracks", limit, cursor, shown)
 
     @writes(example={"track_ids": [NEW]}, idempotent=True)
     def save_tracks(self, track_ids: TrackIds) -> dict[str, Any]:
@@ -147,17 +141,12 @@ class Library(Catalogue):
     @reads(example={"limit": 5})
     def get_saved_albums(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return saved albums with `saved_at`, the latest first."""
-        rows = rules.kept(self, WORDS, "album")
-        return page(
-            rows,
-            "albums",
-            limit,
-            cursor,
-            lambda r: (
-                self._album(rules.find_album(self, WORDS, r["item_id"]))
-                | {"saved_at": r["added_at"]}
-            ),
-        )
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            album = rules.find_album(self, WORDS, row["item_id"])
+            return self._album(album) | {"saved_at": row["added_at"]}
+
+        return page(rules.library(self, WORDS, "album"), "albums", limit, cursor, shown)
 
     @writes(
         example={"album_ids": [seeded("spal", "long-table"), seeded("spal", "firewood")]},
@@ -195,14 +184,11 @@ class Library(Catalogue):
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return the artists whom you follow, the latest first."""
-        rows = rules.kept(self, WORDS, "artist")
-        return page(
-            rows,
-            "artists",
-            limit,
-            cursor,
-            lambda r: self._artist(rules.find_artist(self, WORDS, r["item_id"])),
-        )
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            return self._artist(rules.find_artist(self, WORDS, row["item_id"]))
+
+        return page(rules.library(self, WORDS, "artist"), "artists", limit, cursor, shown)
 
     @writes(example={"artist_id": seeded("spar", "kestrel-circuit")}, idempotent=True)
     def subscribe_to_artist(self, artist_id: ArtistId) -> dict[str, Any]:

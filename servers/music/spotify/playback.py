@@ -45,11 +45,8 @@ class PlayerTools(Service):
     @reads()
     def get_devices(self) -> dict[str, Any]:
         """Return all devices with type, volume, whether they are online now, and which one is active."""
-        return {
-            "devices": [
-                device_json(self, d) for d in self.db.rows("spotify_devices", order="rowid")
-            ]
-        }
+        devices = self.db.rows("spotify_devices", order="rowid")
+        return {"devices": [device_json(self, d) for d in devices]}
 
     @writes(example={"device_id": seeded("spd", "phone")}, idempotent=True)
     def transfer_playback(
@@ -64,14 +61,14 @@ class PlayerTools(Service):
         device = self._device(device_id)
         if player_row(self)["device_id"] != device_id:
             self.db.update("spotify_player", player_row(self)["id"], device_id=device_id)
-        now = player.playback(self, DECK)
-        if ensure_playback and now.current is not None:
-            now = player.resume(self, DECK)
+        state = player.playback(self, DECK)
+        if ensure_playback and state.current is not None:
+            state = player.resume(self, DECK)
         return {
             "transferred": True,
             "device_id": device_id,
             "device_name": device["name"],
-            "is_playing": now.playing,
+            "is_playing": state.playing,
         }
 
     @writes(example={"volume_percent": 35}, idempotent=True)
@@ -82,13 +79,9 @@ class PlayerTools(Service):
         self._premium()
         device = self._device(None)
         if not device["adjustable"]:
+            message = f"The volume of {device['name']} cannot be set from here."
             hint = "Set it on the device itself, or transfer_playback to one with supports_volume."
-            self.fail(
-                "VOLUME_CONTROL_DISALLOWED",
-                f"The volume of {device['name']} cannot be set from here.",
-                hint,
-                device_id=device["id"],
-            )
+            self.fail("VOLUME_CONTROL_DISALLOWED", message, hint, device_id=device["id"])
         if device["volume"] != volume_percent:
             self.db.update("spotify_devices", device["id"], volume=volume_percent)
         return {"device_id": device["id"], "volume_percent": volume_percent}
@@ -112,33 +105,24 @@ class PlayerTools(Service):
         device = self._ready(device_id)
         kind, _, item_id = context_uri.partition(":")
         if kind == "album":
-            found = rules.album_tracks(self, WORDS, rules.find_album(self, WORDS, item_id))
+            tracks = rules.album_tracks(self, WORDS, rules.find_album(self, WORDS, item_id))
         elif kind == "playlist":
             entries = [e["track_id"] for e in items(self, find_playlist(self, item_id)["id"])]
             known = rules.by_ids(self, WORDS, entries)
-            found = [known[i] for i in entries if i in known]
+            tracks = [known[i] for i in entries if i in known]
         else:
+            message = f"{context_uri!r} is no context."
             hint = "Write album: or playlist: and the id; for a single track use start_track."
-            self.fail(
-                "INVALID_CONTEXT", f"{context_uri!r} is no context.", hint, context_uri=context_uri
-            )
-        if offset >= max(1, len(found)):
-            self.fail(
-                "INVALID_OFFSET",
-                f"The context has {len(found)} tracks; offset counts from 0.",
-                "Choose a smaller offset.",
-                tracks=len(found),
-            )
-        passed = [t for t in found[:offset] if t["playable"]]
-        playable = [t["id"] for t in found if t["playable"]]
+            self.fail("INVALID_CONTEXT", message, hint, context_uri=context_uri)
+        if offset >= max(1, len(tracks)):
+            message = f"The context has {len(tracks)} tracks; offset counts from 0."
+            self.fail("INVALID_OFFSET", message, "Choose a smaller offset.", tracks=len(tracks))
+        passed = [t for t in tracks[:offset] if t["playable"]]
+        playable = [t["id"] for t in tracks if t["playable"]]
         if len(passed) >= len(playable):
+            message = "Nothing of this can be played now."
             hint = "See is_playable of its tracks, and search_tracks for other recordings."
-            self.fail(
-                "TRACK_UNAVAILABLE",
-                "Nothing of this can be played now.",
-                hint,
-                context_uri=context_uri,
-            )
+            self.fail("TRACK_UNAVAILABLE", message, hint, context_uri=context_uri)
         return self._start(playable, len(passed), context_uri, device)
 
     @writes(setup=PLAYING, idempotent=True)
@@ -172,8 +156,8 @@ class PlayerTools(Service):
     def seek_position(self, position_ms: PositionMs) -> dict[str, Any]:
         """Go to a position of what plays. A position past its end skips to what comes next."""
         self._premium()
-        now = player.active(self, DECK)
-        if position_ms >= now.lengths[now.current or ""]:
+        state = player.active(self, DECK)
+        if position_ms >= state.lengths[state.current or ""]:
             keep_resume_point(self)
             return state_json(self, player.forward(self, DECK))
         return state_json(self, player.seek(self, DECK, position_ms))
@@ -201,21 +185,19 @@ class PlayerTools(Service):
     @reads()
     def get_queue(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return what comes next: tracks added by hand (`source` queue), then the rest of the context (`source` context)."""
-        now = player.playback(self, DECK)
-        coming = player.upcoming(now)
+        state = player.playback(self, DECK)
+        coming = player.upcoming(state)
         known = rules.by_ids(self, WORDS, [c["track_id"] for c in coming])
-        shown = [c for c in coming if c["track_id"] in known]
-        listed = page(
-            shown,
-            "queue",
-            limit,
-            cursor,
-            lambda c: track_json(self, known[c["track_id"]]) | {"source": c["source"]},
-        )
+        coming = [c for c in coming if c["track_id"] in known]
+
+        def shown(entry: dict[str, Any]) -> dict[str, Any]:
+            return track_json(self, known[entry["track_id"]]) | {"source": entry["source"]}
+
         return {
-            "current_track_id": current_track(self, now),
-            "queue_length": len(now.queue),
-        } | listed
+            "current_track_id": current_track(self, state),
+            "queue_length": len(state.queue),
+            **page(coming, "queue", limit, cursor, shown),
+        }
 
     @writes(example={"track_id": OTHER}, setup=PLAYING)
     def add_to_queue(self, track_id: TrackId) -> dict[str, Any]:
@@ -223,9 +205,9 @@ class PlayerTools(Service):
         self._ready(None)
         track = rules.to_play(self, WORDS, track_id)
         player.active(self, DECK)
-        now, place = player.enqueue(self, DECK, track["id"])
+        state, place = player.enqueue(self, DECK, track["id"])
         return {
-            "current_track_id": current_track(self, now),
+            "current_track_id": current_track(self, state),
             "queue_length": place,
             "added_track": track_json(self, track),
         }
@@ -234,8 +216,8 @@ class PlayerTools(Service):
     def clear_queue(self) -> dict[str, Any]:
         """Empty the queue of tracks added by hand; the context goes on. Returns how many were removed."""
         self._premium()
-        now, count = player.clear(self, DECK)
-        return {"cleared": count, "current_track_id": current_track(self, now)}
+        state, count = player.clear(self, DECK)
+        return {"cleared": count, "current_track_id": current_track(self, state)}
 
     @writes(example={"episode_id": seeded("spep", "margins-17")})
     def play_episode(
@@ -247,20 +229,11 @@ class PlayerTools(Service):
         device = self._ready(device_id)
         episode = self.db.get("spotify_episodes", episode_id)
         if episode is None or episode["released"] > self.time:
+            message = f"There is no episode {episode_id!r}."
             hint = "Find episodes with search_episodes or get_show."
-            self.fail(
-                "EPISODE_NOT_FOUND",
-                f"There is no episode {episode_id!r}.",
-                hint,
-                episode_id=episode_id,
-            )
-        return self._start(
-            [episode_id],
-            0,
-            None,
-            device,
-            position=episode_json(self, episode)["resume_position_ms"],
-        )
+            self.fail("EPISODE_NOT_FOUND", message, hint, episode_id=episode_id)
+        position = episode_json(self, episode)["resume_position_ms"]
+        return self._start([episode_id], 0, None, device, position=position)
 
     def _start(
         self,
@@ -271,14 +244,17 @@ class PlayerTools(Service):
         position: int = 0,
     ) -> dict[str, Any]:
         keep_resume_point(self)
-        now = player.start(
+        state = player.start(
             self, DECK, ids, place, context, position=position, device_id=device["id"]
         )
-        return state_json(self, now)
+        return state_json(self, state)
 
     def _premium(self) -> None:
         if not me(self)["premium"]:
-            hint = "Playback cannot be controlled on the free plan; library and playlists can be changed."
+            hint = (
+                "Playback cannot be controlled on the free plan; "
+                "library and playlists can be changed."
+            )
             self.fail("PREMIUM_REQUIRED", "This needs Spotify Premium.", hint)
 
     def _ready(self, device_id: str | None) -> dict[str, Any]:
@@ -290,22 +266,14 @@ class PlayerTools(Service):
         row = player_row(self)
         wanted = device_id or row["device_id"]
         if wanted is None:
-            self.fail(
-                "NO_ACTIVE_DEVICE",
-                "No device is active.",
-                "Choose one of get_devices with transfer_playback.",
-            )
+            hint = "Choose one of get_devices with transfer_playback."
+            self.fail("NO_ACTIVE_DEVICE", "No device is active.", hint)
         device = self.db.get("spotify_devices", wanted)
         if device is None:
-            self.fail(
-                "DEVICE_NOT_FOUND",
-                f"There is no device {wanted!r}.",
-                "See get_devices.",
-                device_id=wanted,
-            )
-        awake = (
-            wanted == row["device_id"] and player.playback(self, DECK).playing
-        )  # what plays does not fall asleep
+            message = f"There is no device {wanted!r}."
+            self.fail("DEVICE_NOT_FOUND", message, "See get_devices.", device_id=wanted)
+        # What plays does not fall asleep.
+        awake = wanted == row["device_id"] and player.playback(self, DECK).playing
         if not awake and not online(self, device):
             hint = "Choose a device with is_online in get_devices, or switch this one on."
             self.fail("DEVICE_OFFLINE", f"{device['name']} is offline.", hint, device_id=wanted)

@@ -26,17 +26,20 @@ Public = Annotated[bool, Field(description="Whether everybody may see it.")]
 Collaborative = Annotated[
     bool,
     Field(
-        description="Whether its collaborators may add and remove tracks; such a playlist is never public."
+        description="Whether its collaborators may add and remove tracks; "
+        "such a playlist is never public."
     ),
 ]
 SnapshotId = Annotated[
     str,
     Field(
         max_length=64,
-        description="snapshot_id of the playlist as you last saw it: the change is refused if it changed since.",
+        description="snapshot_id of the playlist as you last saw it: "
+        "the change is refused if it changed since.",
     ),
 ]
 MOST = 10_000
+"""Tracks that a playlist holds."""
 MINE = seeded("sppl", "studio-mix")
 
 
@@ -47,16 +50,16 @@ class Playlists(Service):
     def get_user_playlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the playlists that you own, contribute to or follow, the newest first, without their tracks."""
         mine = me(self)["id"]
-        followed = {r["item_id"] for r in rules.kept(self, WORDS, "playlist")}
+        followed = {r["item_id"] for r in rules.library(self, WORDS, "playlist")}
         rows = self.db.rows("spotify_playlists", order="created_at DESC, rowid DESC")
-        found = [
-            r
-            for r in rows
-            if r["owner_id"] == mine
-            or mine in r["members"]
-            or (r["id"] in followed and r["public"])
-        ]
-        return page(found, "playlists", limit, cursor, lambda r: playlist_json(self, r))
+
+        def listed(playlist: dict[str, Any]) -> bool:
+            if playlist["owner_id"] == mine or mine in playlist["members"]:
+                return True
+            return playlist["public"] and playlist["id"] in followed
+
+        playlists = list(filter(listed, rows))
+        return page(playlists, "playlists", limit, cursor, lambda p: playlist_json(self, p))
 
     @reads(example={"playlist_id": MINE})
     def fetch_playlist(
@@ -66,6 +69,7 @@ class Playlists(Service):
         playlist = find_playlist(self, playlist_id)
         entries = items(self, playlist_id)
         known = rules.by_ids(self, WORDS, [e["track_id"] for e in entries])
+        entries = [e for e in entries if e["track_id"] in known]
 
         def shown(entry: dict[str, Any]) -> dict[str, Any]:
             return track_json(self, known[entry["track_id"]]) | {
@@ -73,9 +77,7 @@ class Playlists(Service):
                 "added_by": entry["added_by"] or playlist["owner_id"],
             }
 
-        return playlist_json(self, playlist) | page(
-            [e for e in entries if e["track_id"] in known], "tracks", limit, cursor, shown
-        )
+        return playlist_json(self, playlist) | page(entries, "tracks", limit, cursor, shown)
 
     @writes(example={"name": "Glaze day", "description": "For long afternoons at the wheel"})
     def create_new_playlist(
@@ -87,7 +89,7 @@ class Playlists(Service):
     ) -> dict[str, Any]:
         """Create an empty playlist and return it. It is public unless said otherwise or collaborative."""
         self._check(public, collaborative)
-        made = {
+        row = {
             "id": self.new_id("sppl"),
             "name": name.strip(),
             "description": description,
@@ -97,7 +99,7 @@ class Playlists(Service):
             "members": [],
             "created_at": self.time,
         }
-        return playlist_json(self, self.db.insert("spotify_playlists", made))
+        return playlist_json(self, self.db.insert("spotify_playlists", row))
 
     @writes(example={"playlist_id": MINE, "name": "Studio mix (spring)"}, idempotent=True)
     def modify_playlist_details(
@@ -118,11 +120,8 @@ class Playlists(Service):
         }
         changes = {k: v for k, v in given.items() if v is not None}
         if not changes:
-            self.fail(
-                "BAD_REQUEST",
-                "Nothing to change.",
-                "Give at least one of name, description, public and collaborative.",
-            )
+            hint = "Give at least one of name, description, public and collaborative."
+            self.fail("BAD_REQUEST", "Nothing to change.", hint)
         if collaborative and public is None:
             changes["public"] = False
         after = playlist | changes
@@ -155,12 +154,8 @@ class Playlists(Service):
         playlist, entries = self._editable(playlist_id, snapshot_id)
         rules.find_tracks(self, WORDS, track_ids)
         if len(entries) + len(track_ids) > MOST:
-            self.fail(
-                "PLAYLIST_FULL",
-                f"A playlist holds at most {MOST} tracks.",
-                "Remove some first.",
-                track_count=len(entries),
-            )
+            message = f"A playlist holds at most {MOST} tracks."
+            self.fail("PLAYLIST_FULL", message, "Remove some first.", track_count=len(entries))
         mine = me(self)["id"]
         last = max((e["place"] for e in entries), default=0)
         for number, track_id in enumerate(track_ids, 1):
@@ -169,9 +164,10 @@ class Playlists(Service):
                 "playlist_id": playlist_id,
                 "track_id": track_id,
                 "place": last + number,
+                "added_at": self.time,
+                "added_by": None if mine == playlist["owner_id"] else mine,
             }
-            by = None if mine == playlist["owner_id"] else mine
-            self.db.insert("spotify_playlist_items", row | {"added_at": self.time, "added_by": by})
+            self.db.insert("spotify_playlist_items", row)
         return self._changed(playlist) | {"added": track_ids}
 
     @writes(example={"playlist_id": MINE, "track_ids": [seeded("spt", "kiln-music-1")]})
@@ -183,13 +179,9 @@ class Playlists(Service):
         present = {e["track_id"] for e in entries}
         missing = [t for t in dict.fromkeys(track_ids) if t not in present]
         if missing:
+            message = f"Not in {playlist['name']!r}: {', '.join(missing[:5])}."
             hint = "See fetch_playlist for what it holds; nothing was removed."
-            self.fail(
-                "TRACK_NOT_IN_PLAYLIST",
-                f"Not in {playlist['name']!r}: {', '.join(missing[:5])}.",
-                hint,
-                track_ids=missing,
-            )
+            self.fail("TRACK_NOT_IN_PLAYLIST", message, hint, track_ids=missing)
         for entry in entries:
             if entry["track_id"] in track_ids:
                 self.db.delete("spotify_playlist_items", entry["id"])
@@ -200,12 +192,8 @@ class Playlists(Service):
         """Follow a public playlist of another user; it then stands in get_user_playlists."""
         playlist = find_playlist(self, playlist_id)
         if playlist["owner_id"] == me(self)["id"]:
-            self.fail(
-                "OWN_PLAYLIST",
-                "This playlist is your own.",
-                "It already stands in get_user_playlists.",
-                playlist_id=playlist_id,
-            )
+            hint = "It already stands in get_user_playlists."
+            self.fail("OWN_PLAYLIST", "This playlist is your own.", hint, playlist_id=playlist_id)
         rules.keep(self, WORDS, "playlist", [playlist_id])
         return {"followed": True, "playlist_id": playlist_id}
 
@@ -218,60 +206,54 @@ class Playlists(Service):
 
     def _check(self, public: bool | None, collaborative: bool) -> None:
         if public and collaborative:
-            hint = "Make it either public or collaborative; leave public out for a collaborative playlist."
-            self.fail("INVALID_VISIBILITY", "A collaborative playlist cannot be public.", hint)
+            message = "A collaborative playlist cannot be public."
+            hint = (
+                "Make it either public or collaborative; "
+                "leave public out for a collaborative playlist."
+            )
+            self.fail("INVALID_VISIBILITY", message, hint)
 
     def _owned(self, playlist_id: str) -> dict[str, Any]:
         playlist = find_playlist(self, playlist_id)
         if playlist["owner_id"] != me(self)["id"]:
-            owner = find_user(self, playlist["owner_id"])["display_name"]
+            owner = find_user(self, playlist["owner_id"])
+            message = (
+                f"{playlist['name']!r} belongs to {owner['display_name']}; "
+                "only the owner may do this."
+            )
             hint = "Ask the owner, or make one of your own with create_new_playlist."
-            message = f"{playlist['name']!r} belongs to {owner}; only the owner may do this."
+            owner_id = owner["id"]
             self.fail(
-                "NOT_PLAYLIST_OWNER",
-                message,
-                hint,
-                playlist_id=playlist_id,
-                owner_id=playlist["owner_id"],
+                "NOT_PLAYLIST_OWNER", message, hint, playlist_id=playlist_id, owner_id=owner_id
             )
         return playlist
 
     def _editable(
         self, playlist_id: str, snapshot_id: str | None
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return a playlist that the user may change, and its entries, or refuse."""
         playlist = find_playlist(self, playlist_id)
         mine = me(self)["id"]
         if self.db.rows("spotify_blends", "playlist_id=?", playlist_id):
-            self.fail(
-                "BLEND_NOT_EDITABLE",
-                "A Blend is put together by Spotify.",
-                "Refresh it with update_blend.",
-                playlist_id=playlist_id,
-            )
-        if mine != playlist["owner_id"] and not (
-            playlist["collaborative"] and mine in playlist["members"]
-        ):
+            message = "A Blend is put together by Spotify."
+            hint = "Refresh it with update_blend."
+            self.fail("BLEND_NOT_EDITABLE", message, hint, playlist_id=playlist_id)
+        contributes = playlist["collaborative"] and mine in playlist["members"]
+        if mine != playlist["owner_id"] and not contributes:
+            message = f"You may not change {playlist['name']!r}: you are no collaborator."
             hint = (
                 "Copy its tracks to a playlist of your own (create_new_playlist), or ask the owner."
             )
-            message = f"You may not change {playlist['name']!r}: you are no collaborator."
+            owner_id = playlist["owner_id"]
             self.fail(
-                "PLAYLIST_NOT_EDITABLE",
-                message,
-                hint,
-                playlist_id=playlist_id,
-                owner_id=playlist["owner_id"],
+                "PLAYLIST_NOT_EDITABLE", message, hint, playlist_id=playlist_id, owner_id=owner_id
             )
         entries = items(self, playlist_id)
-        now = snapshot(playlist, entries)
-        if snapshot_id is not None and snapshot_id != now:
+        current = snapshot(playlist, entries)
+        if snapshot_id is not None and snapshot_id != current:
+            message = "The playlist changed since that snapshot."
             hint = "Read it with fetch_playlist and call again with its snapshot_id."
-            self.fail(
-                "SNAPSHOT_MISMATCH",
-                "The playlist changed since that snapshot.",
-                hint,
-                snapshot_id=now,
-            )
+            self.fail("SNAPSHOT_MISMATCH", message, hint, snapshot_id=current)
         return playlist, entries
 
     def _changed(self, playlist: dict[str, Any]) -> dict[str, Any]:

@@ -41,12 +41,11 @@ class Podcasts(Service):
         """Find published episodes by words of their name, of one show if given, the newest first."""
         if show_id is not None:
             self._find(show_id)
-        found = [
-            e
-            for e in rules.search(self, "spotify_episodes", query)
-            if e["released"] <= self.time and show_id in (None, e["show_id"])
-        ]
-        newest = sorted(found, key=lambda e: (e["released"], e["id"]), reverse=True)
+        rows = rules.search(self, "spotify_episodes", query)
+        episodes = [e for e in rows if e["released"] <= self.time]
+        if show_id is not None:
+            episodes = [e for e in episodes if e["show_id"] == show_id]
+        newest = sorted(episodes, key=lambda e: (e["released"], e["id"]), reverse=True)
         return page(newest, "episodes", limit, cursor, lambda e: episode_json(self, e))
 
     @reads(example={"show_id": seeded("spsh", "margins")})
@@ -55,9 +54,10 @@ class Podcasts(Service):
     ) -> dict[str, Any]:
         """Return a podcast and a page of its published episodes, the newest first."""
         show = self._find(show_id)
-        return self._show(show) | page(
+        episodes = page(
             self._episodes(show_id), "episodes", limit, cursor, lambda e: episode_json(self, e)
         )
+        return self._show(show) | episodes
 
     @reads(example={"episode_id": seeded("spep", "margins-17")})
     def get_episode(
@@ -66,13 +66,9 @@ class Podcasts(Service):
         """Return an episode: show, date, length, `resume_position_ms`, and whether it was heard to the end."""
         episode = self.db.get("spotify_episodes", episode_id)
         if episode is None or episode["released"] > self.time:
+            message = f"There is no episode {episode_id!r}."
             hint = "Find episodes with search_episodes or get_show."
-            self.fail(
-                "EPISODE_NOT_FOUND",
-                f"There is no episode {episode_id!r}.",
-                hint,
-                episode_id=episode_id,
-            )
+            self.fail("EPISODE_NOT_FOUND", message, hint, episode_id=episode_id)
         show = self._find(episode["show_id"])
         about = f"Episode {episode['number']} of {show['name']}. {show['about']}"
         return episode_json(self, episode) | {"description": about, "language": show["language"]}
@@ -80,7 +76,7 @@ class Podcasts(Service):
     @reads()
     def get_saved_shows(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the podcasts that you follow, with their latest episode."""
-        rows = rules.kept(self, WORDS, "show")
+        rows = rules.library(self, WORDS, "show")
         return page(rows, "shows", limit, cursor, lambda r: self._show(self._find(r["item_id"])))
 
     @writes(example={"show_id": seeded("spsh", "azalea-hour")}, idempotent=True)
@@ -104,12 +100,8 @@ class Podcasts(Service):
     def _find(self, show_id: str) -> dict[str, Any]:
         show = self.db.get("spotify_shows", show_id)
         if show is None:
-            self.fail(
-                "SHOW_NOT_FOUND",
-                f"There is no show {show_id!r}.",
-                "Find shows with search_shows.",
-                show_id=show_id,
-            )
+            message = f"There is no show {show_id!r}."
+            self.fail("SHOW_NOT_FOUND", message, "Find shows with search_shows.", show_id=show_id)
         return show
 
     def _episodes(self, show_id: str) -> list[dict[str, Any]]:

@@ -29,7 +29,11 @@ from servers.music.spotify._model import (
 BlendId = Annotated[str, Field(description="blend_id, from list_blends.")]
 JamId = Annotated[str, Field(description="session_id of a jam, from list_jam_sessions.")]
 JAM_LASTS = timedelta(hours=8)
+JAM_STARTS_WITH = 20
+"""Tracks of the host's playback, at most, with which a jam begins."""
 BLEND_SIZE = 20
+TASTE_COUNTS = 182 * 86_400
+"""Seconds for which what was heard counts as the user's taste."""
 JORDAN = seeded("spu", "jordan_park")
 SONG = seeded("spt", "firewood-2")
 
@@ -43,20 +47,13 @@ class Social(Service):
         user = find_user(self, target_user_id)
         mine = me(self)
         if target_user_id == mine["id"]:
-            self.fail(
-                "CANNOT_BLEND_WITH_SELF",
-                "A Blend needs another user.",
-                "Find people with search_users.",
-            )
+            hint = "Find people with search_users."
+            self.fail("CANNOT_BLEND_WITH_SELF", "A Blend needs another user.", hint)
         known = self.db.rows("spotify_blends", "user_id=?", target_user_id)
         if known:
+            message = f"You already have a Blend with {user['display_name']}."
             hint = "See it with get_blend, refresh it with update_blend."
-            self.fail(
-                "BLEND_EXISTS",
-                f"You already have a Blend with {user['display_name']}.",
-                hint,
-                blend_id=known[0]["id"],
-            )
+            self.fail("BLEND_EXISTS", message, hint, blend_id=known[0]["id"])
         playlist = {
             "id": self.new_id("sppl"),
             "name": f"{mine['name'].split()[0]} + {user['display_name'].split()[0]}",
@@ -68,10 +65,16 @@ class Social(Service):
             "created_at": self.time,
         }
         self.db.insert("spotify_playlists", playlist)
-        blend = {"id": self.new_id("spb"), "user_id": target_user_id, "playlist_id": playlist["id"]}
-        self.db.insert("spotify_blends", blend | {"created_at": self.time, "updated_at": self.time})
+        blend = {
+            "id": self.new_id("spb"),
+            "user_id": target_user_id,
+            "playlist_id": playlist["id"],
+            "created_at": self.time,
+            "updated_at": self.time,
+        }
+        self.db.insert("spotify_blends", blend)
         self._fill(blend)
-        return self._blend(self.db.get("spotify_blends", blend["id"]) or {})
+        return self._blend(blend)
 
     @reads(example={"blend_id": seeded("spb", "jordan_park")})
     def get_blend(self, blend_id: BlendId) -> dict[str, Any]:
@@ -82,13 +85,13 @@ class Social(Service):
     def list_blends(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return your Blends, without their tracks."""
         rows = self.db.rows("spotify_blends", order="created_at DESC, rowid DESC")
-        return page(
-            rows,
-            "blends",
-            limit,
-            cursor,
-            lambda r: {k: v for k, v in self._blend(r).items() if k != "tracks"},
-        )
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            blend = self._blend(row)
+            del blend["tracks"]
+            return blend
+
+        return page(rows, "blends", limit, cursor, shown)
 
     @writes(example={"blend_id": seeded("spb", "jordan_park")})
     def update_blend(self, blend_id: BlendId) -> dict[str, Any]:
@@ -103,69 +106,62 @@ class Social(Service):
     def _find_blend(self, blend_id: str) -> dict[str, Any]:
         blend = self.db.get("spotify_blends", blend_id)
         if blend is None:
-            self.fail(
-                "BLEND_NOT_FOUND",
-                f"There is no Blend {blend_id!r}.",
-                "See list_blends.",
-                blend_id=blend_id,
-            )
+            message = f"There is no Blend {blend_id!r}."
+            self.fail("BLEND_NOT_FOUND", message, "See list_blends.", blend_id=blend_id)
         return blend
 
     def _heard(self) -> Heard:
-        return Heard(self, DECK, WORDS, iso(self.now - 182 * 86_400))
+        return Heard(self, DECK, WORDS, iso(self.now - TASTE_COUNTS))
 
     def _fill(self, blend: dict[str, Any]) -> None:
-        """Put tracks into a Blend's playlist: in turn one that I play most and one of the other's genres."""
-        taste = find_user(self, blend["user_id"])["taste"]
+        """Put tracks into a Blend's playlist: in turn one that I play most and one of theirs."""
+        friend = find_user(self, blend["user_id"])
         mine = [t["id"] for t in self._heard().tracks if t["playable"]][:60]
-        pool = rules.genre_tracks(self, WORDS, taste or list(rules.GENRES))
-        theirs = sorted(
-            pool, key=lambda t: share("blend", blend["user_id"], t["key"]) - t["popularity"] / 150
-        )
-        others = [t["id"] for t in theirs]
-        mixed = [i for pair in zip(mine + others, others, strict=False) for i in pair]
+        pool = rules.genre_tracks(self, WORDS, friend["taste"] or list(rules.GENRES))
+
+        def rank(track: dict[str, Any]) -> float:
+            return share("blend", friend["id"], track["key"]) - track["popularity"] / 150
+
+        theirs = [t["id"] for t in sorted(pool, key=rank)]
+        mixed: list[str] = []
+        for pair in zip(mine + theirs, theirs, strict=False):
+            mixed += pair
         picked = list(dict.fromkeys(mixed))[:BLEND_SIZE]
-        by = blend["user_id"]
         for place, track_id in enumerate(picked, 1):
             row = {
                 "id": self.new_id("spi"),
                 "playlist_id": blend["playlist_id"],
                 "track_id": track_id,
                 "place": place,
+                "added_at": self.time,
+                "added_by": None if track_id in mine else friend["id"],
             }
-            self.db.insert(
-                "spotify_playlist_items",
-                row | {"added_at": self.time, "added_by": None if track_id in mine else by},
-            )
+            self.db.insert("spotify_playlist_items", row)
 
     def _blend(self, blend: dict[str, Any]) -> dict[str, Any]:
         user = find_user(self, blend["user_id"])
-        entries = items(self, blend["playlist_id"])
-        theirs = {genre: 2 * (len(user["taste"]) - n) for n, genre in enumerate(user["taste"])}
-        known = rules.by_ids(self, WORDS, [e["track_id"] for e in entries])
+        taste = user["taste"]
+        weights = {genre: 2 * (len(taste) - place) for place, genre in enumerate(taste)}
+        ids = [e["track_id"] for e in items(self, blend["playlist_id"])]
+        known = rules.by_ids(self, WORDS, ids)
         return {
             "blend_id": blend["id"],
             "playlist_id": blend["playlist_id"],
             "users": [user_ref(self, me(self)["id"]), user_ref(self, user["id"])],
-            "taste_match_percent": alike(self._heard().genres, theirs),
+            "taste_match_percent": alike(self._heard().genres, weights),
             "created_at": blend["created_at"],
             "updated_at": blend["updated_at"],
-            "tracks": [
-                track_json(self, known[e["track_id"]]) for e in entries if e["track_id"] in known
-            ],
+            "tracks": [track_json(self, known[i]) for i in ids if i in known],
         }
 
-    # -- jams -------------------------------------------------------------------------------------------------------
+    # -- jams -------------------------------------------------------------------------------------
     @writes()
     def start_jam_session(self) -> dict[str, Any]:
         """Start a jam with what plays or is paused and its queue. Friends join with the join_code; it ends after 8 hours."""
         mine = me(self)["id"]
         if not me(self)["premium"]:
-            self.fail(
-                "PREMIUM_REQUIRED",
-                "Only members of Spotify Premium can start a jam.",
-                "Join the jam of somebody else.",
-            )
+            message = "Only members of Spotify Premium can start a jam."
+            self.fail("PREMIUM_REQUIRED", message, "Join the jam of somebody else.")
         for jam in self._jams():
             if jam["host_id"] == mine and jam["ends_at"] > self.time:
                 hint = "Go on with it (get_jam_session), or end it with leave_jam_session."
@@ -180,14 +176,12 @@ class Social(Service):
         }
         self.db.insert("spotify_jams", jam)
         self._enter(jam["id"], mine)
-        now = player.playback(self, DECK)
-        coming = (
-            [now.current, *(c["track_id"] for c in player.upcoming(now))]
-            if now.current and not now.ended
-            else []
-        )
+        state = player.playback(self, DECK)
+        coming: list[str] = []
+        if state.current and not state.ended:
+            coming = [state.current, *(c["track_id"] for c in player.upcoming(state))]
         known = rules.by_ids(self, WORDS, coming)
-        for track_id in [i for i in coming if i in known][:20]:
+        for track_id in [i for i in coming if i in known][:JAM_STARTS_WITH]:
             self._add_track(jam["id"], track_id)
         return self._jam(jam)
 
@@ -202,33 +196,21 @@ class Social(Service):
     ) -> dict[str, Any]:
         """Join a jam by its session_id or by the join_code that somebody shared. Returns participants and queue."""
         if (session_id is None) == (join_code is None):
-            self.fail(
-                "BAD_REQUEST",
-                "Give either session_id or join_code.",
-                "One of the two names the jam.",
-            )
+            message = "Give either session_id or join_code."
+            self.fail("BAD_REQUEST", message, "One of the two names the jam.")
         if join_code is not None:
-            matching = [
-                j["id"]
-                for j in self.db.rows("spotify_jams")
-                if self._code(j["id"]) == join_code.strip().upper()
-            ]
+            code = join_code.strip().upper()
+            ids = [jam["id"] for jam in self.db.rows("spotify_jams")]
+            matching = [jam_id for jam_id in ids if self._code(jam_id) == code]
             if not matching:
-                self.fail(
-                    "JAM_NOT_FOUND",
-                    f"No jam has the code {join_code!r}.",
-                    "Ask the host for the code.",
-                    join_code=join_code,
-                )
+                message = f"No jam has the code {join_code!r}."
+                hint = "Ask the host for the code."
+                self.fail("JAM_NOT_FOUND", message, hint, join_code=join_code)
             session_id = matching[0]
         jam = self._running(session_id or "")
         if me(self)["id"] in self._members(jam):
-            self.fail(
-                "ALREADY_IN_JAM",
-                "You are already in this jam.",
-                "See get_jam_session.",
-                session_id=jam["id"],
-            )
+            message = "You are already in this jam."
+            self.fail("ALREADY_IN_JAM", message, "See get_jam_session.", session_id=jam["id"])
         self._enter(jam["id"], me(self)["id"])
         return self._jam(jam)
 
@@ -270,9 +252,8 @@ class Social(Service):
         jam = self._running(session_id)
         self._member(jam)
         mine = me(self)["id"]
-        for row in self.db.rows(
-            "spotify_jam_members", "jam_id=? AND user_id=? AND left_at IS NULL", session_id, mine
-        ):
+        present = "jam_id=? AND user_id=? AND left_at IS NULL"
+        for row in self.db.rows("spotify_jam_members", present, session_id, mine):
             self.db.update("spotify_jam_members", row["id"], left_at=self.time)
         if jam["host_id"] == mine:
             self.db.update("spotify_jams", session_id, ends_at=self.time)
@@ -285,34 +266,27 @@ class Social(Service):
     def _jams(self) -> list[dict[str, Any]]:
         mine = me(self)["id"]
         rows = self.db.rows("spotify_jams", order="started_at DESC, rowid DESC")
-        return [
-            j
-            for j in rows
-            if mine == j["host_id"]
-            or rules.has(self, WORDS, j["host_id"])
-            or mine in self._members(j)
-        ]
+
+        def listed(jam: dict[str, Any]) -> bool:
+            if mine == jam["host_id"] or rules.has(self, WORDS, jam["host_id"]):
+                return True
+            return mine in self._members(jam)
+
+        return list(filter(listed, rows))
 
     def _find_jam(self, session_id: str) -> dict[str, Any]:
         jam = self.db.get("spotify_jams", session_id)
         if jam is None:
-            self.fail(
-                "JAM_NOT_FOUND",
-                f"There is no jam {session_id!r}.",
-                "See list_jam_sessions.",
-                session_id=session_id,
-            )
+            message = f"There is no jam {session_id!r}."
+            self.fail("JAM_NOT_FOUND", message, "See list_jam_sessions.", session_id=session_id)
         return jam
 
     def _running(self, session_id: str) -> dict[str, Any]:
         jam = self._find_jam(session_id)
         if jam["ends_at"] <= self.time:
-            self.fail(
-                "JAM_ENDED",
-                f"This jam ended at {jam['ends_at']}.",
-                "Start another with start_jam_session.",
-                session_id=session_id,
-            )
+            message = f"This jam ended at {jam['ends_at']}."
+            hint = "Start another with start_jam_session."
+            self.fail("JAM_ENDED", message, hint, session_id=session_id)
         return jam
 
     def _members(self, jam: dict[str, Any]) -> list[str]:
@@ -326,12 +300,9 @@ class Social(Service):
 
     def _member(self, jam: dict[str, Any]) -> None:
         if me(self)["id"] not in self._members(jam):
-            self.fail(
-                "NOT_IN_JAM",
-                "You are not in this jam.",
-                "Join it with join_jam_session first.",
-                session_id=jam["id"],
-            )
+            message = "You are not in this jam."
+            hint = "Join it with join_jam_session first."
+            self.fail("NOT_IN_JAM", message, hint, session_id=jam["id"])
 
     def _enter(self, jam_id: str, user_id: str) -> None:
         row = {
@@ -357,11 +328,14 @@ class Social(Service):
         return f"JAM-{jam_id[-6:].upper()}"
 
     def _jam(self, jam: dict[str, Any]) -> dict[str, Any]:
-        """Return a jam for the agent; its tracks play one after the other from the moment at which they were added."""
+        """Return a jam for the agent.
+
+        Its tracks play one after the other from the moment at which they were added.
+        """
         rows = self.db.rows("spotify_jam_tracks", "jam_id=?", jam["id"], order="added_at, rowid")
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
-        until = min(self.time, jam["ends_at"])
-        free = 0
+        until = parse_time(min(self.time, jam["ends_at"])) * 1000
+        free = 0  # the moment, in milliseconds, at which the track before ends
         current = None
         queue = []
         for row in rows:
@@ -370,9 +344,9 @@ class Social(Service):
                 continue
             begins = max(free, parse_time(row["added_at"]) * 1000)
             free = begins + track["ms"]
-            if begins <= parse_time(until) * 1000 < free:
+            if begins <= until < free:
                 current = track_json(self, track) | {"added_by": row["added_by"]}
-            elif begins > parse_time(until) * 1000:
+            elif begins > until:
                 queue.append(track_json(self, track) | {"added_by": row["added_by"]})
         running = jam["ends_at"] > self.time
         return {

@@ -32,18 +32,14 @@ class Stats(Service):
         """Return the tracks or artists that you played most in a span until now, with `plays` and rank from 1."""
         heard = self._range(time_range)
         if item_type == "tracks":
-            shown = [
+            items = [
                 track_json(self, t) | {"plays": t["plays"]} for t in heard.tracks if t["plays"]
             ]
         else:
-            shown = [
-                {"artist_id": i, "name": name, "plays": n}
-                for i, name, n in heard.by("artist_id", "artist")
-            ]
-        ranked = [s | {"rank": n} for n, s in enumerate(shown, 1)]
-        return {"item_type": item_type, "time_range": time_range} | page(
-            ranked, "items", limit, cursor
-        )
+            items = self._artists(heard)
+        ranked = [item | {"rank": rank} for rank, item in enumerate(items, 1)]
+        listed = page(ranked, "items", limit, cursor)
+        return {"item_type": item_type, "time_range": time_range, **listed}
 
     @reads(example={"time_range": "short_term"})
     def get_listening_stats(self, time_range: TimeRange = "medium_term") -> dict[str, Any]:
@@ -51,10 +47,7 @@ class Stats(Service):
         heard = self._range(time_range)
         return {
             "time_range": time_range,
-            "top_artists": [
-                {"artist_id": i, "name": name, "plays": n}
-                for i, name, n in heard.by("artist_id", "artist")[:5]
-            ],
+            "top_artists": self._artists(heard)[:5],
             "top_tracks": [
                 {"track_id": t["id"], "name": t["title"], "plays": t["plays"]}
                 for t in heard.tracks[:5]
@@ -73,12 +66,15 @@ class Stats(Service):
         rows = [r for r in history(self, DECK) if r["plays"]]
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
         rows = [r for r in rows if r["track_id"] in known]
-        return page(
-            rows,
-            "items",
-            limit,
-            cursor,
-            lambda r: (
-                track_json(self, known[r["track_id"]]) | {"played_at": r["at"], "plays": r["plays"]}
-            ),
-        )
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            played = {"played_at": row["at"], "plays": row["plays"]}
+            return track_json(self, known[row["track_id"]]) | played
+
+        return page(rows, "items", limit, cursor, shown)
+
+    def _artists(self, heard: Heard) -> list[dict[str, Any]]:
+        return [
+            {"artist_id": artist.id, "name": artist.name, "plays": artist.plays}
+            for artist in heard.by("artist_id", "artist")
+        ]

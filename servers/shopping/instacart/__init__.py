@@ -1,1 +1,4 @@
-"""Instacart: groceries from many stores, with a cart for each, replacements, delivery slots, recipes and past purchases."""
+"""Instacart: groceries from many stores.
+
+A cart for each store, replacements, delivery slots, recipes and past purchases.
+"""

@@ -1,7 +1,11 @@
-"""What a store carries, at which price, and how much is left: a function of store, product and moment, with rows for exceptions."""
+"""What a store carries, at which price, and how much is left.
+
+All are functions of store, product and moment, with rows for exceptions.
+"""
 
 from __future__ import annotations
 
+import math
 from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,11 +17,14 @@ from servers.kit.zones import local, local_moment
 
 WEEK = 604_800
 DAY = 86_400
+SLOT = 7200
+"""Seconds of a delivery slot."""
 SPECIAL = {
     "pharmacy": ("pharmacy", "personal care", "baby", "snacks", "beverages", "household"),
     "pet_supplies": ("pets",),
 }
 """Store types that sell some categories only."""
+# How many ounces, fluid ounces or pieces a unit holds.
 _OUNCES = {
     "oz": 1.0,
     "lb": 16.0,
@@ -30,6 +37,7 @@ _OUNCES = {
     "dozen": 12.0,
     "bunch": 1.0,
 }
+# What a unit counts, for those that do not count themselves.
 _KIND = {
     "oz": "oz",
     "lb": "oz",
@@ -42,21 +50,23 @@ _KIND = {
     "bunch": "each",
 }
 
-Kept = dict[str, list[dict[str, Any]]]
+Exceptions = dict[str, list[dict[str, Any]]]
+"""A store's exceptions by product_id, oldest first."""
 
 
-def exceptions(svc: Service, store_id: str) -> Kept:
+def exceptions_of(svc: Service, store_id: str) -> Exceptions:
     """Return a store's exceptions by product, oldest first."""
-    found: Kept = {}
+    by_product: Exceptions = {}
     for row in svc.db.rows("instacart_exceptions", "store_id=?", store_id, order="begins, rowid"):
-        found.setdefault(row["product_id"], []).append(row)
-    return found
+        by_product.setdefault(row["product_id"], []).append(row)
+    return by_product
 
 
-def _now(kept: Kept, product_id: str, column: str, at: int) -> Any:
+def _exception(exceptions: Exceptions, product_id: str, column: str, at: int) -> Any:
+    """Return what holds instead of a store's rule at a moment, the latest where several do."""
     moment = iso(at)
     value = None
-    for row in kept.get(product_id, []):
+    for row in exceptions.get(product_id, []):
         if row["begins"] <= moment < row["ends"] and row[column] is not None:
             value = row[column]
     return value
@@ -74,30 +84,36 @@ def carries(store: dict[str, Any], product: dict[str, Any]) -> bool:
     return share("carries", store["name"], store["street"], product["id"]) < store["breadth"]
 
 
-def price(store: dict[str, Any], product: dict[str, Any], at: int, kept: Kept) -> int:
-    """Return the price in cents: the catalogue's, with the store's markup, in some weeks on sale."""
-    special = _now(kept, product["id"], "price", at)
+def price(store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions) -> int:
+    """Return the price in cents: the catalogue's with the store's markup, or a sale's."""
+    special = _exception(exceptions, product["id"], "price", at)
     if special is not None:
         return special
     own = 97 + int(9 * share("price", store["name"], product["id"]))
     sale = 85 if share("sale", store["name"], product["id"], at // WEEK) < 0.07 else 100
-    return max(49, product["price"] * store["markup"] * own * sale // 1_000_000 // 10 * 10 + 9)
+    # Three factors in per cent; prices end in nine.
+    cents = product["price"] * store["markup"] * own * sale // 1_000_000
+    return max(49, cents // 10 * 10 + 9)
 
 
-def level(store: dict[str, Any], product: dict[str, Any], at: int, kept: Kept) -> str:
+def in_stock(
+    store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions
+) -> bool:
+    """Return whether a store carries a product and has some of it left."""
+    return carries(store, product) and level(store, product, at, exceptions) != "out"
+
+
+def level(store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions) -> str:
     """Return high, low or out, which changes from day to day."""
-    known = _now(kept, product["id"], "stock", at)
+    known = _exception(exceptions, product["id"], "stock", at)
     if known is not None:
         return known
     day = local(at, ZoneInfo(store["timezone"])).toordinal()
-    left = share(
-        "left",
-        store["name"],
-        store["street"],
-        product["id"],
-        day // (2 + int(3 * share("pace", product["id"]))),
-    )
-    return "out" if left < 0.035 else ("low" if left < 0.15 else "high")
+    lasts = 2 + int(3 * share("pace", product["id"]))
+    left = share("left", store["name"], store["street"], product["id"], day // lasts)
+    if left < 0.035:
+        return "out"
+    return "low" if left < 0.15 else "high"
 
 
 def aisle(store: dict[str, Any], product: dict[str, Any]) -> str:
@@ -106,12 +122,16 @@ def aisle(store: dict[str, Any], product: dict[str, Any]) -> str:
 
 
 def per_unit(product: dict[str, Any], cents: int) -> tuple[float, str]:
-    """Return the price in cents of one ounce, fluid ounce or piece, to a tenth, and which of them it is."""
-    return round(cents / (product["size"] * _OUNCES[product["unit"]]), 1), measure(product["unit"])
+    """Return the price in cents, to a tenth, of one ounce, fluid ounce or piece, and of which."""
+    amount = product["size"] * _OUNCES[product["unit"]]
+    return round(cents / amount, 1), measure(product["unit"])
 
 
 def measure(unit: str) -> str:
-    """Return what a unit counts: oz (weight), fl oz (volume) or each; amounts of one of them can be compared."""
+    """Return what a unit counts: oz (weight), fl oz (volume) or each.
+
+    Amounts of one of them can be compared.
+    """
     return _KIND.get(unit, unit)
 
 
@@ -120,19 +140,23 @@ def pieces(product: dict[str, Any], amount: float, unit: str) -> int:
     if measure(unit) != measure(product["unit"]):
         return 1
     needed = amount * _OUNCES[unit] / (product["size"] * _OUNCES[product["unit"]])
-    return max(1, min(99, int(-(-round(needed, 3) // 1))))
+    return max(1, min(99, math.ceil(round(needed, 3))))
 
 
 def nearest(
-    svc: Service, store: dict[str, Any], product: dict[str, Any], at: int, kept: Kept
+    svc: Service, store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions
 ) -> dict[str, Any] | None:
     """Return the product of the same kind that is in stock and nearest in price, or None."""
     rows = svc.db.rows(
         "instacart_products", "family=? AND id<>?", product["family"], product["id"], order="rowid"
     )
-    left = [r for r in rows if carries(store, r) and level(store, r, at, kept) != "out"]
-    target = price(store, product, at, kept)
-    return min(left, key=lambda r: (abs(price(store, r, at, kept) - target), r["id"]), default=None)
+    target = price(store, product, at, exceptions)
+
+    def distance(row: dict[str, Any]) -> tuple[int, str]:
+        return abs(price(store, row, at, exceptions) - target), row["id"]
+
+    left = [r for r in rows if in_stock(store, r, at, exceptions)]
+    return min(left, key=distance, default=None)
 
 
 def closed_for_good(store: dict[str, Any], at: int) -> bool:
@@ -144,39 +168,45 @@ def _gone(store: dict[str, Any], day: date) -> bool:
     return store["closed_since"] is not None and store["closed_since"] <= day.isoformat()
 
 
-# -- hours and slots ----------------------------------------------------------------------------------------------
+# -- hours and slots ------------------------------------------------------------------------------
 def span(store: dict[str, Any], day: date) -> tuple[int, int] | None:
     """Return the moments at which a store opens and closes on a local day, or None."""
     text = store["hours"][day.weekday()]
     if text == "closed" or _gone(store, day):
         return None
     zone = ZoneInfo(store["timezone"])
-    begin, end = (
-        time.fromisoformat("23:59" if part == "24:00" else part) for part in text.split("-")
+    opens, closes = text.replace("24:00", "23:59").split("-")
+    return (
+        local_moment(day, time.fromisoformat(opens), zone),
+        local_moment(day, time.fromisoformat(closes), zone),
     )
-    return local_moment(day, begin, zone), local_moment(day, end, zone)
 
 
 def is_open(store: dict[str, Any], at: int) -> bool:
     """Return whether a store is open at a moment."""
-    found = span(store, local(at, ZoneInfo(store["timezone"])).date())
-    return found is not None and found[0] <= at < found[1]
+    hours = span(store, local(at, ZoneInfo(store["timezone"])).date())
+    return hours is not None and hours[0] <= at < hours[1]
 
 
 def slots(store: dict[str, Any], at: int, days: int) -> list[tuple[int, int]]:
-    """Return the two-hour windows in which a store's orders arrive, of the days from a moment on, those past included."""
-    today = local(at, ZoneInfo(store["timezone"])).date()
-    found = []
-    for day in (today + timedelta(days=n) for n in range(days)):
-        hours = span(store, day)
+    """Return the windows in which a store's orders arrive, of the days from a moment on.
+
+    Those of the first day that are past already are among them.
+    """
+    zone = ZoneInfo(store["timezone"])
+    today = local(at, zone).date()
+    windows = []
+    for number in range(days):
+        hours = span(store, today + timedelta(days=number))
         if hours is None:
             continue
-        first = datetime.fromtimestamp(hours[0], ZoneInfo(store["timezone"])).replace(minute=0)
+        opens, closes = hours
+        first = datetime.fromtimestamp(opens, zone).replace(minute=0)
         begin = int(first.timestamp()) + 3600
-        while begin + 7200 <= hours[1]:
-            found.append((begin, begin + 7200))
-            begin += 7200
-    return found
+        while begin + SLOT <= closes:
+            windows.append((begin, begin + SLOT))
+            begin += SLOT
+    return windows
 
 
 def crowd(store: dict[str, Any], begin: int) -> int:
@@ -185,7 +215,14 @@ def crowd(store: dict[str, Any], begin: int) -> int:
 
 
 def slot_fee(store: dict[str, Any], begin: int) -> int:
-    """Return the delivery fee of a slot in cents: the store's, and a dollar or two when many want it."""
-    return (
-        store["delivery_fee"] + 100 * (crowd(store, begin) >= 6) + 100 * (crowd(store, begin) >= 8)
-    )
+    """Return the delivery fee of a slot in cents: the store's, and up to two dollars on top.
+
+    They are due when many want the slot.
+    """
+    taken = crowd(store, begin)
+    fee = store["delivery_fee"]
+    if taken >= 6:
+        fee += 100
+    if taken >= 8:
+        fee += 100
+    return fee

@@ -13,25 +13,29 @@ from servers.shopping.instacart import _inventory as stock
 TABLES = {
     "instacart_profile": Table("id:str name:str email:str phone:str timezone:str", identity=True),
     "instacart_addresses": Table(
-        "id:str label:str street:str city:str state:str zip:str lat:float lng:float instructions:str? added_at:str"
+        "id:str label:str street:str city:str state:str zip:str lat:float lng:float "
+        "instructions:str? added_at:str"
     ),
     "instacart_cards": Table(
-        "id:str kind:str last_four:str expires:str? billing_address:str? is_default:bool added_at:str"
+        "id:str kind:str last_four:str expires:str? billing_address:str? is_default:bool "
+        "added_at:str"
     ),
-    # `hours` are seven of "08:00-22:00" or "closed", Monday first; `markup` is per cent on the catalogue, `breadth` the part of it carried,
-    # `also` ids of products carried besides.
+    # `hours` are seven of "08:00-22:00" or "closed", Monday first; `markup` is per cent on the
+    # catalogue, `breadth` the part of it carried, `also` ids of products carried besides.
     "instacart_stores": Table(
-        "id:str name:str store_type:str street:str city:str state:str zip:str lat:float lng:float timezone:str phone:str? rating:float "
-        "hours:list delivery_fee:int min_order:int markup:int breadth:float also:list closed_since:str?",
+        "id:str name:str store_type:str street:str city:str state:str zip:str lat:float lng:float "
+        "timezone:str phone:str? rating:float hours:list delivery_fee:int min_order:int "
+        "markup:int breadth:float also:list closed_since:str?",
         search=("name", "store_type", "street"),
     ),
     # `words` are others by which people look for a product.
     "instacart_products": Table(
-        "id:str family:str name:str brand:str category:str size:float unit:str price:int labels:list words:str",
+        "id:str family:str name:str brand:str category:str size:float unit:str price:int "
+        "labels:list words:str",
         search=("name", "brand", "category", "family", "words"),
         index=("family", "category"),
     ),
-    # What differs from the rule of a store for a while: another price, or what is left of a product.
+    # What differs from a store's rule for a while: another price, or what is left of a product.
     "instacart_exceptions": Table(
         "id:str store_id:str product_id:str price:int? stock:str? begins:str ends:str",
         index=("store_id",),
@@ -41,23 +45,28 @@ TABLES = {
         "id:str store_id:str coupon:str? created_at:str order_id:str?", index=("store_id",)
     ),
     "instacart_cart_items": Table(
-        "id:str cart_id:str product_id:str quantity:int notes:str? preference:str replacement_id:str? added_at:str",
+        "id:str cart_id:str product_id:str quantity:int notes:str? preference:str "
+        "replacement_id:str? added_at:str",
         index=("cart_id",),
     ),
     "instacart_coupons": Table(
-        "code:str title:str percent:int? amount:int? most:int? minimum:int store_ids:list starts_at:str expires_at:str"
+        "code:str title:str percent:int? amount:int? most:int? minimum:int store_ids:list "
+        "starts_at:str expires_at:str"
     ),
-    # shop_at, leaves_at and arrives_at are planned at the checkout; shopped says that the shopper has been through the list.
+    # `shop_at`, `leaves_at` and `arrives_at` are planned at the checkout; `shopped` says that the
+    # shopper has been through the list.
     "instacart_orders": Table(
-        "id:str store_id:str address_id:str card_id:str coupon:str? discount:int delivery_fee:int service_fee:int tip:int "
-        "window_id:str window_start:str window_end:str created_at:str shop_at:str leaves_at:str arrives_at:str shopper_id:str shopped:bool "
-        "cancelled_at:str? cancel_reason:str? cancel_fee:int rating:int? comment:str? rated_at:str?",
+        "id:str store_id:str address_id:str card_id:str coupon:str? discount:int delivery_fee:int "
+        "service_fee:int tip:int window_id:str window_start:str window_end:str created_at:str "
+        "shop_at:str leaves_at:str arrives_at:str shopper_id:str shopped:bool cancelled_at:str? "
+        "cancel_reason:str? cancel_fee:int rating:int? comment:str? rated_at:str?",
         index=("created_at", "shop_at"),
     ),
-    # `outcome` is found, replaced or refunded once it was shopped for; got_id and got_price are what was put in the bag.
+    # `outcome` is found, replaced or refunded once it was shopped for; `got_id` and `got_price` are
+    # what was put in the bag.
     "instacart_order_items": Table(
-        "id:str order_id:str product_id:str quantity:int price:int notes:str? preference:str replacement_id:str? "
-        "outcome:str? got_id:str? got_price:int?",
+        "id:str order_id:str product_id:str quantity:int price:int notes:str? preference:str "
+        "replacement_id:str? outcome:str? got_id:str? got_price:int?",
         index=("order_id",),
     ),
     "instacart_issues": Table(
@@ -65,7 +74,8 @@ TABLES = {
         index=("order_id",),
     ),
     "instacart_recipes": Table(
-        "id:str title:str summary:str diets:list servings:int minutes:int ingredients:list steps:list",
+        "id:str title:str summary:str diets:list servings:int minutes:int ingredients:list "
+        "steps:list",
         search=("title", "summary"),
     ),
 }
@@ -87,16 +97,17 @@ Notes = Annotated[
 ]
 Category = Annotated[
     Literal[
-        "produce", "bakery", "dairy", "meat", "seafood", "deli", "frozen", "pantry", "snacks", "beverages", "breakfast", "household",
-        "personal care", "pets", "baby", "pharmacy",
+        "produce", "bakery", "dairy", "meat", "seafood", "deli", "frozen", "pantry", "snacks",
+        "beverages", "breakfast", "household", "personal care", "pets", "baby", "pharmacy",
     ],
     Field(description="Only products of this category."),
 ]  # fmt: skip
 Preference = Annotated[
     Literal["best_match", "specific", "refund", "contact_me"],
     Field(
-        description="If it is out of stock: best_match takes the nearest in price of its kind, specific the named replacement, refund "
-        "nothing; contact_me asks you in the app and refunds it when nobody answers."
+        description="If it is out of stock: best_match takes the nearest in price of its kind, "
+        "specific the named replacement, refund nothing; contact_me asks you in the app and "
+        "refunds it when nobody answers."
     ),
 ]
 
@@ -105,12 +116,8 @@ def find_store(svc: Service, store_id: str) -> dict[str, Any]:
     """Return a store, or refuse."""
     row = svc.db.get("instacart_stores", store_id)
     if row is None:
-        svc.fail(
-            "STORE_NOT_FOUND",
-            f"There is no store {store_id!r}.",
-            "Take a store_id from search_stores.",
-            store_id=store_id,
-        )
+        hint = "Take a store_id from search_stores."
+        svc.fail("STORE_NOT_FOUND", f"There is no store {store_id!r}.", hint, store_id=store_id)
     return row
 
 
@@ -118,27 +125,26 @@ def find_product(svc: Service, store: dict[str, Any], product_id: str) -> dict[s
     """Return a product that a store carries, in stock or not, or refuse."""
     row = svc.db.get("instacart_products", product_id)
     if row is None or not stock.carries(store, row):
-        why = (
-            f"{store['name']} does not carry {row['name']}."
-            if row
-            else f"There is no product {product_id!r}."
-        )
+        if row is None:
+            message = f"There is no product {product_id!r}."
+        else:
+            message = f"{store['name']} does not carry {row['name']}."
         hint = "Look for it with search_grocery_items in this store."
-        svc.fail("PRODUCT_NOT_FOUND", why, hint, store_id=store["id"], product_id=product_id)
+        svc.fail("PRODUCT_NOT_FOUND", message, hint, store_id=store["id"], product_id=product_id)
     return row
 
 
 def product_json(
-    svc: Service, store: dict[str, Any], row: dict[str, Any], kept: dict[str, list[dict[str, Any]]]
+    svc: Service, store: dict[str, Any], row: dict[str, Any], exceptions: stock.Exceptions
 ) -> dict[str, Any]:
-    """Return a product as a store sells it now; `kept` are the store's exceptions by product."""
+    """Return a product as a store sells it now."""
     return {
         "product_id": row["id"],
         "name": row["name"],
         "brand": row["brand"],
         "category": row["category"],
-        "price": stock.price(store, row, svc.now, kept),
-        "stock_level": stock.level(store, row, svc.now, kept),
+        "price": stock.price(store, row, svc.now, exceptions),
+        "stock_level": stock.level(store, row, svc.now, exceptions),
         "unit": size(row),
         "aisle": stock.aisle(store, row),
     }

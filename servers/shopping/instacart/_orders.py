@@ -1,4 +1,7 @@
-"""The life of an order: what it costs, where it stands, what the shopper found, and what is given back."""
+"""The life of an order.
+
+What it costs, where it stands, what the shopper found, and what is given back.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,9 @@ HANDLED = 2 * HOUR
 """Seconds until a reported issue is decided."""
 SERVICE_PERCENT = 5
 SERVICE_LEAST = 199
+"""The service fee in cents that an order has at least."""
+LATE = 4500
+"""Seconds by which a late order is late."""
 
 
 def service_fee(subtotal: int) -> int:
@@ -26,30 +32,26 @@ def service_fee(subtotal: int) -> int:
     return max(SERVICE_LEAST, subtotal * SERVICE_PERCENT // 100)
 
 
-def timetable(key: str, made: int, begin: int) -> dict[str, str]:
-    """Return when the shopper starts, leaves the store and arrives, for a slot that begins at `begin`."""
-    start = max(made + 600, begin - HOUR)
+def timetable(key: str, ordered: int, begin: int) -> dict[str, str]:
+    """Return when the shopper starts, leaves the store and arrives; the slot begins at `begin`."""
+    start = max(ordered + 600, begin - HOUR)
     leaves = start + 1500 + int(1200 * share("shopping", key))
     arrives = max(leaves + 900, begin + int(6900 * share("arrival", key)))
-    late = share("is late", key) > 0.96
-    return {
-        "shop_at": iso(start),
-        "leaves_at": iso(leaves),
-        "arrives_at": iso(arrives + late * 4500),
-    }
+    if share("is late", key) > 0.96:
+        arrives += LATE
+    return {"shop_at": iso(start), "leaves_at": iso(leaves), "arrives_at": iso(arrives)}
 
 
 def status(row: dict[str, Any], now: str) -> str:
     """Return received, shopping, delivering, delivered or canceled."""
     if row["cancelled_at"] is not None:
         return "canceled"
-    for moment, name in (
-        ("shop_at", "received"),
-        ("leaves_at", "shopping"),
-        ("arrives_at", "delivering"),
-    ):
-        if now < row[moment]:
-            return name
+    if now < row["shop_at"]:
+        return "received"
+    if now < row["leaves_at"]:
+        return "shopping"
+    if now < row["arrives_at"]:
+        return "delivering"
     return "delivered"
 
 
@@ -57,12 +59,8 @@ def find(svc: Service, order_id: str) -> dict[str, Any]:
     """Return an order, or refuse."""
     row = svc.db.get("instacart_orders", order_id)
     if row is None:
-        svc.fail(
-            "ORDER_NOT_FOUND",
-            f"There is no order {order_id!r}.",
-            "Take an order_id from list_orders.",
-            order_id=order_id,
-        )
+        hint = "Take an order_id from list_orders."
+        svc.fail("ORDER_NOT_FOUND", f"There is no order {order_id!r}.", hint, order_id=order_id)
     return row
 
 
@@ -71,20 +69,13 @@ def delivered(svc: Service, order_id: str, within: int, what: str) -> dict[str, 
     row = find(svc, order_id)
     state = status(row, svc.time)
     if state != "delivered":
-        svc.fail(
-            "ORDER_NOT_DELIVERED",
-            f"Order {order_id} is {state}.",
-            f"Wait for the delivery to {what}.",
-            order_status=state,
-        )
+        message = f"Order {order_id} is {state}."
+        hint = f"Wait for the delivery to {what}."
+        svc.fail("ORDER_NOT_DELIVERED", message, hint, order_status=state)
     if svc.now - parse_time(row["arrives_at"]) > within:
         message = f"Order {order_id} was delivered {row['arrives_at']}, too long ago to {what}."
-        svc.fail(
-            "WINDOW_CLOSED",
-            message,
-            "list_orders shows later orders.",
-            delivered_at=row["arrives_at"],
-        )
+        hint = "list_orders shows later orders."
+        svc.fail("WINDOW_CLOSED", message, hint, delivered_at=row["arrives_at"])
     return row
 
 
@@ -93,37 +84,27 @@ def items(svc: Service, order_id: str) -> list[dict[str, Any]]:
     return svc.db.rows("instacart_order_items", "order_id=?", order_id, order="rowid")
 
 
+def missed(order_id: str, product_id: str, level: str) -> bool:
+    """Return whether an order's shopper does not find a product of a stock level."""
+    return share("found", order_id, product_id) < MISSED[level]
+
+
 def shop(svc: Service, row: dict[str, Any]) -> None:
     """Let the shopper go through the list: each item is found, replaced as wished, or refunded."""
     store = find_store(svc, row["store_id"])
-    kept = stock.exceptions(svc, row["store_id"])
+    exceptions = stock.exceptions_of(svc, row["store_id"])
     at = parse_time(row["shop_at"])
     for item in items(svc, row["id"]):
         product = svc.db.get("instacart_products", item["product_id"]) or {}
-        gone = (
-            share("found", row["id"], item["product_id"])
-            < MISSED[stock.level(store, product, at, kept)]
-        )
-        other = _instead(svc, store, item, product, at, kept) if gone else product
-        if other is None:
-            svc.db.update("instacart_order_items", item["id"], outcome="refunded", got_price=0)
-        elif gone:
-            paid = stock.price(store, other, at, kept)
-            svc.db.update(
-                "instacart_order_items",
-                item["id"],
-                outcome="replaced",
-                got_id=other["id"],
-                got_price=paid,
-            )
+        outcome: dict[str, Any]
+        if not missed(row["id"], item["product_id"], stock.level(store, product, at, exceptions)):
+            outcome = {"outcome": "found", "got_id": product["id"], "got_price": item["price"]}
+        elif other := _instead(svc, store, item, product, at, exceptions):
+            paid = stock.price(store, other, at, exceptions)
+            outcome = {"outcome": "replaced", "got_id": other["id"], "got_price": paid}
         else:
-            svc.db.update(
-                "instacart_order_items",
-                item["id"],
-                outcome="found",
-                got_id=product["id"],
-                got_price=item["price"],
-            )
+            outcome = {"outcome": "refunded", "got_price": 0}
+        svc.db.update("instacart_order_items", item["id"], **outcome)
     svc.db.update("instacart_orders", row["id"], shopped=True)
 
 
@@ -133,77 +114,83 @@ def _instead(
     item: dict[str, Any],
     product: dict[str, Any],
     at: int,
-    kept: stock.Kept,
+    exceptions: stock.Exceptions,
 ) -> dict[str, Any] | None:
+    """Return the product that takes the place of one that was not found, None for a refund."""
     if item["preference"] == "best_match":
-        return stock.nearest(svc, store, product, at, kept)
-    named = (
-        svc.db.get("instacart_products", item["replacement_id"])
-        if item["preference"] == "specific"
-        else None
-    )
-    return (
-        named
-        if named and stock.carries(store, named) and stock.level(store, named, at, kept) != "out"
-        else None
-    )
+        return stock.nearest(svc, store, product, at, exceptions)
+    if item["preference"] != "specific":
+        return None
+    named = svc.db.get("instacart_products", item["replacement_id"])
+    if named is None or not stock.in_stock(store, named, at, exceptions):
+        return None
+    return named
 
 
-# -- issues -------------------------------------------------------------------------------------------------------
+# -- issues ---------------------------------------------------------------------------------------
 def issues(svc: Service, order_id: str) -> list[dict[str, Any]]:
     """Return the issues reported for an order, oldest first."""
     return svc.db.rows("instacart_issues", "order_id=?", order_id, order="created_at, rowid")
 
 
 def worth(svc: Service, issue: dict[str, Any]) -> int:
-    """Return the cents that an issue is worth: what was paid for the items it names, or the delivery fee of a late order."""
+    """Return the cents that an issue is worth.
+
+    That is what was paid for the items it names, or the delivery fee of a late order.
+    """
+    row = find(svc, issue["order_id"])
     if issue["issue_type"] == "late_delivery":
-        row = find(svc, issue["order_id"])
         return row["delivery_fee"] if row["arrives_at"] > row["window_end"] else 0
     lines = items(svc, issue["order_id"])
-    row = find(svc, issue["order_id"])
     paid = {i["product_id"]: i["quantity"] * (i["got_price"] or 0) for i in lines}
     whole = sum(paid.values())
-    named = sum(paid[p] for p in issue["product_ids"])
-    return named * (whole - min(row["discount"], whole)) // whole if whole else 0
+    if not whole:
+        return 0
+    named = sum(paid[product_id] for product_id in issue["product_ids"])
+    return named * (whole - min(row["discount"], whole)) // whole
 
 
-def told(svc: Service, lines: list[dict[str, Any]], text: str) -> list[str]:
-    """Return the product_ids of an order's lines that a text names, by the name or kind of what was asked for or put in the bag.
+def named_in(svc: Service, lines: list[dict[str, Any]], text: str) -> list[str]:
+    """Return the product_ids of an order's lines that a text names.
 
-    The longest words count first, so that oat milk does not name the milk too.
+    It may name what was asked for or what was put in the bag, by its name or kind. The longest
+    words count first, so that oat milk does not name the milk too.
     """
-    known = []
+    meant: dict[str, set[str]] = {}  # by words: the product_ids that they mean
     for item in lines:
         for product_id in (item["product_id"], item["got_id"]):
             product = svc.db.get("instacart_products", product_id) if product_id else None
-            known += (
-                [(_singular(product[k]), item["product_id"]) for k in ("name", "family")]
-                if product
-                else []
-            )
+            if product is not None:
+                for words in (_singular(product["name"]), _singular(product["family"])):
+                    meant.setdefault(words, set()).add(item["product_id"])
     left = f" {_singular(text)} "
-    found = set()
-    for words in sorted({words for words, _ in known}, key=lambda w: (-len(w), w)):
+    named: set[str] = set()
+    for words in sorted(meant, key=lambda w: (-len(w), w)):
         if f" {words} " in left:
             left = left.replace(f" {words} ", " | ")
-            found |= {p for w, p in known if w == words}
-    return [i["product_id"] for i in lines if i["product_id"] in found]
+            named |= meant[words]
+    return [i["product_id"] for i in lines if i["product_id"] in named]
+
+
+_PLURAL = re.compile(r"(?<=.)(?:(ie)s|(o)es|(?<!s)s)$")
 
 
 def _singular(text: str) -> str:
+    """Return the words of a text in lower case, each without the ending of a plural."""
+
+    def ending(plural: re.Match[str]) -> str:
+        return "y" if plural[1] else plural[2] or ""
+
     words = re.findall(r"[^\W_]+", text.casefold())
-    return " ".join(
-        re.sub(r"(?<=.)(?:(ie)s|(o)es|(?<!s)s)$", lambda m: "y" if m[1] else m[2] or "", w)
-        for w in words
-    )
+    return " ".join(_PLURAL.sub(ending, word) for word in words)
 
 
 def issue_json(svc: Service, issue: dict[str, Any]) -> dict[str, Any]:
     """Return an issue for the agent: it is decided two hours after the report."""
-    decided = svc.now - parse_time(issue["created_at"]) >= HANDLED
     amount = worth(svc, issue)
-    state = ("refunded" if amount else "declined") if decided else "received"
+    state = "received"
+    if svc.now - parse_time(issue["created_at"]) >= HANDLED:
+        state = "refunded" if amount else "declined"
     return {
         "issue_id": issue["id"],
         "order_id": issue["order_id"],
@@ -216,10 +203,12 @@ def issue_json(svc: Service, issue: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- what it costs ------------------------------------------------------------------------------------------------
+# -- what it costs --------------------------------------------------------------------------------
 def pricing(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the bill in cents; `final` once it was shopped for. Refunds are what was given back after the delivery."""
-    lines = items(svc, row["id"])
+    """Return the bill in cents; `final` once it was shopped for.
+
+    `refunded` is what was given back after the delivery.
+    """
     if row["cancelled_at"] is not None:
         bill = {
             "subtotal": 0,
@@ -230,32 +219,39 @@ def pricing(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
             "cancel_fee": row["cancel_fee"],
         }
     else:
-        subtotal = sum(
-            i["quantity"] * (i["price"] if i["outcome"] is None else i["got_price"]) for i in lines
-        )
-        fees = {
+        subtotal = sum(_charged(item) for item in items(svc, row["id"]))
+        bill = {
+            "subtotal": subtotal,
+            "discount": min(row["discount"], subtotal),
             "delivery_fee": row["delivery_fee"],
             "service_fee": row["service_fee"],
             "tip": row["tip"],
             "cancel_fee": 0,
         }
-        bill = {"subtotal": subtotal, "discount": min(row["discount"], subtotal)} | fees
     total = sum(bill.values()) - 2 * bill["discount"]
-    back = sum(i["refund"] for i in (issue_json(svc, issue) for issue in issues(svc, row["id"])))
+    refunded = sum(issue_json(svc, issue)["refund"] for issue in issues(svc, row["id"]))
     return bill | {
         "total": total,
-        "refunded": back,
-        "net_total": total - back,
+        "refunded": refunded,
+        "net_total": total - refunded,
         "final": row["shopped"] or row["cancelled_at"] is not None,
     }
+
+
+def _charged(item: dict[str, Any]) -> int:
+    """Return the cents of a line: as ordered until it was shopped for, then as it came."""
+    return item["quantity"] * (item["price"] if item["outcome"] is None else item["got_price"])
 
 
 def item_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
     """Return one line of an order: what was asked for and what came of it."""
     product = svc.db.get("instacart_products", item["product_id"]) or {}
-    other = (
-        svc.db.get("instacart_products", item["got_id"]) if item["outcome"] == "replaced" else None
-    )
+    replacement = None
+    if item["outcome"] == "replaced":
+        other = svc.db.get("instacart_products", item["got_id"])
+        if other is not None:
+            paid = item["got_price"]
+            replacement = {"product_id": other["id"], "name": other["name"], "price": paid}
     return {
         "product_id": item["product_id"],
         "name": product["name"],
@@ -267,15 +263,8 @@ def item_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
         "replacement_preference": item["preference"],
         "replacement_product_id": item["replacement_id"],
         "outcome": item["outcome"],
-        "replaced_by": {
-            "product_id": other["id"],
-            "name": other["name"],
-            "price": item["got_price"],
-        }
-        if other
-        else None,
-        "charged": item["quantity"]
-        * (item["price"] if item["outcome"] is None else item["got_price"]),
+        "replaced_by": replacement,
+        "charged": _charged(item),
     }
 
 
@@ -301,11 +290,10 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return an order whole."""
     state = status(row, svc.time)
     bill = pricing(svc, row)
-    shopper = (
-        svc.db.get("instacart_shoppers", row["shopper_id"])
-        if state not in ("received", "canceled")
-        else None
-    )
+    shopper = None
+    if state not in ("received", "canceled"):
+        shopper = svc.db.get("instacart_shoppers", row["shopper_id"])
+    under_way = state in ("received", "shopping", "delivering")
     address = svc.db.get("instacart_addresses", row["address_id"]) or {}
     card = svc.db.get("instacart_cards", row["card_id"]) or {}
     rated = {"rating": row["rating"], "comment": row["comment"], "created_at": row["rated_at"]}
@@ -327,9 +315,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
             "type": card["kind"],
             "last_four": card["last_four"],
         },
-        "estimated_arrival": row["arrives_at"]
-        if state in ("received", "shopping", "delivering")
-        else None,
+        "estimated_arrival": row["arrives_at"] if under_way else None,
         "delivered_at": row["arrives_at"] if state == "delivered" else None,
         "canceled_at": row["cancelled_at"],
         "cancel_reason": row["cancel_reason"],

@@ -65,9 +65,8 @@ class Account(Service):
         return {"addresses": [self._address(r) for r in rows]}
 
     def _address(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = {"address_id": row["id"]} | {
-            k: row[k] for k in ("label", "street", "city", "state", "zip", "lat", "lng")
-        }
+        shown = {"address_id": row["id"]}
+        shown |= {k: row[k] for k in ("label", "street", "city", "state", "zip", "lat", "lng")}
         return shown | {"delivery_instructions": row["instructions"]}
 
     @writes(
@@ -97,28 +96,22 @@ class Account(Service):
         for row in self.db.rows("instacart_addresses"):
             same = (row["street"].casefold(), row["zip"][:5]) == (street.casefold(), zip_code[:5])
             if same or row["label"].casefold() == label.casefold():
+                message = f"{row['label']} is {row['street']}."
                 hint = "Use its address_id, or give another label."
-                self.fail(
-                    "DUPLICATE_ADDRESS",
-                    f"{row['label']} is {row['street']}.",
-                    hint,
-                    address_id=row["id"],
-                )
-        made: dict[str, Any] = {
+                self.fail("DUPLICATE_ADDRESS", message, hint, address_id=row["id"])
+        address: dict[str, Any] = {
             "id": self.new_id("ica"),
             "label": label,
             "street": street,
             "city": city,
             "state": state,
             "zip": zip_code,
-        }
-        made |= {
             "lat": lat,
             "lng": lng,
             "instructions": delivery_instructions,
             "added_at": self.time,
         }
-        return self._address(self.db.insert("instacart_addresses", made))
+        return self._address(self.db.insert("instacart_addresses", address))
 
     @reads()
     def list_payment_options(self) -> dict[str, Any]:
@@ -127,14 +120,14 @@ class Account(Service):
         return {"payment_options": [self._card(r) for r in rows]}
 
     def _card(self, row: dict[str, Any]) -> dict[str, Any]:
-        expired = card_expired(row["expires"], self.time)
-        shown = {
+        return {
             "payment_method_id": row["id"],
             "type": row["kind"],
             "last_four": row["last_four"],
             "expires": row["expires"],
+            "expired": card_expired(row["expires"], self.time),
+            "is_default": row["is_default"],
         }
-        return shown | {"expired": expired, "is_default": row["is_default"]}
 
     @writes(example=TEST_CARD)
     def add_payment_option(
@@ -142,38 +135,30 @@ class Account(Service):
     ) -> dict[str, Any]:
         """Add a card that has not expired and return its payment_method_id; it does not become the default."""
         if card_expired(expiration_date, self.time):
-            self.fail(
-                "CARD_EXPIRED",
-                f"The card expired in {expiration_date}.",
-                "Give a card that is still valid.",
-            )
+            message = f"The card expired in {expiration_date}."
+            self.fail("CARD_EXPIRED", message, "Give a card that is still valid.")
         brand = card_brand(card_number)
         if len(cvv) != (4 if brand == "amex" else 3):
-            self.fail(
-                "INVALID_CVV",
-                "The security code has the wrong length.",
-                "It has 4 digits on an Amex and 3 on other cards.",
-            )
-        twin = self.db.rows(
+            hint = "It has 4 digits on an Amex and 3 on other cards."
+            self.fail("INVALID_CVV", "The security code has the wrong length.", hint)
+        twins = self.db.rows(
             "instacart_cards",
             "kind=? AND last_four=? AND expires=?",
             brand,
             card_number[-4:],
             expiration_date,
         )
-        if twin:
+        if twins:
+            message = f"The {brand} ending in {card_number[-4:]} is there."
             hint = "Use its payment_method_id."
-            self.fail(
-                "DUPLICATE_CARD",
-                f"The {brand} ending in {card_number[-4:]} is there.",
-                hint,
-                payment_method_id=twin[0]["id"],
-            )
-        made: dict[str, Any] = {
+            self.fail("DUPLICATE_CARD", message, hint, payment_method_id=twins[0]["id"])
+        card: dict[str, Any] = {
             "id": self.new_id("icm"),
             "kind": brand,
             "last_four": card_number[-4:],
             "expires": expiration_date,
+            "billing_address": billing_address,
+            "is_default": False,
+            "added_at": self.time,
         }
-        made |= {"billing_address": billing_address, "is_default": False, "added_at": self.time}
-        return self._card(self.db.insert("instacart_cards", made))
+        return self._card(self.db.insert("instacart_cards", card))

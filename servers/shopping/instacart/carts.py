@@ -43,66 +43,59 @@ MILK = seeded("icp", "oat-milk-meadowlark-64")
 class Carts(Service):
     """What will be bought."""
 
-    # -- rows ---------------------------------------------------------------------------------------------------------
+    # -- rows -------------------------------------------------------------------------------------
     def _cart(self, cart_id: str, *, change: bool = False) -> dict[str, Any]:
         row = self.db.get("instacart_carts", cart_id)
         if row is None:
             hint = "Take a cart_id from list_carts or make one with create_cart."
             self.fail("CART_NOT_FOUND", f"There is no cart {cart_id!r}.", hint, cart_id=cart_id)
         if change and row["order_id"] is not None:
+            message = f"Cart {cart_id} became order {row['order_id']}."
             hint = "Make a new cart with create_cart."
-            self.fail(
-                "CART_CHECKED_OUT",
-                f"Cart {cart_id} became order {row['order_id']}.",
-                hint,
-                order_id=row["order_id"],
-            )
+            self.fail("CART_CHECKED_OUT", message, hint, order_id=row["order_id"])
         return row
 
     def _items(self, cart_id: str) -> list[dict[str, Any]]:
         return self.db.rows("instacart_cart_items", "cart_id=?", cart_id, order="added_at, rowid")
 
+    def _item_of(self, cart_id: str, product_id: str) -> dict[str, Any] | None:
+        rows = self._items(cart_id)
+        return next((row for row in rows if row["product_id"] == product_id), None)
+
     def _item(self, cart_id: str, product_id: str) -> dict[str, Any]:
-        row = next((i for i in self._items(cart_id) if i["product_id"] == product_id), None)
+        row = self._item_of(cart_id, product_id)
         if row is None:
+            message = f"Product {product_id!r} is not in cart {cart_id}."
             hint = "get_grocery_cart shows what is in it."
-            self.fail(
-                "ITEM_NOT_IN_CART",
-                f"Product {product_id!r} is not in cart {cart_id}.",
-                hint,
-                cart_id=cart_id,
-                product_id=product_id,
-            )
+            self.fail("ITEM_NOT_IN_CART", message, hint, cart_id=cart_id, product_id=product_id)
         return row
 
     def _put(
         self, cart: dict[str, Any], product_id: str, quantity: int, notes: str | None = None
     ) -> None:
-        row = next((i for i in self._items(cart["id"]) if i["product_id"] == product_id), None)
+        """Put a product into a cart, on top of what is there; notes are kept unless given."""
+        row = self._item_of(cart["id"], product_id)
         if row is None:
-            made = {
+            item = {
                 "id": self.new_id("icl"),
                 "cart_id": cart["id"],
                 "product_id": product_id,
                 "quantity": quantity,
+                "notes": notes or None,
+                "preference": "best_match",
+                "added_at": self.time,
             }
-            self.db.insert(
-                "instacart_cart_items",
-                made | {"notes": notes or None, "preference": "best_match", "added_at": self.time},
-            )
+            self.db.insert("instacart_cart_items", item)
             return
         if row["quantity"] + quantity > 99:
-            self.fail(
-                "QUANTITY_TOO_LARGE",
-                f"The cart holds {row['quantity']} of it.",
-                "At most 99 of a product go in a cart.",
-            )
-        said = {} if notes is None else {"notes": notes or None}
-        self.db.update(
-            "instacart_cart_items", row["id"], quantity=row["quantity"] + quantity, **said
-        )
+            message = f"The cart holds {row['quantity']} of it."
+            self.fail("QUANTITY_TOO_LARGE", message, "At most 99 of a product go in a cart.")
+        changes: dict[str, Any] = {"quantity": row["quantity"] + quantity}
+        if notes is not None:
+            changes["notes"] = notes or None
+        self.db.update("instacart_cart_items", row["id"], **changes)
 
-    # -- coupons ------------------------------------------------------------------------------------------------------
+    # -- coupons ----------------------------------------------------------------------------------
     def _verdict(
         self, code: str, store_id: str, subtotal: int
     ) -> tuple[str | None, dict[str, Any]]:
@@ -110,14 +103,25 @@ class Carts(Service):
         row = self.db.get("instacart_coupons", code.strip().upper())
         if row is None:
             return "COUPON_NOT_FOUND", {}
-        used = self.db.rows(
-            "instacart_orders", "coupon=? AND cancelled_at IS NULL", row["code"], limit=1
-        )
-        if used or not row["starts_at"] <= self.time < row["expires_at"]:
+        valid_now = row["starts_at"] <= self.time < row["expires_at"]
+        if self._used(row["code"]) or not valid_now:
             return "COUPON_EXPIRED", row
         if row["store_ids"] and store_id not in row["store_ids"]:
             return "STORE_NOT_ELIGIBLE", row
-        return ("MIN_ORDER_NOT_MET" if subtotal < row["minimum"] else None), row
+        if subtotal < row["minimum"]:
+            return "MIN_ORDER_NOT_MET", row
+        return None, row
+
+    def _used(self, code: str) -> bool:
+        uses = "coupon=? AND cancelled_at IS NULL"
+        return bool(self.db.rows("instacart_orders", uses, code, limit=1))
+
+    def _coupon_status(self, row: dict[str, Any]) -> str:
+        if self._used(row["code"]):
+            return "used"
+        if self.time >= row["expires_at"]:
+            return "expired"
+        return "active" if self.time >= row["starts_at"] else "upcoming"
 
     def _off(self, cart: dict[str, Any], subtotal: int) -> int:
         if cart["coupon"] is None:
@@ -125,49 +129,34 @@ class Carts(Service):
         wrong, row = self._verdict(cart["coupon"], cart["store_id"], subtotal)
         if wrong:
             return 0
-        cut = row["amount"] if row["amount"] is not None else subtotal * row["percent"] // 100
-        return min(subtotal, cut if row["most"] is None else min(cut, row["most"]))
+        if row["amount"] is not None:
+            discount = row["amount"]
+        else:
+            discount = subtotal * row["percent"] // 100
+        if row["most"] is not None:
+            discount = min(discount, row["most"])
+        return min(subtotal, discount)
 
-    # -- what the agent sees ------------------------------------------------------------------------------------------
+    # -- what the agent sees ----------------------------------------------------------------------
     def _line(
-        self, store: dict[str, Any], item: dict[str, Any], kept: stock.Kept
+        self, store: dict[str, Any], item: dict[str, Any], exceptions: stock.Exceptions
     ) -> dict[str, Any]:
         product = self.db.get("instacart_products", item["product_id"]) or {}
-        shown = product_json(self, store, product, kept)
-        line = {
-            k: shown[k] for k in ("product_id", "name", "brand", "unit", "price", "stock_level")
-        }
-        line |= {
+        shown = product_json(self, store, product, exceptions)
+        fields = ("product_id", "name", "brand", "unit", "price", "stock_level")
+        return {k: shown[k] for k in fields} | {
             "quantity": item["quantity"],
             "line_total": shown["price"] * item["quantity"],
             "notes": item["notes"],
-        }
-        return line | {
             "replacement_preference": item["preference"],
             "replacement_product_id": item["replacement_id"],
         }
 
     def _cart_json(self, cart: dict[str, Any]) -> dict[str, Any]:
         store = find_store(self, cart["store_id"])
-        kept = stock.exceptions(self, cart["store_id"])
-        lines = [self._line(store, i, kept) for i in self._items(cart["id"])]
+        exceptions = stock.exceptions_of(self, cart["store_id"])
+        lines = [self._line(store, i, exceptions) for i in self._items(cart["id"])]
         subtotal = sum(line["line_total"] for line in lines)
-        coupon = None
-        if cart["coupon"] is not None:
-            wrong, row = (
-                (None, {})
-                if cart["order_id"]
-                else self._verdict(cart["coupon"], cart["store_id"], subtotal)
-            )
-            title = row.get("title") or (
-                self.db.get("instacart_coupons", cart["coupon"]) or {}
-            ).get("title")
-            coupon = {
-                "code": cart["coupon"],
-                "title": title,
-                "valid": wrong is None,
-                "reason": wrong,
-            }
         return {
             "cart_id": cart["id"],
             "user_id": profile(self)["id"],
@@ -177,29 +166,40 @@ class Carts(Service):
             "order_id": cart["order_id"],
             "items": lines,
             "subtotal": subtotal,
-            "applied_coupon": coupon,
+            "applied_coupon": self._coupon_json(cart, subtotal),
             "discount": 0 if cart["order_id"] else self._off(cart, subtotal),
             "min_order": store["min_order"],
             "created_at": cart["created_at"],
         }
 
-    # -- tools --------------------------------------------------------------------------------------------------------
+    def _coupon_json(self, cart: dict[str, Any], subtotal: int) -> dict[str, Any] | None:
+        if cart["coupon"] is None:
+            return None
+        wrong = None
+        if not cart["order_id"]:
+            wrong, _ = self._verdict(cart["coupon"], cart["store_id"], subtotal)
+        row = self.db.get("instacart_coupons", cart["coupon"]) or {}
+        return {
+            "code": cart["coupon"],
+            "title": row.get("title"),
+            "valid": wrong is None,
+            "reason": wrong,
+        }
+
+    # -- tools ------------------------------------------------------------------------------------
     @writes(example={"store_id": seeded("ics", "alder_coop")}, idempotent=True)
     def create_cart(self, store_id: StoreId) -> dict[str, Any]:
         """Return the open cart of a store, making one if there is none: each store has a single open cart."""
         store = find_store(self, store_id)
         if stock.closed_for_good(store, self.now):
-            self.fail(
-                "STORE_CLOSED",
-                f"{store['name']} has closed for good.",
-                "Choose another one with search_stores.",
-                store_id=store_id,
-            )
-        held = self.db.rows("instacart_carts", "store_id=? AND order_id IS NULL", store_id)
-        row = held[0] if held else self.db.insert(
-            "instacart_carts", {"id": self.new_id("icc"), "store_id": store_id, "created_at": self.time}
-        )  # fmt: skip
-        return self._cart_json(row)
+            message = f"{store['name']} has closed for good."
+            hint = "Choose another one with search_stores."
+            self.fail("STORE_CLOSED", message, hint, store_id=store_id)
+        open_carts = self.db.rows("instacart_carts", "store_id=? AND order_id IS NULL", store_id)
+        if open_carts:
+            return self._cart_json(open_carts[0])
+        row = {"id": self.new_id("icc"), "store_id": store_id, "created_at": self.time}
+        return self._cart_json(self.db.insert("instacart_carts", row))
 
     @reads(example={"status": "open"})
     def list_carts(
@@ -207,8 +207,11 @@ class Carts(Service):
     ) -> dict[str, Any]:
         """Return carts, newest first, each whole: the open ones of every store and those that became orders."""
         rows = self.db.rows("instacart_carts", order="created_at DESC, rowid DESC")
-        kept = [r for r in rows if status is None or (r["order_id"] is None) == (status == "open")]
-        return page(kept, "carts", limit, cursor, self._cart_json)
+        if status == "open":
+            rows = [r for r in rows if r["order_id"] is None]
+        elif status == "checked_out":
+            rows = [r for r in rows if r["order_id"] is not None]
+        return page(rows, "carts", limit, cursor, self._cart_json)
 
     @reads(example={"cart_id": CART})
     def get_grocery_cart(self, cart_id: CartId) -> dict[str, Any]:
@@ -223,16 +226,13 @@ class Carts(Service):
         cart = self._cart(cart_id, change=True)
         store = find_store(self, cart["store_id"])
         row = find_product(self, store, product_id)
-        if stock.level(store, row, self.now, stock.exceptions(self, store["id"])) == "out":
-            other = stock.nearest(self, store, row, self.now, stock.exceptions(self, store["id"]))
+        exceptions = stock.exceptions_of(self, store["id"])
+        if stock.level(store, row, self.now, exceptions) == "out":
+            similar = stock.nearest(self, store, row, self.now, exceptions)
+            message = f"{row['name']} is out of stock at {store['name']}."
             hint = "Take another product; search_grocery_items shows what is in stock."
-            near = other["id"] if other else None
-            self.fail(
-                "OUT_OF_STOCK",
-                f"{row['name']} is out of stock at {store['name']}.",
-                hint,
-                similar_product_id=near,
-            )
+            similar_id = similar["id"] if similar else None
+            self.fail("OUT_OF_STOCK", message, hint, similar_product_id=similar_id)
         self._put(cart, product_id, quantity, notes)
         return self._cart_json(cart)
 
@@ -248,17 +248,14 @@ class Carts(Service):
         cart = self._cart(cart_id, change=True)
         row = self._item(cart_id, product_id)
         if quantity is None and notes is None:
-            self.fail(
-                "NOTHING_TO_CHANGE",
-                "Neither quantity nor notes was given.",
-                "Give at least one of them.",
-            )
-        said = {
+            message = "Neither quantity nor notes was given."
+            self.fail("NOTHING_TO_CHANGE", message, "Give at least one of them.")
+        columns = {
             "quantity": row["quantity"] if quantity is None else quantity,
             "notes": row["notes"] if notes is None else notes or None,
         }
-        if any(row[k] != v for k, v in said.items()):
-            self.db.update("instacart_cart_items", row["id"], **said)
+        if any(row[k] != v for k, v in columns.items()):
+            self.db.update("instacart_cart_items", row["id"], **columns)
         return self._cart_json(cart)
 
     @writes(example={"cart_id": CART, "product_id": MILK}, destructive=True)
@@ -281,19 +278,13 @@ class Carts(Service):
         row = self._item(cart_id, product_id)
         store = find_store(self, cart["store_id"])
         if (preference == "specific") != (replacement_product_id is not None):
+            message = f"{preference} and replacement_product_id do not go together."
             hint = "Give replacement_product_id with specific, and only with it."
-            self.fail(
-                "REPLACEMENT_MISMATCH",
-                f"{preference} and replacement_product_id do not go together.",
-                hint,
-            )
+            self.fail("REPLACEMENT_MISMATCH", message, hint)
         if replacement_product_id is not None:
             if replacement_product_id == product_id:
-                self.fail(
-                    "REPLACEMENT_MISMATCH",
-                    "The replacement is the product itself.",
-                    "Name another product of the store.",
-                )
+                message = "The replacement is the product itself."
+                self.fail("REPLACEMENT_MISMATCH", message, "Name another product of the store.")
             find_product(self, store, replacement_product_id)
         if (row["preference"], row["replacement_id"]) != (preference, replacement_product_id):
             self.db.update(
@@ -302,42 +293,28 @@ class Carts(Service):
                 preference=preference,
                 replacement_id=replacement_product_id,
             )
-        return self._line(
-            store, self._item(cart_id, product_id), stock.exceptions(self, store["id"])
-        ) | {"cart_id": cart_id}
+        exceptions = stock.exceptions_of(self, store["id"])
+        line = self._line(store, self._item(cart_id, product_id), exceptions)
+        return line | {"cart_id": cart_id}
 
     @reads()
     def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the coupons in the account: code, what it takes off, minimum order (cents), stores (none: all), expiry, used or not."""
         shown = []
         for row in self.db.rows("instacart_coupons", order="expires_at, code"):
-            used = self.db.rows(
-                "instacart_orders", "coupon=? AND cancelled_at IS NULL", row["code"], limit=1
-            )
-            state = (
-                "used"
-                if used
-                else (
-                    "expired"
-                    if self.time >= row["expires_at"]
-                    else "active"
-                    if self.time >= row["starts_at"]
-                    else "upcoming"
-                )
-            )
-            terms = {
+            coupon = {
+                "coupon_code": row["code"],
+                "title": row["title"],
                 "percent_off": row["percent"],
                 "amount_off": row["amount"],
                 "max_discount": row["most"],
                 "min_order": row["minimum"],
-            }
-            dates = {
                 "store_ids": row["store_ids"],
                 "starts_at": row["starts_at"],
                 "expires_at": row["expires_at"],
-                "status": state,
+                "status": self._coupon_status(row),
             }
-            shown.append({"coupon_code": row["code"], "title": row["title"]} | terms | dates)
+            shown.append(coupon)
         return page(shown, "coupons", limit, cursor)
 
     @writes(
@@ -354,10 +331,10 @@ class Carts(Service):
         wrong, row = self._verdict(coupon_code, cart["store_id"], self._cart_json(cart)["subtotal"])
         if wrong is None and cart["coupon"] != row["code"]:
             self.db.update("instacart_carts", cart_id, coupon=row["code"])
-        told = {
+        status = {
             "code": coupon_code.strip().upper(),
             "valid": wrong is None,
             "reason": wrong,
             "min_order": row.get("minimum"),
         }
-        return self._cart_json(self._cart(cart_id)) | {"coupon_status": told}
+        return self._cart_json(self._cart(cart_id)) | {"coupon_status": status}

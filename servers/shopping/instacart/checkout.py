@@ -48,7 +48,8 @@ Affected = Annotated[
     list[ProductId],
     Field(
         max_length=40,
-        description="product_id of each item concerned; left out, those that the description names.",
+        description="product_id of each item concerned; "
+        "left out, those that the description names.",
     ),
 ]
 OrderStatus = Annotated[
@@ -71,6 +72,8 @@ ORDER = {
     "delivery_window_id": "${slots.slots.0.window_id}",
 }
 CANCEL_FEE = 500
+TO_SHOP = "shopped=0 AND cancelled_at IS NULL AND leaves_at<=?"
+"""Condition of the orders whose shopper must have been through the list by a moment."""
 
 
 class Checkout(Carts, Stores):
@@ -78,17 +81,13 @@ class Checkout(Carts, Stores):
 
     def due(self) -> bool:
         """Whether a shopper should have been through a list by now."""
-        query = "SELECT 1 FROM instacart_orders WHERE shopped=0 AND cancelled_at IS NULL AND leaves_at<=? LIMIT 1"
+        query = f"SELECT 1 FROM instacart_orders WHERE {TO_SHOP} LIMIT 1"
         return bool(self.db.sql(query, self.time))
 
     def tick(self) -> None:
         """Let shoppers finish the lists that are due, each with the stock of its own hour."""
-        for row in self.db.rows(
-            "instacart_orders",
-            "shopped=0 AND cancelled_at IS NULL AND leaves_at<=?",
-            self.time,
-            order="leaves_at, id",
-        ):
+        rows = self.db.rows("instacart_orders", TO_SHOP, self.time, order="leaves_at, id")
+        for row in rows:
             orders.shop(self, row)
 
     @writes(example=ORDER, setup=FILLED)
@@ -108,122 +107,104 @@ class Checkout(Carts, Stores):
         shown = self._cart_json(cart)
         store = find_store(self, cart["store_id"])
         if not shown["items"]:
-            self.fail(
-                "CART_EMPTY",
-                f"Cart {cart_id} is empty.",
-                "Put products in with add_grocery_item.",
-                cart_id=cart_id,
-            )
-        if shown["subtotal"] < store["min_order"]:
+            hint = "Put products in with add_grocery_item."
+            self.fail("CART_EMPTY", f"Cart {cart_id} is empty.", hint, cart_id=cart_id)
+        least = store["min_order"]
+        subtotal = shown["subtotal"]
+        if subtotal < least:
+            message = f"{store['name']} delivers from {least} cents."
             hint = "Add products with add_grocery_item."
-            self.fail(
-                "ORDER_MINIMUM_NOT_MET",
-                f"{store['name']} delivers from {store['min_order']} cents.",
-                hint,
-                subtotal=shown["subtotal"],
-                min_order=store["min_order"],
-            )
+            self.fail("ORDER_MINIMUM_NOT_MET", message, hint, subtotal=subtotal, min_order=least)
         self._reaches(store, address_id)
         self._pays(payment_method_id)
         slot = self._slot(store, delivery_window_id)
-        made = self.new_id("ico")
-        zone_city = store["city"]
-        crew = self.db.rows(
-            "instacart_shoppers", "city=?", zone_city, order="rowid"
-        ) or self.db.rows("instacart_shoppers", order="rowid")
+        order_id = self.new_id("ico")
         row = {
-            "id": made,
+            "id": order_id,
             "store_id": store["id"],
             "address_id": address_id,
             "card_id": payment_method_id,
             "coupon": cart["coupon"] if shown["discount"] else None,
             "discount": shown["discount"],
             "delivery_fee": slot["fee"],
-            "service_fee": orders.service_fee(shown["subtotal"]),
+            "service_fee": orders.service_fee(subtotal),
             "tip": tip,
             "window_id": slot["window_id"],
             "window_start": slot["start"],
             "window_end": slot["end"],
             "created_at": self.time,
-            "shopper_id": crew[int(share("shopper", made) * len(crew))]["id"],
+            "shopper_id": self._shopper(store, order_id)["id"],
             "shopped": False,
             "cancel_fee": 0,
-            **orders.timetable(made, self.now, parse_time(slot["start"])),
+            **orders.timetable(order_id, self.now, parse_time(slot["start"])),
         }
         self.db.insert("instacart_orders", row)
+        wishes = ("product_id", "quantity", "notes", "preference", "replacement_id")
         for item, line in zip(self._items(cart_id), shown["items"], strict=True):
-            kept = {
-                k: item[k]
-                for k in ("product_id", "quantity", "notes", "preference", "replacement_id")
+            order_item = {
+                "id": self.new_id("ici"),
+                "order_id": order_id,
+                "price": line["price"],
+                **{k: item[k] for k in wishes},
             }
-            self.db.insert(
-                "instacart_order_items",
-                {"id": self.new_id("ici"), "order_id": made, "price": line["price"]} | kept,
-            )
-        self.db.update("instacart_carts", cart_id, order_id=made)
-        return orders.order_json(self, orders.find(self, made))
+            self.db.insert("instacart_order_items", order_item)
+        self.db.update("instacart_carts", cart_id, order_id=order_id)
+        return orders.order_json(self, orders.find(self, order_id))
+
+    def _shopper(self, store: dict[str, Any], order_id: str) -> dict[str, Any]:
+        """Return who shops for an order: one of the store's city where there are any."""
+        crew = self.db.rows("instacart_shoppers", "city=?", store["city"], order="rowid")
+        if not crew:
+            crew = self.db.rows("instacart_shoppers", order="rowid")
+        return crew[int(share("shopper", order_id) * len(crew))]
 
     def _reaches(self, store: dict[str, Any], address_id: str) -> None:
+        """Refuse an address that does not exist or to which the store does not deliver."""
         row = self.db.get("instacart_addresses", address_id)
         if row is None:
+            message = f"There is no address {address_id!r}."
             hint = "Take an address_id from list_drop_off_addresses."
-            self.fail(
-                "ADDRESS_NOT_FOUND",
-                f"There is no address {address_id!r}.",
-                hint,
-                address_id=address_id,
-            )
+            self.fail("ADDRESS_NOT_FOUND", message, hint, address_id=address_id)
         away = miles(store["lat"], store["lng"], row["lat"], row["lng"])
         if away > RADIUS:
+            message = f"{store['name']} is {away} miles from {row['label']}."
             hint = "Choose a store near the address with search_stores."
-            self.fail(
-                "ADDRESS_OUT_OF_RANGE",
-                f"{store['name']} is {away} miles from {row['label']}.",
-                hint,
-                distance_miles=away,
-            )
+            self.fail("ADDRESS_OUT_OF_RANGE", message, hint, distance_miles=away)
 
     def _pays(self, payment_method_id: str) -> None:
+        """Refuse a card that does not exist or has expired."""
         row = self.db.get("instacart_cards", payment_method_id)
         if row is None:
+            message = f"There is no card {payment_method_id!r}."
             hint = "Take a payment_method_id from list_payment_options."
             self.fail(
-                "PAYMENT_METHOD_NOT_FOUND",
-                f"There is no card {payment_method_id!r}.",
-                hint,
-                payment_method_id=payment_method_id,
+                "PAYMENT_METHOD_NOT_FOUND", message, hint, payment_method_id=payment_method_id
             )
         if card_expired(row["expires"], self.time):
             message = f"The {row['kind']} ending in {row['last_four']} expired in {row['expires']}."
-            self.fail(
-                "PAYMENT_DECLINED",
-                message,
-                "Choose another card or add one with add_payment_option.",
-                expires=row["expires"],
-            )
+            hint = "Choose another card or add one with add_payment_option."
+            self.fail("PAYMENT_DECLINED", message, hint, expires=row["expires"])
 
     def _slot(self, store: dict[str, Any], window_id: str) -> dict[str, Any]:
+        """Return a slot that is still to be had, or refuse."""
         slot = next((s for s in self._slots(store) if s["window_id"] == window_id), None)
         if slot is None or not slot["available"]:
             why = "is not offered by this store now" if slot is None else "is full"
+            message = f"Delivery slot {window_id!r} {why}."
             hint = "Choose an available one from get_delivery_slots of the cart's store."
-            self.fail(
-                "DELIVERY_WINDOW_UNAVAILABLE",
-                f"Delivery slot {window_id!r} {why}.",
-                hint,
-                delivery_window_id=window_id,
-            )
+            self.fail("DELIVERY_WINDOW_UNAVAILABLE", message, hint, delivery_window_id=window_id)
         return slot
 
-    # -- orders -------------------------------------------------------------------------------------------------------
+    # -- orders -----------------------------------------------------------------------------------
     @reads(example={"status": "delivered", "limit": 5})
     def list_orders(
         self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return orders, newest first: order_id, status, store, number of pieces, total in cents, slot."""
         rows = self.db.rows("instacart_orders", order="created_at DESC, rowid DESC")
-        kept = [r for r in rows if status is None or orders.status(r, self.time) == status]
-        return page(kept, "orders", limit, cursor, lambda r: orders.summary(self, r))
+        if status is not None:
+            rows = [r for r in rows if orders.status(r, self.time) == status]
+        return page(rows, "orders", limit, cursor, lambda r: orders.summary(self, r))
 
     @reads(example={"order_id": DELIVERED})
     def get_order_status(self, order_id: OrderId) -> dict[str, Any]:
@@ -240,18 +221,12 @@ class Checkout(Carts, Stores):
         row = orders.find(self, order_id)
         state = orders.status(row, self.time)
         if state not in ("received", "shopping"):
-            hint = (
-                "Report what is wrong with report_issue after the delivery."
-                if state != "canceled"
-                else "There is nothing to do."
-            )
-            self.fail(
-                "ORDER_NOT_CANCELLABLE",
-                f"Order {order_id} is {state}.",
-                hint,
-                order_id=order_id,
-                order_status=state,
-            )
+            message = f"Order {order_id} is {state}."
+            if state == "canceled":
+                hint = "There is nothing to do."
+            else:
+                hint = "Report what is wrong with report_issue after the delivery."
+            self.fail("ORDER_NOT_CANCELLABLE", message, hint, order_id=order_id, order_status=state)
         fee = CANCEL_FEE if state == "shopping" else 0
         self.db.update(
             "instacart_orders",
@@ -268,15 +243,12 @@ class Checkout(Carts, Stores):
         row = orders.find(self, order_id)
         over = self.now - parse_time(row["arrives_at"]) > orders.DAY
         if row["cancelled_at"] is not None or over:
-            why = "was cancelled" if row["cancelled_at"] else f"was delivered {row['arrives_at']}"
+            if row["cancelled_at"]:
+                message = f"Order {order_id} was cancelled."
+            else:
+                message = f"Order {order_id} was delivered {row['arrives_at']}."
             hint = "A tip can be changed until 24 hours after the delivery."
-            self.fail(
-                "TIP_WINDOW_CLOSED",
-                f"Order {order_id} {why}.",
-                hint,
-                order_id=order_id,
-                tip=row["tip"],
-            )
+            self.fail("TIP_WINDOW_CLOSED", message, hint, order_id=order_id, tip=row["tip"])
         if row["tip"] != new_tip:
             self.db.update("instacart_orders", order_id, tip=new_tip)
         total = orders.pricing(self, orders.find(self, order_id))["total"]
@@ -304,7 +276,7 @@ class Checkout(Carts, Stores):
             "created_at": row["rated_at"],
         }
 
-    # -- issues -------------------------------------------------------------------------------------------------------
+    # -- issues -----------------------------------------------------------------------------------
     @writes(
         example={
             "order_id": DELIVERED,
@@ -326,44 +298,40 @@ class Checkout(Carts, Stores):
         """
         orders.delivered(self, order_id, 7 * orders.DAY, "report an issue")
         lines = [i for i in orders.items(self, order_id) if i["outcome"] != "refunded"]
-        bought = {i["got_id"]: i["product_id"] for i in lines} | {
-            i["product_id"]: i["product_id"] for i in lines
-        }
-        named = product_ids
-        if named is None:
-            named = [] if issue_type == "late_delivery" else orders.told(self, lines, description)
+        # What was delivered, by what was ordered; a product may be ordered and come for another.
+        bought = {i["got_id"]: i["product_id"] for i in lines}
+        bought |= {i["product_id"]: i["product_id"] for i in lines}
+        if product_ids is not None:
+            named = product_ids
+        elif issue_type == "late_delivery":
+            named = []
+        else:
+            named = orders.named_in(self, lines, description)
         strange = [p for p in named if p not in bought]
         if strange:
+            message = f"Product {strange[0]!r} was not delivered."
             hint = "get_order_status shows what was delivered."
-            self.fail(
-                "ITEM_NOT_IN_ORDER",
-                f"Product {strange[0]!r} was not delivered.",
-                hint,
-                product_id=strange[0],
-            )
+            self.fail("ITEM_NOT_IN_ORDER", message, hint, product_id=strange[0])
         named = list(dict.fromkeys(bought[p] for p in named))
-        before = orders.issues(self, order_id)
-        known = {p for i in before for p in i["product_ids"]}
-        if (named and known & set(named)) or any(
-            i["issue_type"] == issue_type == "late_delivery" for i in before
-        ):
+        again: set[str] = set()
+        late_again = False
+        for issue in orders.issues(self, order_id):
+            again |= set(issue["product_ids"]) & set(named)
+            if issue["issue_type"] == issue_type == "late_delivery":
+                late_again = True
+        if again or late_again:
+            message = "An issue with this is reported already."
             hint = "list_issues shows what was reported."
-            self.fail(
-                "ALREADY_REPORTED",
-                "An issue with this is reported already.",
-                hint,
-                product_ids=sorted(known & set(named)),
-            )
+            self.fail("ALREADY_REPORTED", message, hint, product_ids=sorted(again))
         row = {
             "id": self.new_id("icr"),
             "order_id": order_id,
             "issue_type": issue_type,
             "description": description,
+            "product_ids": named,
+            "created_at": self.time,
         }
-        kept = self.db.insert(
-            "instacart_issues", row | {"product_ids": named, "created_at": self.time}
-        )
-        return orders.issue_json(self, kept)
+        return orders.issue_json(self, self.db.insert("instacart_issues", row))
 
     @reads(example={"limit": 5})
     def list_issues(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -33,34 +33,41 @@ PastIds = Annotated[
 CHILI = seeded("icx", "bean-chili")
 
 
+class Purchases(NamedTuple):
+    """How many orders brought a product, when the last of them came, and from which store."""
+
+    count: int
+    last: str
+    store_id: str
+
+
 class Recipes(Carts):
     """Cooking, and buying again."""
 
     def _recipe(self, recipe_id: str) -> dict[str, Any]:
         row = self.db.get("instacart_recipes", recipe_id)
         if row is None:
-            self.fail(
-                "RECIPE_NOT_FOUND",
-                f"There is no recipe {recipe_id!r}.",
-                "Take a recipe_id from search_recipes.",
-                recipe_id=recipe_id,
-            )
+            message = f"There is no recipe {recipe_id!r}."
+            hint = "Take a recipe_id from search_recipes."
+            self.fail("RECIPE_NOT_FOUND", message, hint, recipe_id=recipe_id)
         return row
 
     def _best(
-        self, store: dict[str, Any], part: dict[str, Any], kept: stock.Kept
+        self, store: dict[str, Any], part: dict[str, Any], exceptions: stock.Exceptions
     ) -> dict[str, Any] | None:
-        """Return the product in stock with the lowest price of a unit, one that is sold by what the recipe counts where there is one."""
+        """Return the product in stock that fits an ingredient best, or None.
+
+        That is the one with the lowest price of a unit, one that is sold by what the recipe counts
+        where there is one. What kitchens have anyway names no family, and fits nothing.
+        """
+        if not part["family"]:
+            return None
         rows = self.db.rows("instacart_products", "family=?", part["family"], order="rowid")
-        left = [
-            r
-            for r in rows
-            if stock.carries(store, r) and stock.level(store, r, self.now, kept) != "out"
-        ]
+        left = [r for r in rows if stock.in_stock(store, r, self.now, exceptions)]
         wanted = stock.measure(part["unit"])
 
         def cost(row: dict[str, Any]) -> tuple[bool, float, str]:
-            each, unit = stock.per_unit(row, stock.price(store, row, self.now, kept))
+            each, unit = stock.per_unit(row, stock.price(store, row, self.now, exceptions))
             return unit != wanted, each, row["id"]
 
         return min(left, key=cost, default=None)
@@ -74,32 +81,29 @@ class Recipes(Carts):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return recipes that hold all words, best match first: recipe_id, title, summary, diets, servings, minutes."""
-        rows = (
-            self.db.search("instacart_recipes", query)
-            if query.strip()
-            else self.db.rows("instacart_recipes", order="title")
-        )
-        kept = [r for r in rows if dietary_filter is None or dietary_filter in r["diets"]]
-        return page(kept, "recipes", limit, cursor, self._summary)
+        if query.strip():
+            rows = self.db.search("instacart_recipes", query)
+        else:
+            rows = self.db.rows("instacart_recipes", order="title")
+        if dietary_filter is not None:
+            rows = [r for r in rows if dietary_filter in r["diets"]]
+        return page(rows, "recipes", limit, cursor, self._summary)
 
     def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
-        return {"recipe_id": row["id"]} | {
-            k: row[k] for k in ("title", "summary", "diets", "servings", "minutes")
-        }
+        fields = ("title", "summary", "diets", "servings", "minutes")
+        return {"recipe_id": row["id"]} | {k: row[k] for k in fields}
 
     @reads(example={"recipe_id": CHILI, "store_id": seeded("ics", "new_seasons")})
     def get_recipe(self, recipe_id: RecipeId, store_id: StoreId | None = None) -> dict[str, Any]:
         """Return a recipe with steps and ingredients; with store_id each ingredient names the product_id that fits it there, if any."""
         row = self._recipe(recipe_id)
         store = find_store(self, store_id) if store_id is not None else None
-        kept = stock.exceptions(self, store_id) if store_id is not None else {}
+        exceptions = stock.exceptions_of(self, store_id) if store_id is not None else {}
         shown = []
         for part in row["ingredients"]:
-            found = self._best(store, part, kept) if store and part["family"] else None
-            shown.append(
-                {k: part[k] for k in ("name", "quantity", "unit")}
-                | {"product_id": found["id"] if found else None}
-            )
+            product = self._best(store, part, exceptions) if store else None
+            ingredient = {k: part[k] for k in ("name", "quantity", "unit")}
+            shown.append(ingredient | {"product_id": product["id"] if product else None})
         return self._summary(row) | {"ingredients": shown, "steps": row["steps"]}
 
     @writes(example={"cart_id": CART, "recipe_id": CHILI, "servings": 8})
@@ -113,33 +117,29 @@ class Recipes(Carts):
         cart = self._cart(cart_id, change=True)
         row = self._recipe(recipe_id)
         store = find_store(self, cart["store_id"])
-        kept = stock.exceptions(self, cart["store_id"])
+        exceptions = stock.exceptions_of(self, cart["store_id"])
         scale = (servings or row["servings"]) / row["servings"]
         matched = []
         unmatched = []
         for part in row["ingredients"]:
-            found = self._best(store, part, kept) if part["family"] else None
+            product = self._best(store, part, exceptions)
             amount = round(part["quantity"] * scale, 2)
-            if found is None:
+            if product is None:
                 unmatched.append({"name": part["name"], "quantity": amount, "unit": part["unit"]})
                 continue
-            number = stock.pieces(found, amount, part["unit"])
-            self._put(cart, found["id"], number)
-            matched.append(
-                {
-                    "ingredient": part["name"],
-                    "product_id": found["id"],
-                    "name": found["name"],
-                    "quantity": number,
-                }
-            )
+            quantity = stock.pieces(product, amount, part["unit"])
+            self._put(cart, product["id"], quantity)
+            match = {
+                "ingredient": part["name"],
+                "product_id": product["id"],
+                "name": product["name"],
+                "quantity": quantity,
+            }
+            matched.append(match)
         if not matched:
-            self.fail(
-                "NOTHING_MATCHED",
-                f"{store['name']} has none of the ingredients.",
-                "Try the cart of another store.",
-                recipe_id=recipe_id,
-            )
+            message = f"{store['name']} has none of the ingredients."
+            hint = "Try the cart of another store."
+            self.fail("NOTHING_MATCHED", message, hint, recipe_id=recipe_id)
         return {
             "cart_id": cart_id,
             "recipe_id": recipe_id,
@@ -148,22 +148,21 @@ class Recipes(Carts):
             "unmatched": unmatched,
         }
 
-    # -- again --------------------------------------------------------------------------------------------------------
-    def _bought(self, store_id: str | None = None) -> dict[str, list[Any]]:
-        """Return by product how many orders brought it, when last, and from which store."""
-        found: dict[str, list[Any]] = {}
-        for row in self.db.rows(
-            "instacart_orders",
-            "cancelled_at IS NULL AND arrives_at<=?",
-            self.time,
-            order="arrives_at, rowid",
-        ):
-            if store_id in (None, row["store_id"]):
-                for item in orders.items(self, row["id"]):
-                    if item["got_id"] is not None:
-                        count = found.get(item["got_id"], [0])[0]
-                        found[item["got_id"]] = [count + 1, row["arrives_at"], row["store_id"]]
-        return found
+    # -- again ------------------------------------------------------------------------------------
+    def _bought(self, store_id: str | None = None) -> dict[str, Purchases]:
+        """Return by product what was bought of it, in one store or in all."""
+        delivered = "cancelled_at IS NULL AND arrives_at<=?"
+        rows = self.db.rows("instacart_orders", delivered, self.time, order="arrives_at, rowid")
+        if store_id is not None:
+            rows = [r for r in rows if r["store_id"] == store_id]
+        bought: dict[str, Purchases] = {}
+        for row in rows:
+            for item in orders.items(self, row["id"]):
+                product_id = item["got_id"]
+                if product_id is not None:
+                    before = bought[product_id].count if product_id in bought else 0
+                    bought[product_id] = Purchases(before + 1, row["arrives_at"], row["store_id"])
+        return bought
 
     @reads(example={"limit": 10})
     def get_buy_it_again(
@@ -173,18 +172,17 @@ class Recipes(Carts):
         if store_id is not None:
             find_store(self, store_id)
         shown: list[dict[str, Any]] = []
-        for product_id, (count, last, where) in self._bought(store_id).items():
+        for product_id, purchases in self._bought(store_id).items():
             row = self.db.get("instacart_products", product_id) or {}
-            shown.append(
-                {
-                    "product_id": product_id,
-                    "name": row["name"],
-                    "brand": row["brand"],
-                    "purchase_count": count,
-                    "last_purchased_at": last,
-                    "store_id": where,
-                }
-            )
+            product = {
+                "product_id": product_id,
+                "name": row["name"],
+                "brand": row["brand"],
+                "purchase_count": purchases.count,
+                "last_purchased_at": purchases.last,
+                "store_id": purchases.store_id,
+            }
+            shown.append(product)
         shown.sort(key=lambda s: s["last_purchased_at"], reverse=True)
         shown.sort(key=lambda s: -s["purchase_count"])
         return page(shown, "products", limit, cursor)
@@ -200,26 +198,21 @@ class Recipes(Carts):
         """Put one of each of these past purchases into a cart; those never bought, not carried or out of stock come back in not_found."""
         cart = self._cart(cart_id, change=True)
         store = find_store(self, cart["store_id"])
-        kept = stock.exceptions(self, cart["store_id"])
+        exceptions = stock.exceptions_of(self, cart["store_id"])
         past = self._bought()
         added = []
         missing = []
         for product_id in dict.fromkeys(product_ids):
             row = self.db.get("instacart_products", product_id)
-            here = (
-                row is not None
-                and stock.carries(store, row)
-                and stock.level(store, row, self.now, kept) != "out"
-            )
-            if row is None or product_id not in past or not here:
-                why = "never_bought" if product_id not in past else "not_in_stock_here"
-                missing.append({"product_id": product_id, "reason": why})
+            if product_id not in past:
+                missing.append({"product_id": product_id, "reason": "never_bought"})
+            elif row is None or not stock.in_stock(store, row, self.now, exceptions):
+                missing.append({"product_id": product_id, "reason": "not_in_stock_here"})
             else:
                 self._put(cart, product_id, 1)
                 added.append({"product_id": product_id, "name": row["name"], "quantity": 1})
         if not added:
+            message = "None of these products can be added."
             hint = "get_buy_it_again with the cart's store_id shows what fits."
-            self.fail(
-                "NOTHING_ADDED", "None of these products can be added.", hint, not_found=missing
-            )
+            self.fail("NOTHING_ADDED", message, hint, not_found=missing)
         return {"cart_id": cart_id, "added": added, "not_found": missing}

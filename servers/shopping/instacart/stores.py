@@ -51,19 +51,19 @@ InStock = Annotated[bool, Field(description="false shows products that are out o
 RADIUS = 15.0
 """Miles from a store that it delivers."""
 CAPACITY = 10
+"""Orders that a slot takes."""
 AHEAD = 15
+"""Days for which slots are shown."""
 CUTOFF = 5400
-"""Orders that a slot takes, days for which slots are shown, and seconds before a slot's start at which it closes."""
+"""Seconds before a slot's start at which it closes."""
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 class Stores(Service):
     """Where to buy."""
 
-    def _store_json(
-        self, row: dict[str, Any], lat: float | None = None, lng: float | None = None
-    ) -> dict[str, Any]:
-        shown = {
+    def _store_json(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
             "store_id": row["id"],
             "name": row["name"],
             "store_type": row["store_type"],
@@ -73,11 +73,6 @@ class Stores(Service):
             "delivery_fee": row["delivery_fee"],
             "min_order": row["min_order"],
         }
-        return (
-            shown
-            if lat is None or lng is None
-            else shown | {"distance_miles": miles(lat, lng, row["lat"], row["lng"])}
-        )
 
     @reads(example={"location": {"lat": 45.5181, "lng": -122.6431}})
     def search_stores(
@@ -92,38 +87,32 @@ class Stores(Service):
 
         A chain's branches have the same name and different addresses, prices and stock.
         """
-        lat = location["lat"]
-        lng = location["lng"]
-        rows = (
-            self.db.search("instacart_stores", query)
-            if query
-            else self.db.rows("instacart_stores", order="rowid")
-        )
-        near = [
-            self._store_json(r, lat, lng) for r in rows if store_type in (None, r["store_type"])
-        ]
-        near = sorted(
-            (s for s in near if s["distance_miles"] <= RADIUS),
-            key=lambda s: (s["distance_miles"], s["store_id"]),
-        )
+        if query:
+            rows = self.db.search("instacart_stores", query)
+        else:
+            rows = self.db.rows("instacart_stores", order="rowid")
+        if store_type is not None:
+            rows = [r for r in rows if r["store_type"] == store_type]
+        near = []
+        for row in rows:
+            away = miles(location["lat"], location["lng"], row["lat"], row["lng"])
+            if away <= RADIUS:
+                near.append(self._store_json(row) | {"distance_miles": away})
+        near.sort(key=lambda s: (s["distance_miles"], s["store_id"]))
         return page(near, "stores", limit, cursor)
 
     @reads(example={"store_id": seeded("ics", "new_seasons")})
     def get_store_details(self, store_id: StoreId) -> dict[str, Any]:
         """Return a store with its hours by day (local time, 24-hour clock), phone, position, and whether it has closed for good."""
         row = find_store(self, store_id)
-        hours = dict(zip(WEEKDAYS, row["hours"], strict=True))
-        place = {
+        return self._store_json(row) | {
             "lat": row["lat"],
             "lng": row["lng"],
             "phone": row["phone"],
             "timezone": row["timezone"],
+            "hours": dict(zip(WEEKDAYS, row["hours"], strict=True)),
+            "permanently_closed": stock.closed_for_good(row, self.now),
         }
-        return (
-            self._store_json(row)
-            | place
-            | {"hours": hours, "permanently_closed": stock.closed_for_good(row, self.now)}
-        )
 
     @reads(example={"store_id": seeded("ics", "new_seasons"), "query": "milk"})
     def search_grocery_items(
@@ -140,16 +129,22 @@ class Stores(Service):
         Look at brand and size: many products are alike. Prices differ between stores.
         """
         store = find_store(self, store_id)
-        kept = stock.exceptions(self, store_id)
-        rows = (
-            self.db.search("instacart_products", query)
-            if query
-            else self.db.rows("instacart_products", order="category, name, id")
-        )
-        rows = [r for r in rows if category in (None, r["category"]) and stock.carries(store, r)]
+        exceptions = stock.exceptions_of(self, store_id)
+        if query:
+            rows = self.db.search("instacart_products", query)
+        else:
+            rows = self.db.rows("instacart_products", order="category, name, id")
+        if category is not None:
+            rows = [r for r in rows if r["category"] == category]
         if in_stock_only:
-            rows = [r for r in rows if stock.level(store, r, self.now, kept) != "out"]
-        return page(rows, "items", limit, cursor, lambda r: product_json(self, store, r, kept))
+            rows = [r for r in rows if stock.in_stock(store, r, self.now, exceptions)]
+        else:
+            rows = [r for r in rows if stock.carries(store, r)]
+
+        def shown(row: dict[str, Any]) -> dict[str, Any]:
+            return product_json(self, store, row, exceptions)
+
+        return page(rows, "items", limit, cursor, shown)
 
     @reads(
         example={
@@ -161,39 +156,39 @@ class Stores(Service):
         """Return a product as a store sells it now: price, price per ounce, fluid ounce or piece (cents), stock, aisle, dietary labels."""
         store = find_store(self, store_id)
         row = find_product(self, store, product_id)
-        kept = stock.exceptions(self, store_id)
-        shown = product_json(self, store, row, kept)
+        shown = product_json(self, store, row, stock.exceptions_of(self, store_id))
         amount, unit = stock.per_unit(row, shown["price"])
-        more = {
+        return shown | {
             "per_unit_price": amount,
             "per_unit": unit,
             "in_stock": shown["stock_level"] != "out",
             "labels": row["labels"],
+            "store_id": store_id,
         }
-        return shown | more | {"store_id": store_id}
 
-    # -- delivery slots -----------------------------------------------------------------------------------------------
+    # -- delivery slots ---------------------------------------------------------------------------
     def _slots(self, store: dict[str, Any]) -> list[dict[str, Any]]:
-        mine = dict(
-            self.db.sql(
-                "SELECT window_id, count(*) FROM instacart_orders WHERE store_id=? AND cancelled_at IS NULL GROUP BY window_id",
-                store["id"],
-            )
+        query = (
+            "SELECT window_id, count(*) FROM instacart_orders "
+            "WHERE store_id=? AND cancelled_at IS NULL GROUP BY window_id"
         )
-        found = []
+        mine = dict(self.db.sql(query, store["id"]))
+        slots = []
         for begin, end in stock.slots(store, self.now, AHEAD):
             if begin - self.now < CUTOFF:
                 continue
-            made = make_id("icv", store["id"], begin)
-            left = max(0, CAPACITY - stock.crowd(store, begin) - mine.get(made, 0))
-            shown = {
-                "window_id": made,
+            window_id = make_id("icv", store["id"], begin)
+            left = max(0, CAPACITY - stock.crowd(store, begin) - mine.get(window_id, 0))
+            slot = {
+                "window_id": window_id,
                 "start": iso(begin),
                 "end": iso(end),
                 "fee": stock.slot_fee(store, begin),
+                "available": left > 0,
+                "places_left": left,
             }
-            found.append(shown | {"available": left > 0, "places_left": left})
-        return found
+            slots.append(slot)
+        return slots
 
     @reads(example={"store_id": seeded("ics", "new_seasons"), "limit": 10})
     def get_delivery_slots(
@@ -208,10 +203,10 @@ class Stores(Service):
         A slot closes 90 minutes before it begins; the store's own hours bound it.
         """
         store = find_store(self, store_id)
-        found = self._slots(store)
+        slots = self._slots(store)
         if date is not None:
-            found = [s for s in found if _local_date(store, s["start"]) == date]
-        return page(found, "slots", limit, cursor)
+            slots = [s for s in slots if _local_date(store, s["start"]) == date]
+        return page(slots, "slots", limit, cursor)
 
 
 def _local_date(store: dict[str, Any], moment: str) -> str:

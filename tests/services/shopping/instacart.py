@@ -20,20 +20,17 @@ LOAF = at("icp", "bread-copperpot-24")
 CHEDDAR = at("icp", "cheddar-north-barn-8")
 
 
-async def call_ok(session: Session, tool: str, **args: Any) -> dict[str, Any]:
+async def call(session: Session, tool: str, **args: Any) -> dict[str, Any]:
     return await support.call_ok(session, "instacart", tool, **args)
 
 
-async def call_refused(session: Session, tool: str, **args: Any) -> dict[str, Any]:
+async def refused(session: Session, tool: str, **args: Any) -> dict[str, Any]:
     return await support.call_refused(session, "instacart", tool, **args)
 
 
 async def slot(session: Session, store: str = STORE, **args: Any) -> dict[str, Any]:
-    return next(
-        s
-        for s in (await call_ok(session, "get_delivery_slots", store_id=store, **args))["slots"]
-        if s["available"]
-    )
+    reply = await call(session, "get_delivery_slots", store_id=store, **args)
+    return next(s for s in reply["slots"] if s["available"])
 
 
 async def checkout(session: Session, cart: str = CART, **args: Any) -> dict[str, Any]:
@@ -44,7 +41,7 @@ async def checkout(session: Session, cart: str = CART, **args: Any) -> dict[str,
     }
     if "delivery_window_id" not in args:
         args["delivery_window_id"] = (await slot(session))["window_id"]
-    return await call_ok(session, "checkout", **said | args)
+    return await call(session, "checkout", **said | args)
 
 
 async def everything(session: Session, tool: str, items: str, **args: Any) -> list[dict[str, Any]]:

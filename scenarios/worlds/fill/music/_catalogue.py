@@ -1,4 +1,7 @@
-"""The catalogue of music and podcasts that all people share, composed from the words and names of `_music_catalogue.yaml`."""
+"""The catalogue of music and podcasts that all people share.
+
+It is composed from the words and names of `_music_catalogue.yaml`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ import random
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scenarios.worlds.build import Builder, parsed
 from servers.kit.errors import InputError
@@ -27,7 +30,7 @@ def draw(*key: Any) -> random.Random:
 
 @dataclass
 class Track:
-    """A recording with the ids that it has in one world (None where a provider does not carry it)."""
+    """A recording with its ids in one world (None where a provider does not carry it)."""
 
     key: str
     title: str
@@ -42,9 +45,20 @@ class Track:
     ids: dict[str, str | None]
 
 
+class Episode(NamedTuple):
+    """An episode of a show: its id in one world, when it came out (epoch seconds), its length."""
+
+    id: str
+    released: int
+    ms: int
+
+
 @dataclass
 class Catalogue:
-    """What was written: tracks by key, albums as lists of tracks, shows as (episode id, moment, ms), titles in use by genre."""
+    """What was written: tracks by key, albums as lists of tracks, episodes of shows.
+
+    `used` holds the titles in use by genre.
+    """
 
     builder: Builder
     since: int
@@ -52,7 +66,7 @@ class Catalogue:
     tracks: dict[str, Track] = field(default_factory=dict)
     albums: dict[str, list[Track]] = field(default_factory=dict)
     used: dict[str, set[str]] = field(default_factory=dict)
-    shows: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
+    shows: dict[str, list[Episode]] = field(default_factory=dict)
 
     def id(self, prefix: str, key: str) -> str:
         """Return an id of this world."""
@@ -74,13 +88,12 @@ class Catalogue:
             }
             ids = {"spotify_id": self.id("spar", key), "apple_id": self.id("apar", key)}
             self.builder.add(self.since, "music_artists", id=key, **row, **ids)
-        made = [
-            (key, artist, *album) for key, artist in artists.items() for album in artist["albums"]
-        ]
-        for entry in sorted(
-            made, key=lambda e: ("of" in e[5], _has(e[5], "same"), _has(e[5], "cover"))
-        ):  # originals first
-            self._album(*entry)
+        albums = []
+        for key, artist in artists.items():
+            albums += [(key, artist, *album) for album in artist["albums"]]
+        # Originals come first, so that what repeats or covers them finds them.
+        for album in sorted(albums, key=lambda album: _depends(album[5])):
+            self._album(*album)
         return self
 
     def _album(
@@ -88,113 +101,125 @@ class Catalogue:
         artist_key: str,
         artist: dict[str, Any],
         title: str,
-        released: Any,
+        released: date,
         count: int,
-        said: dict[str, Any],
+        seed: dict[str, Any],
     ) -> None:
-        key = said.get("key") or slug(title)
+        key = seed.get("key") or slug(title)
         if key in self.albums:
             raise InputError(f"_music_catalogue.yaml: two albums have the key {key}")
-        only = said.get("only")
-        how = said.get("how")
-        ids = {
-            "spotify_id": self.id("spal", key) if only != "apple" else None,
-            "apple_id": self.id("apal", key) if only != "spotify" else None,
-        }
-        withdrawn = said["left"].isoformat() if "left" in said else None
+        only = seed.get("only")
         row = {
+            "id": key,
             "title": title,
             "artist_id": artist_key,
             "credit": artist["name"],
-            "kind": said.get("kind", "album"),
+            "kind": seed.get("kind", "album"),
+            "released": released.isoformat(),
+            "withdrawn": seed["left"].isoformat() if "left" in seed else None,
+            "spotify_id": self.id("spal", key) if only != "apple" else None,
+            "apple_id": self.id("apal", key) if only != "spotify" else None,
         }
-        self.builder.add(
-            self.since,
-            "music_albums",
-            id=key,
-            **row,
-            released=released.isoformat(),
-            withdrawn=withdrawn,
-            **ids,
-        )
-        before = self.albums[said["of"]] if "of" in said else []
+        self.builder.add(self.since, "music_albums", **row)
         self.albums[key] = []
         for number in range(1, count + 1):
-            chance = draw("track", key, number)
-            song = said.get("songs", {}).get(number, {})
-            song = {"title": song} if isinstance(song, str) else song
-            origin, version = self._origin(song, before, number, how, said.get("more", 0), count)
-            name = (
-                song.get("title") or self._retitled(origin, version, said, released)
-                if origin
-                else song.get("title")
-            )
-            name = name or self._title(artist.get("tongue", artist["genre"]), key, number)
-            low, high = self.seeds["lengths"].get(artist["genre"], [150, 285])
-            ms = round(chance.uniform(low, high) * 1000)
-            if origin and version != "cover":
-                ms = (
-                    origin.ms
-                    if version in ("same", "remastered", "clean")
-                    else round(origin.ms * chance.uniform(0.9, 1.25))
-                )
-            explicit = chance.random() < self.seeds["rough"].get(artist["genre"], 0)
-            if origin and version != "cover":
-                explicit = origin.explicit and version != "clean"
-            guest = song.get("guest")
-            credit = artist["name"] + (
-                f" feat. {self.seeds['artists'][guest]['name']}" if guest else ""
-            )
-            track = Track(
-                f"{key}-{number}", name, artist_key, key, [g for g in (artist["genre"], artist.get("also")) if g], ms, explicit,
-                released.isoformat(), version, fame(artist["followers"]) / 100 * (0.3 if origin else 1),
-                {p: self.id(prefix, f"{key}-{number}") if ids[f"{p}_id"] else None for p, prefix in (("spotify", "spt"), ("apple", "apt"))},
-            )  # fmt: skip
-            self.builder.add(
-                self.since, "music_tracks", id=track.key, title=name, credit=credit, album_id=key, guest_id=guest,
-                number=number, ms=ms, explicit=explicit, version=version, origin=origin.key if origin else None,
-                spotify_id=track.ids["spotify"], apple_id=track.ids["apple"],
-            )  # fmt: skip
-            self.tracks[track.key] = track
-            self.albums[key].append(track)
+            self._track(row, artist, number, count, released, seed)
+
+    def _track(
+        self,
+        album: dict[str, Any],
+        artist: dict[str, Any],
+        number: int,
+        count: int,
+        released: date,
+        seed: dict[str, Any],
+    ) -> None:
+        """Write one of the `count` tracks of an album."""
+        key = f"{album['id']}-{number}"
+        chance = draw("track", album["id"], number)
+        song = seed.get("songs", {}).get(number, {})
+        song = {"title": song} if isinstance(song, str) else song
+        origin, version = self._origin(song, number, count, seed)
+        title = song.get("title")
+        if not title and origin is not None:
+            title = self._retitled(origin, version, seed, released)
+        if not title:
+            title = self._title(artist.get("tongue", artist["genre"]), album["id"], number)
+        low, high = self.seeds["lengths"].get(artist["genre"], [150, 285])
+        ms = round(chance.uniform(low, high) * 1000)
+        if origin is not None and version != "cover":
+            ms = origin.ms
+            if version not in ("same", "remastered", "clean"):
+                ms = round(ms * chance.uniform(0.9, 1.25))
+        explicit = chance.random() < self.seeds["rough"].get(artist["genre"], 0)
+        if origin is not None and version != "cover":
+            explicit = origin.explicit and version != "clean"
+        guest = song.get("guest")
+        credit = artist["name"]
+        if guest:
+            credit += f" feat. {self.seeds['artists'][guest]['name']}"
+        track = Track(
+            key=key,
+            title=title,
+            artist=album["artist_id"],
+            album=album["id"],
+            genres=[genre for genre in (artist["genre"], artist.get("also")) if genre],
+            ms=ms,
+            explicit=explicit,
+            released=album["released"],
+            version=version,
+            weight=fame(artist["followers"]) / 100 * (0.3 if origin else 1),
+            ids={
+                "spotify": self.id("spt", key) if album["spotify_id"] else None,
+                "apple": self.id("apt", key) if album["apple_id"] else None,
+            },
+        )
+        self.builder.add(
+            self.since,
+            "music_tracks",
+            id=key,
+            title=title,
+            credit=credit,
+            album_id=album["id"],
+            guest_id=guest,
+            number=number,
+            ms=ms,
+            explicit=explicit,
+            version=version,
+            origin=origin.key if origin else None,
+            spotify_id=track.ids["spotify"],
+            apple_id=track.ids["apple"],
+        )
+        self.tracks[key] = track
+        self.albums[album["id"]].append(track)
 
     def _origin(
-        self,
-        song: dict[str, Any],
-        before: list[Track],
-        number: int,
-        how: str | None,
-        more: int,
-        count: int,
+        self, song: dict[str, Any], number: int, count: int, seed: dict[str, Any]
     ) -> tuple[Track | None, str | None]:
-        """Return the track whose song this is again, and as what."""
+        """Return the track whose song this is again, and as what version."""
         for version in ("same", "cover"):
             if version in song:
                 return self.tracks[song[version]], version
-        if not before:
+        if "of" not in seed:
             return None, None
+        before = self.albums[seed["of"]]
+        how = seed.get("how") or "live"
         if how == "deluxe":
-            plain = count - more
-            return (
-                (before[number - 1], "same")
-                if number <= plain
-                else (before[number - plain - 1], "acoustic")
-            )
+            plain = count - seed.get("more", 0)
+            if number <= plain:
+                return before[number - 1], "same"
+            return before[number - plain - 1], "acoustic"
+        origin = before[number - 1]
         if how == "clean":
-            return before[number - 1], "clean" if before[number - 1].explicit else "same"
-        return before[number - 1], {
-            "live": "live",
-            "remaster": "remastered",
-            "acoustic": "acoustic",
-        }[how or "live"]
+            return origin, "clean" if origin.explicit else "same"
+        versions = {"live": "live", "remaster": "remastered", "acoustic": "acoustic"}
+        return origin, versions[how]
 
     def _retitled(
-        self, origin: Track | None, version: str | None, said: dict[str, Any], released: Any
-    ) -> str | None:
-        if origin is None:
-            return None
+        self, origin: Track, version: str | None, seed: dict[str, Any], released: date
+    ) -> str:
         endings = {
-            "live": f" ({said.get('at', 'Live')})",
+            "live": f" ({seed.get('at', 'Live')})",
             "remastered": f" - {released.year} Remaster",
             "acoustic": " (Acoustic)",
         }
@@ -206,22 +231,16 @@ class Catalogue:
         used = self.used.setdefault(genre, set())
         for attempt in range(500):
             chance = draw("title", album, number, attempt)
-            one, two = (
-                chance.sample(words.get("n", ["", ""]), 2)
-                if len(words.get("n", [])) > 1
-                else ("", "")
-            )
+            nouns = words.get("n", [])
+            one, two = chance.sample(nouns, 2) if len(nouns) > 1 else ("", "")
             parts = {k: chance.choice(words[k]) for k in words if k not in ("say", "n")}
-            name = re.sub(
-                r"\bthe the\b",
-                "the",
-                chance.choice(words["say"]).format(n=one, m=two, **parts),
-                flags=re.IGNORECASE,
-            )
-            name = name if genre == "lo-fi" else name[:1].upper() + name[1:]
-            if name not in used:
-                used.add(name)
-                return name
+            title = chance.choice(words["say"]).format(n=one, m=two, **parts)
+            title = re.sub(r"\bthe the\b", "the", title, flags=re.IGNORECASE)
+            if genre != "lo-fi":
+                title = title[:1].upper() + title[1:]
+            if title not in used:
+                used.add(title)
+                return title
         raise InputError(f"_music_catalogue.yaml: the words of {genre} do not give titles enough")
 
     def pick(
@@ -233,60 +252,69 @@ class Catalogue:
         genres: list[str],
         artists: list[str] | None = None,
     ) -> list[Track]:
-        """Return tracks that a provider carries and that are out, drawn by genre (earlier ones weigh more), artist and popularity."""
+        """Return tracks that a provider carries and that are out.
+
+        They are drawn by genre (earlier ones weigh more), artist and popularity.
+        """
         today = iso(self.builder.start)[:10]
-        weights = {g: 1 / (n + 1) for n, g in enumerate(genres)}
-        pool = []
+        weights = {genre: 1 / (place + 1) for place, genre in enumerate(genres)}
+        pool: list[tuple[Track, float]] = []
         for track in self.tracks.values():
-            near = max(
-                weights.get(g, 0) * share for g, share in zip(track.genres, (1, 0.15), strict=False)
-            )
-            weight = track.weight * near + (track.artist in (artists or []))
+            shares = zip(track.genres, (1, 0.15), strict=False)
+            near = max(weights.get(genre, 0) * share for genre, share in shares)
+            weight = track.weight * near
+            if track.artist in (artists or []):
+                weight += 1
             if weight and track.ids[provider] and track.released <= today:
                 pool.append((track, weight))
-        keyed = sorted(pool, key=lambda p: (-(chance.random() ** (1 / p[1])), p[0].key))
-        return [t for t, _ in keyed[:count]]
 
-    # -- podcasts, stations, editors ----------------------------------------------------------------------------------
+        def rank(entry: tuple[Track, float]) -> tuple[float, str]:
+            track, weight = entry
+            return -(chance.random() ** (1 / weight)), track.key
+
+        return [track for track, _ in sorted(pool, key=rank)[:count]]
+
+    # -- podcasts, stations, editors --------------------------------------------------------------
     def podcasts(self) -> None:
         """Write shows with episodes up to the start of the world, and a few that come after it."""
         for key, show in self.seeds["shows"].items():
-            show_id = self.id("spsh", key)
             spanish = show["about"].startswith("Cuentos")
             row = {
+                "id": self.id("spsh", key),
                 "name": show["name"],
                 "publisher": show["publisher"],
                 "about": show["about"],
                 "language": "es" if spanish else "en",
             }
-            self.builder.add(self.since, "spotify_shows", id=show_id, **row)
+            self.builder.add(self.since, "spotify_shows", **row)
             start = datetime.fromtimestamp(self.builder.start, UTC).date()
-            last = start - timedelta(
-                days=(start.weekday() - show["weekday"]) % (7 if show["every"] > 1 else 1)
-            )
+            cycle = 7 if show["every"] > 1 else 1
+            last = start - timedelta(days=(start.weekday() - show["weekday"]) % cycle)
             self.shows[key] = []
             for number in range(1, show["count"] + AHEAD + 1):
                 day = last + timedelta(days=show["every"] * (number - show["count"]))
-                at = int(datetime.combine(day, time(9), UTC).timestamp())
-                subject = show["subjects"][(number - 1) % len(show["subjects"])]
-                lap = (number - 1) // len(show["subjects"])
-                name = f"{number}. {subject}" + (
-                    ", again" if lap and not spanish else ", otra vez" if lap else ""
-                )
-                ms = round(draw("episode", key, number).uniform(*show["minutes"]) * 60_000)
-                episode = self.id("spep", f"{key}-{number}")
-                added = max(self.since, min(at, self.builder.start))
-                self.builder.add(
-                    added,
-                    "spotify_episodes",
-                    id=episode,
-                    show_id=show_id,
-                    name=name,
-                    number=number,
-                    released=iso(at),
-                    ms=ms,
-                )
-                self.shows[key].append((episode, at, ms))
+                self._episode(key, show, row, number, day)
+
+    def _episode(
+        self, key: str, show: dict[str, Any], row: dict[str, Any], number: int, day: date
+    ) -> None:
+        released = int(datetime.combine(day, time(9), UTC).timestamp())
+        lap, place = divmod(number - 1, len(show["subjects"]))
+        name = f"{number}. {show['subjects'][place]}"
+        if lap:
+            name += ", otra vez" if row["language"] == "es" else ", again"
+        ms = round(draw("episode", key, number).uniform(*show["minutes"]) * 60_000)
+        episode = {
+            "id": self.id("spep", f"{key}-{number}"),
+            "show_id": row["id"],
+            "name": name,
+            "number": number,
+            "released": iso(released),
+            "ms": ms,
+        }
+        added = max(self.since, min(released, self.builder.start))
+        self.builder.add(added, "spotify_episodes", **episode)
+        self.shows[key].append(Episode(episode["id"], released, ms))
 
     def stations(self) -> None:
         """Write Apple Music's stations, its own playlists and what its editors say."""
@@ -294,57 +322,53 @@ class Catalogue:
         since = self.since
         for key, station in self.seeds["stations"].items():
             add(since, "apple_music_stations", id=self.id("apst", key), **station)
-        for key, said in self.seeds["curated"].items():
-            row = {
-                "name": said["name"],
-                "description": said["description"],
+        for key, seed in self.seeds["curated"].items():
+            playlist = {
+                "id": self.id("appl", key),
+                "name": seed["name"],
+                "description": seed["description"],
                 "curator": "Apple Music",
                 "public": True,
+                "created_at": iso(since),
             }
-            add(
-                since,
-                "apple_music_playlists",
-                id=self.id("appl", key),
-                **row,
-                created_at=iso(since),
-            )
-            for place, track in enumerate(
-                self.pick("apple", said["size"], draw("curated", key), genres=said["genres"]), 1
-            ):
+            add(since, "apple_music_playlists", **playlist)
+            chance = draw("curated", key)
+            tracks = self.pick("apple", seed["size"], chance, genres=seed["genres"])
+            for place, track in enumerate(tracks, 1):
                 entry = {
-                    "playlist_id": self.id("appl", key),
+                    "id": self.id("ape", f"{key}-{place}"),
+                    "playlist_id": playlist["id"],
                     "track_id": track.ids["apple"],
                     "place": place,
                     "added_at": iso(since),
                 }
-                add(since, "apple_music_entries", id=self.id("ape", f"{key}-{place}"), **entry)
-        for number, (key, said) in enumerate(self.seeds["editorial"].items()):
-            prefix = {"album": "apal", "artist": "apar", "playlist": "appl", "station": "apst"}[
-                said["type"]
-            ]
+                add(since, "apple_music_entries", **entry)
+        prefixes = {"album": "apal", "artist": "apar", "playlist": "appl", "station": "apst"}
+        for number, (key, seed) in enumerate(self.seeds["editorial"].items()):
             at = self.builder.start - (number * 9 + 2) * 86_400
-            row = {k: said[k] for k in ("title", "description", "type")}
-            add(
-                at,
-                "apple_music_editorial",
-                id=self.id("aped", key),
-                **row,
-                target_id=self.id(prefix, said["target"]),
-                published=iso(at),
-            )
+            item = {
+                "id": self.id("aped", key),
+                "title": seed["title"],
+                "description": seed["description"],
+                "type": seed["type"],
+                "target_id": self.id(prefixes[seed["type"]], seed["target"]),
+                "published": iso(at),
+            }
+            add(at, "apple_music_editorial", **item)
 
 
 def slug(title: str) -> str:
     """Return a title as a key: lower case, hyphens, no articles in front."""
-    plain = (
-        unicodedata.normalize("NFKD", title)
-        .encode("ascii", "ignore")
-        .decode()
-        .lower()
-        .replace("'", "")
-    )
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    plain = plain.replace("'", "")
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"^(the|a) ", "", plain)).strip("-")
 
 
-def _has(said: dict[str, Any], what: str) -> bool:
-    return any(isinstance(s, dict) and what in s for s in said.get("songs", {}).values())
+def _depends(seed: dict[str, Any]) -> tuple[bool, bool, bool]:
+    """Return whether an album is another again, and holds the same recordings or covers."""
+    return "of" in seed, _has(seed, "same"), _has(seed, "cover")
+
+
+def _has(seed: dict[str, Any], version: str) -> bool:
+    songs = seed.get("songs", {}).values()
+    return any(isinstance(song, dict) and version in song for song in songs)

@@ -1,11 +1,14 @@
-"""Spotify and Apple Music: the shared catalogue, and of each person libraries, playlists, plays, devices, friends, blends and jams.
+"""Spotify and Apple Music.
 
-Playlists of happenings follow from `life.yaml`: their name, whom they are shared with, the day on which they were made and played.
+The shared catalogue, and of each person libraries, playlists, plays, devices, friends, blends and
+jams. Playlists of happenings follow from `life.yaml`: their name, whom they are shared with, the
+day on which they were made and played.
 """
 
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -30,8 +33,29 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     Apple(builder, catalogue, seeds["apple_music"]).fill()
 
 
+@dataclass(frozen=True)
+class Playlist:
+    """A playlist to write; its tracks are added from `created` until `until` (epoch seconds).
+
+    `shared` are keys of the people with whom it is shared.
+    """
+
+    key: str
+    name: str
+    text: str
+    created: int
+    until: int
+    tracks: list[Track]
+    shared: list[str] = field(default_factory=list)
+    owner: str = "me"
+    public: bool = False
+
+
 class Listener:
-    """What is written alike for both providers: libraries, plays, the state of the player, playlists of happenings."""
+    """What is written alike for both providers.
+
+    Libraries, plays, the state of the player, playlists of happenings.
+    """
 
     provider = ""
     tables = ""
@@ -60,141 +84,131 @@ class Listener:
         text = str(text)
         if "T" not in text:
             chance = self.chance("hour", text)
-            text += f"T{chance.randrange(9, 22):02d}:{chance.randrange(60):02d}:{chance.randrange(60):02d}"
+            hour = chance.randrange(9, 22)
+            minute = chance.randrange(60)
+            text += f"T{hour:02d}:{minute:02d}:{chance.randrange(60):02d}"
         return self.builder.moment(text, self.cities.get(city))
 
     def track(self, key: str) -> Track:
         """Return a track of the catalogue that the provider carries."""
-        found = self.catalogue.tracks[key]
-        if found.ids[self.provider] is None:
+        track = self.catalogue.tracks[key]
+        if track.ids[self.provider] is None:
             raise InputError(f"music.yaml: {self.provider} does not carry {key}")
-        return found
+        return track
 
-    def chosen(self, said: dict[str, Any], key: str) -> list[Track]:
-        """Return the tracks that seeds stand for: named ones, whole albums, and a number drawn by genres and artists."""
-        found = [self.track(t) for t in said.get("tracks", [])]
-        found += [
-            t
-            for a in said.get("albums", [])
-            for t in self.catalogue.albums[a]
-            if t.ids[self.provider]
-        ]
-        more = said.get("n", 0)
+    def chosen(self, seed: dict[str, Any], key: str) -> list[Track]:
+        """Return the tracks that seeds stand for.
+
+        Named ones, whole albums, and a number drawn by genres and artists.
+        """
+        tracks = [self.track(name) for name in seed.get("tracks", [])]
+        for album in seed.get("albums", []):
+            tracks += [t for t in self.catalogue.albums[album] if t.ids[self.provider]]
+        more = seed.get("n", 0)
         if more:
             drawn = self.catalogue.pick(
                 self.provider,
                 more,
                 self.chance("pick", key),
-                genres=said.get("genres", self.seeds["taste"]),
-                artists=said.get("artists", []),
+                genres=seed.get("genres", self.seeds["taste"]),
+                artists=seed.get("artists", []),
             )
-            found += [t for t in drawn if t not in found]
-        return found
+            tracks += [t for t in drawn if t not in tracks]
+        return tracks
 
     def library(self) -> None:
         """Write what is kept and followed, spread over the last months."""
-        said = self.seeds["library"]
+        seed = self.seeds["library"]
         start = self.builder.start
         _, album, artist = self.prefixes
         kinds = {
-            "track": [t.ids[self.provider] for t in self.chosen(said, "library")],
-            "album": [self.id(album, a) for a in said.get("saved_albums", [])],
-            "artist": [self.id(artist, a) for a in said.get("follows", [])],
-        } | {
-            kind: [self.id(prefix, k) for k in said.get(kind, [])]
-            for kind, prefix in self.more_kinds().items()
+            "track": [t.ids[self.provider] for t in self.chosen(seed, "library")],
+            "album": [self.id(album, key) for key in seed.get("saved_albums", [])],
+            "artist": [self.id(artist, key) for key in seed.get("follows", [])],
         }
+        for kind, prefix in self.more_kinds().items():
+            kinds[kind] = [self.id(prefix, key) for key in seed.get(kind, [])]
         for kind, ids in kinds.items():
             chance = self.chance("kept", kind)
-            moments = sorted(
+            moments = [
                 self.awake(chance.randrange(self.first + 40 * DAY, start - DAY)) for _ in ids
-            )
-            for at, item in zip(moments, ids, strict=True):
-                self.builder.add(
-                    at, f"{self.tables}_library", item_id=item, kind=kind, added_at=iso(at)
-                )
+            ]
+            for at, item in zip(sorted(moments), ids, strict=True):
+                row = {"item_id": item, "kind": kind, "added_at": iso(at)}
+                self.builder.add(at, f"{self.tables}_library", **row)
 
     def more_kinds(self) -> dict[str, str]:
         """Return further kinds of the library and the prefixes of their ids."""
         return {}
 
-    def play(self, track_id: str, at: int, plays: int, ms: int) -> None:
+    def play(self, track: Track, at: int, plays: int, ms: int) -> None:
         """Write that a track was heard."""
         self.numbers["plays"] += 1
-        made = self.id(self.prefixes[0] + "h", f"{self.numbers['plays']}")
-        self.builder.add(
-            at, f"{self.tables}_plays", id=made, track_id=track_id, at=iso(at), plays=plays, ms=ms
-        )
+        row = {
+            "id": self.id(self.prefixes[0] + "h", f"{self.numbers['plays']}"),
+            "track_id": track.ids[self.provider] or "",
+            "at": iso(at),
+            "plays": plays,
+            "ms": ms,
+        }
+        self.builder.add(at, f"{self.tables}_plays", **row)
 
     def plays(self) -> None:
         """Write what was heard: sums by week, and in the last days each song."""
-        said = self.seeds["plays"]
+        seed = self.seeds["plays"]
         start = self.builder.start
-        pool = self.chosen(said, "plays")
-        for week in range(said["weeks"], 0, -1):
+        pool = self.chosen(seed, "plays")
+        apart = WEEK // seed["a_week"]
+        for week in range(seed["weeks"], 0, -1):
             chance = self.chance("week", week)
             until = start - (week - 1) * WEEK - 4 * DAY
-            for number in range(said["a_week"]):
+            for number in range(seed["a_week"]):
                 track = pool[int(len(pool) * chance.random() ** 1.8)]
                 if track.released > iso(until)[:10]:
                     continue
                 times = 1 + int(chance.random() ** 2 * 7)
-                at = self.awake(
-                    until
-                    - chance.randrange(WEEK // said["a_week"])
-                    - number * (WEEK // said["a_week"])
-                )
-                self.play(
-                    track.ids[self.provider] or "",
-                    at,
-                    times,
-                    round(times * track.ms * chance.uniform(0.75, 1)),
-                )
+                at = self.awake(until - chance.randrange(apart) - number * apart)
+                self.play(track, at, times, round(times * track.ms * chance.uniform(0.75, 1)))
         chance = self.chance("lately")
-        for back in range(said.get("lately", 0), 0, -1):
+        for back in range(seed.get("lately", 0), 0, -1):
             track = pool[int(len(pool) * chance.random() ** 1.4)]
             at = self.awake(self.paused - back * 2 * 3600 - chance.randrange(3600))
-            self.play(
-                track.ids[self.provider] or "", at, 1, round(track.ms * chance.uniform(0.5, 1))
-            )
+            self.play(track, at, 1, round(track.ms * chance.uniform(0.5, 1)))
 
     def player(self, **more: Any) -> None:
-        """Write the player, silent when the account began, and what was paused before the start: an album from one of its tracks."""
-        said = self.seeds["player"]
-        begins = iso(self.first)
-        modes = {"playing": False, "shuffle": False, "repeat": "off"}
+        """Write the player: silent when the account began, then what was paused before the start.
+
+        That is an album from one of its tracks. `more` are a provider's own columns.
+        """
+        seed = self.seeds["player"]
+        table = f"{self.tables}_player"
         silence: dict[str, Any] = {
+            "id": "player",
             "items": [],
             "place": 0,
             "lead": 0,
             "now_id": None,
             "position_ms": 0,
             "context": None,
+            "playing": False,
+            "shuffle": False,
+            "repeat": "off",
+            "at": iso(self.first),
+            "seed": iso(self.first),
         }
-        self.builder.add(
-            self.first,
-            f"{self.tables}_player",
-            id="player",
-            **silence,
-            **modes,
-            at=begins,
-            seed=begins,
-            **more,
-        )
-        items = [t.ids[self.provider] for t in self.catalogue.albums[said["album"]]]
-        place = said["place"]
-        album = self.id(self.prefixes[1], said["album"])
-        at = self.paused
+        self.builder.add(self.first, table, **silence, **more)
+        items = [t.ids[self.provider] for t in self.catalogue.albums[seed["album"]]]
+        album = self.id(self.prefixes[1], seed["album"])
         state = {
             "items": items,
-            "place": place,
-            "now_id": items[place],
-            "position_ms": said["position_ms"],
+            "place": seed["place"],
+            "now_id": items[seed["place"]],
+            "position_ms": seed["position_ms"],
             "context": f"album:{album}",
+            "at": iso(self.paused),
+            "seed": iso(self.paused),
         }
-        self.builder.change(
-            at, f"{self.tables}_player", "player", **state, at=iso(at), seed=iso(at)
-        )
+        self.builder.change(self.paused, table, "player", **state)
 
     @property
     def paused(self) -> int:
@@ -205,34 +219,30 @@ class Listener:
         """Return a moment, or the evening before where it lies in the night."""
         return at - 9 * 3600 if datetime.fromtimestamp(at, self.builder.zone).hour < 7 else at
 
-    def items_of(
-        self, key: str, tracks: list[Track], since: int, until: int, by: list[str | None]
-    ) -> None:
-        """Write a playlist's tracks, added in turn by several people."""
-        chance = self.chance("added", key)
+    def items_of(self, playlist: Playlist) -> None:
+        """Write a playlist's tracks, added in turn by those who share it."""
+        chance = self.chance("added", playlist.key)
+        since = playlist.created
+        until = max(since + 1, playlist.until)
+        prefix = self.prefix_of_lists()
         moments = sorted(
-            max(since, self.awake(chance.randrange(since, max(since + 1, until)))) for _ in tracks
+            max(since, self.awake(chance.randrange(since, until))) for _ in playlist.tracks
         )
-        for place, (track, at) in enumerate(zip(tracks, moments, strict=True), 1):
+        for place, (track, at) in enumerate(zip(playlist.tracks, moments, strict=True), 1):
             row = {
-                "playlist_id": self.id(self.prefix_of_lists(), key),
+                "id": self.id(prefix + "i", f"{playlist.key}-{place}"),
+                "playlist_id": self.id(prefix, playlist.key),
                 "track_id": track.ids[self.provider],
                 "place": place,
+                "added_at": iso(at),
             }
-            self.builder.add(
-                at,
-                self.items,
-                id=self.id(self.prefix_of_lists() + "i", f"{key}-{place}"),
-                **row,
-                added_at=iso(at),
-                **self.adder(by, place),
-            )
+            self.builder.add(at, self.items, **row, **self.adder(playlist, place))
 
     def prefix_of_lists(self) -> str:
         """Return the prefix of ids of playlists."""
         return ""
 
-    def adder(self, by: list[str | None], place: int) -> dict[str, Any]:
+    def adder(self, playlist: Playlist, place: int) -> dict[str, Any]:
         """Return who added a track, where the provider keeps that."""
         return {}
 
@@ -240,43 +250,33 @@ class Listener:
         """Write the playlists of what happens, and that the past ones were played there."""
         seen: set[str] = set()
         start = self.builder.start
-        for said in self.builder.life:
-            music = said.get("music", {})
-            if (
-                self.tables not in music.get("on", [])
-                or "playlist" not in music
-                or music["playlist"] in seen
-            ):
+        for happening in self.builder.life:
+            music = happening.get("music", {})
+            name = music.get("playlist")
+            if self.tables not in music.get("on", []) or name is None or name in seen:
                 continue
-            seen.add(music["playlist"])
-            at = self.local(said["at"], said.get("city", ""))
-            made = said.get("event", {}).get("made")
-            created = min(self.local(made) if made else at - 6 * DAY, at - DAY, start - 2 * DAY)
-            recipe = {"n": 18} | self.seeds.get("happenings", {}).get(said["key"], {})
-            tracks = self.chosen(recipe, said["key"])
-            text = recipe.get("description", said["title"])
-            self.playlist(
-                said["key"],
-                music["playlist"],
-                text,
-                created,
-                min(at, start),
-                tracks,
-                music.get("with", []),
+            seen.add(name)
+            key = happening["key"]
+            at = self.local(happening["at"], happening.get("city", ""))
+            invited = happening.get("event", {}).get("made")
+            created = self.local(invited) if invited else at - 6 * DAY
+            recipe = {"n": 18} | self.seeds.get("happenings", {}).get(key, {})
+            tracks = self.chosen(recipe, key)
+            playlist = Playlist(
+                key=key,
+                name=name,
+                text=recipe.get("description", happening["title"]),
+                created=min(created, at - DAY, start - 2 * DAY),
+                until=min(at, start),
+                tracks=tracks,
+                shared=music.get("with", []),
             )
-            for number, track in enumerate(tracks[:10] if at + 4 * 3600 < start else []):
-                self.play(track.ids[self.provider] or "", at + (number + 1) * 400, 1, track.ms)
+            self.playlist(playlist)
+            if at + 4 * 3600 < start:
+                for number, track in enumerate(tracks[:10], 1):
+                    self.play(track, at + number * 400, 1, track.ms)
 
-    def playlist(
-        self,
-        key: str,
-        name: str,
-        text: str,
-        created: int,
-        until: int,
-        tracks: list[Track],
-        shared: list[str],
-    ) -> None:
+    def playlist(self, playlist: Playlist) -> None:
         """Write one playlist of the person's own."""
         raise NotImplementedError
 
@@ -294,58 +294,59 @@ class Spotify(Listener):
         seeds = self.seeds
         who = self.builder.person
         profile = {
+            "id": self.id("spu", "me"),
             "name": who["name"],
             "email": who["emails"]["personal"],
+            "tier": seeds["plan"],
+            "premium": True,
             "country": "US",
             "timezone": who["timezone"],
         }
-        self.builder.add(
-            self.first,
-            "spotify_profile",
-            id=self.id("spu", "me"),
-            **profile,
-            tier=seeds["plan"],
-            premium=True,
-        )
+        self.builder.add(self.first, "spotify_profile", **profile)
         self.user("me", {"name": who["name"]}, seeds["username"], seeds["taste"])
-        shared = [
-            k
-            for h in self.builder.life
-            if "spotify" in h.get("music", {}).get("on", [])
-            for k in h["music"].get("with", [])
-        ]
-        for key in dict.fromkeys([*seeds["friends"], *shared]):
-            taste = seeds["friends"].get(key, seeds["taste"][:2])
-            self.user(
-                key,
-                who["people"][key],
-                who["people"][key]["email"].split("@")[0].replace(".", "_"),
-                taste,
-            )
+        for key in dict.fromkeys([*seeds["friends"], *self.guests()]):
+            friend = who["people"][key]
+            username = friend["email"].split("@")[0].replace(".", "_")
+            self.user(key, friend, username, seeds["friends"].get(key, seeds["taste"][:2]))
         self.library()
-        for said in seeds["playlists"]:
-            created = self.local(said["created"])
-            until = (
-                self.local(said["until"])
-                if "until" in said
-                else min(self.builder.start - DAY, created + 120 * DAY)
+        for seed in seeds["playlists"]:
+            created = self.local(seed["created"])
+            until = min(self.builder.start - DAY, created + 120 * DAY)
+            if "until" in seed:
+                until = self.local(seed["until"])
+            again = [self.track(key) for key in seed.get("again", [])]
+            playlist = Playlist(
+                key=seed["key"],
+                name=seed["name"],
+                text=seed.get("description", ""),
+                created=created,
+                until=until,
+                tracks=self.chosen(seed, seed["key"]) + again,
+                shared=seed.get("with", []),
+                owner=seed.get("owner", "me"),
+                public=seed.get("public", False),
             )
-            tracks = self.chosen(said, said["key"]) + [self.track(t) for t in said.get("again", [])]
-            self.playlist(
-                said["key"], said["name"], said.get("description", ""), created, until, tracks, said.get("with", []),
-                owner=said.get("owner", "me"), public=said.get("public", False),
-            )  # fmt: skip
+            self.playlist(playlist)
         self.happenings()
         self.plays()
-        for key, said in seeds["devices"].items():
-            self.builder.add(self.first, "spotify_devices", id=self.id("spd", key), **said)
+        for key, device in seeds["devices"].items():
+            self.builder.add(self.first, "spotify_devices", id=self.id("spd", key), **device)
         self.player(device_id=self.id("spd", seeds["player"]["device"]))
         for key, share in seeds["resume"].items():
             self.resume(key, share)
         for number, (key, created) in enumerate(seeds["blends"].items()):
             self.blend(key, self.local(created), number)
-        for key, said in seeds["jams"].items():
-            self.jam(key, said)
+        for key, seed in seeds["jams"].items():
+            self.jam(key, seed)
+
+    def guests(self) -> list[str]:
+        """Return keys of the people with whom playlists of happenings are shared."""
+        keys: list[str] = []
+        for happening in self.builder.life:
+            music = happening.get("music", {})
+            if "spotify" in music.get("on", []):
+                keys += music.get("with", [])
+        return keys
 
     def user(self, key: str, who: dict[str, Any], username: str, taste: list[str]) -> None:
         """Write a user."""
@@ -366,118 +367,96 @@ class Spotify(Listener):
         """Return the prefix of Spotify's playlists."""
         return "sppl"
 
-    def adder(self, by: list[str | None], place: int) -> dict[str, Any]:
+    def adder(self, playlist: Playlist, place: int) -> dict[str, Any]:
         """Return who added a track; null is the owner."""
-        who = by[(place - 1) * 5 // 3 % len(by)]
-        return {"added_by": self.id("spu", who) if who else None}
+        people = [None, *playlist.shared]
+        person = people[(place - 1) * 5 // 3 % len(people)]
+        return {"added_by": self.id("spu", person) if person else None}
 
-    def playlist(
-        self,
-        key: str,
-        name: str,
-        text: str,
-        created: int,
-        until: int,
-        tracks: list[Track],
-        shared: list[str],
-        *,
-        owner: str = "me",
-        public: bool = False,
-    ) -> None:
+    def playlist(self, playlist: Playlist) -> None:
         """Write a playlist; one that is shared is collaborative."""
         row = {
-            "name": name,
-            "description": text,
-            "owner_id": self.id("spu", owner),
-            "public": public,
-            "collaborative": bool(shared),
+            "id": self.id("sppl", playlist.key),
+            "name": playlist.name,
+            "description": playlist.text,
+            "owner_id": self.id("spu", playlist.owner),
+            "public": playlist.public,
+            "collaborative": bool(playlist.shared),
+            "members": [self.id("spu", key) for key in playlist.shared],
+            "created_at": iso(playlist.created),
         }
-        members = [self.id("spu", m) for m in shared]
-        self.builder.add(
-            created,
-            "spotify_playlists",
-            id=self.id("sppl", key),
-            **row,
-            members=members,
-            created_at=iso(created),
-        )
-        self.items_of(key, tracks, created, until, [None, *shared])
+        self.builder.add(playlist.created, "spotify_playlists", **row)
+        self.items_of(playlist)
 
     def resume(self, key: str, share: float) -> None:
         """Write how far an episode was heard, as a share of it; 1 is all."""
         show, _, number = key.rpartition("-")
-        made, released, ms = self.catalogue.shows[show][int(number) - 1]
-        at = min(self.builder.start - 3600, released + 9 * 3600)
-        self.builder.add(
-            at, "spotify_resume", episode_id=made, position_ms=round(ms * share), at=iso(at)
-        )
+        episode = self.catalogue.shows[show][int(number) - 1]
+        at = min(self.builder.start - 3600, episode.released + 9 * 3600)
+        row = {
+            "episode_id": episode.id,
+            "position_ms": round(episode.ms * share),
+            "at": iso(at),
+        }
+        self.builder.add(at, "spotify_resume", **row)
 
     def blend(self, key: str, created: int, number: int) -> None:
         """Write a blend with a friend, with the tracks that it had when it was made."""
-        who = self.builder.person["people"][key]["name"].split()[0]
+        friend = self.builder.person["people"][key]["name"].split()[0]
         mine = self.builder.person["name"].split()[0]
-        tracks = self.catalogue.pick(
-            "spotify",
-            16,
-            self.chance("blend", key),
-            genres=[*self.seeds["taste"][:2], *self.seeds["friends"][key]],
+        genres = [*self.seeds["taste"][:2], *self.seeds["friends"][key]]
+        tracks = self.catalogue.pick("spotify", 16, self.chance("blend", key), genres=genres)
+        playlist = Playlist(
+            key=f"blend-{key}",
+            name=f"{mine} + {friend}",
+            text="A Blend of music for you both.",
+            created=created,
+            until=created + 1,
+            tracks=tracks,
         )
-        self.playlist(
-            f"blend-{key}",
-            f"{mine} + {who}",
-            "A Blend of music for you both.",
-            created,
-            created + 1,
-            tracks,
-            [],
-        )
-        self.builder.change(
-            created,
-            "spotify_playlists",
-            self.id("sppl", f"blend-{key}"),
-            members=[self.id("spu", key)],
-        )
+        self.playlist(playlist)
+        playlist_id = self.id("sppl", playlist.key)
+        user_id = self.id("spu", key)
+        # Whom a blend is shared with adds no tracks to it, so it has its member only now.
+        self.builder.change(created, "spotify_playlists", playlist_id, members=[user_id])
         row = {
-            "user_id": self.id("spu", key),
-            "playlist_id": self.id("sppl", f"blend-{key}"),
+            "id": self.id("spb", key),
+            "user_id": user_id,
+            "playlist_id": playlist_id,
             "created_at": iso(created),
+            "updated_at": iso(created + number),
         }
-        self.builder.add(
-            created,
-            "spotify_blends",
-            id=self.id("spb", key),
-            **row,
-            updated_at=iso(created + number),
-        )
+        self.builder.add(created, "spotify_blends", **row)
 
-    def jam(self, key: str, said: dict[str, Any]) -> None:
+    def jam(self, key: str, seed: dict[str, Any]) -> None:
         """Write a jam of a friend or of one's own that began some hours ago."""
-        at = self.builder.start - round(said["hours_ago"] * 3600)
-        ends = at + round(said.get("hours", 8) * 3600)
-        jam = self.id("spj", key)
-        host = self.id("spu", said["host"])
-        self.builder.add(
-            at, "spotify_jams", id=jam, host_id=host, started_at=iso(at), ends_at=iso(ends)
-        )
-        for number, member in enumerate([said["host"], *said.get("with", [])]):
-            joined = iso(at + number * 300)
-            row = {"user_id": self.id("spu", member), "joined_at": joined, "left_at": None}
-            self.builder.add(
-                at + number * 300,
-                "spotify_jam_members",
-                id=self.id("spm", f"{key}-{member}"),
-                jam_id=jam,
-                **row,
-            )
-        for number, track in enumerate(self.chosen(said, f"jam-{key}")):
-            row = {"track_id": track.ids["spotify"], "added_by": host, "added_at": iso(at + number)}
-            self.builder.add(
-                at + number,
-                "spotify_jam_tracks",
-                id=self.id("spk", f"{key}-{number}"),
-                jam_id=jam,
-                **row,
-            )
+        at = self.builder.start - round(seed["hours_ago"] * 3600)
+        jam = {
+            "id": self.id("spj", key),
+            "host_id": self.id("spu", seed["host"]),
+            "started_at": iso(at),
+            "ends_at": iso(at + round(seed.get("hours", 8) * 3600)),
+        }
+        self.builder.add(at, "spotify_jams", **jam)
+        for number, person in enumerate([seed["host"], *seed.get("with", [])]):
+            joined = at + number * 300
+            member = {
+                "id": self.id("spm", f"{key}-{person}"),
+                "jam_id": jam["id"],
+                "user_id": self.id("spu", person),
+                "joined_at": iso(joined),
+                "left_at": None,
+            }
+            self.builder.add(joined, "spotify_jam_members", **member)
+        for number, track in enumerate(self.chosen(seed, f"jam-{key}")):
+            queued = {
+                "id": self.id("spk", f"{key}-{number}"),
+                "jam_id": jam["id"],
+                "track_id": track.ids["spotify"],
+                "added_by": jam["host_id"],
+                "added_at": iso(at + number),
+            }
+            self.builder.add(at + number, "spotify_jam_tracks", **queued)
 
 
 class Apple(Listener):
@@ -492,43 +471,37 @@ class Apple(Listener):
         """Write everything."""
         seeds = self.seeds
         who = self.builder.person
-        row = {
+        profile = {
+            "id": self.id("apu", "me"),
             "name": who["name"],
             "email": who["emails"]["personal"],
+            "subscription": seeds["subscription"],
+            "until": iso(self.local(seeds["until"])) if seeds.get("until") else None,
             "storefront": "US",
             "timezone": who["timezone"],
         }
-        until = iso(self.local(seeds["until"])) if seeds.get("until") else None
-        row |= {"subscription": seeds["subscription"], "until": until}
-        self.builder.add(self.first, "apple_music_profile", id=self.id("apu", "me"), **row)
-        self.builder.add(
-            self.first, "apple_music_settings", id="settings", spatial=seeds["spatial"]
-        )
+        self.builder.add(self.first, "apple_music_profile", **profile)
+        settings = {"id": "settings", "spatial": seeds["spatial"]}
+        self.builder.add(self.first, "apple_music_settings", **settings)
         self.library()
-        for said in seeds["playlists"]:
-            created = self.local(said["created"])
-            until_at = min(self.builder.start - DAY, created + 150 * DAY)
-            self.playlist(
-                said["key"],
-                said["name"],
-                said.get("description", ""),
-                created,
-                until_at,
-                self.chosen(said, said["key"]),
-                [],
+        for seed in seeds["playlists"]:
+            created = self.local(seed["created"])
+            playlist = Playlist(
+                key=seed["key"],
+                name=seed["name"],
+                text=seed.get("description", ""),
+                created=created,
+                until=min(self.builder.start - DAY, created + 150 * DAY),
+                tracks=self.chosen(seed, seed["key"]),
             )
+            self.playlist(playlist)
         self.happenings()
         for rating in ("love", "dislike"):
             chance = self.chance("rated", rating)
             for track in self.chosen(seeds[rating], rating):
                 at = chance.randrange(self.first + 60 * DAY, self.builder.start - DAY)
-                self.builder.add(
-                    at,
-                    "apple_music_ratings",
-                    track_id=track.ids["apple"],
-                    rating=rating,
-                    at=iso(at),
-                )
+                row = {"track_id": track.ids["apple"], "rating": rating, "at": iso(at)}
+                self.builder.add(at, "apple_music_ratings", **row)
         self.plays()
         self.player(station_id=None, sing=None, sing_track=None)
 
@@ -540,23 +513,15 @@ class Apple(Listener):
         """Return the prefix of Apple Music's playlists."""
         return "appl"
 
-    def playlist(
-        self,
-        key: str,
-        name: str,
-        text: str,
-        created: int,
-        until: int,
-        tracks: list[Track],
-        shared: list[str],
-    ) -> None:
+    def playlist(self, playlist: Playlist) -> None:
         """Write a playlist of the library."""
         row = {
-            "name": name,
-            "description": text,
+            "id": self.id("appl", playlist.key),
+            "name": playlist.name,
+            "description": playlist.text,
             "curator": None,
             "public": False,
-            "created_at": iso(created),
+            "created_at": iso(playlist.created),
         }
-        self.builder.add(created, "apple_music_playlists", id=self.id("appl", key), **row)
-        self.items_of(key, tracks, created, until, [None])
+        self.builder.add(playlist.created, "apple_music_playlists", **row)
+        self.items_of(playlist)
