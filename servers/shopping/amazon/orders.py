@@ -327,19 +327,21 @@ def place(
         "fees": model.GIFT_WRAP * wrapped,
         **life.parcel(placed_at, zone, model.days(option, cart), order_id),
     }
-    lines = [
-        {
-            "product_id": line["product_id"],
-            "variant_id": line["variant_id"],
-            "seller_id": line["seller_id"],
-            "title": line["row"]["title"],
-            "quantity": line["quantity"],
-            "unit_price": line["unit"],
-            "discount": off,
-            "food": line["food"],
-            "gift_wrap": line["gift_wrap"],
-            "gift_message": line["gift_message"],
-        }
-        for line, off in zip(cart, shares, strict=True)
-    ]
+    lines = [_order_line(line, off) for line, off in zip(cart, shares, strict=True)]
     return life.place(svc, SHOP, order, lines, address["state"])
+
+
+def _order_line(line: dict[str, Any], off: int) -> dict[str, Any]:
+    """Return a line of the cart as `life.place` takes it."""
+    return {
+        "product_id": line["product_id"],
+        "variant_id": line["variant_id"],
+        "seller_id": line["seller_id"],
+        "title": line["row"]["title"],
+        "quantity": line["quantity"],
+        "unit_price": line["unit"],
+        "discount": off,
+        "food": line["food"],
+        "gift_wrap": line["gift_wrap"],
+        "gift_message": line["gift_message"],
+    }

@@ -121,11 +121,11 @@ class Cart(Service):
     @reads()
     def get_promotions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return discount codes that Target advertises, with minimum, departments and expiry; personal codes are not shown."""
-        rows = [
-            {"promo_code": r["code"]} | coupons.coupon_json(self, SHOP, r)
-            for r in coupons.public(self, SHOP)
-        ]
-        return page(rows, "promotions", limit, cursor)
+
+        def show(row: dict[str, Any]) -> dict[str, Any]:
+            return {"promo_code": row["code"]} | coupons.coupon_json(self, SHOP, row)
+
+        return page(coupons.public(self, SHOP), "promotions", limit, cursor, show)
 
     @writes(example={"promo_code": "HELLO10"}, setup=(ADDED,), idempotent=True)
     def apply_discount_code(self, promo_code: Code) -> dict[str, Any]:

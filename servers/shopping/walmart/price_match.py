@@ -189,11 +189,11 @@ class PriceMatch(Service):
         if item["outcome"] is not None:
             why = f"The store could not keep {item['title']} for this order."
             return Decision("denied", why, None)
-        offers = [
-            offer
-            for offer in self._competitors(product)
-            if name.casefold().startswith(offer["competitor_name"].casefold())
-        ]
+        offers = []
+        for offer in self._competitors(product):
+            # A name such as "Target Hollywood" means Target.
+            if name.casefold().startswith(offer["competitor_name"].casefold()):
+                offers.append(offer)
         if not offers:
             why = f"{name} is no competitor that sells the identical product itself."
             return Decision("denied", why, None)

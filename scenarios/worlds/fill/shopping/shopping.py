@@ -215,9 +215,9 @@ class Shops:
             "state": person["home"]["state_code"],
             "zip": person["home"]["zip"],
         }
-        places = {"home": home} | {
-            key: self.addresses[key] for key in self.seeds[shop]["addresses"]
-        }
+        places = {"home": home}
+        for key in self.seeds[shop]["addresses"]:
+            places[key] = self.addresses[key]
         for number, (key, place) in enumerate(places.items()):
             at = self.opened + number * 600
             row = {
