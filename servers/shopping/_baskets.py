@@ -175,8 +175,8 @@ def change(
     """Change a line's quantity, fulfilment or store."""
     line = find_line(svc, shop, line_id)
     how = fulfillment or line["fulfillment"]
-    if store_id is None and how != SHIPPING:
-        store_id = line["store_id"]
+    if not store_id:
+        store_id = None if how == SHIPPING else line["store_id"]
     store = store_for(svc, shop, how, store_id, usual)
     where = store["id"] if store else None
     other = same(svc, shop, line["product_id"], how, where, line)

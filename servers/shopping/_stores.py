@@ -185,11 +185,13 @@ def shelf(
     ordered = catalogue.units_ordered(
         svc, shop, product["id"], counted_at, "o.store_id=?", store["id"]
     )
-    gone = product["online_only"] or closed(svc, store) or catalogue.discontinued(svc, product)
+    unavailable = (
+        product["online_only"] or closed(svc, store) or catalogue.discontinued(svc, product)
+    )
     department = catalogue.item_of(svc, product)["department"]
     number = 1 + int(share("aisle", store["id"], product["item_id"]) * 38)
     return {
-        "quantity": 0 if gone else max(count - ordered, 0),
+        "quantity": 0 if unavailable else max(count - ordered, 0),
         "price": row["price"] if row else None,
         "aisle": f"{AISLES.get(department, 'M')}{number}",
         "section": 1 + number % 7,

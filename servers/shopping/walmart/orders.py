@@ -415,8 +415,8 @@ def _settle_short(
             substitute = _substitute(svc, line, store)
         refund = _refund(svc, item, substitute, store)
         if refund:
-            what = f"{item['title']} was out"
-            life.charge(svc, SHOP, row, -refund, what, at=at, ref=item["id"])
+            why = f"{item['title']} was out"
+            life.charge(svc, SHOP, row, -refund, why, at=at, ref=item["id"])
         refunded += refund
         svc.db.update(
             "walmart_order_items",

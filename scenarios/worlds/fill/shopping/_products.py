@@ -100,8 +100,8 @@ class Products:
                 "stars": self._stars(shop, key),
                 "per_order": more.get("limit", PER_ORDER),
             }
-            gone = short in more.get("gone", "")
-            common["discontinued_at"] = iso(self.builder.start - 40 * DAY) if gone else None
+            discontinued = short in more.get("gone", "")
+            common["discontinued_at"] = iso(self.builder.start - 40 * DAY) if discontinued else None
             base = self.price(shop, key, price, more)
             if shop == "amazon":
                 options = [value for _, value in _options(more)]
