@@ -1,4 +1,4 @@
-"""What baskets of shops with stores have in common: lines by product and fulfilment, the store that they come from, stock."""
+"""Baskets of shops with stores: lines by product and fulfilment, their stores, their stock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ SHIPPING = "shipping"
 def store_for(
     svc: Service, shop: Shop, fulfillment: str, store_id: str | None, usual: str | None
 ) -> dict[str, Any] | None:
-    """Return the store that an item comes from (None for shipping), or refuse one that does not offer this."""
+    """Return the store that an item comes from, or None for shipping.
+
+    Refuses a store that does not offer this fulfilment. `usual` is the id of the user's own store.
+    """
     if fulfillment == SHIPPING:
         if store_id is not None:
             message = "What is shipped comes from no store."
@@ -49,30 +52,27 @@ def store_for(
 
 
 def left(svc: Service, shop: Shop, row: dict[str, Any], store: dict[str, Any] | None) -> int:
-    """Return how many can be had, from the warehouse or from a store."""
-    return (
-        catalogue.online_stock(svc, shop, row)
-        if store is None
-        else stores.shelf(svc, shop, row, store)["quantity"]
-    )
+    """Return how many units are available, from the warehouse or from a store."""
+    if store is None:
+        return catalogue.online_stock(svc, shop, row)
+    return stores.shelf(svc, shop, row, store)["quantity"]
 
 
 def require_stock(
     svc: Service, shop: Shop, row: dict[str, Any], store: dict[str, Any] | None, quantity: int
 ) -> None:
-    """Refuse more than there is or than one order may hold."""
-    found = left(svc, shop, row, store)
-    if found < quantity:
+    """Refuse a quantity above what is available or what one order may hold."""
+    available = left(svc, shop, row, store)
+    if available < quantity:
         where = f"at {store['name']}" if store else "online"
-        code, text = (
-            ("OUT_OF_STOCK", "is out of stock")
-            if found == 0
-            else ("INSUFFICIENT_STOCK", f"is left {found} times")
-        )
+        if available == 0:
+            code = "OUT_OF_STOCK"
+            message = f"{row['title']} is out of stock {where}."
+        else:
+            code = "INSUFFICIENT_STOCK"
+            message = f"{row['title']} is left {available} times {where}."
         hint = f"Try another fulfillment_type, another store ({shop.availability}), or fewer."
-        svc.fail(
-            code, f"{row['title']} {text} {where}.", hint, product_id=row["id"], available=found
-        )
+        svc.fail(code, message, hint, product_id=row["id"], available=available)
     if quantity > row["per_order"]:
         message = f"{row['title']} is limited to {row['per_order']} in one order."
         svc.fail(
@@ -92,25 +92,26 @@ def same(
     store_id: str | None,
     own: dict[str, Any] | None = None,
 ) -> dict[str, Any] | None:
-    """Return the line of a product with this fulfilment and store, and with what `own` says in the column that tells lines apart."""
-    found = svc.db.rows(
-        shop.lines,
-        "product_id=? AND fulfillment=? AND store_id IS ?",
-        product_id,
-        fulfillment,
-        store_id,
-    )
-    return next(
-        (x for x in found if not shop.apart or x[shop.apart] == (own or {}).get(shop.apart)), None
-    )
+    """Return the line of a product with this fulfilment and store, or None.
+
+    Where the shop tells lines of one product apart by a further column, `own` must agree in it.
+    """
+    where = "product_id=? AND fulfillment=? AND store_id IS ?"
+    for line in svc.db.rows(shop.lines, where, product_id, fulfillment, store_id):
+        if not shop.apart or line[shop.apart] == (own or {}).get(shop.apart):
+            return line
+    return None
 
 
 def together(
-    svc: Service, shop: Shop, product_id: str, store_id: str | None, but: str | None = None
+    svc: Service, shop: Shop, product_id: str, store_id: str | None, apart_from: str | None = None
 ) -> int:
-    """Return how many of a product all lines ask of a store or of the warehouse, one line aside."""
-    found = svc.db.rows(shop.lines, "product_id=? AND store_id IS ?", product_id, store_id)
-    return sum(x["quantity"] for x in found if x["id"] != but)
+    """Return how many units of a product all lines take from a store or from the warehouse.
+
+    The line with the id `apart_from` does not count.
+    """
+    rows = svc.db.rows(shop.lines, "product_id=? AND store_id IS ?", product_id, store_id)
+    return sum(line["quantity"] for line in rows if line["id"] != apart_from)
 
 
 def find_line(svc: Service, shop: Shop, line_id: str) -> dict[str, Any]:
@@ -136,32 +137,30 @@ def put(
     store: dict[str, Any] | None,
     **own: Any,
 ) -> None:
-    """Add a product, to its line where there is one; `own` are the shop's further columns: what was said, and what holds otherwise."""
+    """Add a product to the basket, or to its line where there is one.
+
+    `own` holds the shop's further columns: (the value given, the value of a new line otherwise).
+    """
     row = catalogue.on_sale(svc, shop, product_id)
     where = store["id"] if store else None
-    line = same(svc, shop, product_id, fulfillment, where, {k: v[0] for k, v in own.items()})
-    total = quantity + (line["quantity"] if line else 0)
+    given_columns = {name: given for name, (given, _) in own.items()}
+    line = same(svc, shop, product_id, fulfillment, where, given_columns)
     require_stock(svc, shop, row, store, quantity + together(svc, shop, product_id, where))
     if line:
-        svc.db.update(
-            shop.lines,
-            line["id"],
-            quantity=total,
-            **{k: v[0] for k, v in own.items() if v[0] is not None},
-        )
+        changed = {name: given for name, (given, _) in own.items() if given is not None}
+        total = line["quantity"] + quantity
+        svc.db.update(shop.lines, line["id"], quantity=total, **changed)
         return
-    made = {
+    columns = {name: given or otherwise for name, (given, otherwise) in own.items()}
+    line = {
         "id": svc.new_id(shop.ids + "l"),
         "product_id": product_id,
         "quantity": quantity,
         "fulfillment": fulfillment,
+        "store_id": where,
+        "added_at": svc.time,
     }
-    svc.db.insert(
-        shop.lines,
-        made
-        | {"store_id": where, "added_at": svc.time}
-        | {k: v[0] or v[1] for k, v in own.items()},
-    )
+    svc.db.insert(shop.lines, line | columns)
 
 
 def change(
@@ -176,9 +175,9 @@ def change(
     """Change a line's quantity, fulfilment or store."""
     line = find_line(svc, shop, line_id)
     how = fulfillment or line["fulfillment"]
-    store = store_for(
-        svc, shop, how, store_id or (None if how == SHIPPING else line["store_id"]), usual
-    )
+    if not store_id:
+        store_id = None if how == SHIPPING else line["store_id"]
+    store = store_for(svc, shop, how, store_id, usual)
     where = store["id"] if store else None
     other = same(svc, shop, line["product_id"], how, where, line)
     if other and other["id"] != line["id"]:
@@ -186,36 +185,39 @@ def change(
         svc.fail(
             "DUPLICATE_LINE", message, "Change its quantity instead.", line_item_id=other["id"]
         )
-    total = (quantity or line["quantity"]) + together(svc, shop, line["product_id"], where, line_id)
+    quantity = quantity or line["quantity"]
+    total = quantity + together(svc, shop, line["product_id"], where, line_id)
     require_stock(svc, shop, catalogue.on_sale(svc, shop, line["product_id"]), store, total)
-    svc.db.update(
-        shop.lines, line_id, quantity=quantity or line["quantity"], fulfillment=how, store_id=where
-    )
+    svc.db.update(shop.lines, line_id, quantity=quantity, fulfillment=how, store_id=where)
 
 
 def gather(
     svc: Service, shop: Shop, fulfillment: str, store: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
-    """Give every line one fulfilment, lines of one product becoming one; return warnings about what cannot be had that way."""
-    kept: dict[tuple[str, str | None], dict[str, Any]] = {}
+    """Give every line the same fulfilment and store, merging lines of one product.
+
+    Returns warnings about products that are not available that way in the quantity wanted.
+    """
+    merged: dict[tuple[str, str | None], dict[str, Any]] = {}
     for line in svc.db.rows(shop.lines, order="added_at, rowid"):
-        first = kept.setdefault((line["product_id"], line.get(shop.apart)), line)
+        first = merged.setdefault((line["product_id"], line.get(shop.apart)), line)
         if first is not line:
             first["quantity"] += line["quantity"]
             svc.db.delete(shop.lines, line["id"])
+    where = store["id"] if store else None
     warnings = []
-    for line in kept.values():
-        have = left(svc, shop, catalogue.find_product(svc, shop, line["product_id"]), store)
-        wanted = sum(x["quantity"] for x in kept.values() if x["product_id"] == line["product_id"])
-        if have < wanted:
-            told = {
+    for line in merged.values():
+        available = left(svc, shop, catalogue.find_product(svc, shop, line["product_id"]), store)
+        same_product = [x for x in merged.values() if x["product_id"] == line["product_id"]]
+        wanted = sum(x["quantity"] for x in same_product)
+        if available < wanted:
+            warning = {
                 "line_item_id": line["id"],
                 "product_id": line["product_id"],
                 "wanted": wanted,
-                "available": have,
+                "available": available,
             }
-            warnings.append(told)
-        where = store["id"] if store else None
+            warnings.append(warning)
         svc.db.update(
             shop.lines,
             line["id"],
@@ -229,61 +231,67 @@ def gather(
 def lines(
     svc: Service, shop: Shop, price: Callable[[dict[str, Any], dict[str, Any] | None], int]
 ) -> list[dict[str, Any]]:
-    """Return the lines, each with its product's `row`, its `store`, `unit` price, `left`, `net` and what codes ask for."""
-    found = svc.db.rows(shop.lines, order="added_at, rowid")
-    for line in found:
+    """Return the lines with all that prices and codes need to know of them.
+
+    To its columns each line adds its product's `row`, its `store`, `unit` price, units `left`,
+    `net` price, and `item_id`, `food`, `department` and `category` of its item.
+    """
+    basket = svc.db.rows(shop.lines, order="added_at, rowid")
+    for line in basket:
         row = catalogue.find_product(svc, shop, line["product_id"])
         store = stores.find_store(svc, shop, line["store_id"]) if line["store_id"] else None
-        what = catalogue.item_of(svc, row)
+        item = catalogue.item_of(svc, row)
+        unit = price(row, store)
         line |= {
             "row": row,
             "store": store,
-            "unit": price(row, store),
+            "unit": unit,
             "left": left(svc, shop, row, store),
-        }
-        line |= {
-            "net": line["unit"] * line["quantity"],
+            "net": unit * line["quantity"],
             "item_id": row["item_id"],
-            "food": what["food"],
+            "food": item["food"],
+            "department": item["department"],
+            "category": item["category"],
         }
-        line |= {"department": what["department"], "category": what["category"]}
-    return found
+    return basket
 
 
 def line_json(line: dict[str, Any]) -> dict[str, Any]:
     """Return what every shop shows of a line."""
-    shown = {
+    return {
         "line_item_id": line["id"],
         "product_id": line["product_id"],
         "name": line["row"]["title"],
         "quantity": line["quantity"],
-    }
-    shown |= {
         "unit_price": line["unit"],
         "line_total": line["net"],
         "fulfillment_type": line["fulfillment"],
+        "store_id": line["store_id"],
+        "in_stock": line["left"] >= line["quantity"],
     }
-    return shown | {"store_id": line["store_id"], "in_stock": line["left"] >= line["quantity"]}
 
 
 def require_one_way(
-    svc: Service, shop: Shop, found: list[dict[str, Any]], empty: str, tool: str
+    svc: Service, shop: Shop, basket: list[dict[str, Any]], empty: str, tool: str
 ) -> None:
-    """Refuse to order nothing, lines that differ in fulfilment or store, and what is short."""
-    if not found:
+    """Refuse an empty basket, lines that differ in fulfilment or store, and short stock.
+
+    `empty` is the shop's code for an empty basket; `tool` gives all lines one fulfilment.
+    """
+    if not basket:
         svc.fail(
             empty,
             "There is nothing to order.",
             f"Add products with {shop.add}; {shop.orders} shows what was ordered already.",
         )
-    if len({(line["fulfillment"], line["store_id"]) for line in found}) > 1:
+    if len({(line["fulfillment"], line["store_id"]) for line in basket}) > 1:
         message = "The lines differ in fulfilment or store."
         svc.fail(
             "MIXED_FULFILLMENT",
             message,
             f"Make them one with {tool}, or take lines out and order them apart.",
         )
-    for line in found:
+    for line in basket:
         total = together(svc, shop, line["product_id"], line["store_id"])
         require_stock(
             svc, shop, catalogue.on_sale(svc, shop, line["product_id"]), line["store"], total

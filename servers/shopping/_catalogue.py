@@ -1,7 +1,7 @@
-"""Products: what they are, what they cost at a moment, how many there are, how they are found, and what buyers say of them.
+"""Products: their details, prices at a moment, stock, search and reviews.
 
-A price is a function of a row and the moment, so that a repeated read agrees, a past price can be told, and a shop's price is the same
-whether the shop itself or a competitor looks at it.
+A price is a function of a row and the moment. A repeated read therefore agrees, a past price can be
+looked up, and a shop's price is the same whether the shop itself or a competitor looks at it.
 """
 
 from __future__ import annotations
@@ -15,45 +15,51 @@ from servers.kit.store import Table
 from servers.kit.values import iso
 from servers.shopping._rules import DAY, HOUR, Shop, percent
 
-# One row for each colour or size; `family` is the product_id of its first one, which reviews belong to. `special` is a price for a while.
+# One row for each colour or size. `family` is the product_id of the first of them, which reviews
+# belong to. `special` is a temporary price.
 LISTING = (
-    "id:str item_id:str family:str title:str words:str options:dict price:int special:int? special_from:str? special_until:str? "
-    "stars:list stock:int counted_at:str restock_on:str? discontinued_at:str? online_only:bool per_order:int"
+    "id:str item_id:str family:str title:str words:str options:dict price:int "
+    "special:int? special_from:str? special_until:str? "
+    "stars:list stock:int counted_at:str restock_on:str? discontinued_at:str? "
+    "online_only:bool per_order:int"
 )
 REVIEWS = Table(
     "id:str subject:str rating:int title:str body:str author:str verified:bool mine:bool at:str",
     index=("subject",),
 )
 RESTOCK = 60
-"""How many come in when a product is restocked."""
+"""Units that arrive when a product is restocked."""
 WEEK = 7 * DAY
 MONDAY = 4 * DAY + 8 * HOUR
-"""Prices that move do so on Mondays at 08:00 UTC (the first one after the epoch)."""
+"""The first Monday after the epoch at 08:00 UTC; prices move at this time of the week."""
+# Up to a limit of a draw between 0 and 1, a price moves by this multiple of the offer's swing.
+STEPS = ((0.3, 0), (0.5, -0.5), (0.7, -1), (0.85, 0.5), (0.95, 0.25), (1, -1.6))
 
 
-# -- prices -------------------------------------------------------------------------------------------------------
+# -- prices ----------------------------------------------------------------------------------------
 def week_of(at: int) -> int:
-    """Return the number of the week of prices that a moment falls into."""
+    """Return the number of the price week that a moment falls into."""
     return (at - MONDAY) // WEEK
 
 
 def week_start(week: int) -> int:
-    """Return the moment at which a week of prices begins."""
+    """Return the moment at which a price week begins."""
     return week * WEEK + MONDAY
 
 
 def offer_price(offer: dict[str, Any], at: int) -> int:
-    """Return what a seller of the marketplace asks at a moment; `swing` is how many percent the price moves by."""
+    """Return the price that a marketplace seller asks at a moment.
+
+    `swing` is the percentage by which the price moves.
+    """
     if offer["swing"] == 0:
         return offer["price"]
     drawn = share(offer["id"], week_of(at))
-    step = next(
-        s
-        for limit, s in ((0.3, 0), (0.5, -0.5), (0.7, -1), (0.85, 0.5), (0.95, 0.25), (1, -1.6))
-        if drawn < limit
-    )
+    step = next(step for limit, step in STEPS if drawn < limit)
+    if step == 0:
+        return offer["price"]
     moved = offer["price"] + percent(offer["price"], offer["swing"] * step)
-    return max(moved // 10 * 10 + 9, 99) if step else offer["price"]
+    return max(moved // 10 * 10 + 9, 99)
 
 
 def on_special(row: dict[str, Any], at: int) -> bool:
@@ -66,9 +72,9 @@ def listing_price(row: dict[str, Any], at: int) -> int:
     return row["special"] if on_special(row, at) else row["price"]
 
 
-# -- products -----------------------------------------------------------------------------------------------------
+# -- products --------------------------------------------------------------------------------------
 def find_product(svc: Service, shop: Shop, product_id: str) -> dict[str, Any]:
-    """Return a product's row, on sale or not, or refuse."""
+    """Return a product's row, whether it is still sold or not, or refuse."""
     row = svc.db.get(f"{shop.tables}_products", product_id)
     if row is None:
         message = f"{shop.title} has no product {product_id!r}."
@@ -96,41 +102,50 @@ def on_sale(svc: Service, shop: Shop, product_id: str) -> dict[str, Any]:
 
 
 def discontinued(svc: Service, row: dict[str, Any]) -> bool:
-    """Whether a product is sold no more."""
+    """Whether a product is no longer sold."""
     return row["discontinued_at"] is not None and row["discontinued_at"] <= svc.time
 
 
 def item_of(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return what a product is: brand, category, department, description, features."""
-    found = svc.db.get("shopping_items", row["item_id"])
-    assert found is not None
-    return found
+    """Return the item behind a product: brand, category, department, description, features."""
+    item = svc.db.get("shopping_items", row["item_id"])
+    assert item is not None
+    return item
 
 
 def matching(
     svc: Service, shop: Shop, query: str | None
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return (product row, what it is) of products on sale, best match first; all by title where there is no query."""
+    """Return (product row, item row) of products on sale, best match first.
+
+    Without a query, return all of them by title.
+    """
     table = f"{shop.tables}_products"
-    found = svc.db.rows(table, order="title, id") if query is None else svc.db.search(table, query)
+    if query is None:
+        rows = svc.db.rows(table, order="title, id")
+    else:
+        rows = svc.db.search(table, query)
     items = {i["id"]: i for i in svc.db.rows("shopping_items")}
-    return [(row, items[row["item_id"]]) for row in found if not discontinued(svc, row)]
+    return [(row, items[row["item_id"]]) for row in rows if not discontinued(svc, row)]
 
 
 def fits(
     shown: dict[str, Any], price: int, limits: tuple[int | None, int | None, float | None]
 ) -> bool:
-    """Whether a product as shown lies within (lowest price, highest price, lowest rating)."""
+    """Whether a product lies within (lowest price, highest price, lowest rating).
+
+    `shown` is the product as JSON.
+    """
     low, high, rating = limits
-    return (
-        (low is None or price >= low)
-        and (high is None or price <= high)
-        and (rating is None or (shown["rating"] or 0) >= rating)
-    )
+    if low is not None and price < low:
+        return False
+    if high is not None and price > high:
+        return False
+    return rating is None or (shown["rating"] or 0) >= rating
 
 
 def check_range(svc: Service, low: int | None, high: int | None) -> None:
-    """Refuse limits of the price that are the wrong way round."""
+    """Refuse a lowest price above the highest one."""
     if low is not None and high is not None and low > high:
         message = f"min_price {low} is more than max_price {high}."
         svc.fail(
@@ -142,15 +157,20 @@ def check_range(svc: Service, low: int | None, high: int | None) -> None:
         )
 
 
-def in_order(found: list[dict[str, Any]], sort_by: str | None, price: str) -> list[dict[str, Any]]:
-    """Return products as shown in the order asked for: relevance, price_low, price_high, rating or name."""
+def in_order(
+    products: list[dict[str, Any]], sort_by: str | None, price: str
+) -> list[dict[str, Any]]:
+    """Return products (JSON) sorted by relevance, price_low, price_high, rating or name.
+
+    `price` is the key of the price. Relevance is the order they come in.
+    """
     keys: dict[str, Any] = {
         "price_low": lambda p: p[price],
         "price_high": lambda p: -p[price],
         "rating": lambda p: -(p["rating"] or 0),
         "name": lambda p: p["name"].casefold(),
     }
-    return sorted(found, key=keys[sort_by]) if sort_by in keys else found
+    return sorted(products, key=keys[sort_by]) if sort_by in keys else products
 
 
 def units_ordered(
@@ -161,9 +181,10 @@ def units_ordered(
     where: str = "o.store_id IS NULL",
     *params: Any,
 ) -> int:
-    """Return how many the user has ordered since a moment, in orders that were not canceled."""
+    """Return how many units the user has ordered since a moment and not canceled."""
     return svc.db.sql(
-        f"SELECT coalesce(sum(i.quantity),0) FROM {shop.tables}_order_items i JOIN {shop.tables}_orders o ON o.id=i.order_id"
+        f"SELECT coalesce(sum(i.quantity),0) FROM {shop.tables}_order_items i"
+        f" JOIN {shop.tables}_orders o ON o.id=i.order_id"
         f" WHERE i.product_id=? AND o.placed_at>? AND o.canceled_at IS NULL AND {where}",
         product_id,
         since,
@@ -172,44 +193,47 @@ def units_ordered(
 
 
 def in_warehouse(svc: Service, row: dict[str, Any], ordered: int) -> int:
-    """Return how many of a row's stock are left to ship, after restocking and what was ordered."""
-    restocked = (
-        RESTOCK if row["restock_on"] is not None and row["restock_on"] <= svc.time[:10] else 0
-    )
-    return max(row["stock"] + restocked - ordered, 0)
+    """Return how many units are left to ship, given how many were ordered."""
+    stock = row["stock"]
+    if row["restock_on"] is not None and row["restock_on"] <= svc.time[:10]:
+        stock += RESTOCK
+    return max(stock - ordered, 0)
 
 
 def online_stock(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
-    """Return how many of a listing can be shipped now."""
-    return (
-        0
-        if discontinued(svc, row)
-        else in_warehouse(svc, row, units_ordered(svc, shop, row["id"], row["counted_at"]))
-    )
+    """Return how many units of a listing can be shipped now."""
+    if discontinued(svc, row):
+        return 0
+    return in_warehouse(svc, row, units_ordered(svc, shop, row["id"], row["counted_at"]))
 
 
 def siblings(svc: Service, shop: Shop, row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the listings of all colours and sizes of a product, the first one first."""
+    """Return the listings of all colours and sizes of a product, the family's first one first."""
     return svc.db.rows(f"{shop.tables}_products", "family=?", row["family"], order="id<>family, id")
 
 
-# -- reviews ------------------------------------------------------------------------------------------------------
+# -- reviews ---------------------------------------------------------------------------------------
 def written(svc: Service, shop: Shop) -> dict[str, tuple[int, int]]:
-    """Return (number, sum of stars) of written reviews by product."""
+    """Return (count, sum of stars) of the written reviews of each product."""
     rows = svc.db.sql(
         f"SELECT subject, count(*), sum(rating) FROM {shop.tables}_reviews GROUP BY subject"
     )
     return {subject: (count, total) for subject, count, total in rows}
 
 
-def rating_json(stars: Iterable[int], found: tuple[int, int]) -> dict[str, Any]:
-    """Return average and counts of written reviews and of ratings without text (`stars`: how many of one star, two, …)."""
+def rating_json(stars: Iterable[int], reviewed: tuple[int, int]) -> dict[str, Any]:
+    """Return the average rating and the counts of reviews and ratings.
+
+    `stars` are the counts of ratings without text, from one star to five; `reviewed` is (count, sum
+    of stars) of the written reviews.
+    """
     bare = list(stars)
-    count = sum(bare) + found[0]
-    total = sum(n * (place + 1) for place, n in enumerate(bare)) + found[1]
+    review_count, review_stars = reviewed
+    count = sum(bare) + review_count
+    total = sum(n * rating for rating, n in enumerate(bare, 1)) + review_stars
     return {
         "rating": round(total / count, 1) if count else None,
-        "review_count": found[0],
+        "review_count": review_count,
         "rating_count": count,
     }
 
@@ -217,7 +241,7 @@ def rating_json(stars: Iterable[int], found: tuple[int, int]) -> dict[str, Any]:
 def reviews(
     svc: Service, shop: Shop, subject: str, minimum: int, maximum: int, verified_only: bool
 ) -> list[dict[str, Any]]:
-    """Return a product's reviews within limits of stars, newest first."""
+    """Return a product's reviews with a number of stars within limits, newest first."""
     where = "subject=? AND rating BETWEEN ? AND ? AND verified>=?"
     return svc.db.rows(
         f"{shop.tables}_reviews",
@@ -232,26 +256,26 @@ def reviews(
 
 def review_json(row: dict[str, Any], product_id: str) -> dict[str, Any]:
     """Return a review for the agent."""
-    shown = {
+    return {
         "review_id": row["id"],
         "product_id": product_id,
         "rating": row["rating"],
         "title": row["title"],
         "body": row["body"],
-    }
-    own = {
         "author": row["author"],
         "is_mine": row["mine"],
         "verified_purchase": row["verified"],
         "created_at": row["at"],
     }
-    return shown | own
 
 
 def add_review(
     svc: Service, shop: Shop, subject: str, rating: int, title: str, body: str, author: str
 ) -> dict[str, Any]:
-    """Write the user's one review of a product and return its row; it is verified if the product was delivered to the user."""
+    """Write the user's one review of a product and return its row.
+
+    It counts as verified if the product was delivered to the user.
+    """
     table = f"{shop.tables}_reviews"
     earlier = svc.db.rows(table, "subject=? AND mine=1", subject)
     if earlier:
@@ -262,14 +286,7 @@ def add_review(
             "One review for each product; yours is among its reviews.",
             review_id=earlier[0]["id"],
         )
-    bought = svc.db.sql(
-        f"SELECT 1 FROM {shop.tables}_order_items i JOIN {shop.tables}_orders o ON o.id=i.order_id JOIN {shop.tables}_products p"
-        f" ON p.id=i.product_id WHERE {'p.family' if 'family' in svc.db.tables[f'{shop.tables}_products'].columns else 'p.id'}=?"
-        " AND o.canceled_at IS NULL AND o.done_at<=? LIMIT 1",
-        subject,
-        svc.time,
-    )
-    made = {
+    review = {
         "id": svc.new_id(shop.ids + "r"),
         "subject": subject,
         "rating": rating,
@@ -277,4 +294,20 @@ def add_review(
         "body": body,
         "author": author,
     }
-    return svc.db.insert(table, made | {"verified": bool(bought), "mine": True, "at": svc.time})
+    verified = _received(svc, shop, subject)
+    return svc.db.insert(table, review | {"verified": verified, "mine": True, "at": svc.time})
+
+
+def _received(svc: Service, shop: Shop, subject: str) -> bool:
+    """Whether a product, or another colour or size of it, was delivered to the user."""
+    columns = svc.db.tables[f"{shop.tables}_products"].columns
+    reviewed = "p.family" if "family" in columns else "p.id"
+    orders = svc.db.sql(
+        f"SELECT 1 FROM {shop.tables}_order_items i"
+        f" JOIN {shop.tables}_orders o ON o.id=i.order_id"
+        f" JOIN {shop.tables}_products p ON p.id=i.product_id"
+        f" WHERE {reviewed}=? AND o.canceled_at IS NULL AND o.done_at<=? LIMIT 1",
+        subject,
+        svc.time,
+    )
+    return bool(orders)

@@ -1,18 +1,26 @@
-"""Codes that lower a price: what they ask for, what they give, and that each works once."""
+"""Coupon codes: their conditions, their discounts, and the rule that each works once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.shopping._rules import Shop, percent, split
 
-# Either `percent` (at most `cap` cents) or `amount`; `items` and `departments` say what it is for (all, where both are empty).
+# Either `percent` (at most `cap` cents) or `amount`. `items` and `departments` say which products
+# the code is for: all of them where both are empty.
 COUPONS = Table(
-    "code:str description:str percent:int? amount:int? cap:int? minimum:int items:list departments:list starts:str expires:str public:bool"
+    "code:str description:str percent:int? amount:int? cap:int? minimum:int "
+    "items:list departments:list starts:str expires:str public:bool"
 )
+UNKNOWN = 0
+NOT_VALID_NOW = 1
+BELOW_MINIMUM = 2
+NOT_ELIGIBLE = 3
+ALREADY_USED = 4
+# Indexed by the reasons above; the first four are also the places in `Shop.codes`.
 WHY = (
     "is not known",
     "is not valid now",
@@ -27,43 +35,62 @@ def find(svc: Service, shop: Shop, code: str) -> dict[str, Any]:
     row = svc.db.get(f"{shop.tables}_coupons", code.strip().upper())
     if row is None:
         hint = f"Check the spelling; {shop.codes_tool} shows codes that are open to all."
-        svc.fail(shop.codes[0], f"There is no code {code!r}.", hint, coupon=code)
+        svc.fail(shop.codes[UNKNOWN], f"There is no code {code!r}.", hint, coupon=code)
     return row
 
 
 def used(svc: Service, shop: Shop, code: str) -> bool:
-    """Whether an order that stands was placed with a code."""
-    return bool(
-        svc.db.sql(
-            f"SELECT 1 FROM {shop.tables}_orders WHERE code=? AND canceled_at IS NULL LIMIT 1", code
-        )
-    )
+    """Whether an order that was not canceled was placed with a code."""
+    query = f"SELECT 1 FROM {shop.tables}_orders WHERE code=? AND canceled_at IS NULL LIMIT 1"
+    return bool(svc.db.sql(query, code))
 
 
 def worth(
     svc: Service, shop: Shop, row: dict[str, Any], lines: Sequence[dict[str, Any]]
 ) -> tuple[int | None, list[int]]:
-    """Return (why it does not hold: a place in `WHY`, or None; cents off each line).
+    """Return (why a code does not apply: a place in `WHY`, or None; cents off each line).
 
     A line has `item_id`, `department` and `net`, its cents before this code.
     """
     nothing = [0] * len(lines)
     if used(svc, shop, row["code"]):
-        return 4, nothing
+        return ALREADY_USED, nothing
     if not row["starts"] <= svc.time < row["expires"]:
-        return 1, nothing
-    everything = not row["items"] and not row["departments"]
-    nets = [x["net"] if everything or _is_for(row, x) else 0 for x in lines]
+        return NOT_VALID_NOW, nothing
+    nets = [line["net"] if _is_for(row, line) else 0 for line in lines]
     if not any(nets):
-        return 3, nothing
+        return NOT_ELIGIBLE, nothing
     if sum(nets) < row["minimum"]:
-        return 2, nothing
-    off = (
-        row["amount"]
-        if row["percent"] is None
-        else min(percent(sum(nets), row["percent"]), row["cap"] or 10**9)
-    )
+        return BELOW_MINIMUM, nothing
+    if row["percent"] is None:
+        off = row["amount"]
+    else:
+        off = min(percent(sum(nets), row["percent"]), row["cap"] or 10**9)
     return None, split(min(off, sum(nets)), nets)
+
+
+class Applied(NamedTuple):
+    """The coupon code of a cart."""
+
+    row: dict[str, Any] | None
+    """The code's row; None where no code is applied."""
+    refusal: str | None
+    """The error code of the reason why it does not apply now; None where it does."""
+    shares: list[int]
+    """Cents off each line."""
+
+
+def applied(svc: Service, shop: Shop, code: str | None, lines: Sequence[dict[str, Any]]) -> Applied:
+    """Return what a cart's code does for its lines, see `worth`."""
+    row = svc.db.get(f"{shop.tables}_coupons", code) if code else None
+    if row is None:
+        return Applied(None, None, [0] * len(lines))
+    why, shares = worth(svc, shop, row, lines)
+    return Applied(row, None if why is None else _error(shop, why), shares)
+
+
+def _error(shop: Shop, why: int) -> str:
+    return "CODE_ALREADY_USED" if why == ALREADY_USED else shop.codes[why]
 
 
 def require(
@@ -73,12 +100,9 @@ def require(
     why, shares = worth(svc, shop, row, lines)
     if why is None:
         return shares
-    name = "CODE_ALREADY_USED" if why == 4 else shop.codes[why]
-    eligible = [
-        x["net"] for x in lines if not (row["items"] or row["departments"]) or _is_for(row, x)
-    ]
+    eligible = [line["net"] for line in lines if _is_for(row, line)]
     svc.fail(
-        name,
+        _error(shop, why),
         f"The code {row['code']} {WHY[why]}.",
         f"{row['description']}. To go on without a code, use {shop.drop_code}.",
         coupon=row["code"],
@@ -90,18 +114,18 @@ def require(
 
 
 def _is_for(row: dict[str, Any], line: dict[str, Any]) -> bool:
+    if not row["items"] and not row["departments"]:
+        return True
     return line["item_id"] in row["items"] or line["department"] in row["departments"]
 
 
 def coupon_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a code for the agent."""
+    """Return a code as JSON."""
     shown = {
         "description": row["description"],
         "percent_off": row["percent"],
         "amount_off": row["amount"],
         "maximum_discount": row["cap"],
-    }
-    shown |= {
         "minimum": row["minimum"],
         "departments": row["departments"],
         "starts": row["starts"],
@@ -112,12 +136,12 @@ def coupon_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]
         f"SELECT id FROM {shop.tables}_products WHERE item_id IN ({marks}) ORDER BY id",
         *row["items"],
     )
-    shown["product_ids"] = [found[0] for found in products]
+    shown["product_ids"] = [product_id for (product_id,) in products]
     return shown | {"used": used(svc, shop, row["code"])}
 
 
 def public(svc: Service, shop: Shop) -> list[dict[str, Any]]:
-    """Return the codes that are open to all and have not expired, the first to expire first."""
+    """Return the unexpired codes that are open to all, the first to expire first."""
     return svc.db.rows(
         f"{shop.tables}_coupons", "public=1 AND expires>?", svc.time, order="expires, code"
     )

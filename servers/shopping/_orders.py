@@ -1,7 +1,8 @@
-"""The life of an order: placed, on its way or waiting in a store, in one's hands, sent back; and the money that moved for it.
+"""The life of an order, from placing to returns, and the money that moves for it.
 
-The moments of an order's life are fixed when it is placed; its status is a function of them and of now. Refunds that lie ahead are
-entered with their own moment, so that what was charged and refunded is a sum over entries until now.
+The moments of an order's life are fixed when it is placed; its status is a function of them and of
+the present moment. Refunds that lie ahead are entered with their own moment, so that the amounts
+charged and refunded are sums over the entries until now.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import time, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from servers.kit.control import make_id
@@ -21,38 +22,45 @@ from servers.kit.zones import local, local_moment
 from servers.shopping import _rules as rules
 from servers.shopping._rules import DAY, HOUR, Shop
 
-# A parcel has ships_at and out_at, a courier's run out_at, a pickup ready_at and hold_until; done_at is when it was handed over.
+# A parcel has ships_at and out_at, a courier's run out_at, a pickup ready_at and hold_until.
+# done_at is when the order was handed over.
 ORDER = (
-    "id:str placed_at:str fulfillment:str shipping_option:str? store_id:str? slot_at:str? address_id:str? method_id:str "
-    "shipping:int fees:int code:str? promised_by:str ships_at:str? out_at:str? ready_at:str? hold_until:str? done_at:str? "
+    "id:str placed_at:str fulfillment:str shipping_option:str? store_id:str? slot_at:str? "
+    "address_id:str? method_id:str shipping:int fees:int code:str? promised_by:str "
+    "ships_at:str? out_at:str? ready_at:str? hold_until:str? done_at:str? "
     "lost_at:str? canceled_at:str? cancel_reason:str? plan_id:str?"
 )
 ORDER_INDEX = ("placed_at", "plan_id")
 ITEM = (
     "id:str order_id:str product_id:str title:str quantity:int unit_price:int discount:int tax:int"
 )
-# A positive amount was charged, a negative one given back; `ref` is what it was given back for.
+# A positive amount was charged, a negative one refunded; `ref` is the id of the return or item that
+# the refund is for.
 CHARGES = Table(
     "id:str order_id:str method_id:str amount:int at:str what:str ref:str?",
     index=("order_id", "method_id"),
 )
 RETURNS = Table(
-    "id:str order_id:str item_id:str reason:str method:str requested_at:str received_at:str refunded_at:str",
+    "id:str order_id:str item_id:str reason:str method:str "
+    "requested_at:str received_at:str refunded_at:str",
     index=("order_id",),
 )
 UNCLAIMED = "not picked up"
+"""The `what` of the refund of an order that nobody collects."""
 HOLD = 3 * DAY
 """Seconds for which a store keeps an order that is ready."""
 TRAVEL = {"mail": (6 * DAY, 2 * DAY), "store": (DAY, 0), "drive_up": (DAY, 0)}
-"""Seconds until a return is received, and from then until the money is back."""
+"""By method: seconds until a return is received, and from then until it is refunded."""
 HUBS = (
-    "Reno, NV", "Louisville, KY", "Memphis, TN", "Fort Worth, TX", "Kent, WA", "Joliet, IL", "Charlotte, NC", "Harrisburg, PA",
+    "Reno, NV", "Louisville, KY", "Memphis, TN", "Fort Worth, TX",
+    "Kent, WA", "Joliet, IL", "Charlotte, NC", "Harrisburg, PA",
 )  # fmt: skip
+"""Warehouses that parcels leave from."""
 PICKUP = ("pickup", "order_pickup", "drive_up")
 COURIER = ("delivery", "same_day_delivery")
 
 
-# -- status -------------------------------------------------------------------------------------------------------
+# -- status ----------------------------------------------------------------------------------------
 def status(row: dict[str, Any], now: str) -> str:
     """Return the status of an order at a moment (ISO)."""
     if row["canceled_at"] is not None:
@@ -75,63 +83,73 @@ def status(row: dict[str, Any], now: str) -> str:
 
 
 def done(row: dict[str, Any], now: str) -> str | None:
-    """Return when an order was delivered or picked up; None before, and for one that was canceled."""
+    """Return when an order was delivered or picked up; None before, and if it was canceled."""
     handed = row["done_at"] is not None and row["done_at"] <= now and row["canceled_at"] is None
     return row["done_at"] if handed else None
 
 
+class Event(NamedTuple):
+    """Something that a carrier or a store records about an order."""
+
+    at: str
+    status: str
+    location: str | None
+    detail: str
+
+
 def events(svc: Service, shop: Shop, row: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what the carrier or the store has recorded until now, oldest first."""
+    end = min(svc.time, row["canceled_at"] or svc.time)
+    past = [event for event in _planned(svc, shop, row) if event.at <= end]
+    if row["canceled_at"] is not None:
+        past.append(Event(row["canceled_at"], "canceled", None, "Order canceled"))
+    return [event._asdict() for event in past]
+
+
+def _planned(svc: Service, shop: Shop, row: dict[str, Any]) -> list[Event]:
+    """Return every event of an order's life as fixed when it was placed."""
     home = svc.db.get(f"{shop.tables}_addresses", row["address_id"]) if row["address_id"] else None
     where = f"{home['city']}, {home['state']}" if home else None
-    far = HUBS[int(share("hub", row["id"]) * len(HUBS))]
-    found = [(row["placed_at"], "ordered", None, "Order received")]
+    hub = HUBS[int(share("hub", row["id"]) * len(HUBS))]
+    planned = [Event(row["placed_at"], "ordered", None, "Order received")]
     if row["ships_at"] is not None:
-        found += [(row["ships_at"], "shipped", far, "Package left the warehouse")]
+        planned.append(Event(row["ships_at"], "shipped", hub, "Package left the warehouse"))
         if row["out_at"] is not None:
-            middle = (parse_time(row["ships_at"]) + parse_time(row["out_at"])) // 2
-            found += [(iso(middle), "in_transit", where, "Package arrived at the local facility")]
-    found += (
-        [(row["ready_at"], "ready", None, "Order is ready at the store")] if row["ready_at"] else []
-    )
-    found += (
-        [(row["out_at"], "out_for_delivery", where, "Out for delivery")] if row["out_at"] else []
-    )
+            middle = iso((parse_time(row["ships_at"]) + parse_time(row["out_at"])) // 2)
+            text = "Package arrived at the local facility"
+            planned.append(Event(middle, "in_transit", where, text))
+    if row["ready_at"]:
+        planned.append(Event(row["ready_at"], "ready", None, "Order is ready at the store"))
+    if row["out_at"]:
+        planned.append(Event(row["out_at"], "out_for_delivery", where, "Out for delivery"))
     if row["hold_until"] is not None and row["done_at"] is None:
-        found += [
-            (row["hold_until"], "expired", None, "Nobody collected the order; it is refunded")
-        ]
+        text = "Nobody collected the order; it is refunded"
+        planned.append(Event(row["hold_until"], "expired", None, text))
     if row["lost_at"] is not None:
-        found += [(row["lost_at"], "lost", None, "The carrier reports the package as lost")]
+        text = "The carrier reports the package as lost"
+        planned.append(Event(row["lost_at"], "lost", None, text))
     if row["done_at"] is not None:
-        handed = "picked_up" if row["fulfillment"] in PICKUP else "delivered"
-        found += [
-            (
-                row["done_at"],
-                handed,
-                where,
-                "Handed over" if handed == "picked_up" else "Left at the front door",
-            )
-        ]
-    end = row["canceled_at"] or "9999"
-    past = [e for e in found if e[0] <= svc.time and e[0] <= end]
-    if row["canceled_at"] is not None:
-        past += [(row["canceled_at"], "canceled", None, "Order canceled")]
-    return [
-        {"at": at, "status": what, "location": place, "detail": text}
-        for at, what, place, text in past
-    ]
+        if row["fulfillment"] in PICKUP:
+            planned.append(Event(row["done_at"], "picked_up", where, "Handed over"))
+        else:
+            planned.append(Event(row["done_at"], "delivered", where, "Left at the front door"))
+    return planned
 
 
 def tracking_number(row: dict[str, Any], now: str) -> str | None:
     """Return the carrier's number of a parcel that has shipped."""
-    gone = row["ships_at"] is not None and row["ships_at"] <= now and row["canceled_at"] is None
-    return "1Z" + make_id("trk", row["id"])[4:].upper() if gone else None
+    shipped = row["ships_at"] is not None and row["ships_at"] <= now and row["canceled_at"] is None
+    if not shipped:
+        return None
+    return "1Z" + make_id("trk", row["id"])[4:].upper()
 
 
-# -- moments ------------------------------------------------------------------------------------------------------
+# -- moments ---------------------------------------------------------------------------------------
 def parcel(now: int, zone: ZoneInfo, days: tuple[int, int], key: str) -> dict[str, str]:
-    """Return the moments of a parcel that is promised within (fewest, most) days; it always comes in time."""
+    """Return the moments of a parcel that is promised within (fewest, most) days.
+
+    It always arrives in time.
+    """
     spread = int(share("days", key) * (days[1] - days[0] + 1))
     arrives = local(now, zone).date() + timedelta(days=days[0] + spread)
     done = local_moment(arrives, time(11 + int(share("hour", key) * 8), 10), zone)
@@ -140,9 +158,8 @@ def parcel(now: int, zone: ZoneInfo, days: tuple[int, int], key: str) -> dict[st
         out = now + 4 * HOUR
         done = now + 7 * HOUR
     ships = now + min((out - now) // 2, 20 * HOUR)
-    latest = max(
-        local_moment(local(now, zone).date() + timedelta(days=days[1]), time(21), zone), done
-    )
+    latest_day = local(now, zone).date() + timedelta(days=days[1])
+    latest = max(local_moment(latest_day, time(21), zone), done)
     return {
         "ships_at": iso(ships),
         "out_at": iso(out),
@@ -152,7 +169,10 @@ def parcel(now: int, zone: ZoneInfo, days: tuple[int, int], key: str) -> dict[st
 
 
 def courier(now: int, start: int, end: int) -> dict[str, str]:
-    """Return the moments of a run from a store within a window; it leaves in time for the middle of it."""
+    """Return the moments of a courier's run from a store within a window.
+
+    The courier leaves in time for the middle of the window.
+    """
     middle = (start + end) // 2
     return {
         "out_at": iso(max(middle - HOUR // 2, now + 60)),
@@ -162,36 +182,30 @@ def courier(now: int, start: int, end: int) -> dict[str, str]:
 
 
 def pickup(ready: int) -> dict[str, str]:
-    """Return the moments of an order that waits in a store from a moment on."""
+    """Return the moments of an order that is ready in a store at a given moment."""
     return {"ready_at": iso(ready), "promised_by": iso(ready), "hold_until": iso(ready + HOLD)}
 
 
-# -- placing ------------------------------------------------------------------------------------------------------
+# -- placing ---------------------------------------------------------------------------------------
 def place(
     svc: Service, shop: Shop, order: dict[str, Any], lines: Sequence[dict[str, Any]], state: str
 ) -> dict[str, Any]:
-    """Insert an order, its items with their tax, and its charge, after the payment method was found good; return the order's row.
+    """Charge the payment method for an order, insert it with its items, and return its row.
 
-    A line holds the columns of an item (without id, order_id, tax) and `food`; `discount` is of the whole line.
+    A line holds the columns of an item (without id, order_id, tax) and `food`; its `discount` is
+    for the whole line. The order is refused if the method cannot pay it.
     """
-    taxes = rules.tax_shares(
-        state, [(x["unit_price"] * x["quantity"] - x["discount"], x["food"]) for x in lines]
-    )
-    total = (
-        sum(x["unit_price"] * x["quantity"] - x["discount"] for x in lines)
-        + sum(taxes)
-        + order["shipping"]
-        + order["fees"]
-    )
+    nets = [line["unit_price"] * line["quantity"] - line["discount"] for line in lines]
+    foods = [line["food"] for line in lines]
+    taxes = rules.tax_shares(state, list(zip(nets, foods, strict=True)))
+    total = sum(nets) + sum(taxes) + order["shipping"] + order["fees"]
     method = rules.find_method(svc, shop, order["method_id"])
     rules.authorize(svc, shop, method, total, order["placed_at"])
     svc.db.insert(f"{shop.tables}_orders", order)
     for line, tax in zip(lines, taxes, strict=True):
-        kept = {k: v for k, v in line.items() if k != "food"}
-        svc.db.insert(
-            f"{shop.tables}_order_items",
-            kept | {"id": svc.new_id(shop.ids + "i"), "order_id": order["id"], "tax": tax},
-        )
+        item = {k: v for k, v in line.items() if k != "food"}
+        item |= {"id": svc.new_id(shop.ids + "i"), "order_id": order["id"], "tax": tax}
+        svc.db.insert(f"{shop.tables}_order_items", item)
     charge(svc, shop, order, total, "order", at=order["placed_at"])
     if order.get("hold_until") is not None:
         charge(svc, shop, order, -total, UNCLAIMED, at=order["hold_until"])
@@ -208,7 +222,7 @@ def charge(
     at: str | None = None,
     ref: str | None = None,
 ) -> None:
-    """Enter money that moves for an order, now or at a moment ahead."""
+    """Enter money that moves for an order, now or at a later moment."""
     row = {
         "order_id": order["id"],
         "method_id": order["method_id"],
@@ -228,20 +242,20 @@ def entries(svc: Service, shop: Shop, order_id: str) -> list[dict[str, Any]]:
 
 
 def drop_entries_ahead(svc: Service, shop: Shop, order_id: str) -> None:
-    """Remove what was to move later."""
+    """Remove the entries of an order whose moment has not come yet."""
     for row in svc.db.rows(f"{shop.tables}_charges", "order_id=? AND at>?", order_id, svc.time):
         svc.db.delete(f"{shop.tables}_charges", row["id"])
 
 
 def lower_hold(svc: Service, shop: Shop, order_id: str, amount: int) -> None:
-    """Give less back for an order that nobody collects, after so many cents were given back otherwise."""
-    for entry in svc.db.rows(
-        f"{shop.tables}_charges", "order_id=? AND what=? AND at>?", order_id, UNCLAIMED, svc.time
-    ):
-        svc.db.update(f"{shop.tables}_charges", entry["id"], amount=entry["amount"] + amount)
+    """Lower the refund due if nobody collects an order, by an amount refunded already."""
+    table = f"{shop.tables}_charges"
+    where = "order_id=? AND what=? AND at>?"
+    for entry in svc.db.rows(table, where, order_id, UNCLAIMED, svc.time):
+        svc.db.update(table, entry["id"], amount=entry["amount"] + amount)
 
 
-# -- reading ------------------------------------------------------------------------------------------------------
+# -- reading ---------------------------------------------------------------------------------------
 def find_order(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
     """Return an order, or refuse."""
     row = svc.db.get(f"{shop.tables}_orders", order_id)
@@ -261,42 +275,49 @@ def items(svc: Service, shop: Shop, order_id: str) -> list[dict[str, Any]]:
 def orders(
     svc: Service, shop: Shop, state: str | None, query: str | None, since: str | None
 ) -> list[dict[str, Any]]:
-    """Return orders, newest first: in a status, with each word found in one of its products, placed since a date."""
-    found = svc.db.rows(
-        f"{shop.tables}_orders", "placed_at>=?", since or "", order="placed_at DESC, rowid DESC"
-    )
+    """Return orders, newest first.
+
+    `state` is a status they must have now, `since` a date they were placed after, and each word of
+    `query` must occur in one of an order's products.
+    """
+    newest = "placed_at DESC, rowid DESC"
+    rows = svc.db.rows(f"{shop.tables}_orders", "placed_at>=?", since or "", order=newest)
     for term in re.findall(r'"[^"]+"|[^\s"]+', query or ""):
-        known = {p["id"] for p in svc.db.search(f"{shop.tables}_products", term)}
+        product_ids = {p["id"] for p in svc.db.search(f"{shop.tables}_products", term)}
         holding = svc.db.sql(f"SELECT order_id, product_id FROM {shop.tables}_order_items")
-        named = {order for order, product in holding if product in known}
-        found = [r for r in found if r["id"] in named]
-    return [r for r in found if state is None or status(r, svc.time) == state]
+        order_ids = {order for order, product in holding if product in product_ids}
+        rows = [r for r in rows if r["id"] in order_ids]
+    if state is None:
+        return rows
+    return [r for r in rows if status(r, svc.time) == state]
 
 
 def sums(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, int]:
-    """Return subtotal, discount, shipping, fees, tax and total as ordered, and what was charged and refunded until now."""
-    found = items(svc, shop, row["id"])
-    moved = [e["amount"] for e in entries(svc, shop, row["id"])]
-    subtotal = sum(i["unit_price"] * i["quantity"] for i in found)
-    discount = sum(i["discount"] for i in found)
-    tax = sum(i["tax"] for i in found)
+    """Return an order's sums in cents.
+
+    subtotal, discount, shipping, fees, tax and total are as ordered; charged and refunded are the
+    amounts moved until now.
+    """
+    bought = items(svc, shop, row["id"])
+    amounts = [e["amount"] for e in entries(svc, shop, row["id"])]
+    subtotal = sum(i["unit_price"] * i["quantity"] for i in bought)
+    discount = sum(i["discount"] for i in bought)
+    tax = sum(i["tax"] for i in bought)
     total = subtotal - discount + row["shipping"] + row["fees"] + tax
-    shown = {
+    return {
         "subtotal": subtotal,
         "discount": discount,
         "shipping": row["shipping"],
         "fees": row["fees"],
         "tax": tax,
         "total": total,
-    }
-    return shown | {
-        "charged": sum(a for a in moved if a > 0),
-        "refunded": -sum(a for a in moved if a < 0),
+        "charged": sum(a for a in amounts if a > 0),
+        "refunded": -sum(a for a in amounts if a < 0),
     }
 
 
 def entry_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return money that moved, for the agent."""
+    """Return money that moved as JSON."""
     kind = "charge" if row["amount"] > 0 else "refund"
     return {
         "kind": kind,
@@ -307,20 +328,21 @@ def entry_json(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- canceling ----------------------------------------------------------------------------------------------------
+# -- canceling -------------------------------------------------------------------------------------
 def cancel(
     svc: Service, shop: Shop, order_id: str, reason: str, code: str
 ) -> tuple[dict[str, Any], int]:
-    """Cancel an order that has not left yet and give all its money back; return its row and the cents refunded."""
+    """Cancel an order that has not left yet and refund it in full.
+
+    Returns its row and the cents refunded.
+    """
     row = find_order(svc, shop, order_id)
     state = status(row, svc.time)
     if state not in ("processing", "preparing"):
-        gone = state in ("shipped", "out_for_delivery", "delivered", "delayed")
-        hint = (
-            f"It can be returned once it has arrived; see {shop.returns}."
-            if gone
-            else f"See {shop.orders}."
-        )
+        on_its_way = state in ("shipped", "out_for_delivery", "delivered", "delayed")
+        hint = f"See {shop.orders}."
+        if on_its_way:
+            hint = f"It can be returned once it has arrived; see {shop.returns}."
         svc.fail(
             code,
             f"Order {order_id} is {state} and cannot be canceled any more.",
@@ -329,53 +351,45 @@ def cancel(
             status=state,
         )
     drop_entries_ahead(svc, shop, order_id)
-    held = sum(e["amount"] for e in entries(svc, shop, order_id))
-    if held > 0:
-        charge(svc, shop, row, -held, "order canceled")
+    paid = sum(e["amount"] for e in entries(svc, shop, order_id))
+    if paid > 0:
+        charge(svc, shop, row, -paid, "order canceled")
     svc.db.update(f"{shop.tables}_orders", order_id, canceled_at=svc.time, cancel_reason=reason)
-    return find_order(svc, shop, order_id), max(held, 0)
+    return find_order(svc, shop, order_id), max(paid, 0)
 
 
 def hand_over(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
-    """Hand an order that is ready to the user, who is at the store; return its row."""
+    """Hand an order that is ready over to the user at the store; return its row."""
     row = find_order(svc, shop, order_id)
     state = status(row, svc.time)
     if state != "ready":
         message = f"Order {order_id} is {state}, not ready at a store."
-        hint = (
-            f"It is ready at {row['ready_at']}."
-            if state == "preparing" and row["ready_at"]
-            else f"See {shop.orders}."
-        )
+        hint = f"See {shop.orders}."
+        if state == "preparing" and row["ready_at"]:
+            hint = f"It is ready at {row['ready_at']}."
         svc.fail("ORDER_NOT_READY", message, hint, order_id=order_id, status=state)
-    for entry in svc.db.rows(
-        f"{shop.tables}_charges",
-        "order_id=? AND at=? AND what=?",
-        order_id,
-        row["hold_until"],
-        UNCLAIMED,
-    ):
-        svc.db.delete(f"{shop.tables}_charges", entry["id"])
+    table = f"{shop.tables}_charges"
+    where = "order_id=? AND at=? AND what=?"
+    for entry in svc.db.rows(table, where, order_id, row["hold_until"], UNCLAIMED):
+        svc.db.delete(table, entry["id"])
     svc.db.update(f"{shop.tables}_orders", order_id, done_at=svc.time)
     return find_order(svc, shop, order_id)
 
 
-# -- returns ------------------------------------------------------------------------------------------------------
+# -- returns ---------------------------------------------------------------------------------------
 def return_days(svc: Service, shop: Shop, product: dict[str, Any]) -> int | None:
-    """Return for how many days a product can be sent back, None for never."""
-    what = svc.db.get("shopping_items", product["item_id"]) or {}
-    if what["final_sale"] or what["food"]:
+    """Return the number of days in which a product can be returned, or None for never."""
+    item = svc.db.get("shopping_items", product["item_id"]) or {}
+    if item["final_sale"] or item["food"]:
         return None
-    return shop.electronics_days if what["department"] == "Electronics" else shop.return_days
+    return shop.electronics_days if item["department"] == "Electronics" else shop.return_days
 
 
 def return_by(row: dict[str, Any], days: int | None) -> str | None:
-    """Return the last moment at which a return can be asked for."""
-    return (
-        None
-        if days is None or row["done_at"] is None
-        else iso(parse_time(row["done_at"]) + days * DAY)
-    )
+    """Return the last moment at which a return can be requested, or None."""
+    if days is None or row["done_at"] is None:
+        return None
+    return iso(parse_time(row["done_at"]) + days * DAY)
 
 
 def open_return(
@@ -387,7 +401,33 @@ def open_return(
     method: str,
     days: int | None,
 ) -> dict[str, Any]:
-    """Open the return of an order's item and enter its refund for the day on which it is due; return the return's row."""
+    """Open a return of an order's item and return its row.
+
+    Its refund is entered for the day on which it is due.
+    """
+    _require_returnable(svc, shop, row, item, days)
+    travel, handling = TRAVEL[method]
+    received = svc.now + travel
+    opened = {
+        "id": svc.new_id(shop.ids + "x"),
+        "order_id": row["id"],
+        "item_id": item["id"],
+        "reason": reason,
+        "method": method,
+        "requested_at": svc.time,
+        "received_at": iso(received),
+        "refunded_at": iso(received + handling),
+    }
+    svc.db.insert(f"{shop.tables}_returns", opened)
+    unrefunded = item_paid(item) + given_back(svc, shop, item["id"])
+    refund = max(min(unrefunded, left_to_refund(svc, shop, row)), 0)
+    charge(svc, shop, row, -refund, "return", at=opened["refunded_at"], ref=opened["id"])
+    return opened
+
+
+def _require_returnable(
+    svc: Service, shop: Shop, row: dict[str, Any], item: dict[str, Any], days: int | None
+) -> None:
     state = status(row, svc.time)
     if state not in ("delivered", "picked_up"):
         message = f"Order {row['id']} is {state}; only what has arrived can be returned."
@@ -429,33 +469,15 @@ def open_return(
             f"See its progress with {shop.returns}.",
             return_id=earlier[0]["id"],
         )
-    travel, handling = TRAVEL[method]
-    received = svc.now + travel
-    made = {
-        "id": svc.new_id(shop.ids + "x"),
-        "order_id": row["id"],
-        "item_id": item["id"],
-        "reason": reason,
-        "method": method,
-    }
-    made |= {
-        "requested_at": svc.time,
-        "received_at": iso(received),
-        "refunded_at": iso(received + handling),
-    }
-    svc.db.insert(f"{shop.tables}_returns", made)
-    worth = min(item_paid(item) + given_back(svc, shop, item["id"]), left_to_refund(svc, shop, row))
-    charge(svc, shop, row, -max(worth, 0), "return", at=made["refunded_at"], ref=made["id"])
-    return made
 
 
 def item_paid(item: dict[str, Any]) -> int:
-    """Return what an item cost with its discount and tax."""
+    """Return what an item cost, less its discount and with its tax."""
     return item["unit_price"] * item["quantity"] - item["discount"] + item["tax"]
 
 
 def left_to_refund(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
-    """Return what was paid for the products of an order and has not been given back, nor is about to be."""
+    """Return the cents paid for an order's products and not refunded, now or later."""
     moved = svc.db.sql(
         f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE order_id=?", row["id"]
     )[0][0]
@@ -463,14 +485,17 @@ def left_to_refund(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
 
 
 def given_back(svc: Service, shop: Shop, item_id: str) -> int:
-    """Return what was given back for an item already (a negative number of cents), a price match for instance."""
+    """Return the refunds of an item other than its return, as a negative number of cents.
+
+    A price match is one.
+    """
     return svc.db.sql(
         f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", item_id
     )[0][0]
 
 
 def find_return(svc: Service, shop: Shop, return_id: str) -> dict[str, Any]:
-    """Return a return, or refuse."""
+    """Return a return's row, or refuse."""
     row = svc.db.get(f"{shop.tables}_returns", return_id)
     if row is None:
         svc.fail(
@@ -484,17 +509,13 @@ def find_return(svc: Service, shop: Shop, return_id: str) -> dict[str, Any]:
 
 def return_status(row: dict[str, Any], now: str) -> str:
     """Return requested (on its way back), received or refunded."""
-    return (
-        "requested"
-        if now < row["received_at"]
-        else "received"
-        if now < row["refunded_at"]
-        else "refunded"
-    )
+    if now < row["received_at"]:
+        return "requested"
+    return "received" if now < row["refunded_at"] else "refunded"
 
 
 def return_sum(svc: Service, shop: Shop, return_id: str) -> int:
-    """Return the cents that a return gives back."""
+    """Return the cents that a return refunds."""
     return -svc.db.sql(
         f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", return_id
     )[0][0]

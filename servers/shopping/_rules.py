@@ -1,6 +1,7 @@
-"""What Amazon, Walmart and Target share: their words, argument types, addresses, payment methods and sums to the cent.
+"""What Amazon, Walmart and Target share: argument types, addresses, payment methods, tax.
 
-Rows hold what happened; balances, defaults and states are worked out from rows and the moment. All money is in integer cents.
+Rows hold what happened; balances, defaults and statuses are worked out from rows and the moment.
+All money is in integer cents.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from servers.kit.store import Table
 SHARED = {
     # What a product is, whoever sells it; the id is its UPC.
     "shopping_items": Table(
-        "id:str name:str brand:str category:str department:str description:str features:list food:bool final_sale:bool",
+        "id:str name:str brand:str category:str department:str description:str features:list "
+        "food:bool final_sale:bool",
         index=("category",),
     ),
     "shopping_areas": Table(
@@ -28,17 +30,21 @@ SHARED = {
 }
 """Tables of the whole category; the id of an area is its ZIP code."""
 ADDRESSES = Table(
-    "id:str name:str street:str city:str state:str zip:str country:str added_at:str default_since:str?"
+    "id:str name:str street:str city:str state:str zip:str country:str "
+    "added_at:str default_since:str?"
 )
-# `gift_card` names the card's row where the method is one; `closed_at` is when the issuer stopped honouring it.
+# `gift_card` is the id of the card's row if the method is a gift card; `closed_at` is when the
+# issuer stopped honouring the method.
 METHODS = Table(
-    "id:str type:str brand:str last4:str expires:str? gift_card:str? billing:str? added_at:str default_since:str? closed_at:str?"
+    "id:str type:str brand:str last4:str expires:str? gift_card:str? billing:str? "
+    "added_at:str default_since:str? closed_at:str?"
 )
 GIFT_CARDS = Table("id:str number:str loaded:int issued_at:str", index=("number",))
 
 DAY = 86_400
 HOUR = 3_600
 
+# -- argument types --------------------------------------------------------------------------------
 Query = Annotated[
     str,
     Field(
@@ -101,12 +107,14 @@ StateFilter = Annotated[
 ]  # fmt: skip
 
 
+# -- the words of a shop ---------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Shop:
-    """A shop's words: its table prefix, the first letters of its ids, its tools that hints point to, and its terms.
+    """A shop's table prefix, id prefix, terms, and the names of its tools that hints mention.
 
-    `lines` is the table of its cart and `apart` a column of its own that tells lines of one product apart; `codes` are its names for
-    refusals of codes: unknown, expired, below the minimum, not eligible.
+    `lines` is the table of its cart. `apart` is a further column of that table which tells lines of
+    the same product apart. `codes` are the shop's error codes for coupon codes: unknown, not valid
+    now, below the minimum, not eligible.
     """
 
     title: str
@@ -134,51 +142,57 @@ class Shop:
     apart: str = ""
 
 
-# -- sums to the cent ---------------------------------------------------------------------------------------------
+# -- sums to the cent ------------------------------------------------------------------------------
 TAX_BPS = {
-    "AL": 929, "AK": 182, "AZ": 838, "AR": 946, "CA": 885, "CO": 781, "CT": 635, "DE": 0, "DC": 600, "FL": 700, "GA": 700, "HI": 450,
-    "ID": 603, "IL": 1025, "IN": 700, "IA": 694, "KS": 865, "KY": 600, "LA": 956, "ME": 550, "MD": 600, "MA": 625, "MI": 600, "MN": 903,
-    "MS": 706, "MO": 839, "MT": 0, "NE": 697, "NV": 824, "NH": 0, "NJ": 660, "NM": 762, "NY": 888, "NC": 700, "ND": 704, "OH": 724,
-    "OK": 899, "OR": 0, "PA": 634, "RI": 700, "SC": 900, "SD": 611, "TN": 955, "TX": 825, "UT": 725, "VT": 636, "VA": 577, "WA": 1025,
+    "AL": 929, "AK": 182, "AZ": 838, "AR": 946, "CA": 885, "CO": 781, "CT": 635, "DE": 0,
+    "DC": 600, "FL": 700, "GA": 700, "HI": 450, "ID": 603, "IL": 1025, "IN": 700, "IA": 694,
+    "KS": 865, "KY": 600, "LA": 956, "ME": 550, "MD": 600, "MA": 625, "MI": 600, "MN": 903,
+    "MS": 706, "MO": 839, "MT": 0, "NE": 697, "NV": 824, "NH": 0, "NJ": 660, "NM": 762,
+    "NY": 888, "NC": 700, "ND": 704, "OH": 724, "OK": 899, "OR": 0, "PA": 634, "RI": 700,
+    "SC": 900, "SD": 611, "TN": 955, "TX": 825, "UT": 725, "VT": 636, "VA": 577, "WA": 1025,
     "WV": 657, "WI": 570, "WY": 544,
 }  # fmt: skip
 """Sales tax of a state in hundredths of a percent; food is free of it."""
 
 
 def percent(amount: int, rate: int | float) -> int:
-    """Return so many percent of cents, half cents rounded up."""
-    return int(
-        (Decimal(amount) * Decimal(str(rate)) / 100).quantize(Decimal(1), rounding=ROUND_HALF_UP)
-    )
+    """Return a percentage of an amount in cents, half cents rounded up."""
+    share = Decimal(amount) * Decimal(str(rate)) / 100
+    return int(share.quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
 def split(total: int, weights: Sequence[int]) -> list[int]:
-    """Share cents out in proportion to weights; the shares add up to the total and none exceeds its weight where the total does not."""
+    """Share cents out in proportion to weights.
+
+    The shares add up to the total, and none exceeds its weight unless the total exceeds the sum of
+    the weights.
+    """
     whole = sum(weights)
     if whole == 0:
         return [0] * len(weights)
     shares = [total * w // whole for w in weights]
-    by_rest = sorted(range(len(weights)), key=lambda i: (-(total * weights[i] % whole), i))
-    for place in by_rest[: total - sum(shares)]:
+    # The cents lost by rounding down go to the largest remainders.
+    by_remainder = sorted(range(len(weights)), key=lambda i: (-(total * weights[i] % whole), i))
+    for place in by_remainder[: total - sum(shares)]:
         shares[place] += 1
     return shares
 
 
 def tax_shares(state: str, nets: Sequence[tuple[int, bool]]) -> list[int]:
-    """Return the sales tax of each line, from (net cents, is food); the sum is rounded once."""
+    """Return the sales tax of each line, given (net cents, is food); the sum is rounded once."""
     taxable = [0 if food else net for net, food in nets]
     return split(percent(sum(taxable), TAX_BPS[state] / 100), taxable)
 
 
-# -- who is signed in ---------------------------------------------------------------------------------------------
+# -- who is signed in ------------------------------------------------------------------------------
 def profile(svc: Service, shop: Shop) -> dict[str, Any]:
     """Return the row of the account that is signed in."""
     return svc.db.rows(f"{shop.tables}_profile")[0]
 
 
-# -- addresses ----------------------------------------------------------------------------------------------------
+# -- addresses -------------------------------------------------------------------------------------
 def default_of(rows: Sequence[dict[str, Any]]) -> str | None:
-    """Return the id of the row that was made the default last."""
+    """Return the id of the row that was most recently made the default."""
     marked = [r for r in rows if r["default_since"] is not None]
     return max(marked, key=lambda r: r["default_since"])["id"] if marked else None
 
@@ -192,9 +206,8 @@ def addresses(svc: Service, shop: Shop) -> list[dict[str, Any]]:
 
 def address_json(row: dict[str, Any]) -> dict[str, Any]:
     """Return an address without saying whether it is the default."""
-    return {"address_id": row["id"]} | {
-        k: row[k] for k in ("name", "street", "city", "state", "zip", "country")
-    }
+    columns = ("name", "street", "city", "state", "zip", "country")
+    return {"address_id": row["id"]} | {column: row[column] for column in columns}
 
 
 def find_address(svc: Service, shop: Shop, address_id: str | None) -> dict[str, Any]:
@@ -213,43 +226,47 @@ def find_address(svc: Service, shop: Shop, address_id: str | None) -> dict[str, 
     return row
 
 
-def add_address(svc: Service, shop: Shop, said: dict[str, Any], is_default: bool) -> dict[str, Any]:
+def add_address(
+    svc: Service, shop: Shop, given: dict[str, Any], is_default: bool
+) -> dict[str, Any]:
     """Save an address unless it is saved already, and return it as JSON."""
     table = f"{shop.tables}_addresses"
-    if said["state"] not in TAX_BPS:
+    if given["state"] not in TAX_BPS:
         svc.fail(
             "INVALID_ADDRESS",
-            f"{said['state']!r} is no state that {shop.title} delivers to.",
+            f"{given['state']!r} is no state that {shop.title} delivers to.",
             "Give the two-letter code, e.g. OR.",
         )
-    known = svc.db.rows(table)
-    for row in known:
-        same = all(
-            str(row[k]).casefold() == str(said[k]).casefold()
-            for k in ("name", "street", "city", "state", "zip")
-        )
-        if same:
+    saved = svc.db.rows(table)
+    for row in saved:
+        if _same_address(row, given):
             message = f"{row['street']}, {row['city']} is already saved for {row['name']}."
             svc.fail(
                 "DUPLICATE_ADDRESS", message, "Use the saved address_id.", address_id=row["id"]
             )
-    since = svc.time if is_default or not known else None
-    made = {
+    since = svc.time if is_default or not saved else None
+    address = {
         "id": svc.new_id(shop.ids + "a"),
         "country": "US",
         "added_at": svc.time,
         "default_since": since,
-    } | said
-    svc.db.insert(table, made)
-    return next(a for a in addresses(svc, shop) if a["address_id"] == made["id"])
+    } | given
+    svc.db.insert(table, address)
+    return next(a for a in addresses(svc, shop) if a["address_id"] == address["id"])
 
 
-# -- payment methods ----------------------------------------------------------------------------------------------
+def _same_address(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    columns = ("name", "street", "city", "state", "zip")
+    return all(str(one[k]).casefold() == str(other[k]).casefold() for k in columns)
+
+
+# -- payment methods -------------------------------------------------------------------------------
 def gift_balance(svc: Service, shop: Shop, gift_card: str) -> int:
-    """Return what a gift card holds now: what was loaded, less charges, plus refunds."""
+    """Return the cents on a gift card now: what was loaded, less charges, plus refunds."""
     card = svc.db.get(f"{shop.tables}_gift_cards", gift_card)
     spent = svc.db.sql(
-        f"SELECT coalesce(sum(c.amount),0) FROM {shop.tables}_charges c JOIN {shop.tables}_methods m ON m.id=c.method_id"
+        f"SELECT coalesce(sum(c.amount),0) FROM {shop.tables}_charges c"
+        f" JOIN {shop.tables}_methods m ON m.id=c.method_id"
         " WHERE m.gift_card=? AND c.at<=?",
         gift_card,
         svc.time,
@@ -271,8 +288,9 @@ def method_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]
         "type": row["type"],
         "brand": row["brand"],
         "last_four": row["last4"],
+        "expires": row["expires"],
+        "expired": card_expired(row["expires"], svc.time),
     }
-    shown |= {"expires": row["expires"], "expired": card_expired(row["expires"], svc.time)}
     if row["gift_card"] is not None:
         shown["gift_card_balance"] = gift_balance(svc, shop, row["gift_card"])
     return shown
@@ -297,29 +315,36 @@ def find_method(svc: Service, shop: Shop, method_id: str | None) -> dict[str, An
 def authorize(
     svc: Service, shop: Shop, method: dict[str, Any], amount: int, at: str | None = None
 ) -> None:
-    """Refuse unless the method can be charged so many cents now, or could at a moment (ISO); an order is paid with one method alone."""
-    named = f"The {method['brand']} ending in {method['last4']}"
-    other = f"Choose another one from {shop.methods}."
-    if card_expired(method["expires"], at or svc.time):
+    """Refuse a method that cannot be charged an amount now or at a given moment (ISO).
+
+    An order is paid with one method alone.
+    """
+    at = at or svc.time
+    card = f"The {method['brand']} ending in {method['last4']}"
+    hint = f"Choose another one from {shop.methods}."
+    if card_expired(method["expires"], at):
         svc.fail(
             "PAYMENT_METHOD_EXPIRED",
-            f"{named} expired in {method['expires']}.",
-            other,
+            f"{card} expired in {method['expires']}.",
+            hint,
             payment_method_id=method["id"],
         )
-    if method["closed_at"] is not None and method["closed_at"] <= (at or svc.time):
+    if method["closed_at"] is not None and method["closed_at"] <= at:
         svc.fail(
             "PAYMENT_DECLINED",
-            f"{named} was declined by its issuer.",
-            other,
+            f"{card} was declined by its issuer.",
+            hint,
             payment_method_id=method["id"],
         )
     if method["gift_card"] is not None:
-        held = gift_balance(svc, shop, method["gift_card"])
-        if held < amount:
-            message = f"The gift card ending in {method['last4']} holds {held} cents; {amount} are needed."
+        balance = gift_balance(svc, shop, method["gift_card"])
+        if balance < amount:
+            message = (
+                f"The gift card ending in {method['last4']} holds {balance} cents; "
+                f"{amount} are needed."
+            )
             svc.fail(
-                "INSUFFICIENT_GIFT_CARD_BALANCE", message, other, available=held, required=amount
+                "INSUFFICIENT_GIFT_CARD_BALANCE", message, hint, available=balance, required=amount
             )
 
 
@@ -333,7 +358,7 @@ def add_card(
     billing: str | None,
     is_default: bool,
 ) -> dict[str, Any]:
-    """Save a card and return it as JSON; one that is saved already or has expired is refused."""
+    """Save a card and return it as JSON; refuse one that is already saved or has expired."""
     if card_expired(expires, svc.time):
         svc.fail(
             "CARD_EXPIRED",
@@ -341,38 +366,41 @@ def add_card(
             "Save a card that is still valid.",
             expires=expires,
         )
-    said = {
+    card = {
         "type": kind,
         "brand": card_brand(number),
         "last4": number[-4:],
         "expires": expires,
         "billing": billing,
     }
-    return _save_method(svc, shop, said, is_default)
+    return _save_method(svc, shop, card, is_default)
 
 
 def add_gift_card(svc: Service, shop: Shop, number: str, is_default: bool) -> dict[str, Any]:
-    """Save a gift card that the shop has issued; the shop alone knows what it holds."""
-    found = svc.db.rows(f"{shop.tables}_gift_cards", "number=?", number)
-    if not found:
+    """Save a gift card; refuse a number that the shop has not issued.
+
+    The balance is known to the shop alone.
+    """
+    cards = svc.db.rows(f"{shop.tables}_gift_cards", "number=?", number)
+    if not cards:
         message = f"{shop.title} has issued no gift card with this number."
         svc.fail("GIFT_CARD_NOT_FOUND", message, "Check the number on the back of the card.")
-    said = {
+    method = {
         "type": "gift_card",
         "brand": f"{shop.title} gift card",
         "last4": number[-4:],
-        "gift_card": found[0]["id"],
+        "gift_card": cards[0]["id"],
     }
-    return _save_method(svc, shop, said, is_default)
+    return _save_method(svc, shop, method, is_default)
 
 
 def _save_method(
-    svc: Service, shop: Shop, said: dict[str, Any], is_default: bool
+    svc: Service, shop: Shop, given: dict[str, Any], is_default: bool
 ) -> dict[str, Any]:
     table = f"{shop.tables}_methods"
-    known = svc.db.rows(table)
-    for row in known:
-        if all(row[k] == said.get(k) for k in ("brand", "last4", "expires", "gift_card")):
+    saved = svc.db.rows(table)
+    for row in saved:
+        if all(row[k] == given.get(k) for k in ("brand", "last4", "expires", "gift_card")):
             message = f"The {row['brand']} ending in {row['last4']} is already saved."
             svc.fail(
                 "DUPLICATE_PAYMENT_METHOD",
@@ -380,7 +408,11 @@ def _save_method(
                 f"Use its payment_method_id; see {shop.methods}.",
                 payment_method_id=row["id"],
             )
-    since = svc.time if is_default or not known else None
-    made = {"id": svc.new_id(shop.ids + "m"), "added_at": svc.time, "default_since": since} | said
-    svc.db.insert(table, made)
-    return next(m for m in methods(svc, shop) if m["payment_method_id"] == made["id"])
+    since = svc.time if is_default or not saved else None
+    method = {
+        "id": svc.new_id(shop.ids + "m"),
+        "added_at": svc.time,
+        "default_since": since,
+    } | given
+    svc.db.insert(table, method)
+    return next(m for m in methods(svc, shop) if m["payment_method_id"] == method["id"])

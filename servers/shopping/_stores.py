@@ -1,4 +1,4 @@
-"""Stores: where they are, what is on their shelves and where, and the windows in which they hand over and deliver."""
+"""Stores: their places, their shelves, and their windows for pickup and delivery."""
 
 from __future__ import annotations
 
@@ -18,20 +18,34 @@ from servers.kit.zones import local, local_moment
 from servers.shopping import _catalogue as catalogue
 from servers.shopping._rules import HOUR, Shop
 
-# `opens` and `closes` are local hours, the same every day; a closed store has its last day in `closed_on`.
+# `opens` and `closes` are local hours, the same every day. `closed_on` is the day on which a store
+# closed for good.
 STORES = Table(
-    "id:str name:str street:str city:str state:str zip:str lat:float lng:float phone:str timezone:str opens:int closes:int "
-    "services:list closed_on:str?"
+    "id:str name:str street:str city:str state:str zip:str lat:float lng:float phone:str "
+    "timezone:str opens:int closes:int services:list closed_on:str?"
 )
-# What differs from the rule in one store: a count, a price of its own.
+# Where a product in a store departs from the general rule: its count, its price.
 SHELVES = Table(
     "id:str store_id:str product_id:str quantity:int? price:int? note:str?", index=("product_id",)
 )
-AISLES = {"Electronics": "E", "Home": "H", "Kitchen": "K", "Grocery": "G", "Toys": "T", "Sports & Outdoors": "S", "Clothing": "C",
-          "Beauty & Health": "B", "Pets": "P", "Tools & Hardware": "D", "Office": "F", "Baby": "N", "Garden": "R"}  # fmt: skip
+AISLES = {
+    "Electronics": "E",
+    "Home": "H",
+    "Kitchen": "K",
+    "Grocery": "G",
+    "Toys": "T",
+    "Sports & Outdoors": "S",
+    "Clothing": "C",
+    "Beauty & Health": "B",
+    "Pets": "P",
+    "Tools & Hardware": "D",
+    "Office": "F",
+    "Baby": "N",
+    "Garden": "R",
+}
 """The letter of a department's aisles."""
 CAPACITY = 6
-"""Orders that one window takes."""
+"""Orders that one window takes at most."""
 
 ZipFilter = Annotated[
     str, Field(pattern=r"^[0-9]{5}$", description="ZIP code to search around, e.g. 97214.")
@@ -53,23 +67,24 @@ AvailableOnly = Annotated[bool, Field(description="true: only windows that still
 Kind = Literal["pickup", "delivery"]
 
 
-# -- finding stores -----------------------------------------------------------------------------------------------
+# -- finding stores --------------------------------------------------------------------------------
 def near(
     svc: Service, shop: Shop, zip_code: str | None, city: str | None, state: str | None, radius: int
 ) -> list[dict[str, Any]]:
     """Return stores within a radius as JSON, nearest first."""
-    lat, lng, _ = _origin(svc, zip_code, city, state)
-    found = []
+    lat, lng = _origin(svc, zip_code, city, state)
+    nearby = []
     for row in svc.db.rows(f"{shop.tables}_stores"):
-        away = miles(lat, lng, row["lat"], row["lng"])
-        if away <= radius:
-            found.append(store_json(svc, row) | {"distance_miles": away})
-    return sorted(found, key=lambda s: (s["distance_miles"], s["store_id"]))
+        distance = miles(lat, lng, row["lat"], row["lng"])
+        if distance <= radius:
+            nearby.append(store_json(svc, row) | {"distance_miles": distance})
+    return sorted(nearby, key=lambda s: (s["distance_miles"], s["store_id"]))
 
 
 def _origin(
     svc: Service, zip_code: str | None, city: str | None, state: str | None
-) -> tuple[float, float, str]:
+) -> tuple[float, float]:
+    """Return (latitude, longitude) of a ZIP code or city, or refuse."""
     if zip_code is None and city is None:
         svc.fail(
             "LOCATION_REQUIRED",
@@ -78,24 +93,20 @@ def _origin(
         )
     if zip_code is not None:
         areas = svc.db.rows("shopping_areas", "id=?", zip_code)
-        areas = areas or svc.db.rows(
-            "shopping_areas", "substr(id,1,3)=?", zip_code[:3], order="id", limit=1
-        )
+        if not areas:
+            # The first three digits of a ZIP code name a region: any area in it is close enough.
+            region = zip_code[:3]
+            areas = svc.db.rows("shopping_areas", "substr(id,1,3)=?", region, order="id", limit=1)
     else:
-        areas = svc.db.rows(
-            "shopping_areas",
-            "lower(city)=lower(?) AND (?2 IS NULL OR state=?2)",
-            city,
-            state,
-            order="id",
-        )
+        where = "lower(city)=lower(?) AND (?2 IS NULL OR state=?2)"
+        areas = svc.db.rows("shopping_areas", where, city, state, order="id")
     if not areas:
-        said = zip_code or ", ".join(x for x in (city, state) if x)
+        place = zip_code or ", ".join(x for x in (city, state) if x)
         svc.fail(
             "LOCATION_NOT_FOUND",
-            f"No stores are known around {said!r}.",
+            f"No stores are known around {place!r}.",
             "Try a ZIP code or a larger city nearby.",
-            location=said,
+            location=place,
         )
     states = sorted({a["state"] for a in areas})
     if len(states) > 1:
@@ -105,30 +116,27 @@ def _origin(
             "Give the state too.",
             states=states,
         )
-    return (
-        sum(a["lat"] for a in areas) / len(areas),
-        sum(a["lng"] for a in areas) / len(areas),
-        areas[0]["timezone"],
-    )
+    lat = sum(area["lat"] for area in areas) / len(areas)
+    lng = sum(area["lng"] for area in areas) / len(areas)
+    return lat, lng
 
 
 def store_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a store for the agent; hours are local."""
-    shown = {"store_id": row["id"]} | {
-        k: row[k] for k in ("name", "street", "city", "state", "zip", "lat", "lng", "phone")
-    }
+    """Return a store as JSON; hours are local."""
+    columns = ("name", "street", "city", "state", "zip", "lat", "lng", "phone")
+    shown = {"store_id": row["id"]} | {column: row[column] for column in columns}
     hours = {
         "opens": f"{row['opens']:02d}:00",
         "closes": f"{row['closes']:02d}:00",
         "timezone": row["timezone"],
     }
     now = local(svc.now, ZoneInfo(row["timezone"]))
-    shut = closed(svc, row)
-    is_open = not shut and row["opens"] <= now.hour < row["closes"]
+    is_closed = closed(svc, row)
+    is_open = not is_closed and row["opens"] <= now.hour < row["closes"]
     return shown | {
         "hours": hours,
         "is_open": is_open,
-        "permanently_closed": shut,
+        "permanently_closed": is_closed,
         "services": row["services"],
     }
 
@@ -160,69 +168,79 @@ def open_store(svc: Service, shop: Shop, store_id: str) -> dict[str, Any]:
     return row
 
 
-# -- on the shelf -------------------------------------------------------------------------------------------------
+# -- on the shelf ----------------------------------------------------------------------------------
 def shelf(
     svc: Service, shop: Shop, product: dict[str, Any], store: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return `{quantity, price, aisle, section, department}` of a product in a store; price is None where it is the online one."""
-    row = svc.db.get(f"{shop.tables}_shelves", f"{store['id']}:{product['id']}") or {
-        "quantity": None,
-        "price": None,
-    }
-    count = row["quantity"]
+    """Return `{quantity, price, aisle, section, department}` of a product in a store.
+
+    `price` is None where it is the online price.
+    """
+    row = svc.db.get(f"{shop.tables}_shelves", f"{store['id']}:{product['id']}")
     week = catalogue.week_of(svc.now)
+    count = row["quantity"] if row else None
     if count is None:
-        drawn = share("shelf", store["id"], product["id"], week)
-        count = 0 if drawn < 0.1 else 1 + int(drawn * 10) if drawn < 0.2 else 3 + int(drawn * 24)
+        count = _weekly_count(share("shelf", store["id"], product["id"], week))
+    counted_at = max(iso(catalogue.week_start(week)), product["counted_at"])
     ordered = catalogue.units_ordered(
-        svc,
-        shop,
-        product["id"],
-        max(iso(catalogue.week_start(week)), product["counted_at"]),
-        "o.store_id=?",
-        store["id"],
+        svc, shop, product["id"], counted_at, "o.store_id=?", store["id"]
     )
-    gone = product["online_only"] or closed(svc, store) or catalogue.discontinued(svc, product)
+    unavailable = (
+        product["online_only"] or closed(svc, store) or catalogue.discontinued(svc, product)
+    )
     department = catalogue.item_of(svc, product)["department"]
     number = 1 + int(share("aisle", store["id"], product["item_id"]) * 38)
     return {
-        "quantity": 0 if gone else max(count - ordered, 0),
-        "price": row["price"],
+        "quantity": 0 if unavailable else max(count - ordered, 0),
+        "price": row["price"] if row else None,
         "aisle": f"{AISLES.get(department, 'M')}{number}",
         "section": 1 + number % 7,
         "department": department,
     }
 
 
-# -- windows ------------------------------------------------------------------------------------------------------
-def windows(svc: Service, shop: Shop, store: dict[str, Any], kind: Kind) -> list[dict[str, Any]]:
-    """Return the windows of today and the next two days that begin in two hours or later: one hour for pickup, two for delivery.
+def _weekly_count(drawn: float) -> int:
+    """Return the units on a shelf for a draw between 0 and 1: none, a few, or plenty."""
+    if drawn < 0.1:
+        return 0
+    if drawn < 0.2:
+        return 1 + int(drawn * 10)
+    return 3 + int(drawn * 24)
 
-    Each has `id`, `start` and `end` (epoch seconds), `left` (orders it still takes) and what is shown of it.
+
+# -- windows ---------------------------------------------------------------------------------------
+def windows(svc: Service, shop: Shop, store: dict[str, Any], kind: Kind) -> list[dict[str, Any]]:
+    """Return the windows of today and the next two days that begin in two hours or later.
+
+    A window lasts one hour for pickup and two for delivery. Each has `id`, `start` and `end` (epoch
+    seconds), `left` (orders it still takes), and `date`, `start_time` and `end_time` local to the
+    store.
     """
     zone = ZoneInfo(store["timezone"])
     today = local(svc.now, zone).date()
     hours = 1 if kind == "pickup" else 2
     taken = _taken(svc, shop, store["id"], kind)
-    found = []
+    first = max(store["opens"], 8)
+    last = min(store["closes"], 22) - hours
+    upcoming = []
     for ahead in range(3):
         day = today + timedelta(days=ahead)
-        for hour in range(max(store["opens"], 8), min(store["closes"], 22) - hours + 1, hours):
+        for hour in range(first, last + 1, hours):
             start = local_moment(day, time(hour), zone)
-            if start >= svc.now + 2 * HOUR:
-                room = int(share("window", store["id"], kind, start) * (CAPACITY + 1))
-                found.append(
-                    {
-                        "id": window_id(shop, store["id"], kind, start),
-                        "start": start,
-                        "end": start + hours * HOUR,
-                        "left": max(room - taken.get(iso(start), 0), 0),
-                        "date": day.isoformat(),
-                        "start_time": f"{hour:02d}:00",
-                        "end_time": f"{hour + hours:02d}:00",
-                    }
-                )
-    return found
+            if start < svc.now + 2 * HOUR:
+                continue
+            room = int(share("window", store["id"], kind, start) * (CAPACITY + 1))
+            window = {
+                "id": window_id(shop, store["id"], kind, start),
+                "start": start,
+                "end": start + hours * HOUR,
+                "left": max(room - taken.get(iso(start), 0), 0),
+                "date": day.isoformat(),
+                "start_time": f"{hour:02d}:00",
+                "end_time": f"{hour + hours:02d}:00",
+            }
+            upcoming.append(window)
+    return upcoming
 
 
 def window_id(shop: Shop, store_id: str, kind: Kind, start: int) -> str:
@@ -231,8 +249,10 @@ def window_id(shop: Shop, store_id: str, kind: Kind, start: int) -> str:
 
 
 def _taken(svc: Service, shop: Shop, store_id: str, kind: Kind) -> dict[str, int]:
+    """Return how many orders are placed for each window (by its ISO start) from now on."""
     rows = svc.db.sql(
-        f"SELECT slot_at, count(*) FROM {shop.tables}_orders WHERE store_id=? AND slot_at>? AND canceled_at IS NULL"
+        f"SELECT slot_at, count(*) FROM {shop.tables}_orders"
+        " WHERE store_id=? AND slot_at>? AND canceled_at IS NULL"
         " AND (fulfillment IN ('delivery','same_day_delivery'))=? GROUP BY slot_at",
         store_id,
         svc.time,
@@ -242,9 +262,12 @@ def _taken(svc: Service, shop: Shop, store_id: str, kind: Kind) -> dict[str, int
 
 
 def window_json(window: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return a window for the agent, its id under a name; times are local to the store."""
-    shown = {name: window["id"]} | {k: window[k] for k in ("date", "start_time", "end_time")}
-    return shown | {
+    """Return a window as JSON, with its id under `name`; times are local to the store."""
+    return {
+        name: window["id"],
+        "date": window["date"],
+        "start_time": window["start_time"],
+        "end_time": window["end_time"],
         "starts_at": iso(window["start"]),
         "available": window["left"] > 0,
         "orders_left": window["left"],
@@ -255,8 +278,9 @@ def find_window(
     svc: Service, shop: Shop, store: dict[str, Any], kind: Kind, window_id: str, tool: str
 ) -> dict[str, Any]:
     """Return a window that still takes orders, or refuse."""
-    found = next((w for w in windows(svc, shop, store, kind) if w["id"] == window_id), None)
-    if found is None:
+    upcoming = windows(svc, shop, store, kind)
+    window = next((w for w in upcoming if w["id"] == window_id), None)
+    if window is None:
         message = f"{store['name']} has no window {window_id!r} any more."
         svc.fail(
             "SLOT_NOT_FOUND",
@@ -264,25 +288,30 @@ def find_window(
             f"Take a window from {tool} of that store.",
             store_id=store["id"],
         )
-    if found["left"] < 1:
-        message = f"The window on {found['date']} at {found['start_time']} is full."
+    if window["left"] < 1:
+        message = f"The window on {window['date']} at {window['start_time']} is full."
         svc.fail(
             "SLOT_UNAVAILABLE",
             message,
             f"Take one that is available from {tool}.",
             store_id=store["id"],
         )
-    return found
+    return window
 
 
 def next_opening(svc: Service, store: dict[str, Any], after: int, hours: int = 0) -> int:
-    """Return the first moment, from one on, at which a store is open, for some hours yet."""
+    """Return the first moment from `after` on at which a store is open.
+
+    The store stays open for at least `hours` from then, unless it only opens at that moment.
+    """
     zone = ZoneInfo(store["timezone"])
     when = local(after, zone)
     closes = local_moment(when.date(), time(store["closes"]), zone)
     if store["opens"] <= when.hour < store["closes"] and after + hours * HOUR <= closes:
         return after
-    day = when.date() + timedelta(days=0 if when.hour < store["opens"] else 1)
+    day = when.date()
+    if when.hour >= store["opens"]:
+        day += timedelta(days=1)
     return local_moment(day, time(store["opens"]), zone)
 
 
@@ -290,9 +319,8 @@ def slot_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any] |
     """Return the window of an order, local to its store, or None where it has none."""
     if row["slot_at"] is None or row["store_id"] is None:
         return None
-    when = local(
-        parse_time(row["slot_at"]), ZoneInfo(find_store(svc, shop, row["store_id"])["timezone"])
-    )
+    zone = ZoneInfo(find_store(svc, shop, row["store_id"])["timezone"])
+    when = local(parse_time(row["slot_at"]), zone)
     return {
         "date": when.date().isoformat(),
         "start_time": f"{when:%H:%M}",

@@ -1,4 +1,4 @@
-"""Amazon's tables and words; offers and the buy box; the cart's lines and what they cost."""
+"""Amazon's tables and words; offers and the buy box; the cart's lines and their cost."""
 
 from __future__ import annotations
 
@@ -51,16 +51,18 @@ TABLES = {
         index=("product_id",),
     ),
     "amazon_sellers": Table("id:str name:str rating:float ratings:int since:str own:bool"),
-    # `prime` offers are shipped by Amazon; the others take `days` (fewest, most) and cost `shipping` a unit.
+    # `prime` offers are shipped by Amazon; the others take `days` (fewest, most) and cost
+    # `shipping` a unit.
     "amazon_offers": Table(
-        "id:str product_id:str seller_id:str condition:str price:int swing:int shipping:int prime:bool days:list stock:int counted_at:str "
-        "restock_on:str?",
+        "id:str product_id:str seller_id:str condition:str price:int swing:int shipping:int "
+        "prime:bool days:list stock:int counted_at:str restock_on:str?",
         index=("product_id",),
     ),
     "amazon_reviews": catalogue.REVIEWS,
     "amazon_coupons": coupons.COUPONS,
     "amazon_cart": Table(
-        "id:str product_id:str variant_id:str? seller_id:str quantity:int gift_wrap:bool gift_message:str? seen_price:int added_at:str"
+        "id:str product_id:str variant_id:str? seller_id:str quantity:int "
+        "gift_wrap:bool gift_message:str? seen_price:int added_at:str"
     ),
     "amazon_checkout": Table("id:str code:str? shipping_option:str"),
     "amazon_orders": Table(orders.ORDER, index=orders.ORDER_INDEX),
@@ -76,15 +78,15 @@ TABLES = {
         index=("wishlist_id",),
     ),
     "amazon_subscriptions": Table(
-        "id:str product_id:str frequency:str quantity:int address_id:str method_id:str created_at:str next_at:str? canceled_at:str? "
-        "skipped:str?"
+        "id:str product_id:str frequency:str quantity:int address_id:str method_id:str "
+        "created_at:str next_at:str? canceled_at:str? skipped:str?"
     ),
     "amazon_alerts": Table("id:str product_id:str target_price:int created_at:str removed_at:str?"),
 }
 GIFT_WRAP = 499
 """Cents for wrapping one unit."""
 FREE_FROM = 3500
-"""Cents from which standard shipping of what Amazon ships is free."""
+"""Cents from which standard shipping by Amazon is free."""
 
 VariantId = Annotated[
     str,
@@ -125,60 +127,78 @@ def prime(svc: Service) -> bool:
     return until is not None and svc.time < until
 
 
-# -- offers -------------------------------------------------------------------------------------------------------
+# -- offers ----------------------------------------------------------------------------------------
 def offers(svc: Service, product_id: str | None = None) -> dict[str, list[dict[str, Any]]]:
-    """Return offers by product (of one, or of all), cheapest landed price first; each with `now`, its price, and `left`, its stock."""
-    rows = svc.db.rows("amazon_offers", "?1 IS NULL OR product_id=?1", product_id)
-    sold = {
-        (product, seller): count
-        for product, seller, count in svc.db.sql(
-            "SELECT i.product_id, i.seller_id, sum(i.quantity) FROM amazon_order_items i JOIN amazon_orders o ON o.id=i.order_id"
-            " JOIN amazon_offers f ON f.product_id=i.product_id AND f.seller_id=i.seller_id"
-            " WHERE o.placed_at>f.counted_at AND o.canceled_at IS NULL GROUP BY 1,2"
-        )
-    }
+    """Return the offers of one product or of all, by product, cheapest landed price first.
+
+    Each adds `now`, its price, `left`, its stock, and `trusted`, whether the seller is well rated.
+    """
+    sold = _sold(svc)
     trusted = {row[0] for row in svc.db.sql("SELECT id FROM amazon_sellers WHERE rating>=4")}
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
+    by_product: dict[str, list[dict[str, Any]]] = {}
+    for row in svc.db.rows("amazon_offers", "?1 IS NULL OR product_id=?1", product_id):
+        units = sold.get((row["product_id"], row["seller_id"]), 0)
         row["trusted"] = row["seller_id"] in trusted
         row["now"] = catalogue.offer_price(row, svc.now)
-        row["left"] = catalogue.in_warehouse(
-            svc, row, sold.get((row["product_id"], row["seller_id"]), 0)
-        )
-        found.setdefault(row["product_id"], []).append(row)
-    for listed in found.values():
-        listed.sort(key=lambda o: (o["now"] + o["shipping"], o["id"]))
-    return found
+        row["left"] = catalogue.in_warehouse(svc, row, units)
+        by_product.setdefault(row["product_id"], []).append(row)
+    for listed in by_product.values():
+        listed.sort(key=lambda offer: (landed_price(offer), offer["id"]))
+    return by_product
+
+
+def _sold(svc: Service) -> dict[tuple[str, str], int]:
+    """Return the units ordered since the stock was counted, by (product, seller)."""
+    rows = svc.db.sql(
+        "SELECT i.product_id, i.seller_id, sum(i.quantity) FROM amazon_order_items i"
+        " JOIN amazon_orders o ON o.id=i.order_id"
+        " JOIN amazon_offers f ON f.product_id=i.product_id AND f.seller_id=i.seller_id"
+        " WHERE o.placed_at>f.counted_at AND o.canceled_at IS NULL GROUP BY 1,2"
+    )
+    return {(product, seller): units for product, seller, units in rows}
+
+
+def landed_price(offer: dict[str, Any]) -> int:
+    """Return the price of one unit now with the seller's shipping."""
+    return offer["now"] + offer["shipping"]
 
 
 def buy_box(listed: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the offer of the buy box: the cheapest new one in stock of a well-rated seller; within 5 % one that Amazon ships."""
-    new = [o for o in listed if o["condition"] == "new" and o["left"] > 0 and o["trusted"]]
-    if not new:
+    """Return the offer of the buy box, or None.
+
+    It is the cheapest new one in stock of a well-rated seller, unless Amazon ships one that costs
+    at most 5 % more.
+    """
+    in_stock = [offer for offer in filter(_trusted_new, listed) if offer["left"] > 0]
+    if not in_stock:
         return None
-    cheapest = new[0]["now"] + new[0]["shipping"]
-    near = [o for o in new if o["prime"] and (o["now"] + o["shipping"]) * 100 <= cheapest * 105]
-    return near[0] if near else new[0]
+    cheapest = landed_price(in_stock[0])
+    for offer in in_stock:
+        if offer["prime"] and landed_price(offer) * 100 <= cheapest * 105:
+            return offer
+    return in_stock[0]
+
+
+def _trusted_new(offer: dict[str, Any]) -> bool:
+    return offer["condition"] == "new" and offer["trusted"]
 
 
 def trusted_new(svc: Service, product_id: str) -> list[dict[str, Any]]:
-    """Return the offers of new ones by well-rated sellers, in stock or not: what histories and alerts look at."""
-    return [
-        o
-        for o in offers(svc, product_id).get(product_id, [])
-        if o["condition"] == "new" and o["trusted"]
-    ]
+    """Return the new offers of well-rated sellers, in stock or not.
+
+    Price histories and alerts look at these.
+    """
+    return [offer for offer in offers(svc, product_id).get(product_id, []) if _trusted_new(offer)]
 
 
 def find_offer(svc: Service, product_id: str, seller_id: str | None) -> dict[str, Any]:
     """Return the offer of a seller, or of the buy box, or refuse."""
     listed = offers(svc, product_id).get(product_id, [])
-    found = (
-        buy_box(listed)
-        if seller_id is None
-        else next((o for o in listed if o["seller_id"] == seller_id), None)
-    )
-    if found is None and seller_id is not None:
+    if seller_id is None:
+        offer = buy_box(listed)
+    else:
+        offer = offer_of(listed, seller_id)
+    if offer is None and seller_id is not None:
         message = f"The seller {seller_id!r} does not offer this product."
         svc.fail(
             "SELLER_NOT_FOUND",
@@ -186,30 +206,40 @@ def find_offer(svc: Service, product_id: str, seller_id: str | None) -> dict[str
             "Take a seller_id from get_product_offers of this product.",
             seller_id=seller_id,
         )
-    if found is None:
+    if offer is None:
         hint = "See get_product_offers for used ones and for when it is back, or set_price_alert."
         svc.fail(
             "OUT_OF_STOCK", "Nobody has this product new and in stock.", hint, product_id=product_id
         )
-    return found
+    return offer
+
+
+def offer_of(listed: list[dict[str, Any]], seller_id: str) -> dict[str, Any] | None:
+    """Return a seller's offer among those of one product."""
+    return next((offer for offer in listed if offer["seller_id"] == seller_id), None)
 
 
 def variants(svc: Service, product_id: str) -> list[dict[str, Any]]:
     """Return the colours and sizes of a product, each with `left`, its stock."""
     rows = svc.db.rows("amazon_variants", "product_id=?", product_id, order="rowid")
     for row in rows:
-        gone = catalogue.units_ordered(
+        ordered = catalogue.units_ordered(
             svc, SHOP, product_id, row["counted_at"], "i.variant_id=?", row["id"]
         )
-        row["left"] = max(row["stock"] - gone, 0)
+        row["left"] = max(row["stock"] - ordered, 0)
     return rows
 
 
+def variant_of(svc: Service, product_id: str, variant_id: str | None) -> dict[str, Any] | None:
+    """Return a variant of a product, or None where it has no such variant."""
+    return next((v for v in variants(svc, product_id) if v["id"] == variant_id), None)
+
+
 def find_variant(svc: Service, product_id: str, variant_id: str | None) -> dict[str, Any] | None:
-    """Return the chosen variant (None where the product has none), or refuse."""
-    known = variants(svc, product_id)
-    chosen = next((v for v in known if v["id"] == variant_id), None)
-    if variant_id is None and known:
+    """Return the chosen variant, or None where the product has none, or refuse."""
+    offered = variants(svc, product_id)
+    chosen = next((v for v in offered if v["id"] == variant_id), None)
+    if variant_id is None and offered:
         message = "This product comes in several colours or sizes."
         svc.fail(
             "VARIANT_REQUIRED",
@@ -229,8 +259,13 @@ def find_variant(svc: Service, product_id: str, variant_id: str | None) -> dict[
 
 
 def unit_price(offer: dict[str, Any], variant: dict[str, Any] | None) -> int:
-    """Return what one unit costs now."""
+    """Return the price of one unit now."""
     return offer["now"] + (variant["extra"] if variant else 0)
+
+
+def units_left(offer: dict[str, Any], variant: dict[str, Any] | None) -> int:
+    """Return how many units of a variant a seller has left."""
+    return min(offer["left"], variant["left"]) if variant else offer["left"]
 
 
 def check_stock(
@@ -240,22 +275,17 @@ def check_stock(
     variant: dict[str, Any] | None,
     quantity: int,
 ) -> None:
-    """Refuse more units than there are or than one order may hold."""
-    left = min(offer["left"], variant["left"] if variant else offer["left"])
+    """Refuse more units than are left or than one order may hold."""
+    left = units_left(offer, variant)
     if left < quantity:
-        code, message = (
-            ("OUT_OF_STOCK", "is out of stock")
-            if left == 0
-            else ("INSUFFICIENT_STOCK", f"is left {left} times")
-        )
+        if left == 0:
+            code = "OUT_OF_STOCK"
+            message = f"{row['title']} is out of stock at this seller."
+        else:
+            code = "INSUFFICIENT_STOCK"
+            message = f"{row['title']} is left {left} times at this seller."
         hint = "Choose another variant, or another seller from get_product_offers, or fewer units."
-        svc.fail(
-            code,
-            f"{row['title']} {message} at this seller.",
-            hint,
-            product_id=row["id"],
-            available=left,
-        )
+        svc.fail(code, message, hint, product_id=row["id"], available=left)
     if quantity > row["per_order"]:
         message = f"{row['title']} is limited to {row['per_order']} in one order."
         svc.fail(
@@ -267,52 +297,56 @@ def check_stock(
         )
 
 
-def check_together(svc: Service, found: list[dict[str, Any]]) -> None:
-    """Refuse lines that are each good but together more than a seller has of a product, or than one order may hold."""
-    for line in found:
-        alike = [x for x in found if x["product_id"] == line["product_id"]]
-        check_stock(
-            svc,
-            line["row"],
-            line["offer"],
-            None,
-            sum(x["quantity"] for x in alike if x["seller_id"] == line["seller_id"]),
-        )
-        if sum(x["quantity"] for x in alike) > line["row"]["per_order"]:
-            message = f"{line['row']['title']} is limited to {line['row']['per_order']} in one order, whatever its colour, size and seller."
-            hint = "Take some out with update_cart_item or remove_from_cart."
-            svc.fail(
-                "QUANTITY_LIMIT_EXCEEDED",
-                message,
-                hint,
-                product_id=line["product_id"],
-                limit=line["row"]["per_order"],
+def check_together(svc: Service, cart: list[dict[str, Any]]) -> None:
+    """Refuse lines that are each good, but not together.
+
+    The lines of one product may ask for more than its seller has, or than one order may hold.
+    """
+    for line in cart:
+        row = line["row"]
+        alike = [x for x in cart if x["product_id"] == line["product_id"]]
+        at_seller = sum(x["quantity"] for x in alike if x["seller_id"] == line["seller_id"])
+        check_stock(svc, row, line["offer"], None, at_seller)
+        limit = row["per_order"]
+        if sum(x["quantity"] for x in alike) > limit:
+            message = (
+                f"{row['title']} is limited to {limit} in one order, "
+                "whatever its colour, size and seller."
             )
+            hint = "Take some out with update_cart_item or remove_from_cart."
+            svc.fail("QUANTITY_LIMIT_EXCEEDED", message, hint, product_id=row["id"], limit=limit)
 
 
-# -- the cart -----------------------------------------------------------------------------------------------------
+# -- the cart --------------------------------------------------------------------------------------
 def lines(svc: Service) -> list[dict[str, Any]]:
-    """Return the cart's lines, each with the `row` of its product, its `offer`, `variant`, `unit`, `net` and what codes ask for."""
-    found = svc.db.rows("amazon_cart", order="added_at, rowid")
-    for line in found:
+    """Return the cart's lines with all that prices and codes need to know of them.
+
+    To its columns each line adds the `row` of its product, its `offer`, `variant`, `unit` and `net`
+    price, and `item_id`, `department` and `food` of its item.
+    """
+    cart = svc.db.rows("amazon_cart", order="added_at, rowid")
+    for line in cart:
         row = catalogue.find_product(svc, SHOP, line["product_id"])
+        item = catalogue.item_of(svc, row)
         listed = offers(svc, row["id"]).get(row["id"], [])
-        line["row"], line["offer"] = (
-            row,
-            next((o for o in listed if o["seller_id"] == line["seller_id"]), _withdrawn(line)),
-        )
-        line["variant"] = next(
-            (v for v in variants(svc, row["id"]) if v["id"] == line["variant_id"]), None
-        )
-        line["unit"] = unit_price(line["offer"], line["variant"])
-        line["net"] = line["unit"] * line["quantity"]
-        what = catalogue.item_of(svc, row)
-        line |= {"item_id": row["item_id"], "department": what["department"], "food": what["food"]}
-    return found
+        offer = offer_of(listed, line["seller_id"]) or _withdrawn(line)
+        variant = variant_of(svc, row["id"], line["variant_id"])
+        unit = unit_price(offer, variant)
+        line |= {
+            "row": row,
+            "offer": offer,
+            "variant": variant,
+            "unit": unit,
+            "net": unit * line["quantity"],
+            "item_id": row["item_id"],
+            "department": item["department"],
+            "food": item["food"],
+        }
+    return cart
 
 
 def _withdrawn(line: dict[str, Any]) -> dict[str, Any]:
-    """Return what stands for the offer of a seller that no longer makes it."""
+    """Return a stand-in for the offer of a seller that no longer makes it."""
     return {
         "condition": "new",
         "now": line["seen_price"],
@@ -324,66 +358,55 @@ def _withdrawn(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def checkout(svc: Service) -> dict[str, Any]:
-    """Return what was chosen for the next order."""
+    """Return the coupon code and the shipping option of the next order."""
     return svc.db.rows("amazon_checkout")[0]
 
 
-def seller_shipping(found: list[dict[str, Any]]) -> int:
-    """Return what sellers that ship themselves charge for a cart's lines."""
-    return sum(line["offer"]["shipping"] * line["quantity"] for line in found)
+def seller_shipping(cart: list[dict[str, Any]]) -> int:
+    """Return what sellers that ship themselves charge for shipping a cart."""
+    return sum(line["offer"]["shipping"] * line["quantity"] for line in cart)
 
 
-def shipping_cost(svc: Service, option: str, found: list[dict[str, Any]]) -> int:
-    """Return what shipping a cart costs with an option: Amazon's own part, and what other sellers charge."""
-    own = sum(line["net"] for line in found if line["offer"]["prime"])
+def shipping_cost(svc: Service, option: str, cart: list[dict[str, Any]]) -> int:
+    """Return what shipping a cart costs: Amazon's own part and that of other sellers."""
+    own = sum(line["net"] for line in cart if line["offer"]["prime"])
     cost = OPTIONS[option][0] if own else 0
     if option == "standard" and (own >= FREE_FROM or prime(svc)):
         cost = 0
-    return cost + seller_shipping(found)
+    return cost + seller_shipping(cart)
 
 
-def days(option: str, found: list[dict[str, Any]]) -> tuple[int, int]:
-    """Return (fewest, most) days until a cart has arrived: the slowest seller's."""
-    spans = [
-        OPTIONS[option][1] if line["offer"]["prime"] else tuple(line["offer"]["days"])
-        for line in found
-    ]
-    spans = spans or [OPTIONS[option][1]]
-    return max(s[0] for s in spans), max(s[1] for s in spans)
+def days(option: str, cart: list[dict[str, Any]]) -> tuple[int, int]:
+    """Return the (fewest, most) days until a cart arrives: those of the slowest seller."""
+    by_amazon = OPTIONS[option][1]
+    spans = [by_amazon if line["offer"]["prime"] else line["offer"]["days"] for line in cart]
+    spans = spans or [by_amazon]
+    return max(fewest for fewest, _ in spans), max(most for _, most in spans)
 
 
-def code_state(
-    svc: Service, found: list[dict[str, Any]]
-) -> tuple[dict[str, Any] | None, str | None, list[int]]:
-    """Return the applied code's row, why it does not hold now (None where it does), and the cents off each line."""
-    code = checkout(svc)["code"]
-    if code is None:
-        return None, None, [0] * len(found)
-    row = coupons.find(svc, SHOP, code)
-    why, shares = coupons.worth(svc, SHOP, row, found)
-    return (
-        row,
-        None if why is None else "CODE_ALREADY_USED" if why == 4 else SHOP.codes[why],
-        shares,
-    )
+def code_state(svc: Service, cart: list[dict[str, Any]]) -> coupons.Applied:
+    """Return what the applied coupon does for the cart."""
+    return coupons.applied(svc, SHOP, checkout(svc)["code"], cart)
 
 
 def cart_json(svc: Service) -> dict[str, Any]:
-    """Return the cart for the agent; prices are those of now."""
-    found = lines(svc)
-    code, why, shares = code_state(svc, found)
+    """Return the cart as JSON, at the prices of now."""
+    cart = lines(svc)
+    code, refusal, shares = code_state(svc, cart)
     option = checkout(svc)["shipping_option"]
-    subtotal = sum(line["net"] for line in found)
-    wrap = sum(GIFT_WRAP * line["quantity"] for line in found if line["gift_wrap"])
-    shipping = shipping_cost(svc, option, found)
-    coupon = (
-        None
-        if code is None
-        else {"coupon_code": code["code"], "holds": why is None, "reason": why or "OK"}
-    )
+    subtotal = sum(line["net"] for line in cart)
+    wrap = sum(GIFT_WRAP * line["quantity"] for line in cart if line["gift_wrap"])
+    shipping = shipping_cost(svc, option, cart)
+    coupon = None
+    if code is not None:
+        coupon = {
+            "coupon_code": code["code"],
+            "holds": refusal is None,
+            "reason": refusal or "OK",
+        }
     return {
-        "items": [line_json(svc, line) for line in found],
-        "item_count": sum(line["quantity"] for line in found),
+        "items": [line_json(svc, line) for line in cart],
+        "item_count": sum(line["quantity"] for line in cart),
         "subtotal": subtotal,
         "coupon": coupon,
         "discount": sum(shares),
@@ -395,10 +418,10 @@ def cart_json(svc: Service) -> dict[str, Any]:
 
 
 def line_json(svc: Service, line: dict[str, Any]) -> dict[str, Any]:
-    """Return a line of the cart for the agent."""
+    """Return a line of the cart as JSON."""
     seller = svc.db.get("amazon_sellers", line["seller_id"]) or {}
     variant = line["variant"]
-    left = min(line["offer"]["left"], variant["left"] if variant else line["offer"]["left"])
+    left = units_left(line["offer"], variant)
     return {
         "product_id": line["product_id"],
         "variant_id": line["variant_id"],

@@ -33,8 +33,14 @@ class Account(Service):
     def get_account(self) -> dict[str, Any]:
         """Return the signed-in account: user_id, name, email, phone, and whether and until when Prime runs."""
         me = rules.profile(self, SHOP)
-        shown = {k: me[k] for k in ("user_id", "name", "email", "phone")}
-        return shown | {"prime_member": model.prime(self), "prime_until": me["prime_until"]}
+        return {
+            "user_id": me["user_id"],
+            "name": me["name"],
+            "email": me["email"],
+            "phone": me["phone"],
+            "prime_member": model.prime(self),
+            "prime_until": me["prime_until"],
+        }
 
     @reads()
     def list_addresses(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -61,7 +67,7 @@ class Account(Service):
         is_default: MakeDefault = False,
     ) -> dict[str, Any]:
         """Save a delivery address and return it with its address_id; one that is saved already is refused."""
-        said = {
+        address = {
             "name": name,
             "street": street,
             "city": city,
@@ -69,7 +75,7 @@ class Account(Service):
             "zip": zip_code,
             "country": country,
         }
-        return rules.add_address(self, SHOP, said, is_default)
+        return rules.add_address(self, SHOP, address, is_default)
 
     @reads()
     def list_payment_methods(

@@ -60,19 +60,17 @@ class Cart(Service):
         row = catalogue.on_sale(self, SHOP, product_id)
         variant = model.find_variant(self, product_id, variant_id)
         offer = model.find_offer(self, product_id, seller_id)
-        known = self._same(product_id, variant_id, offer["seller_id"])
-        total = quantity + (known[0]["quantity"] if known else 0)
+        same = self._same(product_id, variant_id, offer["seller_id"])
+        total = quantity
+        if same:
+            total += same[0]["quantity"]
         model.check_stock(self, row, offer, variant, total)
         self._check_wrap(offer, gift_wrap)
         price = model.unit_price(offer, variant)
-        said = {"gift_wrap": gift_wrap, "gift_message": gift_message}
-        if known:
-            self.db.update(
-                "amazon_cart",
-                known[0]["id"],
-                quantity=total,
-                **{k: v for k, v in said.items() if v is not None},
-            )
+        gift = {"gift_wrap": gift_wrap, "gift_message": gift_message}
+        if same:
+            changes = {k: v for k, v in gift.items() if v is not None}
+            self.db.update("amazon_cart", same[0]["id"], quantity=total, **changes)
         else:
             if len(self.db.rows("amazon_cart")) >= 50:
                 self.fail(
@@ -80,18 +78,18 @@ class Cart(Service):
                     "The cart holds 50 lines already.",
                     "Place the order or take something out with remove_from_cart.",
                 )
-            made = {
+            line = {
                 "id": self.new_id("azl"),
                 "product_id": product_id,
                 "variant_id": variant_id,
                 "seller_id": offer["seller_id"],
-            }
-            made |= {
                 "quantity": quantity,
                 "gift_wrap": bool(gift_wrap),
                 "gift_message": gift_message,
+                "seen_price": price,
+                "added_at": self.time,
             }
-            self.db.insert("amazon_cart", made | {"seen_price": price, "added_at": self.time})
+            self.db.insert("amazon_cart", line)
         return model.cart_json(self)
 
     @writes(example={"product_id": KETTLE, "quantity": 3}, setup=(ADDED,), idempotent=True)
@@ -109,12 +107,11 @@ class Cart(Service):
         row = catalogue.find_product(self, SHOP, product_id)
         offer = model.find_offer(self, product_id, line["seller_id"])
         if quantity is not None:
-            model.check_stock(
-                self, row, offer, model.find_variant(self, product_id, line["variant_id"]), quantity
-            )
+            variant = model.find_variant(self, product_id, line["variant_id"])
+            model.check_stock(self, row, offer, variant, quantity)
         self._check_wrap(offer, gift_wrap)
-        said = {"quantity": quantity, "gift_wrap": gift_wrap, "gift_message": gift_message}
-        changes = {k: v for k, v in said.items() if v is not None}
+        given = {"quantity": quantity, "gift_wrap": gift_wrap, "gift_message": gift_message}
+        changes = {k: v for k, v in given.items() if v is not None}
         if not changes:
             self.fail(
                 "NOTHING_TO_CHANGE",
@@ -138,14 +135,11 @@ class Cart(Service):
     @reads()
     def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return coupons that are open to all, the first to expire first; codes sent to you alone are not listed. Amounts in cents."""
-        found = coupons.public(self, SHOP)
-        return page(
-            found,
-            "coupons",
-            limit,
-            cursor,
-            lambda r: {"coupon_code": r["code"]} | coupons.coupon_json(self, SHOP, r),
-        )
+
+        def show(row: dict[str, Any]) -> dict[str, Any]:
+            return {"coupon_code": row["code"]} | coupons.coupon_json(self, SHOP, row)
+
+        return page(coupons.public(self, SHOP), "coupons", limit, cursor, show)
 
     @writes(example={"coupon_code": "KITCHEN10"}, setup=(ADDED,), idempotent=True)
     def apply_coupon(self, coupon_code: Code) -> dict[str, Any]:
@@ -175,66 +169,65 @@ class Cart(Service):
     @reads()
     def list_shipping_options(self) -> dict[str, Any]:
         """Return the shipping options with their cost for the present cart (cents), days until arrival, and why one is not available."""
-        found = model.lines(self)
+        cart = model.lines(self)
         shown = []
         for option in OPTIONS:
-            why = self._refusal(option, found)
-            span = list(model.days(option, found))
-            cost = model.shipping_cost(self, option, found)
-            shown.append(
-                {
-                    "shipping_option": option,
-                    "cost": cost,
-                    "eta_days": span,
-                    "available": why is None,
-                    "reason": why or "OK",
-                }
-            )
+            refusal = self._refusal(option, cart)
+            option_json = {
+                "shipping_option": option,
+                "cost": model.shipping_cost(self, option, cart),
+                "eta_days": list(model.days(option, cart)),
+                "available": refusal is None,
+                "reason": refusal or "OK",
+            }
+            shown.append(option_json)
         return {"shipping_options": shown, "selected": model.checkout(self)["shipping_option"]}
 
     @writes(example={"shipping_option": "expedited"}, idempotent=True)
     def select_shipping_option(self, shipping_option: Shipping) -> dict[str, Any]:
         """Choose how the next order is shipped; returns its cost for the present cart and the fewest and most days until arrival."""
-        found = model.lines(self)
-        self.require_option(shipping_option, found)
+        cart = model.lines(self)
+        self.require_option(shipping_option, cart)
         if model.checkout(self)["shipping_option"] != shipping_option:
             self.db.update(
                 "amazon_checkout", model.checkout(self)["id"], shipping_option=shipping_option
             )
-        cost = model.shipping_cost(self, shipping_option, found)
+        cost = model.shipping_cost(self, shipping_option, cart)
         return {
             "selected": shipping_option,
             "cost": cost,
-            "eta_days": list(model.days(shipping_option, found)),
+            "eta_days": list(model.days(shipping_option, cart)),
         }
 
-    def require_option(self, option: str, found: list[dict[str, Any]]) -> None:
+    def require_option(self, option: str, cart: list[dict[str, Any]]) -> None:
         """Refuse a shipping option that the account or the cart does not allow."""
-        why = self._refusal(option, found)
-        if why == "PRIME_REQUIRED":
+        refusal = self._refusal(option, cart)
+        if refusal == "PRIME_REQUIRED":
             self.fail(
-                why,
+                refusal,
                 f"{option} is for Prime members.",
                 "Choose standard or expedited.",
                 shipping_option=option,
             )
-        if why is not None:
-            slow = [line["product_id"] for line in found if not line["offer"]["prime"]]
+        if refusal is not None:
+            slow = [line["product_id"] for line in cart if not line["offer"]["prime"]]
             message = f"{option} is not available for this cart now."
-            hint = "See list_shipping_options; sellers that ship themselves and orders after 12:00 cannot come the same day."
-            self.fail(why, message, hint, shipping_option=option, not_prime_eligible=slow)
+            hint = (
+                "See list_shipping_options; sellers that ship themselves "
+                "and orders after 12:00 cannot come the same day."
+            )
+            self.fail(refusal, message, hint, shipping_option=option, not_prime_eligible=slow)
 
-    def _refusal(self, option: str, found: list[dict[str, Any]]) -> str | None:
+    def _refusal(self, option: str, cart: list[dict[str, Any]]) -> str | None:
+        """Return the error code of why a shipping option is not available, or None."""
         if option.startswith("prime_") and not model.prime(self):
             return "PRIME_REQUIRED"
-        if option.startswith("prime_") and any(not line["offer"]["prime"] for line in found):
+        if option.startswith("prime_") and any(not line["offer"]["prime"] for line in cart):
             return "NOT_PRIME_ELIGIBLE"
         hour = local(self.now, ZoneInfo(rules.profile(self, SHOP)["timezone"])).hour
-        return (
-            "TOO_LATE_TODAY"
-            if option == "prime_same_day" and hour >= model.SAME_DAY_UNTIL
-            else None
-        )
+        if option == "prime_same_day" and hour >= model.SAME_DAY_UNTIL:
+            return "TOO_LATE_TODAY"
+        return None
 
     def _check_wrap(self, offer: dict[str, Any], wrap: bool | None) -> None:
         if wrap and not offer["prime"]:
@@ -254,14 +247,16 @@ class Cart(Service):
     def _line(
         self, product_id: str, variant_id: str | None, seller_id: str | None
     ) -> dict[str, Any]:
-        found = self._same(product_id, variant_id, seller_id)
-        if len(found) == 1:
-            return found[0]
-        self._no_one_line(product_id, found)
+        lines = self._same(product_id, variant_id, seller_id)
+        if len(lines) == 1:
+            return lines[0]
+        self._no_one_line(product_id, lines)
 
-    def _no_one_line(self, product_id: str, found: list[dict[str, Any]]) -> NoReturn:
-        if found:
-            several = [{"variant_id": x["variant_id"], "seller_id": x["seller_id"]} for x in found]
+    def _no_one_line(self, product_id: str, candidates: list[dict[str, Any]]) -> NoReturn:
+        if candidates:
+            several = [
+                {"variant_id": x["variant_id"], "seller_id": x["seller_id"]} for x in candidates
+            ]
             message = "The product is on several lines of the cart."
             self.fail(
                 "AMBIGUOUS_CART_ITEM",

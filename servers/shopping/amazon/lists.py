@@ -49,16 +49,13 @@ class Lists(Service):
     def list_wishlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the wish lists, the default one first: wishlist_id, name, number of items, whether others may find it."""
         rows = self.db.rows("amazon_wishlists", order="first DESC, created_at, rowid")
-        count = dict(
-            self.db.sql("SELECT wishlist_id, count(*) FROM amazon_wishes GROUP BY wishlist_id")
-        )
-        return page(
-            rows,
-            "wishlists",
-            limit,
-            cursor,
-            lambda r: _head(r) | {"item_count": count.get(r["id"], 0)},
-        )
+        query = "SELECT wishlist_id, count(*) FROM amazon_wishes GROUP BY wishlist_id"
+        counts = dict(self.db.sql(query))
+
+        def show(row: dict[str, Any]) -> dict[str, Any]:
+            return _head(row) | {"item_count": counts.get(row["id"], 0)}
+
+        return page(rows, "wishlists", limit, cursor, show)
 
     @writes(example={"name": "Cabin weekend"})
     def create_wishlist(self, name: ListName, is_public: Public = False) -> dict[str, Any]:
@@ -69,14 +66,14 @@ class Lists(Service):
             self.fail(
                 "WISHLIST_EXISTS", message, "Use it, or another name.", wishlist_id=same[0]["id"]
             )
-        made = {
+        wishlist = {
             "id": self.new_id("azw"),
             "name": name,
             "is_public": is_public,
             "created_at": self.time,
             "first": False,
         }
-        return _head(self.db.insert("amazon_wishlists", made)) | {"item_count": 0}
+        return _head(self.db.insert("amazon_wishlists", wishlist)) | {"item_count": 0}
 
     @reads()
     def get_wishlist(self, wishlist_id: WishlistId | None = None) -> dict[str, Any]:
@@ -105,14 +102,15 @@ class Lists(Service):
                 product_id=product_id,
                 wishlist_id=row["id"],
             )
-        made = {
+        wish = {
             "id": self.new_id("aze"),
             "wishlist_id": row["id"],
             "product_id": product_id,
             "variant_id": variant_id,
             "note": note,
+            "added_at": self.time,
         }
-        self.db.insert("amazon_wishes", made | {"added_at": self.time})
+        self.db.insert("amazon_wishes", wish)
         return self._list_json(row)
 
     @writes(example={"product_id": LAMP}, setup=(Setup("add_to_wishlist", {"product_id": LAMP}),))
@@ -124,11 +122,11 @@ class Lists(Service):
     ) -> dict[str, Any]:
         """Take a product off a wish list, all its variants unless one is named, and return the list."""
         row = self._find_list(wishlist_id)
-        found = self.db.rows(
-            "amazon_wishes", "wishlist_id=? AND product_id=?", row["id"], product_id
-        )
-        found = [w for w in found if variant_id in (None, w["variant_id"])]
-        if not found:
+        where = "wishlist_id=? AND product_id=?"
+        wishes = self.db.rows("amazon_wishes", where, row["id"], product_id)
+        if variant_id is not None:
+            wishes = [wish for wish in wishes if wish["variant_id"] == variant_id]
+        if not wishes:
             message = f"Product {product_id!r} is not on {row['name']!r}."
             self.fail(
                 "ITEM_NOT_ON_WISHLIST",
@@ -136,16 +134,14 @@ class Lists(Service):
                 "See get_wishlist and list_wishlists.",
                 product_id=product_id,
             )
-        for wish in found:
+        for wish in wishes:
             self.db.delete("amazon_wishes", wish["id"])
         return self._list_json(row)
 
     def _find_list(self, wishlist_id: str | None) -> dict[str, Any]:
-        row = (
-            self.db.get("amazon_wishlists", wishlist_id)
-            if wishlist_id
-            else self.db.rows("amazon_wishlists", "first=1")[0]
-        )
+        if not wishlist_id:
+            return self.db.rows("amazon_wishlists", "first=1")[0]
+        row = self.db.get("amazon_wishlists", wishlist_id)
         if row is None:
             message = f"There is no wish list {wishlist_id!r}."
             self.fail(
@@ -159,63 +155,48 @@ class Lists(Service):
     def _wishes(
         self, wishlist_id: str, product_id: str, variant_id: str | None
     ) -> list[dict[str, Any]]:
-        return self.db.rows(
-            "amazon_wishes",
-            "wishlist_id=? AND product_id=? AND variant_id IS ?",
-            wishlist_id,
-            product_id,
-            variant_id,
-        )
+        where = "wishlist_id=? AND product_id=? AND variant_id IS ?"
+        return self.db.rows("amazon_wishes", where, wishlist_id, product_id, variant_id)
 
     def _list_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        shown = []
-        for wish in self.db.rows(
-            "amazon_wishes", "wishlist_id=?", row["id"], order="added_at, rowid"
-        ):
-            product = catalogue.find_product(self, SHOP, wish["product_id"])
-            box = model.buy_box(model.offers(self, product["id"]).get(product["id"], []))
-            variant = next(
-                (v for v in model.variants(self, product["id"]) if v["id"] == wish["variant_id"]),
-                None,
-            )
-            item = {
-                "product_id": product["id"],
-                "variant_id": wish["variant_id"],
-                "title": product["title"],
-                "note": wish["note"],
-            }
-            item["price"] = model.unit_price(box, variant) if box else None
-            shown.append(
-                item
-                | {
-                    "in_stock": bool(box and (variant is None or variant["left"])),
-                    "added_at": wish["added_at"],
-                }
-            )
-        return _head(row) | {"items": shown}
+        rows = self.db.rows("amazon_wishes", "wishlist_id=?", row["id"], order="added_at, rowid")
+        return _head(row) | {"items": [self._wish_json(wish) for wish in rows]}
 
-    # -- price alerts ---------------------------------------------------------------------------------------------
+    def _wish_json(self, wish: dict[str, Any]) -> dict[str, Any]:
+        product = catalogue.find_product(self, SHOP, wish["product_id"])
+        box = model.buy_box(model.offers(self, product["id"]).get(product["id"], []))
+        variant = model.variant_of(self, product["id"], wish["variant_id"])
+        return {
+            "product_id": product["id"],
+            "variant_id": wish["variant_id"],
+            "title": product["title"],
+            "note": wish["note"],
+            "price": model.unit_price(box, variant) if box else None,
+            "in_stock": bool(box and (variant is None or variant["left"])),
+            "added_at": wish["added_at"],
+        }
+
+    # -- price alerts ------------------------------------------------------------------------------
     @writes(example={"product_id": KETTLE, "target_price": 3000})
     def set_price_alert(self, product_id: ProductId, target_price: Target) -> dict[str, Any]:
         """Watch the lowest price of a new one at well-rated sellers; returns the alert, which replaces an earlier one for the product."""
         catalogue.on_sale(self, SHOP, product_id)
         for row in self.db.rows("amazon_alerts", "product_id=? AND removed_at IS NULL", product_id):
             self.db.update("amazon_alerts", row["id"], removed_at=self.time)
-        made = {
+        alert = {
             "id": self.new_id("azt"),
             "product_id": product_id,
             "target_price": target_price,
             "created_at": self.time,
         }
-        return self._alert_json(self.db.insert("amazon_alerts", made))
+        return self._alert_json(self.db.insert("amazon_alerts", alert))
 
     @reads()
     def list_price_alerts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return active price alerts, newest first: target and current price in cents, whether and when the target was met."""
-        found = self.db.rows(
-            "amazon_alerts", "removed_at IS NULL", order="created_at DESC, rowid DESC"
-        )
-        return page(found, "price_alerts", limit, cursor, self._alert_json)
+        newest = "created_at DESC, rowid DESC"
+        rows = self.db.rows("amazon_alerts", "removed_at IS NULL", order=newest)
+        return page(rows, "price_alerts", limit, cursor, self._alert_json)
 
     @writes(
         example={"alert_id": "${alert.alert_id}"},
@@ -236,38 +217,37 @@ class Lists(Service):
         return {"alert_id": alert_id, "removed": True}
 
     def _alert_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        new = model.trusted_new(self, row["product_id"])
-        since = parse_time(row["created_at"])
-        moments = [since] + [
-            catalogue.week_start(w)
-            for w in range(catalogue.week_of(since) + 1, catalogue.week_of(self.now) + 1)
-        ]
-        met = next(
-            (
-                m
-                for m in moments
-                if any(catalogue.offer_price(o, m) <= row["target_price"] for o in new)
-            ),
-            None,
-        )
-        shown = {"alert_id": row["id"], "product_id": row["product_id"]}
-        shown["title"] = catalogue.find_product(self, SHOP, row["product_id"])["title"]
-        shown |= {
+        offers = model.trusted_new(self, row["product_id"])
+        met_at = self._met_at(offers, row["target_price"], parse_time(row["created_at"]))
+        return {
+            "alert_id": row["id"],
+            "product_id": row["product_id"],
+            "title": catalogue.find_product(self, SHOP, row["product_id"])["title"],
             "target_price": row["target_price"],
-            "current_price": min((o["now"] for o in new), default=None),
-        }
-        return shown | {
-            "triggered": met is not None,
-            "triggered_at": iso(met) if met else None,
+            "current_price": min((offer["now"] for offer in offers), default=None),
+            "triggered": met_at is not None,
+            "triggered_at": iso(met_at) if met_at else None,
             "created_at": row["created_at"],
         }
 
+    def _met_at(self, offers: list[dict[str, Any]], target: int, since: int) -> int | None:
+        """Return the first moment from `since` on at which an offer cost `target` or less."""
+        first_week = catalogue.week_of(since) + 1
+        this_week = catalogue.week_of(self.now)
+        moments = [since]
+        # Prices change once a week, so that these moments are all that can matter.
+        moments += [catalogue.week_start(week) for week in range(first_week, this_week + 1)]
+        for moment in moments:
+            if any(catalogue.offer_price(offer, moment) <= target for offer in offers):
+                return moment
+        return None
+
 
 def _head(row: dict[str, Any]) -> dict[str, Any]:
-    shown = {
+    return {
         "wishlist_id": row["id"],
         "name": row["name"],
         "is_default": row["first"],
         "is_public": row["is_public"],
+        "created_at": row["created_at"],
     }
-    return shown | {"created_at": row["created_at"]}

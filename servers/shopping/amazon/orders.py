@@ -36,15 +36,15 @@ ARRIVED = seeded("azo", "kettle-first")
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order for the agent."""
-    found = life.items(svc, SHOP, row["id"])
+    """Return an order as JSON."""
+    items = life.items(svc, SHOP, row["id"])
     return {
         "order_id": row["id"],
         "user_id": rules.profile(svc, SHOP)["user_id"],
         "status": life.status(row, svc.time),
-        "items": [item_json(svc, row, item) for item in found],
+        "items": [item_json(svc, row, item) for item in items],
         "shipping_option": row["shipping_option"],
-        "estimated_delivery_days": _days(svc, row, found),
+        "estimated_delivery_days": _days(svc, row, items),
         "estimated_delivery": row["promised_by"],
         "delivered_at": life.done(row, svc.time),
         "tracking_number": life.tracking_number(row, svc.time),
@@ -60,47 +60,41 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _days(svc: Service, row: dict[str, Any], found: list[dict[str, Any]]) -> list[int]:
+def _days(svc: Service, row: dict[str, Any], items: list[dict[str, Any]]) -> list[int]:
     """Return the fewest and most days from the order to its promised delivery."""
     zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
-    most = (
-        local_day(parse_time(row["promised_by"]), zone)
-        - local_day(parse_time(row["placed_at"]), zone)
-    ).days
-    sold = [
-        o
-        for i in found
-        for o in svc.db.rows(
-            "amazon_offers", "product_id=? AND seller_id=?", i["product_id"], i["seller_id"]
-        )
-    ]
-    return [min(model.days(row["shipping_option"], [{"offer": o} for o in sold])[0], most), most]
+    ordered_on = local_day(parse_time(row["placed_at"]), zone)
+    promised_on = local_day(parse_time(row["promised_by"]), zone)
+    most = (promised_on - ordered_on).days
+    offers = []
+    for item in items:
+        where = "product_id=? AND seller_id=?"
+        offers += svc.db.rows("amazon_offers", where, item["product_id"], item["seller_id"])
+    fewest, _ = model.days(row["shipping_option"], [{"offer": offer} for offer in offers])
+    return [min(fewest, most), most]
 
 
 def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of an order, with until when it can be sent back."""
-    product = catalogue.find_product(svc, SHOP, item["product_id"])
-    last = (
-        life.return_by(row, life.return_days(svc, SHOP, product))
-        if life.done(row, svc.time)
-        else None
-    )
-    returned = svc.db.rows("amazon_returns", "item_id=?", item["id"])
-    shown = {
-        k: item[k]
-        for k in (
-            "product_id",
-            "variant_id",
-            "seller_id",
-            "title",
-            "quantity",
-            "unit_price",
-            "discount",
-            "tax",
-        )
+    """Return an item of an order as JSON, with the last day for returning it."""
+    return_by = None
+    if life.done(row, svc.time):
+        product = catalogue.find_product(svc, SHOP, item["product_id"])
+        return_by = life.return_by(row, life.return_days(svc, SHOP, product))
+    returns = svc.db.rows("amazon_returns", "item_id=?", item["id"])
+    return {
+        "product_id": item["product_id"],
+        "variant_id": item["variant_id"],
+        "seller_id": item["seller_id"],
+        "title": item["title"],
+        "quantity": item["quantity"],
+        "unit_price": item["unit_price"],
+        "discount": item["discount"],
+        "tax": item["tax"],
+        "gift_wrap": item["gift_wrap"],
+        "gift_message": item["gift_message"],
+        "return_by": return_by,
+        "return_id": returns[0]["id"] if returns else None,
     }
-    shown |= {"gift_wrap": item["gift_wrap"], "gift_message": item["gift_message"]}
-    return shown | {"return_by": last, "return_id": returned[0]["id"] if returned else None}
 
 
 class Orders(Cart):
@@ -114,32 +108,32 @@ class Orders(Cart):
 
         Prices are those of now. Nothing is ordered if a product is short, the coupon no longer holds or the payment is declined.
         """
-        found = model.lines(self)
-        if not found:
+        cart = model.lines(self)
+        if not cart:
             self.fail(
                 "CART_EMPTY",
                 "The cart is empty.",
                 "Add products with add_to_cart; see list_orders for what was ordered already.",
             )
-        for line in found:
+        for line in cart:
             catalogue.on_sale(self, SHOP, line["product_id"])
             model.check_stock(self, line["row"], line["offer"], line["variant"], line["quantity"])
-        model.check_together(self, found)
+        model.check_together(self, cart)
         option = model.checkout(self)
-        self.require_option(option["shipping_option"], found)
-        code, why, shares = model.code_state(self, found)
-        if code is not None and why is not None:
-            coupons.require(self, SHOP, code, found)
+        self.require_option(option["shipping_option"], cart)
+        code, refusal, shares = model.code_state(self, cart)
+        if code is not None and refusal is not None:
+            coupons.require(self, SHOP, code, cart)
         row = place(
             self,
-            found,
+            cart,
             shares,
             option["shipping_option"],
             address_id,
             payment_method_id,
-            code["code"] if code else None,
+            code=code["code"] if code else None,
         )
-        for line in found:
+        for line in cart:
             self.db.delete("amazon_cart", line["id"])
         self.db.update("amazon_checkout", option["id"], code=None, shipping_option="standard")
         return order_json(self, row)
@@ -157,24 +151,22 @@ class Orders(Cart):
 
         def show(row: dict[str, Any]) -> dict[str, Any]:
             sums = life.sums(self, SHOP, row)
-            shown = {
-                "order_id": row["id"],
-                "status": life.status(row, self.time),
-                "placed_at": row["placed_at"],
-            }
-            shown["items"] = [
+            items = [
                 {"product_id": i["product_id"], "title": i["title"], "quantity": i["quantity"]}
                 for i in life.items(self, SHOP, row["id"])
             ]
-            return shown | {
+            return {
+                "order_id": row["id"],
+                "status": life.status(row, self.time),
+                "placed_at": row["placed_at"],
+                "items": items,
                 "total": sums["total"],
                 "refunded": sums["refunded"],
                 "estimated_delivery": row["promised_by"],
             }
 
-        return page(
-            life.orders(self, SHOP, status, query, placed_since), "orders", limit, cursor, show
-        )
+        orders = life.orders(self, SHOP, status, query, placed_since)
+        return page(orders, "orders", limit, cursor, show)
 
     @reads(example={"order_id": ARRIVED})
     def get_order_details(self, order_id: OrderId) -> dict[str, Any]:
@@ -202,7 +194,7 @@ class Orders(Cart):
         """Return where an order is: status, tracking number once it has shipped, promised delivery, and the carrier's events so far."""
         row = life.find_order(self, SHOP, order_id)
         shown = order_json(self, row)
-        kept = (
+        keys = (
             "order_id",
             "tracking_number",
             "status",
@@ -211,7 +203,7 @@ class Orders(Cart):
             "estimated_delivery",
             "delivered_at",
         )
-        return {k: shown[k] for k in kept} | {"events": life.events(self, SHOP, row)}
+        return {k: shown[k] for k in keys} | {"events": life.events(self, SHOP, row)}
 
     @writes(
         example={
@@ -231,14 +223,21 @@ class Orders(Cart):
     ) -> dict[str, Any]:
         """Send back an item of a delivered order by mail, all its units, once; the money comes back after the parcel has been received."""
         row = life.find_order(self, SHOP, order_id)
-        found = [
-            i
-            for i in life.items(self, SHOP, order_id)
-            if i["product_id"] == product_id
-            and variant_id in (None, i["variant_id"])
-            and seller_id in (None, i["seller_id"])
-        ]
-        if not found:
+        item = self._item_to_return(order_id, product_id, variant_id, seller_id)
+        days = life.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
+        opened = life.open_return(self, SHOP, row, item, reason, "mail", days)
+        return self._return_json(opened)
+
+    def _item_to_return(
+        self, order_id: str, product_id: str, variant_id: str | None, seller_id: str | None
+    ) -> dict[str, Any]:
+        """Return the item of an order meant, if possible one not returned yet, or refuse."""
+        items = [i for i in life.items(self, SHOP, order_id) if i["product_id"] == product_id]
+        if variant_id is not None:
+            items = [item for item in items if item["variant_id"] == variant_id]
+        if seller_id is not None:
+            items = [item for item in items if item["seller_id"] == seller_id]
+        if not items:
             message = f"Order {order_id} holds no such product {product_id!r}."
             self.fail(
                 "ITEM_NOT_IN_ORDER",
@@ -247,10 +246,9 @@ class Orders(Cart):
                 order_id=order_id,
                 product_id=product_id,
             )
-        found = [
-            i for i in found if not self.db.rows("amazon_returns", "item_id=?", i["id"])
-        ] or found
-        if len({(i["variant_id"], i["seller_id"]) for i in found}) > 1:
+        unreturned = [i for i in items if not self.db.rows("amazon_returns", "item_id=?", i["id"])]
+        items = unreturned or items
+        if len({(item["variant_id"], item["seller_id"]) for item in items}) > 1:
             message = "The order holds this product in several variants or from several sellers."
             self.fail(
                 "AMBIGUOUS_ITEM",
@@ -258,15 +256,13 @@ class Orders(Cart):
                 "Pass variant_id and seller_id as get_order_details shows them.",
                 order_id=order_id,
             )
-        days = life.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
-        made = life.open_return(self, SHOP, row, found[0], reason, "mail", days)
-        return self._return_json(made)
+        return items[0]
 
     @reads()
     def list_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the returns that were opened, newest first, with their status and refund."""
-        found = self.db.rows("amazon_returns", order="requested_at DESC, rowid DESC")
-        return page(found, "returns", limit, cursor, self._return_json)
+        rows = self.db.rows("amazon_returns", order="requested_at DESC, rowid DESC")
+        return page(rows, "returns", limit, cursor, self._return_json)
 
     @reads(
         example={"return_id": "${opened.returns.0.return_id}"},
@@ -297,46 +293,55 @@ class Orders(Cart):
 
 def place(
     svc: Service,
-    found: list[dict[str, Any]],
+    cart: list[dict[str, Any]],
     shares: list[int],
     option: str,
     address_id: str,
     method_id: str,
-    code: str | None,
     *,
+    code: str | None = None,
     moment: int | None = None,
     plan_id: str | None = None,
 ) -> dict[str, Any]:
-    """Place an order of lines as `_model.lines` gives them, with cents off each, and return its row; `moment` where it lies in the past."""
+    """Place an order of lines as `_model.lines` gives them and return its row.
+
+    `shares` are the cents off each line, `moment` is when the order is placed (now by default), and
+    `plan_id` is the subscription that it belongs to.
+    """
     address = rules.find_address(svc, SHOP, address_id)
     rules.find_method(svc, SHOP, method_id)
     zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
     order_id = svc.new_id("azo")
-    now = svc.now if moment is None else moment
+    placed_at = svc.now if moment is None else moment
+    wrapped = sum(line["quantity"] for line in cart if line["gift_wrap"])
     order = {
         "id": order_id,
-        "placed_at": life.iso(now),
+        "placed_at": life.iso(placed_at),
         "fulfillment": "shipping",
         "shipping_option": option,
         "address_id": address["id"],
+        "method_id": method_id,
+        "shipping": 0 if plan_id else model.shipping_cost(svc, option, cart),
+        "code": code,
+        "plan_id": plan_id,
+        "fees": model.GIFT_WRAP * wrapped,
+        **life.parcel(placed_at, zone, model.days(option, cart), order_id),
     }
-    cost = 0 if plan_id else model.shipping_cost(svc, option, found)
-    order |= {"method_id": method_id, "shipping": cost, "code": code, "plan_id": plan_id}
-    order["fees"] = sum(model.GIFT_WRAP * line["quantity"] for line in found if line["gift_wrap"])
-    order |= life.parcel(now, zone, model.days(option, found), order_id)
-    lines = [
-        {
-            "product_id": line["product_id"],
-            "variant_id": line["variant_id"],
-            "seller_id": line["seller_id"],
-            "title": line["row"]["title"],
-            "quantity": line["quantity"],
-            "unit_price": line["unit"],
-            "discount": off,
-            "food": line["food"],
-            "gift_wrap": line["gift_wrap"],
-            "gift_message": line["gift_message"],
-        }
-        for line, off in zip(found, shares, strict=True)
-    ]
+    lines = [_order_line(line, off) for line, off in zip(cart, shares, strict=True)]
     return life.place(svc, SHOP, order, lines, address["state"])
+
+
+def _order_line(line: dict[str, Any], off: int) -> dict[str, Any]:
+    """Return a line of the cart as `life.place` takes it."""
+    return {
+        "product_id": line["product_id"],
+        "variant_id": line["variant_id"],
+        "seller_id": line["seller_id"],
+        "title": line["row"]["title"],
+        "quantity": line["quantity"],
+        "unit_price": line["unit"],
+        "discount": off,
+        "food": line["food"],
+        "gift_wrap": line["gift_wrap"],
+        "gift_message": line["gift_message"],
+    }

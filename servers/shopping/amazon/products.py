@@ -58,74 +58,66 @@ class Products(Service):
         offers = model.offers(self)
         written = catalogue.written(self, SHOP)
         varied = {row[0] for row in self.db.sql("SELECT DISTINCT product_id FROM amazon_variants")}
-        found = []
-        for row, what in catalogue.matching(self, SHOP, query):
-            if category is not None and what["category"].casefold() != category.casefold():
+        priced = min_price is not None or max_price is not None
+        limits = (min_price, max_price, min_rating)
+        products = []
+        for row, item in catalogue.matching(self, SHOP, query):
+            if category is not None and item["category"].casefold() != category.casefold():
                 continue
             box = model.buy_box(offers.get(row["id"], []))
+            if priced and box is None:
+                continue
             shown = {
                 "product_id": row["id"],
                 "name": row["title"],
-                "brand": what["brand"],
-                "category": what["category"],
-            }
-            shown |= catalogue.rating_json(row["stars"], written.get(row["id"], (0, 0)))
-            shown |= {
+                "brand": item["brand"],
+                "category": item["category"],
+                **catalogue.rating_json(row["stars"], written.get(row["id"], (0, 0))),
                 "buy_box_price": box["now"] if box else None,
                 "has_variations": row["id"] in varied,
+                "prime_eligible": bool(box and box["prime"]),
             }
-            shown["prime_eligible"] = bool(box and box["prime"])
-            asked = min_price is not None or max_price is not None
-            if (box or not asked) and catalogue.fits(
-                shown, box["now"] if box else 0, (min_price, max_price, min_rating)
-            ):
-                found.append(shown)
-        return page(found, "products", limit, cursor)
+            if catalogue.fits(shown, box["now"] if box else 0, limits):
+                products.append(shown)
+        return page(products, "products", limit, cursor)
 
     @reads(example={"product_id": KETTLE})
     def get_product_details(self, product_id: ProductId) -> dict[str, Any]:
         """Return one product: description, features, model number (upc), rating, images, variations with stock, and the buy box."""
         row = catalogue.find_product(self, SHOP, product_id)
-        what = catalogue.item_of(self, row)
+        item = catalogue.item_of(self, row)
         listed = model.offers(self, product_id).get(product_id, [])
         box = model.buy_box(listed)
-        seller = self.db.get("amazon_sellers", box["seller_id"]) if box else None
-        rating = catalogue.rating_json(
-            row["stars"], catalogue.written(self, SHOP).get(product_id, (0, 0))
-        )
+        written = catalogue.written(self, SHOP).get(product_id, (0, 0))
+        restocks = [o["restock_on"] for o in listed if not o["left"]]
+        keys = ("brand", "category", "department", "description", "features")
         return {
             "product_id": product_id,
             "name": row["title"],
-            **{k: what[k] for k in ("brand", "category", "department", "description", "features")},
+            **{key: item[key] for key in keys},
             "upc": row["item_id"],
-            **rating,
+            **catalogue.rating_json(row["stars"], written),
             "images": [f"https://images.amazon.example/{product_id}/{n}.jpg" for n in (1, 2)],
-            "variations": [
-                {
-                    "variant_id": v["id"],
-                    "attributes": v["attributes"],
-                    "price": model.unit_price(box, v) if box else None,
-                    "in_stock": bool(box) and min(v["left"], box["left"] if box else 0) > 0,
-                }
-                for v in model.variants(self, product_id)
-            ],
-            "buy_box": {
-                "seller_id": box["seller_id"],
-                "seller_name": seller["name"],
-                "price": box["now"],
-                "shipping_cost": box["shipping"],
-                "condition": box["condition"],
-                "prime_eligible": box["prime"],
-                "in_stock_quantity": box["left"],
-            }
-            if box and seller
-            else None,
-            "restock_date": min(
-                (o["restock_on"] for o in listed if not o["left"] and o["restock_on"]), default=None
-            ),
+            "variations": [_variation(v, box) for v in model.variants(self, product_id)],
+            "buy_box": self._buy_box(box),
+            "restock_date": min(filter(None, restocks), default=None),
             "discontinued": catalogue.discontinued(self, row),
-            "returnable": not (what["food"] or what["final_sale"]),
+            "returnable": not (item["food"] or item["final_sale"]),
             "quantity_limit": row["per_order"],
+        }
+
+    def _buy_box(self, box: dict[str, Any] | None) -> dict[str, Any] | None:
+        seller = self.db.get("amazon_sellers", box["seller_id"]) if box else None
+        if box is None or seller is None:
+            return None
+        return {
+            "seller_id": box["seller_id"],
+            "seller_name": seller["name"],
+            "price": box["now"],
+            "shipping_cost": box["shipping"],
+            "condition": box["condition"],
+            "prime_eligible": box["prime"],
+            "in_stock_quantity": box["left"],
         }
 
     @reads(example={"product_id": KETTLE})
@@ -169,16 +161,13 @@ class Products(Service):
                 "Take a seller_id from get_product_offers.",
                 seller_id=seller_id,
             )
-        shown = {
+        query = "SELECT count(DISTINCT product_id) FROM amazon_offers WHERE seller_id=?"
+        offered = self.db.sql(query, seller_id)[0][0]
+        return {
             "seller_id": seller_id,
             "name": row["name"],
             "rating": row["rating"],
             "rating_count": row["ratings"],
-        }
-        offered = self.db.sql(
-            "SELECT count(DISTINCT product_id) FROM amazon_offers WHERE seller_id=?", seller_id
-        )[0][0]
-        return shown | {
             "selling_since": row["since"],
             "is_amazon": row["own"],
             "products_offered": offered,
@@ -195,24 +184,16 @@ class Products(Service):
         """Return the lowest price of new ones at well-rated sellers (cents, without shipping), newest first, each with its first day."""
         catalogue.find_product(self, SHOP, product_id)
         listed = model.trusted_new(self, product_id)
-        this = catalogue.week_of(self.now)
-        points = []
-        for week in range(this, this - weeks, -1) if listed else ():
+        this_week = catalogue.week_of(self.now)
+        changes: list[dict[str, Any]] = []
+        # From the oldest week on, so that a price is shown with the first day on which it held.
+        for week in range(this_week - weeks + 1, this_week + 1) if listed else ():
             start = catalogue.week_start(week)
-            points.append(
-                {
-                    "date": iso(start)[:10],
-                    "price": min(catalogue.offer_price(o, start) for o in listed),
-                }
-            )
-        kept = [
-            p
-            for n, p in enumerate(points)
-            if n + 1 == len(points) or points[n + 1]["price"] != p["price"]
-        ]
-        prices = [p["price"] for p in points]
-        shown = page(kept, "price_history", limit, cursor)
-        return shown | {
+            price = min(catalogue.offer_price(offer, start) for offer in listed)
+            if not changes or changes[-1]["price"] != price:
+                changes.append({"date": iso(start)[:10], "price": price})
+        prices = [change["price"] for change in changes]
+        return page(changes[::-1], "price_history", limit, cursor) | {
             "product_id": product_id,
             "lowest": min(prices, default=None),
             "highest": max(prices, default=None),
@@ -229,8 +210,10 @@ class Products(Service):
     ) -> dict[str, Any]:
         """Return what buyers wrote about a product, newest first. The average rating of a product also counts ratings without text."""
         catalogue.find_product(self, SHOP, product_id)
-        found = catalogue.reviews(self, SHOP, product_id, min_rating or 1, 5, verified_only)
-        return page(found, "reviews", limit, cursor, lambda r: catalogue.review_json(r, product_id))
+        reviews = catalogue.reviews(self, SHOP, product_id, min_rating or 1, 5, verified_only)
+        return page(
+            reviews, "reviews", limit, cursor, lambda r: catalogue.review_json(r, product_id)
+        )
 
     @writes(
         example={
@@ -246,6 +229,14 @@ class Products(Service):
         """Publish your review of a product, one for each product; returns it. It is marked verified if the product was delivered to you."""
         catalogue.find_product(self, SHOP, product_id)
         author = rules.profile(self, SHOP)["name"]
-        return catalogue.review_json(
-            catalogue.add_review(self, SHOP, product_id, rating, title, body, author), product_id
-        )
+        review = catalogue.add_review(self, SHOP, product_id, rating, title, body, author)
+        return catalogue.review_json(review, product_id)
+
+
+def _variation(variant: dict[str, Any], box: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "variant_id": variant["id"],
+        "attributes": variant["attributes"],
+        "price": model.unit_price(box, variant) if box else None,
+        "in_stock": box is not None and model.units_left(box, variant) > 0,
+    }

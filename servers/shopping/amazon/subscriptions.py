@@ -33,7 +33,9 @@ MyPayment = Annotated[
     ),
 ]
 FREQUENCIES = {"biweekly": (14, 5), "monthly": (30, 10), "quarterly": (90, 5)}
-"""Days between deliveries, percent off."""
+"""By frequency: days between deliveries, percent off."""
+CONSUMABLES = ("Beauty & Health", "Pets", "Baby", "Grocery")
+"""Departments whose products can be subscribed to."""
 LEAD = 4 * DAY
 """Seconds from the order to the promised delivery."""
 TEA = seeded("azp", "tea-earl")
@@ -47,16 +49,18 @@ class Subscriptions(Service):
         """Return whether a product can be subscribed to, how often, with how many percent off, and its price now in cents."""
         row = catalogue.find_product(self, SHOP, product_id)
         offer = self._offer(row)
-        options = (
-            [
-                {"frequency": f, "every_days": d, "discount_percent": p}
-                for f, (d, p) in FREQUENCIES.items()
+        options = []
+        if offer is not None:
+            options = [
+                {"frequency": name, "every_days": days, "discount_percent": rate}
+                for name, (days, rate) in FREQUENCIES.items()
             ]
-            if offer
-            else []
-        )
-        shown = {"product_id": product_id, "available": offer is not None, "frequencies": options}
-        return shown | {"base_price": offer["now"] if offer else None}
+        return {
+            "product_id": product_id,
+            "available": offer is not None,
+            "frequencies": options,
+            "base_price": offer["now"] if offer else None,
+        }
 
     @writes(example={"product_id": TEA, "frequency": "monthly", "quantity": 2})
     def create_subscription(
@@ -77,40 +81,37 @@ class Subscriptions(Service):
                 "See get_subscribe_save_options.",
                 product_id=product_id,
             )
-        same = self.db.rows(
+        running = self.db.rows(
             "amazon_subscriptions", "product_id=? AND canceled_at IS NULL", product_id
         )
-        if same:
+        if running:
             message = "There is a running subscription for this product."
             self.fail(
                 "SUBSCRIPTION_EXISTS",
                 message,
                 "Cancel it first with cancel_subscription.",
-                subscription_id=same[0]["id"],
+                subscription_id=running[0]["id"],
             )
         address = rules.find_address(self, SHOP, address_id)
         method = rules.find_method(self, SHOP, payment_method_id)
         rules.authorize(self, SHOP, method, 0)
-        made = {
+        subscription = {
             "id": self.new_id("azb"),
             "product_id": product_id,
             "frequency": frequency,
             "quantity": quantity,
-        }
-        made |= {
             "address_id": address["id"],
             "method_id": method["id"],
             "created_at": self.time,
             "next_at": iso(self.now + DAY),
         }
-        return self._plan_json(self.db.insert("amazon_subscriptions", made))
+        return self._plan_json(self.db.insert("amazon_subscriptions", subscription))
 
     @reads()
     def list_subscriptions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return subscriptions, running ones first: prices in cents, next order and delivery, orders placed, why one was skipped."""
-        rows = self.db.rows(
-            "amazon_subscriptions", order="canceled_at IS NOT NULL, created_at DESC, rowid DESC"
-        )
+        running_first = "canceled_at IS NOT NULL, created_at DESC, rowid DESC"
+        rows = self.db.rows("amazon_subscriptions", order=running_first)
         return page(rows, "subscriptions", limit, cursor, self._plan_json)
 
     @writes(
@@ -142,16 +143,15 @@ class Subscriptions(Service):
 
     def due(self) -> bool:
         """Whether a subscription should have placed an order by now."""
-        return bool(
-            self.db.sql("SELECT 1 FROM amazon_subscriptions WHERE next_at<=? LIMIT 1", self.time)
-        )
+        query = "SELECT 1 FROM amazon_subscriptions WHERE next_at<=? LIMIT 1"
+        return bool(self.db.sql(query, self.time))
 
     def tick(self) -> None:
-        """Place the orders that are due; one that cannot be placed is skipped, and the subscription says why."""
-        while rows := self.db.rows(
-            "amazon_subscriptions", "next_at<=?", self.time, order="next_at, rowid", limit=1
-        ):
-            row = rows[0]
+        """Place the orders that are due.
+
+        One that cannot be placed is skipped, and the subscription says why.
+        """
+        while row := self._next_due():
             moment = parse_time(row["next_at"])
             skipped = None
             try:
@@ -159,18 +159,26 @@ class Subscriptions(Service):
             except ServiceError as refusal:
                 skipped = refusal.code
             days = FREQUENCIES[row["frequency"]][0]
-            self.db.update(
-                "amazon_subscriptions", row["id"], next_at=iso(moment + days * DAY), skipped=skipped
-            )
+            next_at = iso(moment + days * DAY)
+            self.db.update("amazon_subscriptions", row["id"], next_at=next_at, skipped=skipped)
+
+    def _next_due(self) -> dict[str, Any] | None:
+        """Return the subscription whose order has been due for longest, or None."""
+        rows = self.db.rows(
+            "amazon_subscriptions", "next_at<=?", self.time, order="next_at, rowid", limit=1
+        )
+        return rows[0] if rows else None
 
     def _offer(self, row: dict[str, Any]) -> dict[str, Any] | None:
-        """Return Amazon's own offer of a product that is used up and bought again, in stock, else None."""
-        what = catalogue.item_of(self, row)
+        """Return the offer to subscribe to, or None.
+
+        Only consumables without variants can be subscribed to, and only while Amazon itself ships
+        the buy box.
+        """
+        item = catalogue.item_of(self, row)
         if catalogue.discontinued(self, row) or model.variants(self, row["id"]):
             return None
-        if not (
-            what["food"] or what["department"] in ("Beauty & Health", "Pets", "Baby", "Grocery")
-        ):
+        if not item["food"] and item["department"] not in CONSUMABLES:
             return None
         box = model.buy_box(model.offers(self, row["id"]).get(row["id"], []))
         return box if box is not None and box["prime"] else None
@@ -180,22 +188,21 @@ class Subscriptions(Service):
         offer = model.find_offer(self, product["id"], None)
         model.check_stock(self, product, offer, None, row["quantity"])
         price = catalogue.offer_price(offer, moment)
-        off = rules.percent(price, FREQUENCIES[row["frequency"]][1]) * row["quantity"]
+        rate = FREQUENCIES[row["frequency"]][1]
+        off = rules.percent(price, rate) * row["quantity"]
         line = {
             "product_id": product["id"],
             "variant_id": None,
             "seller_id": offer["seller_id"],
             "row": product,
             "offer": offer,
-        }
-        line |= {
             "quantity": row["quantity"],
             "unit": price,
             "net": price * row["quantity"],
             "gift_wrap": False,
             "gift_message": None,
+            "food": catalogue.item_of(self, product)["food"],
         }
-        line["food"] = catalogue.item_of(self, product)["food"]
         place(
             self,
             [line],
@@ -203,7 +210,6 @@ class Subscriptions(Service):
             "standard",
             row["address_id"],
             row["method_id"],
-            None,
             moment=moment,
             plan_id=row["id"],
         )
@@ -213,9 +219,8 @@ class Subscriptions(Service):
         box = model.buy_box(model.offers(self, product["id"]).get(product["id"], []))
         rate = FREQUENCIES[row["frequency"]][1]
         price = box["now"] if box else None
-        made = self.db.sql(
-            "SELECT id FROM amazon_orders WHERE plan_id=? ORDER BY placed_at", row["id"]
-        )
+        query = "SELECT id FROM amazon_orders WHERE plan_id=? ORDER BY placed_at"
+        order_ids = [order_id for (order_id,) in self.db.sql(query, row["id"])]
         return {
             "subscription_id": row["id"],
             "product_id": row["product_id"],
@@ -231,7 +236,7 @@ class Subscriptions(Service):
             "next_order_at": row["next_at"],
             "next_delivery_at": iso(parse_time(row["next_at"]) + LEAD) if row["next_at"] else None,
             "last_skipped": row["skipped"],
-            "order_ids": [m[0] for m in made],
+            "order_ids": order_ids,
             "created_at": row["created_at"],
             "canceled_at": row["canceled_at"],
         }

@@ -1,8 +1,8 @@
-"""Target's tables and words; prices online and in stores; the cart with Circle offers, promo code and RedCard."""
+"""Target's tables and words; prices; the cart with Circle offers, promo code and RedCard."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -59,37 +59,44 @@ TABLES = {
     "target_coupons": coupons.COUPONS,
     "target_cart": Table(baskets.LINE + " registry_id:str?"),
     "target_checkout": Table("id:str code:str?"),
-    # What an offer is for: items (UPCs), categories, departments; `kind` is percent or amount (cents off, once).
+    # An offer is for items (UPCs), categories and departments. `kind` is percent or amount (cents
+    # off, once).
     "target_offers": Table(
-        "id:str description:str kind:str worth:int items:list categories:list departments:list minimum:int starts:str expires:str"
+        "id:str description:str kind:str worth:int "
+        "items:list categories:list departments:list minimum:int starts:str expires:str"
     ),
     "target_clips": Table("id:str offer_id:str clipped_at:str", index=("offer_id",)),
     "target_points": Table("id:str at:str what:str points:int order_id:str?", index=("order_id",)),
     "target_orders": Table(life.ORDER, index=life.ORDER_INDEX),
-    # `discount` of an item is what Circle, the promo code and the RedCard take off together; the first two are told apart.
+    # `discount` of an item is what Circle, the promo code and the RedCard take off together;
+    # `circle` and `promo` are the first two of them.
     "target_order_items": Table(
         life.ITEM + " circle:int promo:int offer_id:str? registry_id:str?",
         index=("order_id", "product_id"),
     ),
     "target_charges": life.CHARGES,
     "target_returns": life.RETURNS,
-    # `owner` is null where the registry is the user's own; `slug` is the end of its link, once it was shared.
+    # `owner` is null where the registry is the user's own; `slug` is the end of its link, once it
+    # has been shared.
     "target_registries": Table(
-        "id:str name:str kind:str event_date:str? co_registrant:str? owner:str? created_at:str slug:str?"
+        "id:str name:str kind:str event_date:str? co_registrant:str? owner:str? "
+        "created_at:str slug:str?"
     ),
     "target_wanted": Table(
         "id:str registry_id:str product_id:str quantity:int added_at:str", index=("registry_id",)
     ),
-    # What others gave; what the user gave is among the items of orders.
+    # Gifts of others; those of the user are among the items of orders.
     "target_gifts": Table(
         "id:str registry_id:str product_id:str quantity:int buyer:str at:str",
         index=("registry_id",),
     ),
 }
 FREE_FROM = 3500
+"""Cents from which shipping is free."""
 SHIPPING = 599
+"""Cents for shipping an order below `FREE_FROM`."""
 SAME_DAY = 999
-"""Cents: from which shipping is free; what it costs below; what a same-day delivery costs."""
+"""Cents for a same-day delivery."""
 RED_CARD = 5
 """Percent off with a RedCard."""
 BIRTHDAY = 5
@@ -98,7 +105,8 @@ BIRTHDAY = 5
 Fulfillment = Annotated[
     Literal["shipping", "order_pickup", "drive_up", "same_day_delivery"],
     Field(
-        description="shipping: a parcel; order_pickup: collected in a store; drive_up: brought to the car; same_day_delivery: by courier"
+        description="shipping: a parcel; order_pickup: collected in a store; "
+        "drive_up: brought to the car; same_day_delivery: by courier"
     ),
 ]
 LineId = Annotated[str, Field(max_length=64, description="line_item_id, from view_cart.")]
@@ -121,12 +129,15 @@ def preferred_store(svc: Service) -> str | None:
 
 
 def choose_store(svc: Service, fulfillment: str, store_id: str | None) -> dict[str, Any] | None:
-    """Return the store of an item, the preferred one unless another is named; None for shipping."""
+    """Return the store of an item: the preferred one by default; None for shipping."""
     return baskets.store_for(svc, SHOP, fulfillment, store_id, preferred_store(svc))
 
 
 def in_store_price(row: dict[str, Any], at: int) -> int:
-    """Return what a product costs in stores, pickup and same-day delivery included: a sale holds there too."""
+    """Return the price in stores, for pickup and same-day delivery too.
+
+    A sale price applies there as well.
+    """
     if catalogue.on_special(row, at) or row["in_store"] is None:
         return catalogue.listing_price(row, at)
     return row["in_store"]
@@ -144,136 +155,164 @@ def lines(svc: Service) -> list[dict[str, Any]]:
     return baskets.lines(svc, SHOP, price)
 
 
-# -- offers -------------------------------------------------------------------------------------------------------
+# -- offers ----------------------------------------------------------------------------------------
 def birthday_month(svc: Service) -> tuple[str, str]:
-    """Return the first moments of the present or next birthday month, and of the month after it (ISO)."""
+    """Return the start and end of the current or next birthday month (ISO)."""
     month = int(rules.profile(svc, SHOP)["born"][5:7])
     year = int(svc.time[:4])
-    year += int(svc.time[5:7]) > month
-    after = (year + 1, 1) if month == 12 else (year, month + 1)
-    return f"{year}-{month:02d}-01T00:00:00Z", f"{after[0]}-{after[1]:02d}-01T00:00:00Z"
+    this_month = int(svc.time[5:7])
+    if this_month > month:
+        year += 1
+    next_year, next_month = (year + 1, 1) if month == 12 else (year, month + 1)
+    return f"{year}-{month:02d}-01T00:00:00Z", f"{next_year}-{next_month:02d}-01T00:00:00Z"
 
 
 def birthday_offer(svc: Service) -> dict[str, Any]:
-    """Return the offer of the birthday month as if it were a row."""
+    """Return the birthday offer in the shape of an offer's row."""
     starts, expires = birthday_month(svc)
-    made: dict[str, Any] = {
+    return {
         "id": f"birthday-{starts[:4]}",
         "description": f"{BIRTHDAY} percent off one order",
         "kind": "percent",
         "worth": BIRTHDAY,
+        "items": [],
+        "categories": [],
+        "departments": [],
+        "minimum": 0,
+        "starts": starts,
+        "expires": expires,
     }
-    made |= {"items": [], "categories": [], "departments": [], "minimum": 0}
-    return made | {"starts": starts, "expires": expires}
 
 
 def find_offer(svc: Service, offer_id: str) -> dict[str, Any] | None:
-    """Return a Circle offer's row or the birthday offer."""
-    born = birthday_offer(svc)
-    return born if offer_id == born["id"] else svc.db.get("target_offers", offer_id)
+    """Return the row of a Circle offer, or the birthday offer, or None."""
+    birthday = birthday_offer(svc)
+    if offer_id == birthday["id"]:
+        return birthday
+    return svc.db.get("target_offers", offer_id)
 
 
 def offer_used(svc: Service, offer_id: str) -> bool:
-    """Whether an order that stands has used an offer."""
-    where = "i.offer_id=? AND o.canceled_at IS NULL"
-    return bool(
-        svc.db.sql(
-            f"SELECT 1 FROM target_order_items i JOIN target_orders o ON o.id=i.order_id WHERE {where} LIMIT 1",
-            offer_id,
-        )
+    """Whether an order that was not canceled has used an offer."""
+    query = (
+        "SELECT 1 FROM target_order_items i JOIN target_orders o ON o.id=i.order_id"
+        " WHERE i.offer_id=? AND o.canceled_at IS NULL LIMIT 1"
     )
+    return bool(svc.db.sql(query, offer_id))
 
 
-def offer_shares(offer: dict[str, Any], found: list[dict[str, Any]]) -> list[int]:
+def offer_shares(offer: dict[str, Any], cart: list[dict[str, Any]]) -> list[int]:
     """Return the cents that an offer takes off each line."""
-    everything = not (offer["items"] or offer["categories"] or offer["departments"])
-    nets = [
-        line["net"]
-        if everything
-        or line["item_id"] in offer["items"]
-        or line["category"] in offer["categories"]
-        or line["department"] in offer["departments"]
-        else 0
-        for line in found
-    ]
+    nets = [line["net"] if _is_for(offer, line) else 0 for line in cart]
     if sum(nets) < max(offer["minimum"], 1):
-        return [0] * len(found)
+        return [0] * len(cart)
     if offer["kind"] == "amount":
         return rules.split(min(offer["worth"], sum(nets)), nets)
     return [percent(net, offer["worth"]) for net in nets]
 
 
+def _is_for(offer: dict[str, Any], line: dict[str, Any]) -> bool:
+    if not (offer["items"] or offer["categories"] or offer["departments"]):
+        return True
+    return (
+        line["item_id"] in offer["items"]
+        or line["category"] in offer["categories"]
+        or line["department"] in offer["departments"]
+    )
+
+
 def clipped(svc: Service) -> list[dict[str, Any]]:
-    """Return the clipped offers that hold now and have not been used."""
-    ids = [r["offer_id"] for r in svc.db.rows("target_clips", order="clipped_at, rowid")]
-    known = [o for o in (find_offer(svc, i) for i in ids) if o is not None]
-    return [
-        o for o in known if o["starts"] <= svc.time < o["expires"] and not offer_used(svc, o["id"])
-    ]
+    """Return the clipped offers that are valid now and have not been used."""
+    usable = []
+    for clip in svc.db.rows("target_clips", order="clipped_at, rowid"):
+        offer = find_offer(svc, clip["offer_id"])
+        if offer is None or not offer["starts"] <= svc.time < offer["expires"]:
+            continue
+        if not offer_used(svc, offer["id"]):
+            usable.append(offer)
+    return usable
 
 
-def circle(svc: Service, found: list[dict[str, Any]]) -> list[tuple[int, str | None]]:
-    """Return (cents off, offer_id) of each line: offers do not add up on a line, the one that is worth most goes first."""
-    worth = [(offer_shares(o, found), o["id"]) for o in clipped(svc)]
-    given: list[tuple[int, str | None]] = [(0, None)] * len(found)
-    for shares, offer_id in sorted(worth, key=lambda w: (-sum(w[0]), w[1])):
-        if all(given[n][1] is None for n, cents in enumerate(shares) if cents):
-            given = [(cents, offer_id) if cents else given[n] for n, cents in enumerate(shares)]
-    return given
+def circle(svc: Service, cart: list[dict[str, Any]]) -> list[tuple[int, str | None]]:
+    """Return (cents off, offer_id) of each line.
+
+    A line takes one offer only; the offer that is worth most in all goes first.
+    """
+    offers = [(offer_shares(offer, cart), offer["id"]) for offer in clipped(svc)]
+    applied: list[tuple[int, str | None]] = [(0, None)] * len(cart)
+    for shares, offer_id in sorted(offers, key=lambda offer: (-sum(offer[0]), offer[1])):
+        places = [place for place, cents in enumerate(shares) if cents]
+        if any(applied[place][1] is not None for place in places):
+            continue
+        for place in places:
+            applied[place] = (shares[place], offer_id)
+    return applied
 
 
-# -- the cart -----------------------------------------------------------------------------------------------------
+# -- the cart --------------------------------------------------------------------------------------
 def checkout(svc: Service) -> dict[str, Any]:
     """Return the promo code of the next order."""
     return svc.db.rows("target_checkout")[0]
 
 
-def priced(
-    svc: Service, method: dict[str, Any] | None
-) -> tuple[list[dict[str, Any]], dict[str, Any] | None, str | None]:
-    """Return the lines with `circle`, `offer_id`, `promo` and `red_card` (cents off, in this order), the code's row, why it fails."""
-    found = lines(svc)
-    for line, (cents, offer_id) in zip(found, circle(svc, found), strict=True):
+class Priced(NamedTuple):
+    """A cart with all that is taken off."""
+
+    lines: list[dict[str, Any]]
+    """The lines of `lines`, with `full` (the price before), `circle`, `promo` and `red_card` (cents
+    off, in this order), `offer_id`, and `net` (the price after Circle offers)."""
+    promo: dict[str, Any] | None
+    """The row of the promo code."""
+    refusal: str | None
+    """The error code of why the promo code does not apply."""
+
+
+def priced(svc: Service, method: dict[str, Any] | None) -> Priced:
+    """Return the cart as it is charged to a payment method."""
+    cart = lines(svc)
+    for line, (cents, offer_id) in zip(cart, circle(svc, cart), strict=True):
         line |= {
             "full": line["net"],
             "circle": cents,
             "offer_id": offer_id,
             "net": line["net"] - cents,
         }
-    code = checkout(svc)["code"]
-    why = None
-    row = svc.db.get("target_coupons", code) if code else None
-    shares = [0] * len(found)
-    if row is not None:
-        place, shares = coupons.worth(svc, SHOP, row, found)
-        why = None if place is None else (*SHOP.codes, "CODE_ALREADY_USED")[place]
-    red = method is not None and method["type"] == "red_card"
-    for line, cents in zip(found, shares, strict=True):
+    promo, refusal, shares = coupons.applied(svc, SHOP, checkout(svc)["code"], cart)
+    by_red_card = method is not None and method["type"] == "red_card"
+    for line, cents in zip(cart, shares, strict=True):
         rest = line["net"] - cents
-        line |= {"promo": cents, "red_card": percent(rest, RED_CARD) if red else 0}
-    return found, row, why
+        line |= {"promo": cents, "red_card": percent(rest, RED_CARD) if by_red_card else 0}
+    return Priced(cart, promo, refusal)
 
 
 def cart_json(svc: Service) -> dict[str, Any]:
-    """Return the cart for the agent at the prices of now."""
-    found, promo, why = priced(svc, None)
-    ways = {line["fulfillment"] for line in found}
-    taken = {line["offer_id"]: 0 for line in found if line["offer_id"]}
-    for line in found:
+    """Return the cart as JSON, at the prices of now."""
+    cart, promo, refusal = priced(svc, None)
+    items = []
+    discounts: dict[str, int] = {}
+    for line in cart:
+        shown = baskets.line_json(line | {"net": line["full"]})
+        items.append(shown | {"registry_id": line["registry_id"]})
         if line["offer_id"]:
-            taken[line["offer_id"]] += line["circle"]
+            total = discounts.get(line["offer_id"], 0) + line["circle"]
+            discounts[line["offer_id"]] = total
+    applied_promo = None
+    if promo is not None:
+        applied_promo = {
+            "promo_code": promo["code"],
+            "holds": refusal is None,
+            "reason": refusal or "OK",
+        }
+    all_shipped = {line["fulfillment"] for line in cart} == {baskets.SHIPPING}
     return {
-        "items": [
-            baskets.line_json(line | {"net": line["full"]}) | {"registry_id": line["registry_id"]}
-            for line in found
+        "items": items,
+        "circle_offers_applied": [
+            {"offer_id": offer_id, "discount": cents} for offer_id, cents in discounts.items()
         ],
-        "circle_offers_applied": [{"offer_id": k, "discount": v} for k, v in taken.items()],
-        "subtotal": sum(line["full"] for line in found),
-        "circle_discount": sum(line["circle"] for line in found),
-        "applied_promo": {"promo_code": promo["code"], "holds": why is None, "reason": why or "OK"}
-        if promo
-        else None,
-        "promo_discount": sum(line["promo"] for line in found),
-        "shipping_option": "standard" if ways == {"shipping"} else None,
-        "total_before_tax": sum(line["net"] - line["promo"] for line in found),
+        "subtotal": sum(line["full"] for line in cart),
+        "circle_discount": sum(line["circle"] for line in cart),
+        "applied_promo": applied_promo,
+        "promo_discount": sum(line["promo"] for line in cart),
+        "shipping_option": "standard" if all_shipped else None,
+        "total_before_tax": sum(line["net"] - line["promo"] for line in cart),
     }

@@ -29,8 +29,11 @@ class Account(Service):
     def get_guest_profile(self) -> dict[str, Any]:
         """Return the signed-in guest: user_id, name, email, phone, birth month, and since when a Circle member (null: none)."""
         me = rules.profile(self, SHOP)
-        shown = {k: me[k] for k in ("user_id", "name", "email", "phone")}
-        return shown | {
+        return {
+            "user_id": me["user_id"],
+            "name": me["name"],
+            "email": me["email"],
+            "phone": me["phone"],
             "birth_month": int(me["born"][5:7]),
             "circle_member_since": me["circle_since"],
         }
@@ -59,19 +62,17 @@ class Account(Service):
         is_default: MakeDefault = False,
     ) -> dict[str, Any]:
         """Save an address in the address book and return it."""
-        place = {"street": street, "city": city, "state": state, "zip": zip_code}
-        return rules.add_address(self, SHOP, {"name": name} | place, is_default)
+        address = {"name": name, "street": street, "city": city, "state": state, "zip": zip_code}
+        return rules.add_address(self, SHOP, address, is_default)
 
     @reads()
     def get_saved_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return saved cards; a red_card gives 5 percent off, a gift_card shows its balance in cents."""
-        return page(
-            rules.methods(self, SHOP),
-            "payments",
-            limit,
-            cursor,
-            lambda m: m | {"gift_card_balance": m.get("gift_card_balance")},
-        )
+
+        def show(method: dict[str, Any]) -> dict[str, Any]:
+            return method | {"gift_card_balance": method.get("gift_card_balance")}
+
+        return page(rules.methods(self, SHOP), "payments", limit, cursor, show)
 
     @writes(
         example={"card_type": "red_card", "card_number": "5859 7500 0000 0035", "expiry": "06/29"}

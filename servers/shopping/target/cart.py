@@ -47,10 +47,8 @@ class Cart(Service):
     ) -> dict[str, Any]:
         """Put a product into the cart and return it. With a registry_id it counts as a gift from that registry once it is checked out."""
         if registry_id is not None:
-            wanted = self.db.rows(
-                "target_wanted", "registry_id=? AND product_id=?", registry_id, product_id
-            )
-            if not wanted:
+            where = "registry_id=? AND product_id=?"
+            if not self.db.rows("target_wanted", where, registry_id, product_id):
                 message = f"The registry {registry_id!r} does not ask for this product."
                 self.fail(
                     "NOT_IN_REGISTRY",
@@ -115,29 +113,29 @@ class Cart(Service):
         self, fulfillment_type: Fulfillment, store_id: AtStore | None = None
     ) -> dict[str, Any]:
         """Fulfil the whole cart one way, from one store; returns it with warnings about lines that cannot be had so. Prices may change."""
-        chosen = model.choose_store(self, fulfillment_type, store_id)
-        told = baskets.gather(self, SHOP, fulfillment_type, chosen)
-        return {**model.cart_json(self), "warnings": told}
+        store = model.choose_store(self, fulfillment_type, store_id)
+        warnings = baskets.gather(self, SHOP, fulfillment_type, store)
+        return model.cart_json(self) | {"warnings": warnings}
 
-    # -- discount codes -------------------------------------------------------------------------------------------
+    # -- discount codes ----------------------------------------------------------------------------
     @reads()
     def get_promotions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return discount codes that Target advertises, with minimum, departments and expiry; personal codes are not shown."""
-        rows = [
-            {"promo_code": r["code"]} | coupons.coupon_json(self, SHOP, r)
-            for r in coupons.public(self, SHOP)
-        ]
-        return page(rows, "promotions", limit, cursor)
+
+        def show(row: dict[str, Any]) -> dict[str, Any]:
+            return {"promo_code": row["code"]} | coupons.coupon_json(self, SHOP, row)
+
+        return page(coupons.public(self, SHOP), "promotions", limit, cursor, show)
 
     @writes(example={"promo_code": "HELLO10"}, setup=(ADDED,), idempotent=True)
     def apply_discount_code(self, promo_code: Code) -> dict[str, Any]:
         """Use a discount code for the next order (one at a time, once each); it counts after Circle offers. Returns its worth in cents."""
         row = coupons.find(self, SHOP, promo_code)
-        state = model.checkout(self)
-        found, _, _ = model.priced(self, None)
-        preview = sum(coupons.require(self, SHOP, row, found))
-        if state["code"] != row["code"]:
-            self.db.update("target_checkout", state["id"], code=row["code"])
+        checkout = model.checkout(self)
+        cart = model.priced(self, None).lines
+        preview = sum(coupons.require(self, SHOP, row, cart))
+        if checkout["code"] != row["code"]:
+            self.db.update("target_checkout", checkout["id"], code=row["code"])
         return {
             "valid": True,
             "promo_code": row["code"],
@@ -148,12 +146,12 @@ class Cart(Service):
     @writes(setup=(ADDED, Setup("apply_discount_code", {"promo_code": "HELLO10"})), idempotent=True)
     def clear_discount_code(self) -> dict[str, Any]:
         """Drop the discount code and return the cart."""
-        state = model.checkout(self)
-        if state["code"]:
-            self.db.update("target_checkout", state["id"], code=None)
+        checkout = model.checkout(self)
+        if checkout["code"]:
+            self.db.update("target_checkout", checkout["id"], code=None)
         return model.cart_json(self)
 
-    # -- windows --------------------------------------------------------------------------------------------------
+    # -- windows -----------------------------------------------------------------------------------
     @reads(example={"store_id": HOLLYWOOD})
     def get_delivery_windows(
         self,
@@ -163,13 +161,12 @@ class Cart(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return the two-hour windows of same-day delivery from a store, today and two more days; local times, fee in cents."""
-        found = self._windows(store_id, "same_day_delivery", available_only)
-        return page(
-            [stores.window_json(w, "window_id") | {"fee": model.SAME_DAY} for w in found],
-            "windows",
-            limit,
-            cursor,
-        )
+
+        def show(window: dict[str, Any]) -> dict[str, Any]:
+            return stores.window_json(window, "window_id") | {"fee": model.SAME_DAY}
+
+        windows = self._windows(store_id, "same_day_delivery", available_only)
+        return page(windows, "windows", limit, cursor, show)
 
     @reads(example={"store_id": HOLLYWOOD, "available_only": True})
     def get_drive_up_times(
@@ -180,10 +177,11 @@ class Cart(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return the hours at which a store brings orders to the car, today and two more days, in the store's local time."""
-        found = self._windows(store_id, "drive_up", available_only)
-        return page([stores.window_json(w, "slot_id") for w in found], "slots", limit, cursor)
+        windows = self._windows(store_id, "drive_up", available_only)
+        return page([stores.window_json(w, "slot_id") for w in windows], "slots", limit, cursor)
 
     def _windows(self, store_id: str, service: str, available_only: bool) -> list[dict[str, Any]]:
+        """Return a store's windows of drive_up or same_day_delivery, or refuse."""
         store = stores.open_store(self, SHOP, store_id)
         if service not in store["services"]:
             message = f"{store['name']} offers no {service}."
@@ -193,5 +191,8 @@ class Cart(Service):
                 "See search_stores for what stores offer.",
                 offered=store["services"],
             )
-        found = stores.windows(self, SHOP, store, "pickup" if service == "drive_up" else "delivery")
-        return [w for w in found if not available_only or w["left"]]
+        kind = "pickup" if service == "drive_up" else "delivery"
+        windows = stores.windows(self, SHOP, store, kind)
+        if available_only:
+            windows = [window for window in windows if window["left"]]
+        return windows

@@ -34,10 +34,9 @@ REWARD = 500
 
 
 def balance(svc: Service) -> int:
-    """Return the points that are there now."""
-    return svc.db.sql("SELECT coalesce(sum(points),0) FROM target_points WHERE at<=?", svc.time)[0][
-        0
-    ]
+    """Return the points that can be spent now."""
+    query = "SELECT coalesce(sum(points),0) FROM target_points WHERE at<=?"
+    return svc.db.sql(query, svc.time)[0][0]
 
 
 class Circle(Service):
@@ -49,35 +48,37 @@ class Circle(Service):
     ) -> dict[str, Any]:
         """Return Circle offers with what they are for, expiry, whether clipped, and their state; each can be used in one order."""
         rows = self.db.rows("target_offers", order="expires, id")
-        shown = [o for o in map(self._offer_json, rows) if state in (None, o["state"])]
-        return page(shown, "offers", limit, cursor)
+        offers = [self._offer_json(row) for row in rows]
+        if state is not None:
+            offers = [offer for offer in offers if offer["state"] == state]
+        return page(offers, "offers", limit, cursor)
 
     def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
         marks = ",".join("?" * len(row["items"]))
         products = self.db.sql(
             f"SELECT id FROM target_products WHERE item_id IN ({marks}) ORDER BY id", *row["items"]
         )
-        now = (
-            "expired"
-            if self.time >= row["expires"]
-            else "upcoming"
-            if self.time < row["starts"]
-            else "active"
-        )
         return {
             "offer_id": row["id"],
             "description": row["description"],
             "discount_type": row["kind"],
             "discount_value": row["worth"],
-            "applicable_product_ids": [p[0] for p in products],
+            "applicable_product_ids": [product_id for (product_id,) in products],
             "categories": row["categories"],
             "department": row["departments"][0] if row["departments"] else None,
             "minimum": row["minimum"],
             "starts": row["starts"],
             "expiry": row["expires"],
             "clipped": self._clipped(row["id"]),
-            "state": "used" if model.offer_used(self, row["id"]) else now,
+            "state": self._state(row),
         }
+
+    def _state(self, row: dict[str, Any]) -> str:
+        if model.offer_used(self, row["id"]):
+            return "used"
+        if self.time >= row["expires"]:
+            return "expired"
+        return "upcoming" if self.time < row["starts"] else "active"
 
     def _clipped(self, offer_id: str) -> bool:
         return bool(self.db.rows("target_clips", "offer_id=?", offer_id))
@@ -127,32 +128,27 @@ class Circle(Service):
                 "See view_cart for what it takes off.",
                 offer_id=offer_id,
             )
-        found = model.lines(self)
-        worth = sum(model.offer_shares(row, found))
-        if worth == 0:
+        cart = model.lines(self)
+        if sum(model.offer_shares(row, cart)) == 0:
             message = f"{row['description']}: nothing in the cart qualifies."
-            context = {
-                "minimum": row["minimum"],
-                "categories": row["categories"],
-                "departments": row["departments"],
-            }
             self.fail(
                 "NOT_APPLICABLE",
                 message,
                 "Put something into the cart that it is for, then apply it.",
                 offer_id=offer_id,
-                **context,
+                minimum=row["minimum"],
+                categories=row["categories"],
+                departments=row["departments"],
             )
-        self.db.insert(
-            "target_clips",
-            {"id": self.new_id("tgk"), "offer_id": offer_id, "clipped_at": self.time},
-        )
-        given = sum(cents for cents, of in model.circle(self, found) if of == offer_id)
+        clip = {"id": self.new_id("tgk"), "offer_id": offer_id, "clipped_at": self.time}
+        self.db.insert("target_clips", clip)
+        applied = model.circle(self, cart)
+        discount = sum(cents for cents, applied_id in applied if applied_id == offer_id)
         return {
             "applied": True,
             "offer_id": offer_id,
-            "discount_preview": given,
-            "reason": "OK" if given else "A better offer is applied.",
+            "discount_preview": discount,
+            "reason": "OK" if discount else "A better offer is applied.",
         }
 
     @reads()
@@ -161,45 +157,43 @@ class Circle(Service):
         row = model.birthday_offer(self)
         used = model.offer_used(self, row["id"])
         member = rules.profile(self, SHOP)["circle_since"] is not None
-        shown = {
+        return {
             "offer_id": row["id"],
             "available": member and not used and row["starts"] <= self.time < row["expires"],
-        }
-        shown |= {
             "discount_type": "percent",
             "discount_value": row["worth"],
             "valid_from": row["starts"],
             "valid_until": row["expires"],
+            "clipped": self._clipped(row["id"]),
+            "redeemed": used,
         }
-        return shown | {"clipped": self._clipped(row["id"]), "redeemed": used}
 
     @reads()
     def get_circle_points(self) -> dict[str, Any]:
         """Return the points to spend now, those still to come from orders under way, all ever earned, and the next reward's balance."""
         me = rules.profile(self, SHOP)
-        held = balance(self)
-        ahead, earned = self.db.sql(
-            "SELECT coalesce(sum(points) FILTER (WHERE at>?1),0), coalesce(sum(points) FILTER (WHERE at<=?1 AND points>0),0)"
+        points = balance(self)
+        pending, earned = self.db.sql(
+            "SELECT coalesce(sum(points) FILTER (WHERE at>?1),0),"
+            " coalesce(sum(points) FILTER (WHERE at<=?1 AND points>0),0)"
             " FROM target_points WHERE what<>?2",
             self.time,
             GIVEN_BACK,
         )[0]
-        shown = {
+        return {
             "user_id": me["user_id"],
             "circle_member": me["circle_since"] is not None,
-            "points_balance": held,
-        }
-        return shown | {
-            "points_pending": ahead,
+            "points_balance": points,
+            "points_pending": pending,
             "lifetime_earnings": earned,
-            "next_reward_threshold": (held // REWARD + 1) * REWARD,
+            "next_reward_threshold": (points // REWARD + 1) * REWARD,
         }
 
     @writes(example={"points": 100, "order_id": "${order.order_id}"}, setup=PLACED)
     def redeem_circle_points(self, points: Points, order_id: OrderId) -> dict[str, Any]:
         """Spend points on an order that is still being prepared: its payment method gets the worth back (100 points are one dollar)."""
         row = life.find_order(self, SHOP, order_id)
-        held = balance(self)
+        available = balance(self)
         state = life.status(row, self.time)
         if state not in ("processing", "preparing"):
             message = f"Order {order_id} is {state}."
@@ -209,12 +203,12 @@ class Circle(Service):
                 "Points are for orders that are processing or preparing.",
                 status=state,
             )
-        if held < points:
+        if available < points:
             self.fail(
                 "INSUFFICIENT_POINTS",
-                f"There are {held} points.",
+                f"There are {available} points.",
                 "See get_circle_points.",
-                points_balance=held,
+                points_balance=available,
                 requested=points,
             )
         owed = sum(e["amount"] for e in life.entries(self, SHOP, order_id))
@@ -246,9 +240,13 @@ class Circle(Service):
     ) -> dict[str, Any]:
         """Return the ledger of points, newest first: date, what for, points (negative when spent or taken back), order_id."""
         rows = self.db.rows("target_points", "at<=?", self.time, order="at DESC, rowid DESC")
-        shown = page(rows, "history", limit, cursor)
-        kept = {"at": "date", "what": "description", "points": "points", "order_id": "order_id"}
-        shown["history"] = [
-            {name: r[column] for column, name in kept.items()} for r in shown["history"]
-        ]
-        return shown
+
+        def show(row: dict[str, Any]) -> dict[str, Any]:
+            return {
+                "date": row["at"],
+                "description": row["what"],
+                "points": row["points"],
+                "order_id": row["order_id"],
+            }
+
+        return page(rows, "history", limit, cursor, show)

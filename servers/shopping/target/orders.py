@@ -48,46 +48,62 @@ PLACED = (ADDED, Setup("checkout_order", {"payment_method_id": VISA}, "order"))
 PREPARES = 2 * HOUR
 """Seconds until an order for pickup inside a store is ready."""
 REDEEMED = "Redeemed"
+"""What the ledger of points calls points spent on an order."""
 GIVEN_BACK = "Points returned"
-"""What the ledger calls points that were spent on an order, and those of them that came back."""
+"""What the ledger calls points that were spent and came back."""
 LONGER = 30
-"""Days by which a RedCard prolongs the time for returns."""
+"""Days by which a RedCard extends the time for returns."""
+BY_PARCEL_OR_COURIER = ("shipping", "same_day_delivery")
+"""Fulfilments that need an address."""
 
 
 def keep_points(svc: Service, order_id: str, at: str, points: int, what: str) -> None:
-    """Enter points for an order, now or at a moment ahead."""
-    svc.db.insert(
-        "target_points",
-        {"id": svc.new_id("tgq"), "at": at, "what": what, "points": points, "order_id": order_id},
-    )
+    """Enter points for an order in the ledger, now or at a later moment."""
+    entry = {
+        "id": svc.new_id("tgq"),
+        "at": at,
+        "what": what,
+        "points": points,
+        "order_id": order_id,
+    }
+    svc.db.insert("target_points", entry)
 
 
 def points_of(svc: Service, row: dict[str, Any]) -> int:
-    """Return the points that an order earns: one for each dollar spent on products, none with a RedCard or as no member."""
+    """Return the points that an order earns: one for each dollar spent on products.
+
+    Orders paid with a RedCard, or by an account without Circle membership, earn none.
+    """
     method = svc.db.get("target_methods", row["method_id"]) or {}
     if method["type"] == "red_card" or rules.profile(svc, SHOP)["circle_since"] is None:
         return 0
-    spent = sum(
-        i["unit_price"] * i["quantity"] - i["discount"] for i in life.items(svc, SHOP, row["id"])
-    )
-    return spent // 100
+    items = life.items(svc, SHOP, row["id"])
+    return sum(net_price(item) for item in items) // 100
+
+
+def net_price(item: dict[str, Any]) -> int:
+    """Return the cents paid for an item, without tax."""
+    return item["unit_price"] * item["quantity"] - item["discount"]
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order for the agent."""
-    found = life.items(svc, SHOP, row["id"])
+    """Return an order as JSON."""
+    items = life.items(svc, SHOP, row["id"])
     sums = life.sums(svc, SHOP, row)
     done = life.done(row, svc.time)
-    cut = {"circle": sum(i["circle"] for i in found), "promo": sum(i["promo"] for i in found)}
+    status = life.status(row, svc.time)
+    circle = sum(item["circle"] for item in items)
+    promo = sum(item["promo"] for item in items)
+    earns = status not in ("canceled", "expired", "lost")
     return {
         "order_id": row["id"],
-        "status": life.status(row, svc.time),
+        "status": status,
         "fulfillment_type": row["fulfillment"],
-        "items": [_item_json(svc, row, i, done is not None) for i in found],
+        "items": [_item_json(svc, row, i, done is not None) for i in items],
         "subtotal": sums["subtotal"],
-        "circle_discount": cut["circle"],
-        "promo_discount": cut["promo"],
-        "redcard_discount": sums["discount"] - sum(cut.values()),
+        "circle_discount": circle,
+        "promo_discount": promo,
+        "redcard_discount": sums["discount"] - circle - promo,
         "fees": row["shipping"] + row["fees"],
         "tax": sums["tax"],
         "total": sums["total"],
@@ -95,9 +111,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
         "refunded": sums["refunded"],
         "transactions": [life.entry_json(e) for e in life.entries(svc, SHOP, row["id"])],
         "promo_code": row["code"],
-        "circle_points_earned": 0
-        if life.status(row, svc.time) in ("canceled", "expired", "lost")
-        else points_of(svc, row),
+        "circle_points_earned": points_of(svc, row) if earns else 0,
         "payment_method_id": row["method_id"],
         "address_id": row["address_id"],
         "store_id": row["store_id"],
@@ -117,20 +131,46 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 def _item_json(
     svc: Service, row: dict[str, Any], item: dict[str, Any], done: bool
 ) -> dict[str, Any]:
-    kept = ("product_id", "title", "quantity", "unit_price", "discount", "tax", "registry_id")
-    opened = svc.db.rows("target_returns", "item_id=?", item["id"])
-    last = life.return_by(row, return_days(svc, row, item)) if done else None
-    return {k: item[k] for k in kept} | {
-        "return_by": last,
-        "return_id": opened[0]["id"] if opened else None,
+    returns = svc.db.rows("target_returns", "item_id=?", item["id"])
+    return {
+        "product_id": item["product_id"],
+        "title": item["title"],
+        "quantity": item["quantity"],
+        "unit_price": item["unit_price"],
+        "discount": item["discount"],
+        "tax": item["tax"],
+        "registry_id": item["registry_id"],
+        "return_by": life.return_by(row, return_days(svc, row, item)) if done else None,
+        "return_id": returns[0]["id"] if returns else None,
     }
 
 
 def return_days(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> int | None:
-    """Return for how many days an item can be returned: longer for the own brand, and for what a RedCard paid."""
+    """Return the number of days in which an item can be returned, or None for never.
+
+    It is longer for the own brand and for orders paid with a RedCard.
+    """
     days = life_days(svc, catalogue.find_product(svc, SHOP, item["product_id"]))
     method = svc.db.get("target_methods", row["method_id"]) or {}
-    return days + LONGER if days is not None and method["type"] == "red_card" else days
+    if days is not None and method["type"] == "red_card":
+        days += LONGER
+    return days
+
+
+def _order_line(line: dict[str, Any]) -> dict[str, Any]:
+    """Return a line of the cart as `life.place` takes it."""
+    return {
+        "product_id": line["product_id"],
+        "quantity": line["quantity"],
+        "food": line["food"],
+        "circle": line["circle"],
+        "promo": line["promo"],
+        "offer_id": line["offer_id"],
+        "registry_id": line["registry_id"],
+        "title": line["row"]["title"],
+        "unit_price": line["unit"],
+        "discount": line["circle"] + line["promo"] + line["red_card"],
+    }
 
 
 class Orders(Service):
@@ -150,74 +190,51 @@ class Orders(Service):
         what is collected is held for three days and refunded if nobody comes.
         """
         method = rules.find_method(self, SHOP, payment_method_id)
-        found, promo, why = model.priced(self, method)
-        baskets.require_one_way(self, SHOP, found, "CART_EMPTY", "set_fulfillment_method")
-        if promo is not None and why is not None:
-            coupons.require(self, SHOP, promo, found)
-        how = found[0]["fulfillment"]
-        store = found[0]["store"]
-        to = (
-            rules.find_address(self, SHOP, address_id)
-            if how in ("shipping", "same_day_delivery")
-            else None
-        )
-        key = self.new_id("tgo")
-        row: dict[str, Any] = {
-            "id": key,
+        cart, promo, refusal = model.priced(self, method)
+        baskets.require_one_way(self, SHOP, cart, "CART_EMPTY", "set_fulfillment_method")
+        if promo is not None and refusal is not None:
+            coupons.require(self, SHOP, promo, cart)
+        how = cart[0]["fulfillment"]
+        store = cart[0]["store"]
+        address = None
+        if how in BY_PARCEL_OR_COURIER:
+            address = rules.find_address(self, SHOP, address_id)
+        order_id = self.new_id("tgo")
+        order: dict[str, Any] = {
+            "id": order_id,
             "placed_at": self.time,
             "fulfillment": how,
             "method_id": method["id"],
             "shipping": 0,
             "fees": 0,
-        }
-        row |= {
             "store_id": store["id"] if store else None,
-            "address_id": to["id"] if to else None,
+            "address_id": address["id"] if address else None,
             "code": promo["code"] if promo else None,
         }
-        row |= self._moments(key, how, store, to, delivery_window_id, drive_up_slot_id)
-        net = sum(x["net"] - x["promo"] for x in found)
+        order |= self._moments(order_id, how, store, address, delivery_window_id, drive_up_slot_id)
+        net = sum(line["net"] - line["promo"] for line in cart)
         if how == "shipping" and net < model.FREE_FROM and method["type"] != "red_card":
-            row["shipping"] = model.SHIPPING
+            order["shipping"] = model.SHIPPING
         if how == "same_day_delivery":
-            row["fees"] = model.SAME_DAY
-        made = life.place(
-            self, SHOP, row, [self._line(x) for x in found], (to or store or {})["state"]
-        )
-        self._after(made, found)
-        return order_json(self, made)
-
-    def _line(self, x: dict[str, Any]) -> dict[str, Any]:
-        kept = {
-            k: x[k]
-            for k in (
-                "product_id",
-                "quantity",
-                "food",
-                "circle",
-                "promo",
-                "offer_id",
-                "registry_id",
-            )
-        }
-        return kept | {
-            "title": x["row"]["title"],
-            "unit_price": x["unit"],
-            "discount": x["circle"] + x["promo"] + x["red_card"],
-        }
+            order["fees"] = model.SAME_DAY
+        state = (address or store or {})["state"]
+        row = life.place(self, SHOP, order, [_order_line(line) for line in cart], state)
+        self._after(row, cart)
+        return order_json(self, row)
 
     def _moments(
         self,
-        key: str,
+        order_id: str,
         how: str,
         store: dict[str, Any] | None,
-        to: dict[str, Any] | None,
+        address: dict[str, Any] | None,
         window_id: str | None,
         slot_id: str | None,
     ) -> dict[str, Any]:
-        if (window_id is not None and how != "same_day_delivery") or (
-            slot_id is not None and how != "drive_up"
-        ):
+        """Return the moments of an order's life; refuse a window that it lacks or cannot have."""
+        window_misplaced = window_id is not None and how != "same_day_delivery"
+        slot_misplaced = slot_id is not None and how != "drive_up"
+        if window_misplaced or slot_misplaced:
             message = f"{how} takes no such window."
             self.fail(
                 "WINDOW_NOT_NEEDED",
@@ -226,35 +243,44 @@ class Orders(Service):
                 fulfillment_type=how,
             )
         if store is None:
-            return dict(
-                life.parcel(self.now, ZoneInfo(rules.profile(self, SHOP)["timezone"]), (2, 5), key)
-            )
+            zone = ZoneInfo(rules.profile(self, SHOP)["timezone"])
+            return dict(life.parcel(self.now, zone, (2, 5), order_id))
         if how == "order_pickup":
             return dict(life.pickup(stores.next_opening(self, store, self.now + PREPARES)))
-        tool = "get_drive_up_times" if how == "drive_up" else "get_delivery_windows"
-        chosen = slot_id if how == "drive_up" else window_id
-        if chosen is None:
+        if how == "drive_up":
+            window = self._window(how, store, address, "pickup", slot_id, "get_drive_up_times")
+            moments = life.pickup(window["start"])
+        else:
+            window = self._window(
+                how, store, address, "delivery", window_id, "get_delivery_windows"
+            )
+            moments = life.courier(self.now, window["start"], window["end"])
+        return {"slot_at": iso(window["start"]), **moments}
+
+    def _window(
+        self,
+        how: str,
+        store: dict[str, Any],
+        address: dict[str, Any] | None,
+        kind: stores.Kind,
+        window_id: str | None,
+        tool: str,
+    ) -> dict[str, Any]:
+        """Return the chosen window of a store, or refuse; `tool` shows the windows of this kind."""
+        if window_id is None:
             message = f"{how} needs a window of {store['name']}."
             self.fail("WINDOW_REQUIRED", message, f"Take one from {tool}.", store_id=store["id"])
-        if to is not None:
-            baskets.require_reach(self, SHOP, store, to)
-        window = stores.find_window(
-            self, SHOP, store, "pickup" if how == "drive_up" else "delivery", chosen, tool
-        )
-        moments = (
-            life.pickup(window["start"])
-            if how == "drive_up"
-            else life.courier(self.now, window["start"], window["end"])
-        )
-        return {"slot_at": iso(window["start"])} | moments
+        if address is not None:
+            baskets.require_reach(self, SHOP, store, address)
+        return stores.find_window(self, SHOP, store, kind, window_id, tool)
 
-    def _after(self, made: dict[str, Any], found: list[dict[str, Any]]) -> None:
-        """Empty the cart, give points for what is delivered (at that moment)."""
-        for x in found:
-            self.db.delete("target_cart", x["id"])
+    def _after(self, row: dict[str, Any], cart: list[dict[str, Any]]) -> None:
+        """Empty the cart and enter the points that an order earns when it is delivered."""
+        for line in cart:
+            self.db.delete("target_cart", line["id"])
         self.db.update("target_checkout", model.checkout(self)["id"], code=None)
-        if made["done_at"] is not None:
-            self._earn(made, made["done_at"])
+        if row["done_at"] is not None:
+            self._earn(row, row["done_at"])
 
     def _earn(self, row: dict[str, Any], at: str) -> None:
         points = points_of(self, row)
@@ -275,10 +301,9 @@ class Orders(Service):
         keys = ("order_id", "status", "fulfillment_type", "placed_at", "total", "refunded")
 
         def brief(row: dict[str, Any]) -> dict[str, Any]:
-            whole = order_json(self, row)
-            return {k: whole[k] for k in keys} | {
-                "bought": [f"{i['quantity']} x {i['title']}" for i in whole["items"]]
-            }
+            shown = order_json(self, row)
+            bought = [f"{item['quantity']} x {item['title']}" for item in shown["items"]]
+            return {key: shown[key] for key in keys} | {"bought": bought}
 
         return page(rows, "orders", limit, cursor, brief)
 
@@ -294,26 +319,33 @@ class Orders(Service):
     )
     def void_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
         """Cancel an order that is processing or preparing: the money goes back, points on their way are reversed, spent ones returned."""
-        row, back = life.cancel(self, SHOP, order_id, reason, "ORDER_NOT_VOIDABLE")
-        spent = earned = 0
+        row, refunded = life.cancel(self, SHOP, order_id, reason, "ORDER_NOT_VOIDABLE")
+        earned = 0
+        spent = 0
         for entry in self.db.rows("target_points", "order_id=?", order_id):
-            if entry["at"] > self.time:
-                earned += entry["points"] if entry["what"] != GIVEN_BACK else 0
-                self.db.delete("target_points", entry["id"])
-            else:
+            if entry["at"] <= self.time:
                 spent -= entry["points"]
+                continue
+            if entry["what"] != GIVEN_BACK:
+                earned += entry["points"]
+            self.db.delete("target_points", entry["id"])
         if spent:
             keep_points(self, order_id, self.time, spent, GIVEN_BACK)
-        shown = {"order_id": order_id, "canceled": True, "status": life.status(row, self.time)}
-        return shown | {"refund_amount": back, "circle_points_reversed": earned}
+        return {
+            "order_id": order_id,
+            "canceled": True,
+            "status": life.status(row, self.time),
+            "refund_amount": refunded,
+            "circle_points_reversed": earned,
+        }
 
     @writes(example={"order_id": seeded("tgo", "ready-now")}, destructive=True)
     def check_in_at_store(self, order_id: OrderId) -> dict[str, Any]:
         """Say that you have arrived for a pickup or drive-up order that is ready; it is handed over and its points are credited."""
         row = life.hand_over(self, SHOP, order_id)
-        for entry in self.db.rows(
-            "target_points", "order_id=? AND at>? AND what=?", order_id, self.time, GIVEN_BACK
-        ):
+        # The points spent on the order were to come back if nobody collected it.
+        where = "order_id=? AND at>? AND what=?"
+        for entry in self.db.rows("target_points", where, order_id, self.time, GIVEN_BACK):
             self.db.delete("target_points", entry["id"])
         self._earn(row, self.time)
         return {
@@ -322,7 +354,7 @@ class Orders(Service):
             "handed_over_at": row["done_at"],
         }
 
-    # -- returns --------------------------------------------------------------------------------------------------
+    # -- returns -----------------------------------------------------------------------------------
     @writes(
         example={
             "order_id": seeded("tgo", "returnable"),
@@ -343,30 +375,38 @@ class Orders(Service):
         What was paid with Circle points comes back as points.
         """
         row = life.find_order(self, SHOP, order_id)
-        mine = [i for i in life.items(self, SHOP, order_id) if i["product_id"] == product_id]
-        if not mine:
+        item = self._item_to_return(order_id, product_id)
+        way = "store" if return_method == "in_store" else return_method
+        days = return_days(self, row, item)
+        opened = life.open_return(self, SHOP, row, item, reason, way, days)
+        if points_of(self, row):
+            lost = net_price(item) // 100
+            keep_points(self, order_id, opened["refunded_at"], -lost, "Return")
+        # What the refund falls short of was paid with points, which come back as points.
+        unrefunded = life.item_paid(item) - life.return_sum(self, SHOP, opened["id"])
+        points = min(unrefunded, self._points_spent(order_id))
+        if points > 0:
+            keep_points(self, order_id, opened["refunded_at"], points, GIVEN_BACK)
+        return self._return_json(opened)
+
+    def _item_to_return(self, order_id: str, product_id: str) -> dict[str, Any]:
+        """Return the item of an order that is this product, one not returned yet if possible."""
+        items = [i for i in life.items(self, SHOP, order_id) if i["product_id"] == product_id]
+        if not items:
             message = f"{product_id!r} was not bought with order {order_id}."
             self.fail(
                 "ITEM_NOT_IN_ORDER", message, "get_order_info lists its items.", order_id=order_id
             )
-        item = next(
-            (i for i in mine if not self.db.rows("target_returns", "item_id=?", i["id"])), mine[0]
-        )
-        way = "store" if return_method == "in_store" else return_method
-        made = life.open_return(self, SHOP, row, item, reason, way, return_days(self, row, item))
-        if points_of(self, row):
-            lost = (item["unit_price"] * item["quantity"] - item["discount"]) // 100
-            keep_points(self, order_id, made["refunded_at"], -lost, "Return")
-        spent = -sum(
-            e["points"]
-            for e in self.db.rows(
-                "target_points", "order_id=? AND what IN (?,?)", order_id, REDEEMED, GIVEN_BACK
-            )
-        )
-        short = min(life.item_paid(item) - life.return_sum(self, SHOP, made["id"]), spent)
-        if short > 0:
-            keep_points(self, order_id, made["refunded_at"], short, GIVEN_BACK)
-        return self._return_json(made)
+        for item in items:
+            if not self.db.rows("target_returns", "item_id=?", item["id"]):
+                return item
+        return items[0]
+
+    def _points_spent(self, order_id: str) -> int:
+        """Return the points spent on an order, less those that came back or are about to."""
+        where = "order_id=? AND what IN (?,?)"
+        entries = self.db.rows("target_points", where, order_id, REDEEMED, GIVEN_BACK)
+        return -sum(entry["points"] for entry in entries)
 
     @reads()
     def list_my_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
@@ -385,19 +425,15 @@ class Orders(Service):
     def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
         item = self.db.get("target_order_items", row["item_id"]) or {}
         way = "in_store" if row["method"] == "store" else row["method"]
-        shown = {
+        return {
             "return_id": row["id"],
             "order_id": row["order_id"],
             "product_id": item["product_id"],
             "quantity": item["quantity"],
-        }
-        shown |= {
             "return_method": way,
             "reason": row["reason"],
             "status": life.return_status(row, self.time),
-        }
-        money = {
             "refund_amount": life.return_sum(self, SHOP, row["id"]),
             "refund_due_at": row["refunded_at"],
+            "begun_at": row["requested_at"],
         }
-        return shown | money | {"begun_at": row["requested_at"]}

@@ -24,6 +24,9 @@ Order = Annotated[
 ]
 VACUUM = seeded("tgp", "vacuum-stick")
 HOLLYWOOD = seeded("tgs", "hollywood")
+OWN_BRAND = "Harbour & Hay"
+UPSTAIRS = ("Home", "Toys", "Baby")
+"""Departments on the second floor."""
 
 
 class Products(Service):
@@ -47,86 +50,75 @@ class Products(Service):
         `price` is the one for shipping, sales taken off; pickup, drive-up and same-day delivery cost in_store_price, which may differ.
         """
         catalogue.check_range(self, min_price, max_price)
-        counts = catalogue.written(self, SHOP)
-        heads: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
-        for row, what in catalogue.matching(self, SHOP, query):
-            heads.setdefault(row["family"], (row, what))
-        found = []
-        for family, (row, what) in heads.items():
-            first = row if row["id"] == family else catalogue.find_product(self, SHOP, family)
-            kind = (category or what["category"]).lower()
-            area = (department or what["department"]).lower()
-            if (kind, area) != (what["category"].lower(), what["department"].lower()):
+        written = catalogue.written(self, SHOP)
+        limits = (min_price, max_price, rating_min)
+        families: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        for row, item in catalogue.matching(self, SHOP, query):
+            families.setdefault(row["family"], (row, item))
+        products = []
+        for family, (row, item) in families.items():
+            if category and item["category"].lower() != category.lower():
                 continue
-            shown = self._head(first, what) | catalogue.rating_json(
-                first["stars"], counts.get(family, (0, 0))
-            )
-            if catalogue.fits(shown, shown["price"], (min_price, max_price, rating_min)):
-                found.append(shown)
-        return page(
-            catalogue.in_order(found, sort_by, "price"),
-            "products",
-            limit,
-            cursor,
-            lambda p: p | {"options": self._options(p)},
-        )
+            if department and item["department"].lower() != department.lower():
+                continue
+            first = row if row["id"] == family else catalogue.find_product(self, SHOP, family)
+            rating = catalogue.rating_json(first["stars"], written.get(family, (0, 0)))
+            shown = self._head(first, item) | rating
+            if catalogue.fits(shown, shown["price"], limits):
+                products.append(shown)
 
-    def _head(self, row: dict[str, Any], what: dict[str, Any]) -> dict[str, Any]:
-        shown = {
+        def show(product: dict[str, Any]) -> dict[str, Any]:
+            return product | {"options": self._options(product["product_id"])}
+
+        products = catalogue.in_order(products, sort_by, "price")
+        return page(products, "products", limit, cursor, show)
+
+    def _head(self, row: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+        return {
             "product_id": row["id"],
             "name": row["title"],
-            "brand": what["brand"],
-            "category": what["category"],
-        }
-        shown |= {"department": what["department"], "price": catalogue.listing_price(row, self.now)}
-        shown |= {
-            "in_store_price": None if row["online_only"] else model.in_store_price(row, self.now)
-        }
-        return shown | {
+            "brand": item["brand"],
+            "category": item["category"],
+            "department": item["department"],
+            "price": catalogue.listing_price(row, self.now),
+            "in_store_price": None if row["online_only"] else model.in_store_price(row, self.now),
             "regular_price": row["price"],
             "sale_until": row["special_until"] if catalogue.on_special(row, self.now) else None,
         }
 
-    def _options(self, shown: dict[str, Any]) -> list[dict[str, Any]]:
-        rows = catalogue.siblings(
-            self, SHOP, catalogue.find_product(self, SHOP, shown["product_id"])
-        )
-        sold = [r for r in rows if r["options"] and not catalogue.discontinued(self, r)]
-        return [
-            {
-                "product_id": r["id"],
-                **r["options"],
-                "in_stock_online": catalogue.online_stock(self, SHOP, r) > 0,
-            }
-            for r in sold
-        ]
+    def _options(self, product_id: str) -> list[dict[str, Any]]:
+        product = catalogue.find_product(self, SHOP, product_id)
+        options = []
+        for row in catalogue.siblings(self, SHOP, product):
+            if not row["options"] or catalogue.discontinued(self, row):
+                continue
+            in_stock = catalogue.online_stock(self, SHOP, row) > 0
+            option = {"product_id": row["id"], **row["options"], "in_stock_online": in_stock}
+            options.append(option)
+        return options
 
     @reads(example={"product_id": VACUUM})
     def get_merchandise_info(self, product_id: rules.ProductId) -> dict[str, Any]:
         """Return one product with description, features, upc, prices in cents, sale, rating, options, how many can be shipped."""
         row = catalogue.find_product(self, SHOP, product_id)
-        what = catalogue.item_of(self, row)
+        item = catalogue.item_of(self, row)
         stock = catalogue.online_stock(self, SHOP, row)
-        shown = self._head(row, what) | {
-            "description": what["description"],
-            "features": what["features"],
+        written = catalogue.written(self, SHOP).get(row["family"], (0, 0))
+        return {
+            **self._head(row, item),
+            "description": item["description"],
+            "features": item["features"],
             "upc": row["item_id"],
-        }
-        shown |= {"attributes": row["options"], "options": self._options(shown)}
-        shown |= catalogue.rating_json(
-            row["stars"], catalogue.written(self, SHOP).get(row["family"], (0, 0))
-        )
-        shown |= {
+            "attributes": row["options"],
+            "options": self._options(product_id),
+            **catalogue.rating_json(row["stars"], written),
             "shippable_quantity": stock,
             "back_in_stock_on": row["restock_on"] if not stock else None,
-        }
-        days = life_days(self, row)
-        shown |= {
             "online_only": row["online_only"],
             "discontinued": catalogue.discontinued(self, row),
-            "return_days": days,
+            "return_days": life_days(self, row),
+            "limit_per_order": row["per_order"],
         }
-        return shown | {"limit_per_order": row["per_order"]}
 
     @reads(example={"product_id": VACUUM, "store_id": HOLLYWOOD})
     def check_in_store_availability(
@@ -134,26 +126,32 @@ class Products(Service):
     ) -> dict[str, Any]:
         """Return how many of a product a store has now, with aisle, shelf and floor."""
         place = self._place(product_id, store_id)
-        shown = {
+        return {
             "product_id": product_id,
             "store_id": store_id,
             "in_stock": place["quantity"] > 0,
             "quantity": place["quantity"],
+            "aisle": place["aisle"],
+            "shelf": place["shelf"],
+            "floor": place["floor"],
         }
-        return shown | {k: place[k] for k in ("aisle", "shelf", "floor")}
 
     @reads(example={"product_id": VACUUM, "store_id": HOLLYWOOD})
     def find_in_store(self, product_id: rules.ProductId, store_id: rules.StoreId) -> dict[str, Any]:
         """Say where in a store a product stands: aisle, shelf, floor and department; found is false if it is not carried."""
         place = self._place(product_id, store_id)
-        shown = {
+        return {
             "product_id": product_id,
             "store_id": store_id,
             "found": place["aisle"] is not None,
+            "aisle": place["aisle"],
+            "shelf": place["shelf"],
+            "floor": place["floor"],
+            "department_area": place["department_area"],
         }
-        return shown | {k: place[k] for k in ("aisle", "shelf", "floor", "department_area")}
 
     def _place(self, product_id: str, store_id: str) -> dict[str, Any]:
+        """Return `{quantity, aisle, shelf, floor, department_area}`; None where not carried."""
         row = catalogue.find_product(self, SHOP, product_id)
         store = stores.find_store(self, SHOP, store_id)
         spot = stores.shelf(self, SHOP, row, store)
@@ -165,10 +163,9 @@ class Products(Service):
                 "floor": None,
                 "department_area": None,
             }
-        floor = 2 if spot["department"] in ("Home", "Toys", "Baby") else 1
         return spot | {
             "shelf": "ABCDEFG"[spot["section"] - 1],
-            "floor": floor,
+            "floor": 2 if spot["department"] in UPSTAIRS else 1,
             "department_area": spot["department"],
         }
 
@@ -183,9 +180,10 @@ class Products(Service):
     ) -> dict[str, Any]:
         """Return what guests say of a product in all its colours and sizes, the latest first."""
         family = catalogue.find_product(self, SHOP, product_id)["family"]
-        low, high = (rating_filter, rating_filter) if rating_filter else (1, 5)
-        found = catalogue.reviews(self, SHOP, family, low, high, verified_only)
-        return page([catalogue.review_json(r, family) for r in found], "reviews", limit, cursor)
+        fewest = rating_filter or 1
+        most = rating_filter or 5
+        rows = catalogue.reviews(self, SHOP, family, fewest, most, verified_only)
+        return page([catalogue.review_json(r, family) for r in rows], "reviews", limit, cursor)
 
     @writes(
         example={
@@ -205,11 +203,10 @@ class Products(Service):
         """Post your review, one for each product in all its colours and sizes, and return it."""
         family = catalogue.find_product(self, SHOP, product_id)["family"]
         name = rules.profile(self, SHOP)["name"]
-        return catalogue.review_json(
-            catalogue.add_review(self, SHOP, family, rating, title, body, name), family
-        )
+        review = catalogue.add_review(self, SHOP, family, rating, title, body, name)
+        return catalogue.review_json(review, family)
 
-    # -- stores ---------------------------------------------------------------------------------------------------
+    # -- stores ------------------------------------------------------------------------------------
     @reads(example={"city": "Portland", "state": "OR"})
     def search_stores(
         self,
@@ -221,8 +218,8 @@ class Products(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return Target stores near a ZIP code or city by distance in miles, with address, local hours and the fulfilment they offer."""
-        found = stores.near(self, SHOP, zip_code, city, state, radius_miles)
-        return page(found, "stores", limit, cursor)
+        nearby = stores.near(self, SHOP, zip_code, city, state, radius_miles)
+        return page(nearby, "stores", limit, cursor)
 
     @reads(example={"store_id": HOLLYWOOD})
     def get_store(self, store_id: rules.StoreId) -> dict[str, Any]:
@@ -233,9 +230,9 @@ class Products(Service):
     def get_preferred_store(self) -> dict[str, Any]:
         """Return the preferred store, which fulfilment from a store uses unless another is named; null where there is none."""
         store_id = model.preferred_store(self)
-        store = (
-            stores.store_json(self, stores.find_store(self, SHOP, store_id)) if store_id else None
-        )
+        store = None
+        if store_id:
+            store = stores.store_json(self, stores.find_store(self, SHOP, store_id))
         return {
             "user_id": rules.profile(self, SHOP)["user_id"],
             "preferred_store_id": store_id,
@@ -246,9 +243,9 @@ class Products(Service):
     def set_preferred_store(self, store_id: rules.StoreId) -> dict[str, Any]:
         """Make a store the preferred one; lines that are in the cart stay with theirs."""
         name = stores.open_store(self, SHOP, store_id)["name"]
-        before = self.db.rows("target_settings")[0]
-        if before["preferred_store"] != store_id:
-            self.db.update("target_settings", before["id"], preferred_store=store_id)
+        settings = self.db.rows("target_settings")[0]
+        if settings["preferred_store"] != store_id:
+            self.db.update("target_settings", settings["id"], preferred_store=store_id)
         return {
             "user_id": rules.profile(self, SHOP)["user_id"],
             "preferred_store_id": store_id,
@@ -257,11 +254,16 @@ class Products(Service):
 
 
 def life_days(svc: Service, row: dict[str, Any]) -> int | None:
-    """Return for how many days a product can be returned, without a RedCard."""
+    """Return the number of days in which a product can be returned without a RedCard.
+
+    None means never.
+    """
     return own_brand_days(svc, row) or life.return_days(svc, SHOP, row)
 
 
 def own_brand_days(svc: Service, row: dict[str, Any]) -> int | None:
-    """Return a year for Target's own brand, which is taken back longest."""
-    what = catalogue.item_of(svc, row)
-    return 365 if what["brand"] == "Harbour & Hay" and not what["final_sale"] else None
+    """Return a year for Target's own brand, else None."""
+    item = catalogue.item_of(svc, row)
+    if item["brand"] != OWN_BRAND or item["final_sale"]:
+        return None
+    return 365

@@ -57,29 +57,28 @@ class Registry(Service):
             self.fail(
                 "INVALID_EVENT_DATE", message, "Give a day from today on, or none.", today=today
             )
-        made = {
+        registry = {
             "id": self.new_id("tgg"),
             "name": name,
             "kind": type,
             "event_date": event_date,
             "co_registrant": co_registrant_name,
+            "created_at": self.time,
         }
-        return self._registry_json(
-            self.db.insert("target_registries", made | {"created_at": self.time})
-        )
+        return self._registry_json(self.db.insert("target_registries", registry))
 
     @reads()
     def list_registries(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return your own registries, newest first, with how much of them has been given."""
-        rows = self.db.rows(
-            "target_registries", "owner IS NULL", order="created_at DESC, rowid DESC"
-        )
+        newest = "created_at DESC, rowid DESC"
+        rows = self.db.rows("target_registries", "owner IS NULL", order=newest)
 
         def head(row: dict[str, Any]) -> dict[str, Any]:
-            whole = self._registry_json(row)
-            items = whole.pop("items")
-            return whole | {
-                k: sum(i[k] for i in items) for k in ("quantity_desired", "quantity_fulfilled")
+            shown = self._registry_json(row)
+            items = shown.pop("items")
+            return shown | {
+                "quantity_desired": sum(item["quantity_desired"] for item in items),
+                "quantity_fulfilled": sum(item["quantity_fulfilled"] for item in items),
             }
 
         return page(rows, "registries", limit, cursor, head)
@@ -95,10 +94,9 @@ class Registry(Service):
     )
     def open_registry_link(self, share_link: Link) -> dict[str, Any]:
         """Return the registry behind a link that somebody shared, yours or another's; give from it with put_in_cart and its registry_id."""
-        found = self.db.rows(
-            "target_registries", "slug=?", share_link.strip().removeprefix(LINK).rstrip("/")
-        )
-        if not found:
+        slug = share_link.strip().removeprefix(LINK).rstrip("/")
+        rows = self.db.rows("target_registries", "slug=?", slug)
+        if not rows:
             hint = "Ask for the link again, or see list_registries for your own."
             self.fail(
                 "REGISTRY_NOT_FOUND",
@@ -106,7 +104,7 @@ class Registry(Service):
                 hint,
                 share_link=share_link,
             )
-        return self._registry_json(found[0])
+        return self._registry_json(rows[0])
 
     @writes(example={"registry_id": "${new.registry_id}", "product_id": POT}, setup=(NEW,))
     def add_to_registry(
@@ -117,17 +115,17 @@ class Registry(Service):
         catalogue.on_sale(self, SHOP, product_id)
         wanted = self._wanted(registry_id, product_id)
         if wanted:
-            self.db.update(
-                "target_wanted", wanted["id"], quantity=wanted["quantity"] + quantity_desired
-            )
+            total = wanted["quantity"] + quantity_desired
+            self.db.update("target_wanted", wanted["id"], quantity=total)
         else:
-            made = {
+            wish = {
                 "id": self.new_id("tgn"),
                 "registry_id": registry_id,
                 "product_id": product_id,
                 "quantity": quantity_desired,
+                "added_at": self.time,
             }
-            self.db.insert("target_wanted", made | {"added_at": self.time})
+            self.db.insert("target_wanted", wish)
         return self._registry_json(row)
 
     @writes(example={"registry_id": "${new.registry_id}", "product_id": POT}, setup=(NEW, FILLED))
@@ -183,60 +181,52 @@ class Registry(Service):
         return row
 
     def _wanted(self, registry_id: str, product_id: str) -> dict[str, Any] | None:
-        found = self.db.rows(
-            "target_wanted", "registry_id=? AND product_id=?", registry_id, product_id
-        )
-        return found[0] if found else None
+        where = "registry_id=? AND product_id=?"
+        rows = self.db.rows("target_wanted", where, registry_id, product_id)
+        return rows[0] if rows else None
 
     def _gifts(self, registry_id: str) -> list[dict[str, Any]]:
-        """Return what others gave, and what the user ordered for the registry and neither canceled, left at the store nor sent back."""
-        found = self.db.rows("target_gifts", "registry_id=?", registry_id)
+        """Return the gifts of others and those of the user, oldest first.
+
+        A gift of the user counts while its order is neither canceled, expired nor lost and the item
+        has not been returned.
+        """
+        gifts = self.db.rows("target_gifts", "registry_id=?", registry_id)
+        user = rules.profile(self, SHOP)["name"]
         for item in self.db.rows("target_order_items", "registry_id=?", registry_id):
             order = life.find_order(self, SHOP, item["order_id"])
-            stands = life.status(order, self.time) not in ("canceled", "expired", "lost")
-            if stands and not self.db.rows("target_returns", "item_id=?", item["id"]):
-                found.append(
-                    item | {"buyer": rules.profile(self, SHOP)["name"], "at": order["placed_at"]}
-                )
-        return sorted(found, key=lambda g: (g["at"], g["id"]))
+            if life.status(order, self.time) in ("canceled", "expired", "lost"):
+                continue
+            if not self.db.rows("target_returns", "item_id=?", item["id"]):
+                gifts.append(item | {"buyer": user, "at": order["placed_at"]})
+        return sorted(gifts, key=lambda g: (g["at"], g["id"]))
 
     def _registry_json(self, row: dict[str, Any]) -> dict[str, Any]:
         gifts = self._gifts(row["id"])
-        shown = []
-        for wish in self.db.rows(
-            "target_wanted", "registry_id=?", row["id"], order="added_at, rowid"
-        ):
+        items = []
+        wishes = self.db.rows("target_wanted", "registry_id=?", row["id"], order="added_at, rowid")
+        for wish in wishes:
             product = catalogue.find_product(self, SHOP, wish["product_id"])
-            given = [g for g in gifts if g["product_id"] == wish["product_id"]]
+            given = [gift for gift in gifts if gift["product_id"] == wish["product_id"]]
             item = {
                 "product_id": wish["product_id"],
                 "name": product["title"],
                 "price": catalogue.listing_price(product, self.now),
-            }
-            item |= {
                 "quantity_desired": wish["quantity"],
-                "quantity_fulfilled": sum(g["quantity"] for g in given),
+                "quantity_fulfilled": sum(gift["quantity"] for gift in given),
+                "given_by": [gift["buyer"] for gift in given],
+                "discontinued": catalogue.discontinued(self, product),
             }
-            shown.append(
-                item
-                | {
-                    "given_by": [g["buyer"] for g in given],
-                    "discontinued": catalogue.discontinued(self, product),
-                }
-            )
-        head = {
+            items.append(item)
+        return {
             "registry_id": row["id"],
             "name": row["name"],
             "type": row["kind"],
             "event_date": row["event_date"],
-        }
-        head |= {
             "co_registrant_name": row["co_registrant"],
             "owner": row["owner"] or "you",
             "is_mine": row["owner"] is None,
-        }
-        return head | {
             "share_link": LINK + row["slug"] if row["slug"] else None,
             "created_at": row["created_at"],
-            "items": shown,
+            "items": items,
         }

@@ -1,4 +1,4 @@
-"""Walmart's tables and words; its prices online and in a store; the basket's lines and what they cost."""
+"""Walmart's tables and words; prices online and in stores; the basket and its cost."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ TABLES = {
         "id:str code:str? slot_store:str? slot_at:str? slot_until:str? updated_at:str"
     ),
     "walmart_orders": Table(life.ORDER, index=life.ORDER_INDEX),
-    # `outcome` of an item that was short when the order was put together: substituted or refunded, from the moment of `settled_at` on.
+    # `outcome` of an item that was short when the order was put together: substituted or refunded,
+    # from the moment `settled_at` on.
     "walmart_order_items": Table(
         life.ITEM + " substitution:str outcome:str? substitute_id:str? settled_at:str?",
         index=("order_id", "product_id"),
@@ -70,32 +71,37 @@ TABLES = {
     "walmart_charges": life.CHARGES,
     "walmart_returns": life.RETURNS,
     "walmart_reorders": Table(
-        "id:str product_id:str frequency_days:int quantity:int address_id:str method_id:str created_at:str next_at:str? paused:bool "
-        "canceled_at:str? skipped:str?"
+        "id:str product_id:str frequency_days:int quantity:int address_id:str method_id:str "
+        "created_at:str next_at:str? paused:bool canceled_at:str? skipped:str?"
     ),
     "walmart_matches": Table(
-        "id:str order_id:str item_id:str competitor:str claimed:int found:int? verdict:str why:str refund:int requested_at:str "
-        "decided_at:str",
+        "id:str order_id:str item_id:str competitor:str claimed:int found:int? "
+        "verdict:str why:str refund:int requested_at:str decided_at:str",
         index=("order_id",),
     ),
 }
 FREE_FROM = 3500
+"""Cents from which shipping is free."""
 SHIPPING = 699
+"""Cents for shipping an order below `FREE_FROM`."""
 DELIVERY = 995
-"""Cents: from which shipping is free; what it costs below; what delivery from a store costs without Walmart+."""
+"""Cents for delivery from a store without Walmart+."""
 DELIVERY_MINIMUM = 3500
+"""Cents that a delivery from a store must come to."""
 
 Fulfillment = Literal["shipping", "pickup", "delivery"]
 HowFulfilled = Annotated[
     Fulfillment,
     Field(
-        description="shipping: by parcel; pickup: collected at a store; delivery: brought from a store in hours, or the next morning."
+        description="shipping: by parcel; pickup: collected at a store; "
+        "delivery: brought from a store in hours, or the next morning."
     ),
 ]
 Substitution = Annotated[
     Literal["allow_substitution", "no_substitution", "contact_me"],
     Field(
-        description="What to do if the store runs out: take something like it, refund it, or ask (refunded if nobody answers)."
+        description="What to do if the store runs out: take something like it, refund it, "
+        "or ask (refunded if nobody answers)."
     ),
 ]
 LineId = Annotated[str, Field(max_length=64, description="line_item_id, from get_basket.")]
@@ -117,13 +123,16 @@ def plus(svc: Service) -> bool:
 
 
 def price_json(row: dict[str, Any], at: int) -> dict[str, Any]:
-    """Return regular price, rollback price (None outside of its days) and until when it holds."""
+    """Return the regular price, the rollback price (None if there is none now) and its end."""
     rolled = catalogue.on_special(row, at)
-    shown = {"price": row["price"], "rollback_price": row["special"] if rolled else None}
-    return shown | {"rollback_until": row["special_until"] if rolled else None}
+    return {
+        "price": row["price"],
+        "rollback_price": row["special"] if rolled else None,
+        "rollback_until": row["special_until"] if rolled else None,
+    }
 
 
-# -- the basket ---------------------------------------------------------------------------------------------------
+# -- the basket ------------------------------------------------------------------------------------
 def home_store(svc: Service) -> str | None:
     """Return the store_id of the home store."""
     return svc.db.rows("walmart_settings")[0]["home_store"]
@@ -135,14 +144,17 @@ def checkout(svc: Service) -> dict[str, Any]:
 
 
 def choose_store(svc: Service, fulfillment: str, store_id: str | None) -> dict[str, Any] | None:
-    """Return the store that an item comes from, the home store unless another is named; None for shipping."""
+    """Return the store of an item: the home store by default; None for shipping."""
     return baskets.store_for(svc, SHOP, fulfillment, store_id, home_store(svc))
 
 
 def unit_price(svc: Service, row: dict[str, Any], store: dict[str, Any] | None) -> int:
-    """Return what one costs now: a store's own price where it has one."""
-    own = stores.shelf(svc, SHOP, row, store)["price"] if store is not None else None
-    return catalogue.listing_price(row, svc.now) if own is None else own
+    """Return the price of one unit now: a store's own price where it has one."""
+    if store is not None:
+        own = stores.shelf(svc, SHOP, row, store)["price"]
+        if own is not None:
+            return own
+    return catalogue.listing_price(row, svc.now)
 
 
 def lines(svc: Service) -> list[dict[str, Any]]:
@@ -151,7 +163,7 @@ def lines(svc: Service) -> list[dict[str, Any]]:
 
 
 def shipping_fee(svc: Service, fulfillment: str, subtotal: int) -> int:
-    """Return what getting an order costs."""
+    """Return the cents for shipping or delivering an order."""
     if fulfillment == "pickup" or plus(svc):
         return 0
     if fulfillment == "delivery":
@@ -159,48 +171,45 @@ def shipping_fee(svc: Service, fulfillment: str, subtotal: int) -> int:
     return 0 if subtotal >= FREE_FROM else SHIPPING
 
 
-def code_state(
-    svc: Service, found: list[dict[str, Any]]
-) -> tuple[dict[str, Any] | None, str | None, list[int]]:
-    """Return the promo code's row, why it does not hold now (None where it does), and the cents off each line."""
-    code = checkout(svc)["code"]
-    row = svc.db.get("walmart_coupons", code) if code else None
-    if row is None:
-        return None, None, [0] * len(found)
-    why, off = coupons.worth(svc, SHOP, row, found)
-    names = (*SHOP.codes, "CODE_ALREADY_USED")
-    return row, None if why is None else names[why], off
+def code_state(svc: Service, basket: list[dict[str, Any]]) -> coupons.Applied:
+    """Return what the applied promo code does for the basket."""
+    return coupons.applied(svc, SHOP, checkout(svc)["code"], basket)
 
 
 def basket_json(svc: Service) -> dict[str, Any]:
-    """Return the basket for the agent at the prices of now."""
-    found = lines(svc)
-    promo, why, off = code_state(svc, found)
+    """Return the basket as JSON, at the prices of now."""
+    basket = lines(svc)
+    row, refusal, shares = code_state(svc, basket)
+    promo = None
+    if row is not None:
+        promo = {"promo_code": row["code"], "holds": refusal is None, "reason": refusal or "OK"}
+    items = []
+    for line in basket:
+        items.append(baskets.line_json(line) | {"substitution_pref": line["substitution"]})
     chosen = checkout(svc)
-    reserved = None
-    if chosen["slot_at"] is not None and chosen["slot_until"] > svc.time:
-        slot = stores.window_id(SHOP, chosen["slot_store"], "pickup", parse_time(chosen["slot_at"]))
-        reserved = {
-            "slot_id": slot,
-            "store_id": chosen["slot_store"],
-            "starts_at": chosen["slot_at"],
-            "held_until": chosen["slot_until"],
-        }
     return {
-        "items": [
-            baskets.line_json(line) | {"substitution_pref": line["substitution"]} for line in found
-        ],
-        "subtotal": sum(line["net"] for line in found),
-        "promo": {"promo_code": promo["code"], "holds": why is None, "reason": why or "OK"}
-        if promo
-        else None,
-        "discount": sum(off),
-        "reserved_slot": reserved,
+        "items": items,
+        "subtotal": sum(line["net"] for line in basket),
+        "promo": promo,
+        "discount": sum(shares),
+        "reserved_slot": _reserved_slot(svc, chosen),
         "updated_at": chosen["updated_at"],
     }
 
 
+def _reserved_slot(svc: Service, chosen: dict[str, Any]) -> dict[str, Any] | None:
+    if chosen["slot_at"] is None or chosen["slot_until"] <= svc.time:
+        return None
+    start = parse_time(chosen["slot_at"])
+    return {
+        "slot_id": stores.window_id(SHOP, chosen["slot_store"], "pickup", start),
+        "store_id": chosen["slot_store"],
+        "starts_at": chosen["slot_at"],
+        "held_until": chosen["slot_until"],
+    }
+
+
 def touch(svc: Service) -> dict[str, Any]:
-    """Note that the basket changed and return it for the agent."""
+    """Note that the basket changed and return it as JSON."""
     svc.db.update("walmart_checkout", checkout(svc)["id"], updated_at=iso(svc.now))
     return basket_json(svc)

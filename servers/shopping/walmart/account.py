@@ -32,13 +32,14 @@ class Account(Service):
     def get_profile(self) -> dict[str, Any]:
         """Return the signed-in customer: user_id, name, email, phone, Walmart+ membership (no shipping and delivery fees) and its end."""
         me = rules.profile(self, SHOP)
-        member = {"walmart_plus": model.plus(self), "walmart_plus_until": me["plus_until"]}
         return {
             "user_id": me["user_id"],
             "name": me["name"],
             "email": me["email"],
             "phone": me["phone"],
-        } | member
+            "walmart_plus": model.plus(self),
+            "walmart_plus_until": me["plus_until"],
+        }
 
     @reads()
     def list_shipping_addresses(
@@ -66,8 +67,8 @@ class Account(Service):
         is_default: MakeDefault = False,
     ) -> dict[str, Any]:
         """Add an address to the address book and return it; the same one twice is refused."""
-        said = {"name": name, "street": street, "city": city, "state": state, "zip": zip_code}
-        return rules.add_address(self, SHOP, said, is_default)
+        address = {"name": name, "street": street, "city": city, "state": state, "zip": zip_code}
+        return rules.add_address(self, SHOP, address, is_default)
 
     @reads()
     def list_wallet_payments(

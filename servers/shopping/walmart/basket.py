@@ -79,7 +79,8 @@ class Basket(Service):
     ) -> dict[str, Any]:
         """Change a line's quantity, fulfilment, store or substitution and return the basket."""
         line = baskets.find_line(self, SHOP, line_item_id)
-        if (quantity, fulfillment_type, store_id, substitution_pref) == (None, None, None, None):
+        given = (quantity, fulfillment_type, store_id, substitution_pref)
+        if all(value is None for value in given):
             message = "Nothing to change was given."
             self.fail(
                 "NOTHING_TO_CHANGE",
@@ -111,31 +112,28 @@ class Basket(Service):
         warnings = baskets.gather(self, SHOP, fulfillment_type, store)
         return model.touch(self) | {"warnings": warnings}
 
-    # -- promo codes ----------------------------------------------------------------------------------------------
+    # -- promo codes -------------------------------------------------------------------------------
     @reads()
     def list_promo_codes(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return promo codes that are open to everybody, with what they ask for; codes sent in person are not among them."""
-        found = coupons.public(self, SHOP)
-        return page(
-            found,
-            "promo_codes",
-            limit,
-            cursor,
-            lambda r: {"promo_code": r["code"]} | coupons.coupon_json(self, SHOP, r),
-        )
+
+        def show(row: dict[str, Any]) -> dict[str, Any]:
+            return {"promo_code": row["code"]} | coupons.coupon_json(self, SHOP, row)
+
+        return page(coupons.public(self, SHOP), "promo_codes", limit, cursor, show)
 
     @writes(example={"promo_code": "ROLL10"}, setup=(ADDED,), idempotent=True)
     def redeem_promo_code(self, promo_code: Code) -> dict[str, Any]:
         """Use a promo code for the next order, in place of any other; returns its discount on the present basket in cents."""
         row = coupons.find(self, SHOP, promo_code)
-        off = coupons.require(self, SHOP, row, model.lines(self))
+        shares = coupons.require(self, SHOP, row, model.lines(self))
         if model.checkout(self)["code"] != row["code"]:
             self.db.update("walmart_checkout", model.checkout(self)["id"], code=row["code"])
         return {
             "valid": True,
             "promo_code": row["code"],
             "reason": "OK",
-            "discount_preview": sum(off),
+            "discount_preview": sum(shares),
         }
 
     @writes(setup=(ADDED, Setup("redeem_promo_code", {"promo_code": "ROLL10"})), idempotent=True)
@@ -145,7 +143,7 @@ class Basket(Service):
             self.db.update("walmart_checkout", model.checkout(self)["id"], code=None)
         return model.basket_json(self)
 
-    # -- pickup slots ---------------------------------------------------------------------------------------------
+    # -- pickup slots ------------------------------------------------------------------------------
     @reads(example={"store_id": EASTPORT})
     def get_pickup_slots(
         self,
@@ -156,12 +154,10 @@ class Basket(Service):
     ) -> dict[str, Any]:
         """Return a store's pickup slots of today and the next two days, earliest first; date and times are local to the store."""
         store = stores.open_store(self, SHOP, store_id)
-        found = [
-            w
-            for w in stores.windows(self, SHOP, store, "pickup")
-            if w["left"] > 0 or not available_only
-        ]
-        return page([stores.window_json(w, "slot_id") for w in found], "slots", limit, cursor)
+        windows = stores.windows(self, SHOP, store, "pickup")
+        if available_only:
+            windows = [window for window in windows if window["left"] > 0]
+        return page([stores.window_json(w, "slot_id") for w in windows], "slots", limit, cursor)
 
     @writes(example={"store_id": EASTPORT, "slot_id": "${slots.slots.0.slot_id}"}, setup=(SLOTS,))
     def reserve_pickup_slot(self, store_id: StoreId, slot_id: SlotId) -> dict[str, Any]:
@@ -176,9 +172,7 @@ class Basket(Service):
             slot_at=iso(slot["start"]),
             slot_until=until,
         )
-        shown = {"reserved": True, "store_id": store_id, "held_until": until}
-        return shown | {
-            k: v
-            for k, v in stores.window_json(slot, "slot_id").items()
-            if k not in ("available", "orders_left")
-        }
+        shown = stores.window_json(slot, "slot_id")
+        keys = ("slot_id", "date", "start_time", "end_time", "starts_at")
+        reserved = {"reserved": True, "store_id": store_id, "held_until": until}
+        return reserved | {key: shown[key] for key in keys}

@@ -1,4 +1,4 @@
-"""Orders: submitting, finding, canceling, collecting, and sending back; what happens when a store runs out."""
+"""Orders: submitting, finding, canceling, collecting, returning; items that a store runs out of."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PLACED = (ADDED, Setup("submit_order", {"payment_method_id": VISA}, "order"))
 DELIVERY_HOURS = 3
 """Hours within which a delivery comes."""
 SHORT = 3
-"""A store that holds fewer than this of an item may have sold it by the time the order is put together."""
+"""A store with fewer units than this may have sold them before an order is put together."""
 FOR_PICKUP = (
     SLOTS,
     Setup(
@@ -57,7 +57,7 @@ FOR_PICKUP = (
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order for the agent."""
+    """Return an order as JSON."""
     return {
         "order_id": row["id"],
         "status": life.status(row, svc.time),
@@ -85,30 +85,42 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 def _bill(svc: Service, row: dict[str, Any]) -> dict[str, int]:
     sums = life.sums(svc, SHOP, row)
-    return {"shipping_fee" if k == "shipping" else k: v for k, v in sums.items() if k != "fees"}
+    return {
+        "subtotal": sums["subtotal"],
+        "discount": sums["discount"],
+        "shipping_fee": sums["shipping"],
+        "tax": sums["tax"],
+        "total": sums["total"],
+        "charged": sums["charged"],
+        "refunded": sums["refunded"],
+    }
 
 
 def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of an order: what became of it at the store, and until when it can be sent back."""
-    product = catalogue.find_product(svc, SHOP, item["product_id"])
-    settled = item["settled_at"] is not None and item["settled_at"] <= min(
-        svc.time, row["canceled_at"] or svc.time
-    )
-    returned = svc.db.rows("walmart_returns", "item_id=?", item["id"])
-    shown = {
-        k: item[k] for k in ("product_id", "title", "quantity", "unit_price", "discount", "tax")
-    }
-    shown |= {
+    """Return an item of an order as JSON.
+
+    It shows what became of the item at the store, and the last moment for returning it.
+    """
+    until = min(svc.time, row["canceled_at"] or svc.time)
+    settled = item["settled_at"] is not None and item["settled_at"] <= until
+    return_by = None
+    if life.done(row, svc.time):
+        product = catalogue.find_product(svc, SHOP, item["product_id"])
+        return_by = life.return_by(row, life.return_days(svc, SHOP, product))
+    returns = svc.db.rows("walmart_returns", "item_id=?", item["id"])
+    return {
+        "product_id": item["product_id"],
+        "title": item["title"],
+        "quantity": item["quantity"],
+        "unit_price": item["unit_price"],
+        "discount": item["discount"],
+        "tax": item["tax"],
         "substitution_pref": item["substitution"],
         "outcome": item["outcome"] if settled else None,
+        "substitute_product_id": item["substitute_id"] if settled else None,
+        "return_by": return_by,
+        "return_id": returns[0]["id"] if returns else None,
     }
-    shown["substitute_product_id"] = item["substitute_id"] if settled else None
-    shown["return_by"] = (
-        life.return_by(row, life.return_days(svc, SHOP, product))
-        if life.done(row, svc.time)
-        else None
-    )
-    return shown | {"return_id": returned[0]["id"] if returned else None}
 
 
 class Orders(Service):
@@ -126,45 +138,50 @@ class Orders(Service):
         Every line must have the same fulfilment and store. Pickup needs a slot, given or reserved. An item of which the store holds
         fewer than 3 may run out and is then substituted or refunded, as its substitution_pref says.
         """
-        found = model.lines(self)
-        baskets.require_one_way(self, SHOP, found, "BASKET_EMPTY", "choose_fulfillment")
-        promo, why, off = model.code_state(self, found)
-        if promo is not None and why is not None:
-            coupons.require(self, SHOP, promo, found)
-        store = found[0]["store"]
-        if pickup_slot_id is not None and found[0]["fulfillment"] != "pickup":
+        basket = model.lines(self)
+        baskets.require_one_way(self, SHOP, basket, "BASKET_EMPTY", "choose_fulfillment")
+        promo, refusal, shares = model.code_state(self, basket)
+        if promo is not None and refusal is not None:
+            coupons.require(self, SHOP, promo, basket)
+        store = basket[0]["store"]
+        how = basket[0]["fulfillment"]
+        if pickup_slot_id is not None and how != "pickup":
             self.fail(
                 "SLOT_NOT_NEEDED",
                 "Only pickup takes a slot.",
                 "Leave pickup_slot_id out or use choose_fulfillment.",
             )
-        slot = self._slot(store, pickup_slot_id) if found[0]["fulfillment"] == "pickup" else None
+        slot = self._slot(store, pickup_slot_id) if how == "pickup" else None
         row = place(
             self,
-            found,
-            off,
+            basket,
+            shares,
             address_id,
             payment_method_id,
-            store,
-            slot,
-            promo["code"] if promo else None,
+            store=store,
+            slot=slot,
+            code=promo["code"] if promo else None,
         )
-        for line in found:
+        for line in basket:
             self.db.delete("walmart_basket", line["id"])
-        cleared = {"code": None, "slot_store": None, "slot_at": None, "slot_until": None}
         self.db.update(
-            "walmart_checkout", model.checkout(self)["id"], updated_at=self.time, **cleared
+            "walmart_checkout",
+            model.checkout(self)["id"],
+            updated_at=self.time,
+            code=None,
+            slot_store=None,
+            slot_at=None,
+            slot_until=None,
         )
         return order_json(self, row)
 
     def _slot(self, store: dict[str, Any], slot_id: str | None) -> dict[str, Any]:
-        held = model.checkout(self)
-        if (
-            held["slot_at"] is not None
-            and held["slot_until"] > self.time
-            and held["slot_store"] == store["id"]
-        ):
-            start = parse_time(held["slot_at"])
+        """Return the pickup slot given, or the one reserved, or refuse."""
+        chosen = model.checkout(self)
+        reserved = chosen["slot_at"] is not None and chosen["slot_until"] > self.time
+        if reserved and chosen["slot_store"] == store["id"]:
+            # A reserved slot is taken even if others have filled it meanwhile.
+            start = parse_time(chosen["slot_at"])
             if slot_id in (None, stores.window_id(SHOP, store["id"], "pickup", start)):
                 return {"start": start, "end": start + HOUR}
         if slot_id is None:
@@ -187,18 +204,21 @@ class Orders(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return orders from the newest on, each with order_id, status, items and total in cents; `query` is for what was bought."""
-        found = life.orders(self, SHOP, status, query, ordered_since)
-        return page(found, "orders", limit, cursor, self._summary)
+        rows = life.orders(self, SHOP, status, query, ordered_since)
+        return page(rows, "orders", limit, cursor, self._summary)
 
     def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
         bill = _bill(self, row)
-        kept = ("product_id", "title", "quantity")
+        items = [
+            {"product_id": i["product_id"], "title": i["title"], "quantity": i["quantity"]}
+            for i in life.items(self, SHOP, row["id"])
+        ]
         return {
             "order_id": row["id"],
             "status": life.status(row, self.time),
             "fulfillment_type": row["fulfillment"],
             "placed_at": row["placed_at"],
-            "items": [{k: i[k] for k in kept} for i in life.items(self, SHOP, row["id"])],
+            "items": items,
             "total": bill["total"],
             "refunded": bill["refunded"],
         }
@@ -248,17 +268,16 @@ class Orders(Service):
         row = life.find_order(self, SHOP, order_id)
         item = find_item(self, row, product_id)
         days = life.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
-        return self._return_json(
-            life.open_return(self, SHOP, row, item, reason, return_method, days)
-        )
+        opened = life.open_return(self, SHOP, row, item, reason, return_method, days)
+        return self._return_json(opened)
 
     @reads()
     def list_return_requests(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Return every return that was opened, newest first: return_id, order, product, method, status and refund in cents."""
-        found = self.db.rows("walmart_returns", order="requested_at DESC, rowid DESC")
-        return page(found, "returns", limit, cursor, self._return_json)
+        rows = self.db.rows("walmart_returns", order="requested_at DESC, rowid DESC")
+        return page(rows, "returns", limit, cursor, self._return_json)
 
     @reads(
         example={"return_id": "${all.returns.0.return_id}"},
@@ -270,27 +289,25 @@ class Orders(Service):
 
     def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
         item = self.db.get("walmart_order_items", row["item_id"]) or {}
-        shown = {
+        return {
             "return_id": row["id"],
             "order_id": row["order_id"],
             "product_id": item["product_id"],
             "name": item["title"],
-        }
-        shown |= {
             "reason": row["reason"],
             "method": row["method"],
             "status": life.return_status(row, self.time),
+            "refund_amount": life.return_sum(self, SHOP, row["id"]),
+            "requested_at": row["requested_at"],
+            "refund_due": row["refunded_at"],
         }
-        shown["refund_amount"] = life.return_sum(self, SHOP, row["id"])
-        return shown | {"requested_at": row["requested_at"], "refund_due": row["refunded_at"]}
 
 
 def find_item(svc: Service, row: dict[str, Any], product_id: str) -> dict[str, Any]:
     """Return the item of an order that is this product, or refuse."""
-    found = next(
-        (i for i in life.items(svc, SHOP, row["id"]) if i["product_id"] == product_id), None
-    )
-    if found is None:
+    items = life.items(svc, SHOP, row["id"])
+    item = next((i for i in items if i["product_id"] == product_id), None)
+    if item is None:
         message = f"Product {product_id!r} is not part of order {row['id']}."
         svc.fail(
             "ITEM_NOT_IN_ORDER",
@@ -299,117 +316,143 @@ def find_item(svc: Service, row: dict[str, Any], product_id: str) -> dict[str, A
             order_id=row["id"],
             product_id=product_id,
         )
-    return found
+    return item
 
 
 def place(
     svc: Service,
-    found: list[dict[str, Any]],
-    off: list[int],
+    basket: list[dict[str, Any]],
+    shares: list[int],
     address_id: str | None,
     method_id: str,
-    store: dict[str, Any] | None,
-    slot: dict[str, Any] | None,
-    code: str | None,
     *,
+    store: dict[str, Any] | None = None,
+    slot: dict[str, Any] | None = None,
+    code: str | None = None,
     moment: int | None = None,
     plan_id: str | None = None,
 ) -> dict[str, Any]:
-    """Place an order of lines as `_model.lines` gives them, with cents off each, and return its row."""
-    how = found[0]["fulfillment"]
-    now = svc.now if moment is None else moment
+    """Place an order of lines as `_model.lines` gives them and return its row.
+
+    `shares` are the cents off each line, `moment` is when the order is placed (now by default), and
+    `plan_id` is the auto reorder that it belongs to.
+    """
+    how = basket[0]["fulfillment"]
+    placed_at = svc.now if moment is None else moment
     address = rules.find_address(svc, SHOP, address_id) if how != "pickup" else None
     rules.find_method(svc, SHOP, method_id)
-    subtotal = sum(line["net"] for line in found) - sum(off)
+    subtotal = sum(line["net"] for line in basket) - sum(shares)
     order: dict[str, Any] = {
         "id": svc.new_id("wmo"),
-        "placed_at": iso(now),
+        "placed_at": iso(placed_at),
         "fulfillment": how,
         "store_id": store["id"] if store else None,
         "fees": 0,
-    }
-    order |= {
         "address_id": address["id"] if address else None,
         "method_id": method_id,
         "code": code,
         "plan_id": plan_id,
+        "shipping": 0 if plan_id else model.shipping_fee(svc, how, subtotal),
     }
-    order["shipping"] = 0 if plan_id else model.shipping_fee(svc, how, subtotal)
     if how == "shipping":
-        order |= life.parcel(
-            now, ZoneInfo(rules.profile(svc, SHOP)["timezone"]), (2, 4), order["id"]
-        )
+        zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
+        order |= life.parcel(placed_at, zone, (2, 4), order["id"])
     elif slot is not None:
-        order |= {"slot_at": iso(slot["start"])} | life.pickup(slot["start"])
+        order |= {"slot_at": iso(slot["start"]), **life.pickup(slot["start"])}
     elif store is not None and address is not None:
-        if subtotal < model.DELIVERY_MINIMUM:
-            message = f"Delivery needs items for {model.DELIVERY_MINIMUM} cents."
-            svc.fail(
-                "MIN_ORDER_NOT_MET",
-                message,
-                "Add items, or choose pickup.",
-                minimum=model.DELIVERY_MINIMUM,
-                subtotal=subtotal,
-            )
-        baskets.require_reach(svc, SHOP, store, address)
-        start = stores.next_opening(svc, store, now + HOUR, DELIVERY_HOURS)
-        order |= life.courier(now, start, start + DELIVERY_HOURS * HOUR)
-    lines = [
-        {k: line[k] for k in ("product_id", "quantity", "substitution", "food")}
-        | {"title": line["row"]["title"], "unit_price": line["unit"], "discount": cut}
-        for line, cut in zip(found, off, strict=True)
-    ]
-    state = address["state"] if address else store["state"] if store else ""
-    row = life.place(svc, SHOP, order, lines, state)
+        order |= _delivery(svc, store, address, subtotal, placed_at)
+    lines = []
+    for line, off in zip(basket, shares, strict=True):
+        item = {
+            "product_id": line["product_id"],
+            "quantity": line["quantity"],
+            "substitution": line["substitution"],
+            "food": line["food"],
+            "title": line["row"]["title"],
+            "unit_price": line["unit"],
+            "discount": off,
+        }
+        lines.append(item)
+    taxed_in = address or store or {"state": ""}
+    row = life.place(svc, SHOP, order, lines, taxed_in["state"])
     if store is not None:
-        _settle_short(svc, row, found, store)
+        _settle_short(svc, row, basket, store)
     return row
 
 
+def _delivery(
+    svc: Service, store: dict[str, Any], address: dict[str, Any], subtotal: int, placed_at: int
+) -> dict[str, str]:
+    """Return the moments of a delivery from a store, or refuse it."""
+    if subtotal < model.DELIVERY_MINIMUM:
+        message = f"Delivery needs items for {model.DELIVERY_MINIMUM} cents."
+        svc.fail(
+            "MIN_ORDER_NOT_MET",
+            message,
+            "Add items, or choose pickup.",
+            minimum=model.DELIVERY_MINIMUM,
+            subtotal=subtotal,
+        )
+    baskets.require_reach(svc, SHOP, store, address)
+    start = stores.next_opening(svc, store, placed_at + HOUR, DELIVERY_HOURS)
+    return life.courier(placed_at, start, start + DELIVERY_HOURS * HOUR)
+
+
 def _settle_short(
-    svc: Service, row: dict[str, Any], found: list[dict[str, Any]], store: dict[str, Any]
+    svc: Service, row: dict[str, Any], basket: list[dict[str, Any]], store: dict[str, Any]
 ) -> None:
-    """Decide what becomes of items that the store may run out of, for the moment at which the order is put together."""
+    """Decide what becomes of the items that a store may run out of.
+
+    The outcome and its refund count from the moment at which the order is put together.
+    """
     at = row["ready_at"] or row["out_at"]
-    given = 0
-    for item, line in zip(life.items(svc, SHOP, row["id"]), found, strict=True):
+    refunded = 0
+    for item, line in zip(life.items(svc, SHOP, row["id"]), basket, strict=True):
         if line["left"] >= SHORT:
             continue
-        other = (
-            _substitute(svc, line, store) if line["substitution"] == "allow_substitution" else None
+        substitute = None
+        if line["substitution"] == "allow_substitution":
+            substitute = _substitute(svc, line, store)
+        refund = _refund(svc, item, substitute, store)
+        if refund:
+            why = f"{item['title']} was out"
+            life.charge(svc, SHOP, row, -refund, why, at=at, ref=item["id"])
+        refunded += refund
+        svc.db.update(
+            "walmart_order_items",
+            item["id"],
+            outcome="substituted" if substitute else "refunded",
+            substitute_id=substitute["id"] if substitute else None,
+            settled_at=at,
         )
-        paid = item["unit_price"] * item["quantity"] - item["discount"]
-        back = paid + item["tax"]
-        if other is not None:
-            cheaper = max(paid - model.unit_price(svc, other, store) * item["quantity"], 0)
-            back = cheaper + (item["tax"] * cheaper // paid if paid else 0)
-        if back:
-            life.charge(svc, SHOP, row, -back, f"{item['title']} was out", at=at, ref=item["id"])
-        given += back
-        outcome = {
-            "outcome": "substituted" if other else "refunded",
-            "substitute_id": other["id"] if other else None,
-            "settled_at": at,
-        }
-        svc.db.update("walmart_order_items", item["id"], **outcome)
-    life.lower_hold(svc, SHOP, row["id"], given)
+    life.lower_hold(svc, SHOP, row["id"], refunded)
+
+
+def _refund(
+    svc: Service, item: dict[str, Any], substitute: dict[str, Any] | None, store: dict[str, Any]
+) -> int:
+    """Return the refund of an item that is out: all of it, or what its substitute costs less."""
+    paid = item["unit_price"] * item["quantity"] - item["discount"]
+    if substitute is None:
+        return paid + item["tax"]
+    cheaper = max(paid - model.unit_price(svc, substitute, store) * item["quantity"], 0)
+    if not paid:
+        return cheaper
+    return cheaper + item["tax"] * cheaper // paid
 
 
 def _substitute(svc: Service, line: dict[str, Any], store: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the product of the same category in the store whose price is nearest, None where there is none."""
+    """Return the product of the same category in the store that is nearest in price, or None."""
     category = catalogue.item_of(svc, line["row"])["category"]
-    rows = [
-        r
-        for r, what in catalogue.matching(svc, SHOP, None)
-        if what["category"] == category and r["id"] != line["row"]["id"]
-    ]
-    rows = [
-        r
-        for r in rows
-        if stores.shelf(svc, SHOP, r, store)["quantity"] >= max(line["quantity"], SHORT)
-    ]
-    return min(
-        rows,
-        key=lambda r: (abs(model.unit_price(svc, r, store) - line["unit"]), r["id"]),
-        default=None,
-    )
+    needed = max(line["quantity"], SHORT)
+    candidates = []
+    for row, item in catalogue.matching(svc, SHOP, None):
+        if item["category"] != category or row["id"] == line["row"]["id"]:
+            continue
+        if stores.shelf(svc, SHOP, row, store)["quantity"] >= needed:
+            candidates.append(row)
+
+    def distance(row: dict[str, Any]) -> tuple[int, str]:
+        return abs(model.unit_price(svc, row, store) - line["unit"]), row["id"]
+
+    return min(candidates, key=distance, default=None)

@@ -1,8 +1,8 @@
-"""Price match: what competitors ask for the same product, and the difference back after an order."""
+"""Price match: competitors' prices, and refunds of the difference after an order."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
@@ -28,10 +28,21 @@ Competitor = Annotated[
 ]
 RequestId = Annotated[str, Field(max_length=64, description="request_id, from list_price_matches.")]
 WINDOW = 7 * DAY
+"""Seconds after an order in which a match can be requested."""
 DECIDES = 2 * HOUR
-"""Seconds after an order in which a match can be asked for, and until it is decided."""
+"""Seconds from a request to its decision."""
 ORDER = seeded("wmo", "match-me")
 ITEM = seeded("wmp", "airfryer-8")
+
+
+class Decision(NamedTuple):
+    """What becomes of a request."""
+
+    verdict: str
+    """approved or denied."""
+    why: str
+    price: int | None
+    """The competitor's price in cents, where it sells the product itself."""
 
 
 class PriceMatch(Service):
@@ -41,20 +52,20 @@ class PriceMatch(Service):
     def check_price_match(self, product_id: ProductId) -> dict[str, Any]:
         """Return what competitors ask now for the identical product (same upc), in cents, and the lowest one that has it in stock."""
         row = catalogue.find_product(self, SHOP, product_id)
-        found = self._competitors(row)
-        usable = [c for c in found if c["in_stock"]]
+        competitors = self._competitors(row)
+        usable = [c for c in competitors if c["in_stock"]]
         best = min(usable, key=lambda c: c["price"], default=None)
         return {
             "product_id": product_id,
             "upc": row["item_id"],
             "walmart_price": catalogue.listing_price(row, self.now),
-            "competitors": found,
+            "competitors": competitors,
             "best_competitor": best,
         }
 
     def _competitors(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the offers of the competitors themselves, in the same colour or size where that is told apart."""
-        found = []
+        """Return the competitors' own offers, as JSON, of the same product in the same options."""
+        competitors = []
         offers = self.db.rows(
             "amazon_offers",
             "condition='new' AND product_id IN (SELECT id FROM amazon_products WHERE item_id=?)"
@@ -64,26 +75,22 @@ class PriceMatch(Service):
         )
         for offer in offers:
             price = catalogue.offer_price(offer, self.now)
-            found.append(
-                {
-                    "competitor_name": "Amazon",
-                    "price": price,
-                    "in_stock": catalogue.in_warehouse(self, offer, 0) > 0,
-                }
-            )
-        for other in self.db.rows(
+            competitors.append(self._competitor_json("Amazon", offer, price))
+        listings = self.db.rows(
             "target_products", "item_id=?", row["item_id"], order="id<>family, id"
-        ):
-            if other["options"] == row["options"] and not catalogue.discontinued(self, other):
-                price = catalogue.listing_price(other, self.now)
-                found.append(
-                    {
-                        "competitor_name": "Target",
-                        "price": price,
-                        "in_stock": catalogue.in_warehouse(self, other, 0) > 0,
-                    }
-                )
-        return found
+        )
+        for listing in listings:
+            if listing["options"] == row["options"] and not catalogue.discontinued(self, listing):
+                price = catalogue.listing_price(listing, self.now)
+                competitors.append(self._competitor_json("Target", listing, price))
+        return competitors
+
+    def _competitor_json(self, name: str, stocked: dict[str, Any], price: int) -> dict[str, Any]:
+        return {
+            "competitor_name": name,
+            "price": price,
+            "in_stock": catalogue.in_warehouse(self, stocked, 0) > 0,
+        }
 
     @writes(
         example={
@@ -106,19 +113,45 @@ class PriceMatch(Service):
         """
         row = life.find_order(self, SHOP, order_id)
         item = find_item(self, row, product_id)
+        self._require_matchable(row, item, competitor_price)
+        product = catalogue.find_product(self, SHOP, product_id)
+        decision = self._decide(product, item, competitor_name, competitor_price)
+        refund = 0
+        if decision.verdict == "approved" and decision.price is not None:
+            refund = _difference(item, decision.price)
+        decided_at = iso(self.now + DECIDES)
+        request = {
+            "id": self.new_id("wmk"),
+            "order_id": order_id,
+            "item_id": item["id"],
+            "competitor": competitor_name,
+            "found": decision.price,
+            "claimed": competitor_price,
+            "verdict": decision.verdict,
+            "why": decision.why,
+            "refund": refund,
+            "requested_at": self.time,
+            "decided_at": decided_at,
+        }
+        if refund:
+            life.charge(self, SHOP, row, -refund, "price match", at=decided_at, ref=item["id"])
+            life.lower_hold(self, SHOP, order_id, refund)
+        return self._match_json(self.db.insert("walmart_matches", request))
+
+    def _require_matchable(
+        self, row: dict[str, Any], item: dict[str, Any], competitor_price: int
+    ) -> None:
+        """Refuse an item that cannot be matched, or not at this price."""
         state = life.status(row, self.time)
-        if (
-            state in ("canceled", "expired", "lost")
-            or self.now > parse_time(row["placed_at"]) + WINDOW
-        ):
-            message = (
-                f"Order {order_id} of {row['placed_at'][:10]} is {state} or older than 7 days."
-            )
+        too_late = self.now > parse_time(row["placed_at"]) + WINDOW
+        if too_late or state in ("canceled", "expired", "lost"):
+            placed_on = row["placed_at"][:10]
+            message = f"Order {row['id']} of {placed_on} is {state} or older than 7 days."
             self.fail(
                 "PRICE_MATCH_WINDOW_CLOSED",
                 message,
                 "Only recent orders that stand are matched.",
-                order_id=order_id,
+                order_id=row["id"],
                 status=state,
             )
         earlier = self.db.rows("walmart_matches", "item_id=?", item["id"])
@@ -130,7 +163,7 @@ class PriceMatch(Service):
                 "See get_price_match_status.",
                 request_id=earlier[0]["id"],
             )
-        paid = (item["unit_price"] * item["quantity"] - item["discount"]) // item["quantity"]
+        paid = _net_price(item) // item["quantity"]
         if competitor_price >= paid:
             message = f"You paid {paid} cents; {competitor_price} is not lower."
             self.fail("PRICE_NOT_LOWER", message, "There is nothing to match.", paid=paid)
@@ -142,64 +175,37 @@ class PriceMatch(Service):
                 "Only what you received is matched.",
                 outcome=item["outcome"],
             )
-        returned = self.db.rows("walmart_returns", "item_id=?", item["id"])
-        if returned:
-            message = (
-                f"A return of {item['title']} was opened on {returned[0]['requested_at'][:10]}."
-            )
+        returns = self.db.rows("walmart_returns", "item_id=?", item["id"])
+        if returns:
+            returned_on = returns[0]["requested_at"][:10]
+            message = f"A return of {item['title']} was opened on {returned_on}."
             hint = "It is refunded whole; see get_return_request."
-            self.fail("ALREADY_RETURNED", message, hint, return_id=returned[0]["id"])
-        verdict, why, found = self._judge(
-            catalogue.find_product(self, SHOP, product_id), competitor_name, competitor_price
-        )
-        if item["outcome"] is not None:
-            verdict = "denied"
-            why = f"The store could not keep {item['title']} for this order."
-            found = None
-        refund = 0
-        if verdict == "approved" and found is not None:
-            net = item["unit_price"] * item["quantity"] - item["discount"]
-            less = max(net - found * item["quantity"], 0)
-            refund = less + item["tax"] * less // net
-        decided = iso(self.now + DECIDES)
-        made = {
-            "id": self.new_id("wmk"),
-            "order_id": order_id,
-            "item_id": item["id"],
-            "competitor": competitor_name,
-            "found": found,
-        }
-        made |= {"claimed": competitor_price, "verdict": verdict, "why": why, "refund": refund}
-        made |= {"requested_at": self.time, "decided_at": decided}
-        if refund:
-            life.charge(self, SHOP, row, -refund, "price match", at=decided, ref=item["id"])
-            life.lower_hold(self, SHOP, order_id, refund)
-        return self._match_json(self.db.insert("walmart_matches", made))
+            self.fail("ALREADY_RETURNED", message, hint, return_id=returns[0]["id"])
 
-    def _judge(
-        self, product: dict[str, Any], name: str, claimed: int
-    ) -> tuple[str, str, int | None]:
-        same = [
-            c
-            for c in self._competitors(product)
-            if name.casefold().startswith(c["competitor_name"].casefold())
-        ]
-        if not same:
-            return (
-                "denied",
-                f"{name} is no competitor that sells the identical product itself.",
-                None,
-            )
-        best = min(same, key=lambda c: (not c["in_stock"], c["price"]))
+    def _decide(
+        self, product: dict[str, Any], item: dict[str, Any], name: str, claimed: int
+    ) -> Decision:
+        """Decide on a request by what the named competitor asks now."""
+        if item["outcome"] is not None:
+            why = f"The store could not keep {item['title']} for this order."
+            return Decision("denied", why, None)
+        offers = []
+        for offer in self._competitors(product):
+            # A name such as "Target Hollywood" means Target.
+            if name.casefold().startswith(offer["competitor_name"].casefold()):
+                offers.append(offer)
+        if not offers:
+            why = f"{name} is no competitor that sells the identical product itself."
+            return Decision("denied", why, None)
+        best = min(offers, key=lambda offer: (not offer["in_stock"], offer["price"]))
+        competitor = best["competitor_name"]
+        price = best["price"]
         if not best["in_stock"]:
-            return "denied", f"{best['competitor_name']} has it out of stock.", best["price"]
-        if best["price"] > claimed:
-            return (
-                "denied",
-                f"{best['competitor_name']} asks {best['price']} cents, more than was claimed.",
-                best["price"],
-            )
-        return "approved", f"{best['competitor_name']} asks {best['price']} cents.", best["price"]
+            return Decision("denied", f"{competitor} has it out of stock.", price)
+        if price > claimed:
+            why = f"{competitor} asks {price} cents, more than was claimed."
+            return Decision("denied", why, price)
+        return Decision("approved", f"{competitor} asks {price} cents.", price)
 
     @reads(
         example={"request_id": "${made.request_id}"},
@@ -232,13 +238,8 @@ class PriceMatch(Service):
     @reads()
     def list_price_matches(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return all price match requests, newest first."""
-        return page(
-            self.db.rows("walmart_matches", order="requested_at DESC, rowid DESC"),
-            "requests",
-            limit,
-            cursor,
-            self._match_json,
-        )
+        rows = self.db.rows("walmart_matches", order="requested_at DESC, rowid DESC")
+        return page(rows, "requests", limit, cursor, self._match_json)
 
     def _match_json(self, row: dict[str, Any]) -> dict[str, Any]:
         item = self.db.get("walmart_order_items", row["item_id"]) or {}
@@ -249,6 +250,7 @@ class PriceMatch(Service):
             verdict = "denied"
             why = "The order was canceled."
         decided = row["decided_at"] <= self.time
+        refund = row["refund"] if verdict == "approved" else 0
         return {
             "request_id": row["id"],
             "order_id": row["order_id"],
@@ -257,7 +259,19 @@ class PriceMatch(Service):
             "competitor_price": row["claimed"],
             "status": verdict if decided else "pending",
             "reason": why if decided else None,
-            "refund_amount": (row["refund"] if verdict == "approved" else 0) if decided else None,
+            "refund_amount": refund if decided else None,
             "requested_at": row["requested_at"],
             "decided_at": row["decided_at"] if decided else None,
         }
+
+
+def _net_price(item: dict[str, Any]) -> int:
+    """Return the cents paid for an item, without tax."""
+    return item["unit_price"] * item["quantity"] - item["discount"]
+
+
+def _difference(item: dict[str, Any], price: int) -> int:
+    """Return the refund of an item for a competitor's unit price, tax included."""
+    net = _net_price(item)
+    less = max(net - price * item["quantity"], 0)
+    return less + item["tax"] * less // net

@@ -62,72 +62,71 @@ class Products(Service):
         """
         catalogue.check_range(self, min_price, max_price)
         written = catalogue.written(self, SHOP)
-        seen = set()
-        found = []
-        for row, what in catalogue.matching(self, SHOP, query):
-            fits_words = category is None or what["category"].casefold() == category.casefold()
-            fits_words &= (
-                department is None or what["department"].casefold() == department.casefold()
-            )
-            if row["family"] in seen or not fits_words:
+        limits = (min_price, max_price, rating_min)
+        families = set()
+        products = []
+        for row, item in catalogue.matching(self, SHOP, query):
+            if category is not None and item["category"].casefold() != category.casefold():
                 continue
-            seen.add(row["family"])
+            if department is not None and item["department"].casefold() != department.casefold():
+                continue
+            if row["family"] in families:
+                continue
+            families.add(row["family"])
             head = catalogue.siblings(self, SHOP, row)[0]
-            shown = {"product_id": head["id"], "name": head["title"], "brand": what["brand"]}
-            shown |= {
-                "category": what["category"],
-                "department": what["department"],
+            shown = {
+                "product_id": head["id"],
+                "name": head["title"],
+                "brand": item["brand"],
+                "category": item["category"],
+                "department": item["department"],
                 **model.price_json(head, self.now),
-            }
-            shown |= catalogue.rating_json(head["stars"], written.get(head["family"], (0, 0))) | {
-                "options": self._options(head)
+                **catalogue.rating_json(head["stars"], written.get(head["family"], (0, 0))),
+                "options": self._options(head),
             }
             price = catalogue.listing_price(head, self.now)
-            if catalogue.fits(shown, price, (min_price, max_price, rating_min)):
-                found.append(shown | {"effective_price": price})
-        return page(
-            catalogue.in_order(found, sort_by, "effective_price"), "products", limit, cursor
-        )
+            if catalogue.fits(shown, price, limits):
+                products.append(shown | {"effective_price": price})
+        products = catalogue.in_order(products, sort_by, "effective_price")
+        return page(products, "products", limit, cursor)
 
     def _options(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        family = [
-            r
-            for r in catalogue.siblings(self, SHOP, row)
-            if r["options"] and not catalogue.discontinued(self, r)
-        ]
-        return [
-            {
-                "product_id": r["id"],
-                "attributes": r["options"],
-                "price": catalogue.listing_price(r, self.now),
+        options = []
+        for sibling in catalogue.siblings(self, SHOP, row):
+            if not sibling["options"] or catalogue.discontinued(self, sibling):
+                continue
+            option = {
+                "product_id": sibling["id"],
+                "attributes": sibling["options"],
+                "price": catalogue.listing_price(sibling, self.now),
             }
-            for r in family
-        ]
+            options.append(option)
+        return options
 
     @reads(example={"product_id": FRYER})
     def get_item_details(self, product_id: ProductId) -> dict[str, Any]:
         """Return one product: description, features, upc, rating, options, regular, rollback and effective price (cents), stock to ship."""
         row = catalogue.find_product(self, SHOP, product_id)
-        what = catalogue.item_of(self, row)
+        item = catalogue.item_of(self, row)
         left = catalogue.online_stock(self, SHOP, row)
+        written = catalogue.written(self, SHOP).get(row["family"], (0, 0))
+        keys = ("brand", "category", "department", "description", "features")
         return {
             "product_id": product_id,
             "name": row["title"],
-            **{k: what[k] for k in ("brand", "category", "department", "description", "features")},
+            **{key: item[key] for key in keys},
             "upc": row["item_id"],
             "attributes": row["options"],
             "options": self._options(row),
             **model.price_json(row, self.now),
             "effective_price": catalogue.listing_price(row, self.now),
-            **catalogue.rating_json(
-                row["stars"], catalogue.written(self, SHOP).get(row["family"], (0, 0))
-            ),
+            **catalogue.rating_json(row["stars"], written),
             "online_in_stock": left > 0,
             "online_quantity": left,
             "restock_date": row["restock_on"] if left == 0 else None,
             "sold_in_stores": not row["online_only"],
             "discontinued": catalogue.discontinued(self, row),
-            "returnable": not (what["food"] or what["final_sale"]),
+            "returnable": not (item["food"] or item["final_sale"]),
             "quantity_limit": row["per_order"],
         }
 
@@ -137,18 +136,14 @@ class Products(Service):
         row = catalogue.find_product(self, SHOP, product_id)
         store = stores.find_store(self, SHOP, store_id)
         place = stores.shelf(self, SHOP, row, store)
-        shown = {
+        carried = not row["online_only"]
+        return {
             "product_id": product_id,
             "store_id": store_id,
             "in_stock": place["quantity"] > 0,
             "quantity": place["quantity"],
-        }
-        sold = not row["online_only"]
-        shown |= {
-            "aisle": place["aisle"] if sold else None,
-            "section": str(place["section"]) if sold else None,
-        }
-        return shown | {
+            "aisle": place["aisle"] if carried else None,
+            "section": str(place["section"]) if carried else None,
             "price_override": place["price"],
             "effective_price": model.unit_price(self, row, store),
         }
@@ -163,13 +158,11 @@ class Products(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return reviews of a product, newest first; all colours and sizes share them."""
-        row = catalogue.find_product(self, SHOP, product_id)
-        found = catalogue.reviews(
-            self, SHOP, row["family"], rating_filter or 1, rating_filter or 5, verified_only
-        )
-        return page(
-            found, "reviews", limit, cursor, lambda r: catalogue.review_json(r, row["family"])
-        )
+        family = catalogue.find_product(self, SHOP, product_id)["family"]
+        fewest = rating_filter or 1
+        most = rating_filter or 5
+        rows = catalogue.reviews(self, SHOP, family, fewest, most, verified_only)
+        return page(rows, "reviews", limit, cursor, lambda r: catalogue.review_json(r, family))
 
     @writes(
         example={
@@ -185,10 +178,10 @@ class Products(Service):
         """Publish your review of a product (one, whichever its colour or size) and return it."""
         row = catalogue.find_product(self, SHOP, product_id)
         author = rules.profile(self, SHOP)["name"]
-        made = catalogue.add_review(self, SHOP, row["family"], rating, title, body, author)
-        return catalogue.review_json(made, row["family"])
+        review = catalogue.add_review(self, SHOP, row["family"], rating, title, body, author)
+        return catalogue.review_json(review, row["family"])
 
-    # -- stores ---------------------------------------------------------------------------------------------------
+    # -- stores ------------------------------------------------------------------------------------
     @reads(example={"zip_code": "97214"})
     def find_stores(
         self,
@@ -200,9 +193,8 @@ class Products(Service):
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
         """Return Walmart stores around a ZIP code or city, nearest first: address, local hours, services, distance, whether closed."""
-        return page(
-            stores.near(self, SHOP, zip_code, city, state, radius_miles), "stores", limit, cursor
-        )
+        nearby = stores.near(self, SHOP, zip_code, city, state, radius_miles)
+        return page(nearby, "stores", limit, cursor)
 
     @reads(example={"store_id": EASTPORT})
     def get_store_info(self, store_id: StoreId) -> dict[str, Any]:
@@ -212,12 +204,14 @@ class Products(Service):
     @reads()
     def get_home_store(self) -> dict[str, Any]:
         """Return the store that pickup and delivery use unless another is named; store is null where none was chosen."""
-        chosen = model.home_store(self)
-        shown = {"user_id": rules.profile(self, SHOP)["user_id"], "home_store_id": chosen}
-        return shown | {
-            "store": stores.store_json(self, stores.find_store(self, SHOP, chosen))
-            if chosen
-            else None
+        store_id = model.home_store(self)
+        store = None
+        if store_id:
+            store = stores.store_json(self, stores.find_store(self, SHOP, store_id))
+        return {
+            "user_id": rules.profile(self, SHOP)["user_id"],
+            "home_store_id": store_id,
+            "store": store,
         }
 
     @writes(example={"store_id": seeded("wms", "hayden")}, idempotent=True)
@@ -225,9 +219,8 @@ class Products(Service):
         """Choose the home store. Items that are in the basket already keep their store."""
         store = stores.open_store(self, SHOP, store_id)
         if model.home_store(self) != store_id:
-            self.db.update(
-                "walmart_settings", self.db.rows("walmart_settings")[0]["id"], home_store=store_id
-            )
+            settings = self.db.rows("walmart_settings")[0]
+            self.db.update("walmart_settings", settings["id"], home_store=store_id)
         return {
             "user_id": rules.profile(self, SHOP)["user_id"],
             "home_store_id": store_id,

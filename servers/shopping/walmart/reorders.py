@@ -1,4 +1,4 @@
-"""Auto reorder: products that Walmart orders again by the clock, until paused or canceled."""
+"""Auto reorder: products that Walmart orders again on schedule, until paused or canceled."""
 
 from __future__ import annotations
 
@@ -43,9 +43,8 @@ class Reorders(Service):
     ) -> dict[str, Any]:
         """Order a product again every so many days, shipped free at the price of the day; the first time is one interval from now."""
         catalogue.on_sale(self, SHOP, product_id)
-        running = self.db.rows(
-            "walmart_reorders", "product_id=? AND canceled_at IS NULL", product_id
-        )
+        where = "product_id=? AND canceled_at IS NULL"
+        running = self.db.rows("walmart_reorders", where, product_id)
         if running:
             hint = "Change it with update_auto_reorder."
             self.fail(
@@ -54,7 +53,7 @@ class Reorders(Service):
                 hint,
                 reorder_id=running[0]["id"],
             )
-        to = rules.find_address(self, SHOP, address_id)["id"]
+        address = rules.find_address(self, SHOP, address_id)
         method = rules.find_method(self, SHOP, payment_method_id)
         rules.authorize(self, SHOP, method, 0)
         row = {
@@ -63,9 +62,7 @@ class Reorders(Service):
             "frequency_days": frequency_days,
             "quantity": quantity,
             "paused": False,
-        }
-        row |= {
-            "address_id": to,
+            "address_id": address["id"],
             "method_id": method["id"],
             "created_at": self.time,
             "next_at": iso(self.now + frequency_days * DAY),
@@ -75,8 +72,8 @@ class Reorders(Service):
     @reads()
     def list_auto_reorders(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return auto reorders, running first: interval, status, price now in cents, next order, orders so far, why one was left out."""
-        found = self.db.rows("walmart_reorders", order="canceled_at IS NOT NULL, created_at, rowid")
-        return page(found, "auto_reorders", limit, cursor, self._plan_json)
+        rows = self.db.rows("walmart_reorders", order="canceled_at IS NOT NULL, created_at, rowid")
+        return page(rows, "auto_reorders", limit, cursor, self._plan_json)
 
     @writes(example={"reorder_id": "${made.reorder_id}", "paused": True}, setup=(MADE,))
     def update_auto_reorder(
@@ -88,7 +85,7 @@ class Reorders(Service):
     ) -> dict[str, Any]:
         """Change interval or quantity, pause or resume. A new interval, and resuming, count from now; returns the auto reorder."""
         row = self._running(reorder_id)
-        if (frequency_days, quantity, paused) == (None, None, None):
+        if all(value is None for value in (frequency_days, quantity, paused)):
             self.fail(
                 "NOTHING_TO_CHANGE",
                 "Nothing to change was given.",
@@ -96,21 +93,19 @@ class Reorders(Service):
             )
         days = frequency_days or row["frequency_days"]
         stopped = row["paused"] if paused is None else paused
-        again = days != row["frequency_days"] or (row["paused"] and not stopped)
-        upcoming = (
-            None
-            if stopped
-            else iso(self.now + days * DAY)
-            if again or row["next_at"] is None
-            else row["next_at"]
+        next_at = row["next_at"]
+        if stopped:
+            next_at = None
+        elif row["paused"] or next_at is None or days != row["frequency_days"]:
+            next_at = iso(self.now + days * DAY)
+        self.db.update(
+            "walmart_reorders",
+            reorder_id,
+            frequency_days=days,
+            quantity=quantity or row["quantity"],
+            paused=stopped,
+            next_at=next_at,
         )
-        changes = {
-            "frequency_days": days,
-            "quantity": quantity or row["quantity"],
-            "paused": stopped,
-            "next_at": upcoming,
-        }
-        self.db.update("walmart_reorders", reorder_id, **changes)
         return self._plan_json(self._running(reorder_id))
 
     @writes(example={"reorder_id": "${made.reorder_id}"}, setup=(MADE,), destructive=True)
@@ -142,44 +137,43 @@ class Reorders(Service):
 
     def due(self) -> bool:
         """Whether an auto reorder should have been placed by now."""
-        return bool(
-            self.db.sql("SELECT 1 FROM walmart_reorders WHERE next_at<=? LIMIT 1", self.time)
-        )
+        query = "SELECT 1 FROM walmart_reorders WHERE next_at<=? LIMIT 1"
+        return bool(self.db.sql(query, self.time))
 
     def tick(self) -> None:
-        """Place what is due, oldest first; what cannot be ordered is skipped, with the reason kept."""
-        while waiting := self.db.rows(
-            "walmart_reorders", "next_at<=?", self.time, order="next_at, rowid", limit=1
-        ):
-            plan = waiting[0]
-            why = None
+        """Place the orders that are due, oldest first.
+
+        One that cannot be placed is skipped, and the auto reorder says why.
+        """
+        while plan := self._next_due():
+            skipped = None
             at = parse_time(plan["next_at"])
             try:
                 self._order(plan, at)
             except ServiceError as refusal:
-                why = refusal.code
-            self.db.update(
-                "walmart_reorders",
-                plan["id"],
-                next_at=iso(at + plan["frequency_days"] * DAY),
-                skipped=why,
-            )
+                skipped = refusal.code
+            next_at = iso(at + plan["frequency_days"] * DAY)
+            self.db.update("walmart_reorders", plan["id"], next_at=next_at, skipped=skipped)
+
+    def _next_due(self) -> dict[str, Any] | None:
+        """Return the auto reorder whose order has been due for longest, or None."""
+        rows = self.db.rows(
+            "walmart_reorders", "next_at<=?", self.time, order="next_at, rowid", limit=1
+        )
+        return rows[0] if rows else None
 
     def _order(self, plan: dict[str, Any], at: int) -> None:
         row = catalogue.on_sale(self, SHOP, plan["product_id"])
         baskets.require_stock(self, SHOP, row, None, plan["quantity"])
         price = catalogue.listing_price(row, at)
-        total = price * plan["quantity"]
         line = {
             "product_id": row["id"],
             "quantity": plan["quantity"],
             "substitution": "no_substitution",
             "fulfillment": "shipping",
-        }
-        line |= {
             "row": row,
             "unit": price,
-            "net": total,
+            "net": price * plan["quantity"],
             "food": catalogue.item_of(self, row)["food"],
         }
         place(
@@ -188,27 +182,33 @@ class Reorders(Service):
             [0],
             plan["address_id"],
             plan["method_id"],
-            None,
-            None,
-            None,
             moment=at,
             plan_id=plan["id"],
         )
 
     def _plan_json(self, row: dict[str, Any]) -> dict[str, Any]:
         product = catalogue.find_product(self, SHOP, row["product_id"])
-        orders = self.db.sql(
-            "SELECT id FROM walmart_orders WHERE plan_id=? ORDER BY placed_at", row["id"]
-        )
-        state = "canceled" if row["canceled_at"] else "paused" if row["paused"] else "active"
-        shown = {"reorder_id": row["id"], "product_id": row["product_id"], "name": product["title"]}
-        shown |= {
-            k: row[k] for k in ("frequency_days", "quantity", "paused", "address_id", "created_at")
-        }
-        shown |= {
-            "status": state,
+        query = "SELECT id FROM walmart_orders WHERE plan_id=? ORDER BY placed_at"
+        order_ids = [order_id for (order_id,) in self.db.sql(query, row["id"])]
+        return {
+            "reorder_id": row["id"],
+            "product_id": row["product_id"],
+            "name": product["title"],
+            "frequency_days": row["frequency_days"],
+            "quantity": row["quantity"],
+            "paused": row["paused"],
+            "address_id": row["address_id"],
+            "created_at": row["created_at"],
+            "status": _status(row),
             "payment_method_id": row["method_id"],
             "next_reorder_at": row["next_at"],
+            "current_price": catalogue.listing_price(product, self.now),
+            "last_skipped": row["skipped"],
+            "order_ids": order_ids,
         }
-        shown["current_price"] = catalogue.listing_price(product, self.now)
-        return shown | {"last_skipped": row["skipped"], "order_ids": [o[0] for o in orders]}
+
+
+def _status(row: dict[str, Any]) -> str:
+    if row["canceled_at"]:
+        return "canceled"
+    return "paused" if row["paused"] else "active"

@@ -1,4 +1,7 @@
-"""The shops at their edges: money that went back another way, lines that look alike, canceled orders, nights and long waits."""
+"""The shops at their edges.
+
+Refunds by way of points, lines that look alike, canceled orders, nights and long waits.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ async def points(session: Session) -> dict[str, Any]:
     return await call_ok(session, "target", "get_circle_points")
 
 
-# -- money that went back another way -------------------------------------------------------------------------------
+# -- money that went back another way --------------------------------------------------------------
 
 
 async def test_what_points_paid_comes_back_as_points_when_it_is_returned(bare: Session) -> None:
@@ -77,15 +80,12 @@ async def test_points_spent_on_what_nobody_collects_come_back_and_are_not_earned
     placed = await order(bare, "target")
     await call_ok(bare, "target", "redeem_circle_points", points=100, order_id=placed["order_id"])
     during = await points(bare)
-    assert (
-        during["points_balance"] == before["points_balance"] - 100
-        and during["points_pending"] == before["points_pending"]
-    )
+    assert during["points_balance"] == before["points_balance"] - 100
+    assert during["points_pending"] == before["points_pending"]
     bare.control.advance(5 * DAY)
     after = await see(bare, "target", placed["order_id"])
-    assert (after["status"], after["circle_points_earned"]) == ("expired", 0) and after[
-        "refunded"
-    ] == after["charged"]
+    assert (after["status"], after["circle_points_earned"]) == ("expired", 0)
+    assert after["refunded"] == after["charged"]
     assert after["timeline"][-1]["status"] == "expired"
     entries = (await call_ok(bare, "target", "get_circle_earnings_history", limit=100))["history"]
     assert sum(e["points"] for e in entries if e["order_id"] == placed["order_id"]) == 0
@@ -149,15 +149,15 @@ async def test_what_went_back_or_ran_out_is_not_matched_with_a_competitors_price
     claim |= {"order_id": placed["order_id"], "product_id": at("wmp", "detergent")}
     asked = await call_ok(session, "walmart", "request_price_match", **claim, competitor_price=1)
     session.pass_time(2 * DAY)
-    found = await call_ok(
+    decision = await call_ok(
         session, "walmart", "get_price_match_status", request_id=asked["request_id"]
     )
-    assert found["status"] == "denied" and "could not keep" in found["reason"]
+    assert decision["status"] == "denied" and "could not keep" in decision["reason"]
     after = await see(session, "walmart", placed["order_id"])
     assert after["refunded"] == after["charged"]
 
 
-# -- canceled orders ------------------------------------------------------------------------------------------------
+# -- canceled orders -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -167,12 +167,10 @@ async def test_what_went_back_or_ran_out_is_not_matched_with_a_competitors_price
 async def test_what_was_canceled_was_never_delivered(
     session: Session, shop: str, key: str, name: str
 ) -> None:
-    found = await see(session, shop, at({"amazon": "azo", "target": "tgo"}[shop], key))
-    assert (
-        found["status"] == "canceled"
-        and found[name] is None
-        and found["items"][0]["return_by"] is None
-    )
+    shown = await see(session, shop, at({"amazon": "azo", "target": "tgo"}[shop], key))
+    assert shown["status"] == "canceled"
+    assert shown[name] is None
+    assert shown["items"][0]["return_by"] is None
 
 
 async def test_nothing_runs_out_of_an_order_that_was_canceled_before(session: Session) -> None:
@@ -199,13 +197,12 @@ async def test_nothing_runs_out_of_an_order_that_was_canceled_before(session: Se
     assert after["items"][0]["outcome"] is None and after["refunded"] == after["charged"]
 
 
-# -- lines that look alike ------------------------------------------------------------------------------------------
+# -- lines that look alike -------------------------------------------------------------------------
 
 
 async def test_a_gift_and_ones_own_of_a_product_are_lines_apart(bare: Session) -> None:
-    nora = (await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will"))[
-        "registry_id"
-    ]
+    reply = await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will")
+    nora = reply["registry_id"]
     knife = {"product_id": at("tgp", "knife-chef"), "quantity": 1}
     await call_ok(bare, "target", "put_in_cart", **knife)
     cart = await call_ok(bare, "target", "put_in_cart", **knife, registry_id=nora)
@@ -216,22 +213,20 @@ async def test_a_gift_and_ones_own_of_a_product_are_lines_apart(bare: Session) -
     items = (await call_ok(bare, "target", "get_registry", registry_id=nora))["items"]
     assert [i["quantity_fulfilled"] for i in items if i["product_id"] == knife["product_id"]] == [1]
     bare.pass_time(7 * DAY)
-    said = {
+    request = {
         "order_id": placed["order_id"],
         "product_id": knife["product_id"],
         "reason": "Two too many",
     }
-    first, second = [await call_ok(bare, "target", "begin_return", **said) for _ in range(2)]
+    first, second = [await call_ok(bare, "target", "begin_return", **request) for _ in range(2)]
     assert first["return_id"] != second["return_id"]
-    assert (await call_refused(bare, "target", "begin_return", **said))[
-        "code"
-    ] == "ALREADY_RETURNED"
+    error = await call_refused(bare, "target", "begin_return", **request)
+    assert error["code"] == "ALREADY_RETURNED"
 
 
 async def test_a_gift_that_nobody_collects_was_not_given(bare: Session) -> None:
-    nora = (await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will"))[
-        "registry_id"
-    ]
+    reply = await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will")
+    nora = reply["registry_id"]
     oven = at("tgp", "dutch-oven")
     bare.world.insert(
         "target_shelves",
@@ -252,9 +247,8 @@ async def test_a_gift_that_nobody_collects_was_not_given(bare: Session) -> None:
     for wait in (0, 6 * DAY):
         bare.control.advance(wait)
         items = (await call_ok(bare, "target", "get_registry", registry_id=nora))["items"]
-        counts += [
-            (i["quantity_fulfilled"], i["given_by"]) for i in items if i["product_id"] == oven
-        ]
+        wish = next(i for i in items if i["product_id"] == oven)
+        counts.append((wish["quantity_fulfilled"], wish["given_by"]))
     assert counts == [(1, ["Maya Lindqvist"]), (0, [])]
 
 
@@ -263,9 +257,8 @@ async def test_lines_of_one_product_share_its_stock_and_its_limit(bare: Session)
     bare.world.update("target_products", product, stock=3)
     bare.world.commit()
     await call_ok(bare, "target", "put_in_cart", product_id=product, quantity=2)
-    nora = (await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will"))[
-        "registry_id"
-    ]
+    reply = await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will")
+    nora = reply["registry_id"]
     much = await call_refused(
         bare, "target", "put_in_cart", product_id=product, quantity=2, registry_id=nora
     )
@@ -281,10 +274,9 @@ async def test_colours_of_one_product_share_what_the_seller_has(session: Session
     session.world.commit()
     for variant in (one, two):
         await add(session, "amazon", "speaker-cove", 2, variant_id=variant)
-    said = {"address_id": at("aza", "home"), "payment_method_id": at("azm", "visa")}
-    assert (await call_refused(session, "amazon", "place_order", **said))[
-        "code"
-    ] == "INSUFFICIENT_STOCK"
+    payment = {"address_id": at("aza", "home"), "payment_method_id": at("azm", "visa")}
+    error = await call_refused(session, "amazon", "place_order", **payment)
+    assert error["code"] == "INSUFFICIENT_STOCK"
     await call_ok(
         session, "amazon", "update_cart_item", product_id=product, variant_id=two, quantity=1
     )
@@ -293,9 +285,8 @@ async def test_colours_of_one_product_share_what_the_seller_has(session: Session
 
 async def test_a_store_is_not_ignored_for_what_is_shipped(session: Session) -> None:
     given = {"product_id": at("wmp", "detergent"), "quantity": 1, "store_id": EASTPORT}
-    assert (await call_refused(session, "walmart", "add_item_to_basket", **given))[
-        "code"
-    ] == "STORE_NOT_NEEDED"
+    error = await call_refused(session, "walmart", "add_item_to_basket", **given)
+    assert error["code"] == "STORE_NOT_NEEDED"
     basket = await call_ok(
         session, "walmart", "add_item_to_basket", **given, fulfillment_type="pickup"
     )
@@ -306,22 +297,14 @@ async def test_a_store_is_not_ignored_for_what_is_shipped(session: Session) -> N
     assert shipped["items"][0]["store_id"] is None
 
 
-# -- what one tool says and another -----------------------------------------------------------------------------------
+# -- what one tool says and another ----------------------------------------------------------------
 
 
 async def test_a_wish_for_a_colour_or_size_costs_what_it_costs(session: Session) -> None:
-    found = session.world.sql(
-        "SELECT id, product_id FROM amazon_variants WHERE extra>0 ORDER BY id"
-    )
-    variant, product = next(
-        (v, p)
-        for v, p in found
-        if (
-            session.world.sql(
-                "SELECT 1 FROM amazon_offers WHERE product_id=? AND stock>0 AND prime", p
-            )
-        )
-    )
+    variant, product = session.world.sql(
+        "SELECT id, product_id FROM amazon_variants WHERE extra>0 AND product_id IN"
+        " (SELECT product_id FROM amazon_offers WHERE stock>0 AND prime) ORDER BY id LIMIT 1"
+    )[0]
     details = await call_ok(session, "amazon", "get_product_details", product_id=product)
     listed = next(v for v in details["variations"] if v["variant_id"] == variant)
     wishes = await call_ok(
@@ -332,18 +315,20 @@ async def test_a_wish_for_a_colour_or_size_costs_what_it_costs(session: Session)
 
 
 async def test_the_days_until_delivery_are_those_of_the_promised_day(session: Session) -> None:
-    kind = {p for (p,) in session.world.sql("SELECT DISTINCT product_id FROM amazon_variants")}
-    slow = [
-        o for o in session.world.rows("amazon_offers", "stock>0", order="id") if o["days"] == [3, 6]
-    ]
-    seller, product = next(
-        (o["seller_id"], o["product_id"]) for o in slow if o["product_id"] not in kind
-    )
+    varied = {p for (p,) in session.world.sql("SELECT DISTINCT product_id FROM amazon_variants")}
+    offers = session.world.rows("amazon_offers", "stock>0", order="id")
+    slow = [o for o in offers if o["days"] == [3, 6]]
+    offer = next(o for o in slow if o["product_id"] not in varied)
     await call_ok(
-        session, "amazon", "add_to_cart", product_id=product, quantity=1, seller_id=seller
+        session,
+        "amazon",
+        "add_to_cart",
+        product_id=offer["product_id"],
+        quantity=1,
+        seller_id=offer["seller_id"],
     )
-    said = {"address_id": at("aza", "home"), "payment_method_id": at("azm", "visa")}
-    placed = await call_ok(session, "amazon", "place_order", **said)
+    payment = {"address_id": at("aza", "home"), "payment_method_id": at("azm", "visa")}
+    placed = await call_ok(session, "amazon", "place_order", **payment)
     assert placed["estimated_delivery_days"] == [3, 6]
     past = await see(session, "amazon", at("azo", "kettle-first"))
     span = (parse_time(past["estimated_delivery"]) - parse_time(past["placed_at"])) / DAY
@@ -360,11 +345,8 @@ async def test_a_registry_counts_the_same_in_the_list(session: Session) -> None:
         product_id=at("tgp", "toaster-2"),
     )
     whole = await call_ok(session, "target", "get_registry", registry_id=own)
-    head = next(
-        r
-        for r in (await call_ok(session, "target", "list_registries"))["registries"]
-        if r["registry_id"] == own
-    )
+    reply = await call_ok(session, "target", "list_registries")
+    head = next(r for r in reply["registries"] if r["registry_id"] == own)
     assert head["quantity_fulfilled"] == sum(i["quantity_fulfilled"] for i in whole["items"])
 
 
@@ -375,15 +357,15 @@ async def test_orders_are_found_by_the_words_that_find_their_products(
     session: Session, words: str
 ) -> None:
     key = "returnable" if "lamp" in words else "kettle-first"
-    found = (await call_ok(session, "amazon", "list_orders", query=words))["orders"]
-    assert at("azo", key) in {o["order_id"] for o in found} and len(found) < 5
+    orders = (await call_ok(session, "amazon", "list_orders", query=words))["orders"]
+    assert at("azo", key) in {o["order_id"] for o in orders} and len(orders) < 5
 
 
 async def test_part_of_a_word_finds_no_order(session: Session) -> None:
     assert (await call_ok(session, "amazon", "list_orders", query="ettle"))["orders"] == []
 
 
-# -- nights and long waits --------------------------------------------------------------------------------------------
+# -- nights and long waits -------------------------------------------------------------------------
 
 
 async def test_a_reserved_slot_can_be_named_after_it_left_the_list(session: Session) -> None:
@@ -403,24 +385,20 @@ async def test_a_reserved_slot_can_be_named_after_it_left_the_list(session: Sess
 
 
 async def test_drive_up_takes_no_room_from_deliveries(bare: Session) -> None:
-    windows = (
-        await call_ok(bare, "target", "get_delivery_windows", store_id=HOLLYWOOD, limit=100)
-    )["windows"]
-    times = (
-        await call_ok(
-            bare, "target", "get_drive_up_times", store_id=HOLLYWOOD, available_only=True, limit=100
-        )
-    )["slots"]
-    starts = {w["starts_at"]: w["orders_left"] for w in windows if w["available"]}
-    slot = next(t for t in times if t["starts_at"] in starts)
+    reply = await call_ok(bare, "target", "get_delivery_windows", store_id=HOLLYWOOD, limit=100)
+    windows = reply["windows"]
+    reply = await call_ok(
+        bare, "target", "get_drive_up_times", store_id=HOLLYWOOD, available_only=True, limit=100
+    )
+    times = reply["slots"]
+    left = {w["starts_at"]: w["orders_left"] for w in windows if w["available"]}
+    slot = next(t for t in times if t["starts_at"] in left)
     await add(bare, "target", "towels-paper-12", 1, fulfillment_type="drive_up", store_id=HOLLYWOOD)
     await order(bare, "target", drive_up_slot_id=slot["slot_id"])
-    after = (await call_ok(bare, "target", "get_delivery_windows", store_id=HOLLYWOOD, limit=100))[
-        "windows"
-    ]
-    assert {w["starts_at"]: w["orders_left"] for w in after}[slot["starts_at"]] == starts[
-        slot["starts_at"]
-    ]
+    reply = await call_ok(bare, "target", "get_delivery_windows", store_id=HOLLYWOOD, limit=100)
+    after = reply["windows"]
+    window = next(w for w in after if w["starts_at"] == slot["starts_at"])
+    assert window["orders_left"] == left[slot["starts_at"]]
 
 
 async def test_nobody_delivers_after_midnight(session: Session) -> None:
@@ -436,7 +414,7 @@ async def test_a_party_today_has_not_passed_because_it_is_tomorrow_in_london(
     session: Session,
 ) -> None:
     session.control.advance(parse_time("2026-03-15T03:00:00Z") - START)
-    made = await call_ok(
+    registry = await call_ok(
         session,
         "target",
         "create_gift_registry",
@@ -444,7 +422,7 @@ async def test_a_party_today_has_not_passed_because_it_is_tomorrow_in_london(
         type="birthday",
         event_date="2026-03-14",
     )
-    assert made["event_date"] == "2026-03-14"
+    assert registry["event_date"] == "2026-03-14"
 
 
 async def test_a_card_that_expires_during_a_long_wait_has_paid_what_came_before(
@@ -453,15 +431,17 @@ async def test_a_card_that_expires_during_a_long_wait_has_paid_what_came_before(
     month = iso(START + 70 * DAY)[:7]
     session.world.update("amazon_methods", at("azm", "visa"), expires=month)
     session.world.commit()
-    said = {
+    subscription = {
         "product_id": at("azp", "tea-earl"),
         "frequency": "monthly",
         "payment_method_id": at("azm", "visa"),
     }
-    plan = (await call_ok(session, "amazon", "create_subscription", **said))["subscription_id"]
+    plan = (await call_ok(session, "amazon", "create_subscription", **subscription))[
+        "subscription_id"
+    ]
     session.pass_time(200 * DAY)
-    found = (await call_ok(session, "amazon", "list_subscriptions"))["subscriptions"]
-    mine = next(p for p in found if p["subscription_id"] == plan)
+    listed = (await call_ok(session, "amazon", "list_subscriptions"))["subscriptions"]
+    mine = next(p for p in listed if p["subscription_id"] == plan)
     assert len(mine["order_ids"]) == 3 and mine["last_skipped"] == "PAYMENT_METHOD_EXPIRED"
 
 
@@ -475,11 +455,13 @@ async def test_a_subscription_costs_the_discounted_price_for_each(session: Sessi
     )
     session.pass_time(2 * DAY)
     listed = (await call_ok(session, "amazon", "list_subscriptions"))["subscriptions"]
-    made = next(p["order_ids"] for p in listed if p["subscription_id"] == plan["subscription_id"])
-    assert (await see(session, "amazon", made[0]))["total"] == 2 * plan["discounted_price"]
+    order_ids = next(
+        p["order_ids"] for p in listed if p["subscription_id"] == plan["subscription_id"]
+    )
+    assert (await see(session, "amazon", order_ids[0]))["total"] == 2 * plan["discounted_price"]
 
 
-# -- the worlds -------------------------------------------------------------------------------------------------------
+# -- the worlds ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
@@ -489,28 +471,27 @@ def test_stores_hand_over_on_the_hour_while_they_are_open(name: str) -> None:
         stores = {s["id"]: s for s in world.rows(f"{shop}_stores")}
         orders = world.rows(f"{shop}_orders", "ready_at IS NOT NULL")
         assert orders
-        for order_ in orders:
-            store = stores[order_["store_id"]]
-            ready = local(parse_time(order_["ready_at"]), ZoneInfo(store["timezone"]))
+        for row in orders:
+            store = stores[row["store_id"]]
+            zone = ZoneInfo(store["timezone"])
+            ready = local(parse_time(row["ready_at"]), zone)
             assert ready.minute == 0 and store["opens"] <= ready.hour < store["closes"]
-            done = local(
-                parse_time(order_["done_at"] or order_["ready_at"]), ZoneInfo(store["timezone"])
-            )
+            done = local(parse_time(row["done_at"] or row["ready_at"]), zone)
             assert ready <= done and done.hour < store["closes"]
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
 def test_no_buyer_writes_what_another_wrote_of_the_same_product(name: str) -> None:
     for shop in ("amazon", "walmart", "target"):
-        told = shared(name).sql(f"SELECT subject, title FROM {shop}_reviews")
-        assert len(set(told)) == len(told) > 50
+        titles = shared(name).sql(f"SELECT subject, title FROM {shop}_reviews")
+        assert len(set(titles)) == len(titles) > 50
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
 def test_a_seller_makes_one_offer_of_a_product(name: str) -> None:
     """The seller's id is all that tells offers apart."""
-    made = shared(name).sql("SELECT product_id, seller_id FROM amazon_offers")
-    assert len(set(made)) == len(made) > 100
+    offers = shared(name).sql("SELECT product_id, seller_id FROM amazon_offers")
+    assert len(set(offers)) == len(offers) > 100
 
 
 @pytest.mark.parametrize("words", ["vacuum cleaner", "queen sheets", "coffee maker"])
@@ -525,5 +506,5 @@ def test_a_seller_makes_one_offer_of_a_product(name: str) -> None:
 async def test_obvious_words_find_something(
     session: Session, shop: str, tool: str, words: str
 ) -> None:
-    found = (await call_ok(session, shop, tool, query=words))["products"]
-    assert 0 < len(found) <= 4
+    products = (await call_ok(session, shop, tool, query=words))["products"]
+    assert 0 < len(products) <= 4

@@ -1,4 +1,4 @@
-"""What Amazon, Walmart and Target share: money to the cent, the life of orders, codes, cards, stock, stores; and their worlds."""
+"""What Amazon, Walmart and Target share: worlds, sums, prices, search, reviews and stores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,18 @@ from servers.kit.session import Session
 from servers.kit.values import cents, parse_time
 from servers.shopping import _catalogue as catalogue
 from servers.shopping._rules import TAX_BPS, split, tax_shares
-from tests.services.shopping.support import DAY, GET, HOUR, LIST, PREFIX, SHOPS, add, order, see
+from tests.services.shopping.support import (
+    DAY,
+    GET,
+    HOUR,
+    LIST,
+    PREFIX,
+    SEARCH,
+    SHOPS,
+    add,
+    order,
+    see,
+)
 from tests.support import at, call_ok, call_refused, example, new_session, pages, session_of
 
 pytestmark = pytest.mark.anyio
@@ -29,33 +40,31 @@ def session() -> Session:
     return new_session(*SHOPS)
 
 
-# -- the worlds -----------------------------------------------------------------------------------------------------
+# -- the worlds ------------------------------------------------------------------------------------
 
 
 @every_person
 async def test_what_was_bought_in_a_life_is_among_the_orders(name: str) -> None:
     session = session_of(name, *SHOPS)
     zone = ZoneInfo(person(name)["timezone"])
-    said = [
-        (h, h["buy"])
-        for h in Builder(name, person(name)).life
-        if h.get("buy", {}).get("on") in SHOPS
-    ]
-    assert len(said) >= 7
-    for happening, buy in said:
+    life = Builder(name, person(name)).life
+    happenings = [h for h in life if h.get("buy", {}).get("on") in SHOPS]
+    assert len(happenings) >= 7
+    for happening in happenings:
+        buy = happening["buy"]
         shop = buy["on"]
-        found = await see(session, shop, make_id(PREFIX[shop] + "o", name, happening["key"]))
-        assert found["total"] == cents(buy["total"]) == found["charged"], happening["key"]
-        assert sum(i["quantity"] for i in found["items"]) == len(buy["items"])
-        placed = datetime.fromisoformat(found["placed_at"]).astimezone(zone)
+        shown = await see(session, shop, make_id(PREFIX[shop] + "o", name, happening["key"]))
+        assert shown["total"] == cents(buy["total"]) == shown["charged"], happening["key"]
+        assert sum(i["quantity"] for i in shown["items"]) == len(buy["items"])
+        placed = datetime.fromisoformat(shown["placed_at"]).astimezone(zone)
         assert f"{placed:%Y-%m-%d}" == str(buy.get("made") or buy.get("at") or happening["at"])[:10]
         if "refunded" in buy:
-            assert found["refunded"] == cents(buy["refunded"]), happening["key"]
+            assert shown["refunded"] == cents(buy["refunded"]), happening["key"]
         if "cancelled" in buy:
-            assert found["status"] == "canceled" and found["refunded"] == found["charged"]
+            assert shown["status"] == "canceled" and shown["refunded"] == shown["charged"]
         due = str(buy.get("arrives", ""))
         if due and due > person(name)["start"][:10]:
-            assert found["status"] in ("processing", "shipped")
+            assert shown["status"] in ("processing", "shipped")
 
 
 @every_person
@@ -65,36 +74,15 @@ async def test_a_year_of_orders_holds_its_mishaps_and_every_sum_adds_up(name: st
     count = 0
     for shop in SHOPS:
         for short in await pages(session, shop, LIST[shop], "orders", limit=40):
-            found = await see(session, shop, short["order_id"])
+            shown = await see(session, shop, short["order_id"])
             count += 1
-            discount = found.get("discount", 0) + sum(
-                found.get(f"{k}_discount", 0) for k in ("circle", "promo", "redcard")
-            )
-            fees = sum(found.get(k, 0) for k in ("shipping", "fees", "shipping_fee"))
-            assert (
-                found["total"]
-                == found["subtotal"] - discount + fees + found["tax"]
-                == short["total"]
-            )
-            assert found["tax"] == sum(i["tax"] for i in found["items"])
-            whole = found["status"] in ("canceled", "lost", "expired")
-            assert (
-                found["charged"] - found["refunded"] == 0
-                if whole
-                else found["charged"] >= found["total"] > found["refunded"] - found["total"]
-            )
-            seen.add(found["status"])
-            seen |= (
-                {"late"}
-                if found["status"] == "delivered"
-                and (found.get("delivered_at") or "") > found.get("estimated_delivery", "9")
-                else set()
-            )
-            seen |= (
-                {"double"}
-                if found["charged"] == 2 * found["total"] and found["refunded"] == found["total"]
-                else set()
-            )
+            assert_sums_add_up(shown)
+            assert short["total"] == shown["total"]
+            seen.add(shown["status"])
+            if delivered_late(shown):
+                seen.add("late")
+            if shown["charged"] == 2 * shown["total"] and shown["refunded"] == shown["total"]:
+                seen.add("double")
     assert seen >= {
         "delayed",
         "delivered",
@@ -111,22 +99,58 @@ async def test_a_year_of_orders_holds_its_mishaps_and_every_sum_adds_up(name: st
     assert 80 <= count <= 120
 
 
-KNOWN = {
-    "amazon": {"product_id": "get_product_details", "order_id": GET["amazon"], "seller_id": "get_seller", "return_id": "get_return",
-               "wishlist_id": "get_wishlist"},
-    "walmart": {"product_id": "get_item_details", "substitute_product_id": "get_item_details", "order_id": GET["walmart"],
-                "return_id": "get_return_request", "store_id": "get_store_info", "request_id": "get_price_match_status"},
-    "target": {"product_id": "get_merchandise_info", "order_id": GET["target"], "return_id": "get_return_info", "store_id": "get_store",
-               "registry_id": "get_registry"},
-}  # fmt: skip
+def assert_sums_add_up(shown: dict[str, Any]) -> None:
+    """Check the sums of an order, under whatever names its shop shows them."""
+    discount = sum(
+        shown.get(key, 0)
+        for key in ("discount", "circle_discount", "promo_discount", "redcard_discount")
+    )
+    fees = sum(shown.get(key, 0) for key in ("shipping", "fees", "shipping_fee"))
+    assert shown["total"] == shown["subtotal"] - discount + fees + shown["tax"]
+    assert shown["tax"] == sum(item["tax"] for item in shown["items"])
+    if shown["status"] in ("canceled", "lost", "expired"):
+        assert shown["charged"] - shown["refunded"] == 0
+    else:
+        assert shown["charged"] >= shown["total"] > shown["refunded"] - shown["total"]
 
 
-WHOLE = {
+def delivered_late(shown: dict[str, Any]) -> bool:
+    delivered_at = shown.get("delivered_at") or ""
+    return shown["status"] == "delivered" and delivered_at > shown.get("estimated_delivery", "9")
+
+
+LOOK_UP = {
+    "amazon": {
+        "product_id": "get_product_details",
+        "order_id": GET["amazon"],
+        "seller_id": "get_seller",
+        "return_id": "get_return",
+        "wishlist_id": "get_wishlist",
+    },
+    "walmart": {
+        "product_id": "get_item_details",
+        "substitute_product_id": "get_item_details",
+        "order_id": GET["walmart"],
+        "return_id": "get_return_request",
+        "store_id": "get_store_info",
+        "request_id": "get_price_match_status",
+    },
+    "target": {
+        "product_id": "get_merchandise_info",
+        "order_id": GET["target"],
+        "return_id": "get_return_info",
+        "store_id": "get_store",
+        "registry_id": "get_registry",
+    },
+}
+"""By shop: the tool that looks up an id."""
+LISTS = {
     "amazon": ("list_addresses", "list_payment_methods", "list_subscriptions", "list_price_alerts"),
     "walmart": ("list_shipping_addresses", "list_wallet_payments", "list_auto_reorders"),
     "target": ("get_address_book", "get_saved_payments", "get_circle_offers", "get_birthday_offer"),
 }
-HERE = (
+"""By shop: the tools that list what no tool looks up one by one."""
+NEEDS_NO_LOOK_UP = (
     "user_id",
     "variant_id",
     "review_id",
@@ -136,16 +160,21 @@ HERE = (
     "home_store_id",
     "preferred_store_id",
 )
-"""Ids of what is shown whole where they are shown, and of stores under another name."""
+"""Ids of what is shown in full wherever it is shown, and of stores under another name."""
 
 
 def ids_in(node: Any) -> set[tuple[str, str]]:
+    """Return (key, value) of every id in a reply."""
+    ids: set[tuple[str, str]] = set()
     if isinstance(node, list):
-        return set().union(*map(ids_in, node)) if node else set()
-    if not isinstance(node, dict):
-        return set()
-    own = {(k, v) for k, v in node.items() if k.endswith("_id") and isinstance(v, str)}
-    return own.union(*map(ids_in, node.values())) if node else own
+        for value in node:
+            ids |= ids_in(value)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            if key.endswith("_id") and isinstance(value, str):
+                ids.add((key, value))
+            ids |= ids_in(value)
+    return ids
 
 
 @every_shop
@@ -158,18 +187,17 @@ async def test_every_id_that_a_reply_shows_can_be_looked_up(shop: str) -> None:
     for short in await pages(session, shop, LIST[shop], "orders", limit=40):
         shown |= ids_in(await see(session, shop, short["order_id"]))
     listed = set()
-    for tool in WHOLE[shop]:
+    for tool in LISTS[shop]:
         listed |= ids_in(await call_ok(session, shop, tool))
     for key, value in sorted(shown):
-        if key in KNOWN[shop]:
-            await call_ok(
-                session, shop, KNOWN[shop][key], **{key.removeprefix("substitute_"): value}
-            )
-        elif key not in HERE:
+        if key in LOOK_UP[shop]:
+            argument = key.removeprefix("substitute_")
+            await call_ok(session, shop, LOOK_UP[shop][key], **{argument: value})
+        elif key not in NEEDS_NO_LOOK_UP:
             assert (key, value) in listed, f"{key} {value} is a dead end"
 
 
-# -- sums -----------------------------------------------------------------------------------------------------------
+# -- sums ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -178,10 +206,10 @@ async def test_every_id_that_a_reply_shows_can_be_looked_up(shop: str) -> None:
 )
 def test_shares_add_up_and_stay_within_their_weights(total: int, weights: list[int]) -> None:
     shares = split(total, weights)
-    assert sum(shares) == total and all(
-        s == 0 for s, w in zip(shares, weights, strict=True) if w == 0
-    )
-    assert max(abs(s - total * w / sum(weights)) for s, w in zip(shares, weights, strict=True)) < 1
+    assert sum(shares) == total
+    for share, weight in zip(shares, weights, strict=True):
+        assert abs(share - total * weight / sum(weights)) < 1
+        assert share == 0 or weight != 0
 
 
 def test_tax_is_rounded_once_and_food_is_free_of_it() -> None:
@@ -196,30 +224,30 @@ async def test_tax_follows_the_state_of_delivery(session: Session, key: str, rat
     assert placed["pricing"]["tax"] == round(placed["pricing"]["subtotal"] * rate / 10_000)
 
 
-# -- prices ---------------------------------------------------------------------------------------------------------
+# -- prices ----------------------------------------------------------------------------------------
 
 
 async def test_a_price_moves_on_mondays_alone_and_its_history_tells_so(session: Session) -> None:
     moving = session.world.sql(
-        "SELECT product_id FROM amazon_offers WHERE swing>5 AND condition='new' AND stock>50 AND seller_id=?",
+        "SELECT product_id FROM amazon_offers"
+        " WHERE swing>5 AND condition='new' AND stock>50 AND seller_id=?",
         at("azs", "amazon"),
     )
     changed = 0
     for (product,) in moving[:12]:
-        listed = (await call_ok(session, "amazon", "get_product_offers", product_id=product))[
-            "offers"
-        ]
+        reply = await call_ok(session, "amazon", "get_product_offers", product_id=product)
+        listed = reply["offers"]
         history = await call_ok(
             session, "amazon", "get_price_history", product_id=product, weeks=52
         )
-        assert history["price_history"][0]["price"] == min(
-            o["price"] for o in listed if o["condition"] == "new" and o["seller_rating"] >= 4
-        )
+        trusted = [o for o in listed if o["seller_rating"] >= 4]
+        lowest = min(o["price"] for o in trusted if o["condition"] == "new")
+        assert history["price_history"][0]["price"] == lowest
         dates = [p["date"] for p in history["price_history"]]
-        assert dates == sorted(dates, reverse=True) and {
-            datetime.fromisoformat(d).weekday() for d in dates
-        } == {0}
-        changed += len(dates) > 1
+        assert dates == sorted(dates, reverse=True)
+        assert {datetime.fromisoformat(d).weekday() for d in dates} == {0}
+        if len(dates) > 1:
+            changed += 1
     assert changed >= 8
     before = await call_ok(session, "amazon", "search_products", query="headphones")
     session.pass_time(36 * HOUR)  # Sunday night
@@ -229,33 +257,24 @@ async def test_a_price_moves_on_mondays_alone_and_its_history_tells_so(session: 
 async def test_a_new_monday_brings_other_prices() -> None:
     offers = [{"id": f"azf_{n}", "price": 5000, "swing": 8} for n in range(40)]
     now = parse_time("2026-03-14T16:00:00Z")
-    assert [catalogue.offer_price(o, now) for o in offers] == [
-        catalogue.offer_price(o, now + DAY) for o in offers
-    ]
-    assert [catalogue.offer_price(o, now) for o in offers] != [
-        catalogue.offer_price(o, now + 3 * DAY) for o in offers
-    ]
-    assert all(
-        4300 <= catalogue.offer_price(o, now + w * 7 * DAY) <= 5300
-        for o in offers
-        for w in range(60)
-    )
+
+    def prices(at: int) -> list[int]:
+        return [catalogue.offer_price(offer, at) for offer in offers]
+
+    assert prices(now) == prices(now + DAY)
+    assert prices(now) != prices(now + 3 * DAY)
+    for week in range(60):
+        assert all(4300 <= price <= 5300 for price in prices(now + week * 7 * DAY))
 
 
 @every_shop
 async def test_search_takes_words_in_any_order_and_filters_without_words(
     session: Session, shop: str
 ) -> None:
-    tool = {
-        "amazon": "search_products",
-        "walmart": "browse_products",
-        "target": "search_merchandise",
-    }[shop]
-    found = await call_ok(session, shop, tool, query="headphones wireless")
-    assert (
-        found == await call_ok(session, shop, tool, query="wireless headphones")
-        and len(found["products"]) >= 2
-    )
+    tool = SEARCH[shop]
+    reply = await call_ok(session, shop, tool, query="headphones wireless")
+    assert reply == await call_ok(session, shop, tool, query="wireless headphones")
+    assert len(reply["products"]) >= 2
     kettles = await pages(session, shop, tool, "products", limit=40, category="kettles & coffee")
     assert kettles and {p["category"] for p in kettles} == {"Kettles & Coffee"}
     assert (await call_ok(session, shop, tool, query="zeppelin"))["products"] == []
@@ -263,7 +282,7 @@ async def test_search_takes_words_in_any_order_and_filters_without_words(
     assert error["code"] == "INVALID_PRICE_RANGE"
 
 
-# -- reviews and stores -----------------------------------------------------------------------------------------------
+# -- reviews and stores ----------------------------------------------------------------------------
 
 
 @every_shop
@@ -278,7 +297,7 @@ async def test_one_review_for_each_product_counts_in_its_average(
     }[shop]
     product = at(PREFIX[shop] + "p", "detergent")
     before = await call_ok(session, shop, look, product_id=product)
-    made = await call_ok(
+    review = await call_ok(
         session,
         shop,
         write,
@@ -288,11 +307,10 @@ async def test_one_review_for_each_product_counts_in_its_average(
         body="Needs twice as much as it says.",
     )
     after = await call_ok(session, shop, look, product_id=product)
-    assert (
-        after["review_count"] == before["review_count"] + 1
-        and after["rating_count"] == before["rating_count"] + 1
-    )
-    assert made["is_mine"] and made["verified_purchase"] == (shop == "walmart"), (
+    assert after["review_count"] == before["review_count"] + 1
+    assert after["rating_count"] == before["rating_count"] + 1
+    assert review["is_mine"]
+    assert review["verified_purchase"] == (shop == "walmart"), (
         "Maya bought one at Walmart, and it has come"
     )
     again = await call_refused(
@@ -304,7 +322,7 @@ async def test_one_review_for_each_product_counts_in_its_average(
         title="Fine",
         body="I had used the wrong cup.",
     )
-    assert again["code"] == "REVIEW_EXISTS" and again["review_id"] == made["review_id"]
+    assert again["code"] == "REVIEW_EXISTS" and again["review_id"] == review["review_id"]
 
 
 @pytest.mark.parametrize(
@@ -313,14 +331,17 @@ async def test_one_review_for_each_product_counts_in_its_average(
 async def test_stores_are_found_by_zip_or_city_with_distances(
     session: Session, shop: str, tool: str
 ) -> None:
-    found = (await call_ok(session, shop, tool, zip_code="97214"))["stores"]
-    away = [s["distance_miles"] for s in found]
-    assert len(found) >= 4 and away == sorted(away) and any(s["permanently_closed"] for s in found)
-    gone = next(s for s in found if s["permanently_closed"])
+    nearby = (await call_ok(session, shop, tool, zip_code="97214"))["stores"]
+    distances = [s["distance_miles"] for s in nearby]
+    assert (
+        len(nearby) >= 4
+        and distances == sorted(distances)
+        and any(s["permanently_closed"] for s in nearby)
+    )
+    closed = next(s for s in nearby if s["permanently_closed"])
     choose = {"walmart": "set_home_store", "target": "set_preferred_store"}[shop]
-    assert (await call_refused(session, shop, choose, store_id=gone["store_id"]))[
-        "code"
-    ] == "STORE_CLOSED"
+    error = await call_refused(session, shop, choose, store_id=closed["store_id"])
+    assert error["code"] == "STORE_CLOSED"
     which = await call_refused(session, shop, tool, city="Portland")
     assert which["code"] == "AMBIGUOUS_LOCATION" and which["states"] == ["ME", "OR"]
     assert (await call_ok(session, shop, tool, city="portland", state="ME"))["stores"] == []

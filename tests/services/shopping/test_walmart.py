@@ -24,7 +24,7 @@ async def walmart(session: Session, tool: str, **args: Any) -> dict[str, Any]:
     return await call_ok(session, "walmart", tool, **args)
 
 
-# -- prices and the basket ------------------------------------------------------------------------------------------
+# -- prices and the basket -------------------------------------------------------------------------
 
 
 async def test_a_rollback_holds_for_its_days_and_a_store_may_ask_its_own_price(
@@ -33,7 +33,8 @@ async def test_a_rollback_holds_for_its_days_and_a_store_may_ask_its_own_price(
     fryer = await walmart(session, "get_item_details", product_id=at("wmp", "airfryer-5"))
     assert fryer["effective_price"] == fryer["rollback_price"] < fryer["price"]
     own = session.world.sql(
-        "SELECT store_id, product_id, price FROM walmart_shelves WHERE price IS NOT NULL ORDER BY id LIMIT 1"
+        "SELECT store_id, product_id, price FROM walmart_shelves"
+        " WHERE price IS NOT NULL ORDER BY id LIMIT 1"
     )[0]
     there = await walmart(session, "check_store_availability", store_id=own[0], product_id=own[1])
     assert there["price_override"] == there["effective_price"] == own[2]
@@ -47,20 +48,16 @@ async def test_lines_differ_by_fulfilment_and_one_order_has_one(session: Session
     basket = await add(
         session, "walmart", "detergent", 2, fulfillment_type="pickup", store_id=EASTPORT
     )
-    assert [(i["fulfillment_type"], i["quantity"]) for i in basket["items"]] == [
-        ("shipping", 1),
-        ("pickup", 2),
-    ]
-    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))[
-        "code"
-    ] == "MIXED_FULFILLMENT"
+    lines = [(i["fulfillment_type"], i["quantity"]) for i in basket["items"]]
+    assert lines == [("shipping", 1), ("pickup", 2)]
+    error = await call_refused(session, "walmart", "submit_order", payment_method_id=VISA)
+    assert error["code"] == "MIXED_FULFILLMENT"
     shelf(session, "detergent", 2)
     one = await walmart(session, "choose_fulfillment", fulfillment_type="pickup")
     assert [(i["quantity"], i["store_id"]) for i in one["items"]] == [(3, EASTPORT)]
     assert [(w["wanted"], w["available"]) for w in one["warnings"]] == [(3, 2)]
-    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))[
-        "code"
-    ] == "INSUFFICIENT_STOCK"
+    error = await call_refused(session, "walmart", "submit_order", payment_method_id=VISA)
+    assert error["code"] == "INSUFFICIENT_STOCK"
     nowhere = await call_refused(
         session,
         "walmart",
@@ -106,7 +103,7 @@ async def test_delivery_from_a_store_is_for_its_city_and_comes_the_same_day(
     assert (await see(session, "walmart", placed["order_id"]))["status"] == "delivered"
 
 
-# -- pickup ---------------------------------------------------------------------------------------------------------
+# -- pickup ----------------------------------------------------------------------------------------
 
 
 async def test_a_slot_takes_as_many_orders_as_it_has_room_for(session: Session) -> None:
@@ -125,16 +122,14 @@ async def test_a_slot_takes_as_many_orders_as_it_has_room_for(session: Session) 
 
 async def test_a_reserved_slot_is_held_for_an_hour(session: Session) -> None:
     await add(session, "walmart", "detergent", 1, fulfillment_type="pickup", store_id=EASTPORT)
-    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))[
-        "code"
-    ] == "SLOT_REQUIRED"
+    error = await call_refused(session, "walmart", "submit_order", payment_method_id=VISA)
+    assert error["code"] == "SLOT_REQUIRED"
     late = (await slots(session))[-1]
     held = await walmart(session, "reserve_pickup_slot", store_id=EASTPORT, slot_id=late["slot_id"])
     session.pass_time(HOUR + 60)
     assert (await walmart(session, "get_basket"))["reserved_slot"] is None and held["reserved"]
-    assert (await call_refused(session, "walmart", "submit_order", payment_method_id=VISA))[
-        "code"
-    ] == "SLOT_REQUIRED"
+    error = await call_refused(session, "walmart", "submit_order", payment_method_id=VISA)
+    assert error["code"] == "SLOT_REQUIRED"
     await walmart(session, "reserve_pickup_slot", store_id=EASTPORT, slot_id=late["slot_id"])
     assert (await order(session, "walmart"))["pickup_slot"]["date"] == late["date"]
 
@@ -154,11 +149,10 @@ async def test_what_is_not_collected_in_three_days_is_refunded_and_what_is_stays
     assert early["code"] == "ORDER_NOT_READY" and placed[0]["ready_at"] in early["hint"]
     session.pass_time(14 * HOUR)
     assert (await see(session, "walmart", placed[0]["order_id"]))["status"] == "ready"
-    assert (
-        await call_refused(
-            session, "walmart", "cancel_purchase", order_id=placed[0]["order_id"], reason="No time"
-        )
-    )["status"] == "ready"
+    error = await call_refused(
+        session, "walmart", "cancel_purchase", order_id=placed[0]["order_id"], reason="No time"
+    )
+    assert error["status"] == "ready"
     await walmart(session, "check_in_for_pickup", order_id=placed[0]["order_id"])
     session.pass_time(4 * DAY)
     taken, left = [await see(session, "walmart", p["order_id"]) for p in placed]
@@ -185,9 +179,9 @@ async def test_an_item_that_runs_out_is_substituted_or_refunded_when_the_order_i
     placed = await order(session, "walmart", pickup_slot_id=(await slots(session))[0]["slot_id"])
     assert [i["outcome"] for i in placed["items"]] == [None, None], "nobody knows yet"
     session.pass_time(14 * HOUR)
-    found = await see(session, "walmart", placed["order_id"])
-    short, fine = found["items"]
-    assert fine["outcome"] is None and found["status"] == "ready"
+    after = await see(session, "walmart", placed["order_id"])
+    short, fine = after["items"]
+    assert fine["outcome"] is None and after["status"] == "ready"
     if wish == "allow_substitution":
         other = await walmart(
             session, "get_item_details", product_id=short["substitute_product_id"]
@@ -196,98 +190,92 @@ async def test_an_item_that_runs_out_is_substituted_or_refunded_when_the_order_i
         there = await walmart(
             session, "check_store_availability", product_id=other["product_id"], store_id=EASTPORT
         )
-        assert found["refunded"] == max(short["unit_price"] - there["effective_price"], 0)
+        assert after["refunded"] == max(short["unit_price"] - there["effective_price"], 0)
     else:
-        assert (
-            short["outcome"] == "refunded"
-            and found["refunded"] == short["unit_price"] + short["tax"]
-        )
+        assert short["outcome"] == "refunded"
+        assert after["refunded"] == short["unit_price"] + short["tax"]
     session.pass_time(4 * DAY)
-    assert (await see(session, "walmart", placed["order_id"]))["refunded"] == placed["total"], (
-        "never more than was paid"
-    )
+    reply = await see(session, "walmart", placed["order_id"])
+    assert reply["refunded"] == placed["total"], "never more than was paid"
 
 
-# -- price match ----------------------------------------------------------------------------------------------------
+# -- price match -----------------------------------------------------------------------------------
 
 
 async def matchable(session: Session) -> dict[str, Any]:
-    """Order two air fryers that Target has for less, and return what check_price_match tells, with the order."""
-    found = await walmart(session, "check_price_match", product_id=at("wmp", "airfryer-8"))
-    assert (
-        found["best_competitor"]["competitor_name"] == "Target"
-        and found["best_competitor"]["price"] < found["walmart_price"]
-    )
+    """Order two air fryers that Target sells for less.
+
+    Returns what check_price_match says, with the `order`.
+    """
+    prices = await walmart(session, "check_price_match", product_id=at("wmp", "airfryer-8"))
+    assert prices["best_competitor"]["competitor_name"] == "Target"
+    assert prices["best_competitor"]["price"] < prices["walmart_price"]
     await add(session, "walmart", "airfryer-8", 2)
-    return found | {"order": await order(session, "walmart")}
+    return prices | {"order": await order(session, "walmart")}
 
 
 async def test_a_competitors_price_is_what_the_competitor_itself_asks(session: Session) -> None:
-    found = await matchable(session)
-    target = session.world.rows("target_products", "item_id=?", found["upc"])
+    prices = await matchable(session)
+    target = session.world.rows("target_products", "item_id=?", prices["upc"])
     shown = await call_ok(session, "target", "get_merchandise_info", product_id=target[0]["family"])
-    assert found["best_competitor"]["price"] == shown["price"] and shown["upc"] == found["upc"]
+    assert prices["best_competitor"]["price"] == shown["price"] and shown["upc"] == prices["upc"]
 
 
 async def test_a_true_lower_price_is_matched_after_two_hours_and_once(session: Session) -> None:
-    found = await matchable(session)
-    best = found["best_competitor"]
-    placed = found["order"]
-    said = {
+    prices = await matchable(session)
+    best = prices["best_competitor"]
+    placed = prices["order"]
+    claim = {
         "order_id": placed["order_id"],
-        "product_id": found["product_id"],
+        "product_id": prices["product_id"],
         "competitor_name": "Target",
     }
-    made = await walmart(session, "request_price_match", **said, competitor_price=best["price"])
-    assert (made["status"], made["refund_amount"]) == ("pending", None)
-    assert (
-        await call_refused(
-            session, "walmart", "request_price_match", **said, competitor_price=best["price"]
-        )
-    )["code"] == "PRICE_MATCH_EXISTS"
-    session.pass_time(2 * HOUR)
-    done = await walmart(session, "get_price_match_status", request_id=made["request_id"])
-    item = placed["items"][0]
-    assert (done["status"], done["refund_amount"]) == (
-        "approved",
-        2 * (item["unit_price"] - best["price"]),
+    request = await walmart(session, "request_price_match", **claim, competitor_price=best["price"])
+    assert (request["status"], request["refund_amount"]) == ("pending", None)
+    error = await call_refused(
+        session, "walmart", "request_price_match", **claim, competitor_price=best["price"]
     )
-    assert (await see(session, "walmart", placed["order_id"]))["refunded"] == done["refund_amount"]
+    assert error["code"] == "PRICE_MATCH_EXISTS"
+    session.pass_time(2 * HOUR)
+    decision = await walmart(session, "get_price_match_status", request_id=request["request_id"])
+    item = placed["items"][0]
+    assert decision["status"] == "approved"
+    assert decision["refund_amount"] == 2 * (item["unit_price"] - best["price"])
+    after = await see(session, "walmart", placed["order_id"])
+    assert after["refunded"] == decision["refund_amount"]
     session.pass_time(6 * DAY)
     back = await walmart(
         session,
         "initiate_return",
         order_id=placed["order_id"],
-        product_id=found["product_id"],
+        product_id=prices["product_id"],
         reason="Not needed",
     )
     assert back["refund_amount"] == 2 * best["price"], "what was matched is not given back twice"
 
 
 async def test_a_claim_below_the_true_price_is_denied(session: Session) -> None:
-    found = await matchable(session)
-    said = {"order_id": found["order"]["order_id"], "product_id": found["product_id"]}
-    paid = found["order"]["items"][0]["unit_price"]
+    prices = await matchable(session)
+    claim = {"order_id": prices["order"]["order_id"], "product_id": prices["product_id"]}
+    paid = prices["order"]["items"][0]["unit_price"]
     high = await call_refused(
         session,
         "walmart",
         "request_price_match",
-        **said,
+        **claim,
         competitor_name="Target",
         competitor_price=paid,
     )
     assert high["code"] == "PRICE_NOT_LOWER" and high["paid"] == paid
-    made = await walmart(
-        session, "request_price_match", **said, competitor_name="Target", competitor_price=100
+    request = await walmart(
+        session, "request_price_match", **claim, competitor_name="Target", competitor_price=100
     )
     session.pass_time(3 * HOUR)
-    done = await walmart(session, "get_price_match_status", request_id=made["request_id"])
-    assert (
-        done["status"] == "denied"
-        and done["refund_amount"] == 0
-        and str(found["best_competitor"]["price"]) in done["reason"]
-    )
-    assert (await see(session, "walmart", said["order_id"]))["refunded"] == 0
+    decision = await walmart(session, "get_price_match_status", request_id=request["request_id"])
+    assert decision["status"] == "denied"
+    assert decision["refund_amount"] == 0
+    assert str(prices["best_competitor"]["price"]) in decision["reason"]
+    assert (await see(session, "walmart", claim["order_id"]))["refunded"] == 0
     old = {"order_id": at("wmo", "returnable"), "product_id": at("wmp", "toaster-2")}
     closed = await call_refused(
         session,
@@ -300,13 +288,13 @@ async def test_a_claim_below_the_true_price_is_denied(session: Session) -> None:
     assert closed["code"] == "PRICE_MATCH_WINDOW_CLOSED"
 
 
-# -- auto reorder ---------------------------------------------------------------------------------------------------
+# -- auto reorder ----------------------------------------------------------------------------------
 
 
 async def test_an_auto_reorder_orders_by_the_clock_until_it_is_paused(session: Session) -> None:
     session.world.update("walmart_products", at("wmp", "detergent"), stock=90)
     session.world.commit()
-    made = await walmart(
+    created = await walmart(
         session,
         "setup_auto_reorder",
         product_id=at("wmp", "detergent"),
@@ -314,29 +302,24 @@ async def test_an_auto_reorder_orders_by_the_clock_until_it_is_paused(session: S
         quantity=3,
     )
     session.pass_time(21 * DAY)
-    found = await plan(session, made["reorder_id"])
-    assert [
-        parse_time((await see(session, "walmart", o))["placed_at"]) - parse_time(made["created_at"])
-        for o in found["order_ids"]
-    ] == [
-        10 * DAY,
-        20 * DAY,
-    ]
-    await walmart(session, "update_auto_reorder", reorder_id=made["reorder_id"], paused=True)
+    running = await plan(session, created["reorder_id"])
+    first, second = [await see(session, "walmart", o) for o in running["order_ids"]]
+    start = parse_time(created["created_at"])
+    assert parse_time(first["placed_at"]) == start + 10 * DAY
+    assert parse_time(second["placed_at"]) == start + 20 * DAY
+    await walmart(session, "update_auto_reorder", reorder_id=created["reorder_id"], paused=True)
     session.pass_time(40 * DAY)
-    paused = await plan(session, made["reorder_id"])
-    assert (paused["status"], paused["next_reorder_at"], len(paused["order_ids"])) == (
-        "paused",
-        None,
-        2,
-    )
+    paused = await plan(session, created["reorder_id"])
+    assert paused["status"] == "paused"
+    assert paused["next_reorder_at"] is None
+    assert len(paused["order_ids"]) == 2
     again = await walmart(
-        session, "update_auto_reorder", reorder_id=made["reorder_id"], paused=False
+        session, "update_auto_reorder", reorder_id=created["reorder_id"], paused=False
     )
     assert again["next_reorder_at"] == iso(session.control.now + 10 * DAY)
-    await walmart(session, "cancel_auto_reorder", reorder_id=made["reorder_id"])
+    await walmart(session, "cancel_auto_reorder", reorder_id=created["reorder_id"])
     error = await call_refused(
-        session, "walmart", "update_auto_reorder", reorder_id=made["reorder_id"], paused=False
+        session, "walmart", "update_auto_reorder", reorder_id=created["reorder_id"], paused=False
     )
     assert error["code"] == "REORDER_CANCELED" and session.control.now > START
 

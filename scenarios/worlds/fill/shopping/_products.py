@@ -1,10 +1,11 @@
-"""The three shops' catalogues: products, variants, offers, prices and stock, from one list of what there is."""
+"""The catalogues of the three shops: products, variants, offers, prices and stock."""
 
 from __future__ import annotations
 
 import functools
-from itertools import product as combinations
+from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from scenarios.worlds.build import Builder, parsed
@@ -20,16 +21,18 @@ _SPREAD = {
     "walmart": (0.92, 1.02, (97, 88, 98)),
     "target": (0.98, 1.08, (99,)),
 }
+"""By shop: the lowest and highest factor on the list price, and the endings of its prices."""
 PER_ORDER = 12
+"""Units of a product that one order may hold, unless seeds say otherwise."""
 
 
 @functools.cache
 def catalogue() -> dict[str, Any]:
-    """Return the parsed list of what there is."""
-    found: dict[str, Any] = {}
+    """Return the parsed lists of products, coupons, offers and reviews."""
+    lists: dict[str, Any] = {}
     for name in ("_catalogue.yaml", "_reviews.yaml"):
-        found |= parsed(Path(__file__).with_name(name))
-    return found
+        lists |= parsed(Path(__file__).with_name(name))
+    return lists
 
 
 class Products:
@@ -94,15 +97,15 @@ class Products:
                 "item_id": self.upc(key),
                 "title": more.get(short, f"{brand} {name[0].upper()}{name[1:]}"),
                 "words": words,
+                "stars": self._stars(shop, key),
+                "per_order": more.get("limit", PER_ORDER),
             }
-            common |= {"stars": self._stars(shop, key), "per_order": more.get("limit", PER_ORDER)}
-            gone = short in more.get("gone", "")
-            common["discontinued_at"] = iso(self.builder.start - 40 * DAY) if gone else None
+            discontinued = short in more.get("gone", "")
+            common["discontinued_at"] = iso(self.builder.start - 40 * DAY) if discontinued else None
             base = self.price(shop, key, price, more)
             if shop == "amazon":
-                common["words"] = " ".join(
-                    [words, *(v for values in more.get("v", {}).values() for v in values)]
-                )
+                options = [value for _, value in _options(more)]
+                common["words"] = " ".join([words, *options])
                 self._on_amazon(key, common, base, more)
             else:
                 self._listings(short, key, common, base, more)
@@ -110,14 +113,16 @@ class Products:
     def price(self, shop: str, key: str, price: float, more: dict[str, Any]) -> int:
         """Return the regular price in cents at a shop."""
         own = more.get("p", {}).get(shop[0])
-        if own is not None or price != int(price):
-            return cents(own if own is not None else price)
-        low, high, ends = _SPREAD[shop]
+        if own is not None:
+            return cents(own)
+        if price != int(price):
+            return cents(price)
+        if more.get("steady"):
+            return _dollars_below(price) * 100 + 99
+        low, high, endings = _SPREAD[shop]
         chance = self.builder.chance("price", shop, key)
-        factor = 1.0 if more.get("steady") else chance.uniform(low, high)
-        return max(int(price * factor) - 1, 1) * 100 + (
-            99 if more.get("steady") else chance.choice(ends)
-        )
+        dollars = _dollars_below(price * chance.uniform(low, high))
+        return dollars * 100 + chance.choice(endings)
 
     def _stars(self, shop: str, key: str) -> list[int]:
         chance = self.builder.chance("stars", shop, key)
@@ -126,117 +131,117 @@ class Products:
         shares = (0.05, 0.04, (1 - good) * 0.25, (1 - good) * 0.55, good)
         return [int(many * s * chance.uniform(0.7, 1.3)) for s in shares]
 
-    # -- Amazon -----------------------------------------------------------------------------------------------
+    # -- Amazon ------------------------------------------------------------------------------------
     def _on_amazon(self, key: str, common: dict[str, Any], base: int, more: dict[str, Any]) -> None:
         row = self.builder.add(self.since, "amazon_products", id=self.id("azp", key), **common)
         self.sold["amazon"][key] = [row]
         chance = self.builder.chance("offers", key)
-        for number, (name, value) in enumerate(
-            (n, v) for n, values in more.get("v", {}).items() for v in values
-        ):
+        for number, (name, value) in enumerate(_options(more)):
+            stock = 0 if chance.random() < 0.08 and number else chance.randint(4, 60)
             variant = {
+                "id": self.id("azv", f"{key}-{value}"),
                 "product_id": row["id"],
                 "attributes": {name: value},
                 "extra": 0 if number < 3 else 200,
+                "stock": stock,
+                "counted_at": iso(self.builder.start),
             }
-            stock = 0 if chance.random() < 0.08 and number else chance.randint(4, 60)
-            made = (
-                {"id": self.id("azv", f"{key}-{value}")}
-                | variant
-                | {"stock": stock, "counted_at": iso(self.builder.start)}
-            )
-            self.variants.setdefault(key, []).append(
-                self.builder.add(self.since, "amazon_variants", **made)
-            )
+            variant = self.builder.add(self.since, "amazon_variants", **variant)
+            self.variants.setdefault(key, []).append(variant)
         if row["discontinued_at"] is None:
-            swing = 0 if more.get("steady") else chance.choice([0, 4, 6, 8, 12])
-            out = "a" in more.get("out", "")
-            back = (
-                iso(self.builder.start + more["back"] * DAY)[:10]
-                if out and "back" in more
-                else None
-            )
-            stock = 0 if out else chance.choice([2, 14, 40, 90, 160])
-            self._offer(
-                key,
-                "amazon",
-                "new",
-                base,
-                swing=swing,
-                shipping=0,
-                prime=True,
-                days=[1, 2],
-                stock=stock,
-                back=back,
-            )
-            if row["title"].startswith("Norvane"):
-                self._offer(
-                    key,
-                    "norvane",
-                    "new",
-                    base - 100,
-                    swing=0,
-                    shipping=0,
-                    prime=True,
-                    days=[1, 3],
-                    stock=25,
-                )
-            for seller in chance.sample(
-                ["brightdeal", "cascade", "hillmark", "northgate"], chance.choice([0, 0, 1, 1, 2])
-            ):
-                worth = int(base * chance.uniform(0.9, 1.12)) // 10 * 10 + 5
-                post = chance.choice([0, 399, 599])
-                self._offer(
-                    key,
-                    seller,
-                    "new",
-                    worth,
-                    swing=5,
-                    shipping=post,
-                    prime=False,
-                    days=[3, 6],
-                    stock=chance.choice([0, 3, 12]),
-                )
-            if chance.random() < 0.08:
-                self._offer(
-                    key,
-                    "quickbay",
-                    "new",
-                    int(base * 0.6),
-                    swing=0,
-                    shipping=699,
-                    prime=False,
-                    days=[9, 18],
-                    stock=30,
-                )
+            self._new_offers(key, row["title"], base, more, chance)
         if more.get("used"):
+            self._used_offers(key, base, chance)
+
+    def _new_offers(
+        self, key: str, title: str, base: int, more: dict[str, Any], chance: Random
+    ) -> None:
+        swing = 0 if more.get("steady") else chance.choice([0, 4, 6, 8, 12])
+        out = "a" in more.get("out", "")
+        self._offer(
+            key,
+            "amazon",
+            "new",
+            base,
+            swing=swing,
+            shipping=0,
+            prime=True,
+            days=[1, 2],
+            stock=0 if out else chance.choice([2, 14, 40, 90, 160]),
+            back=self._back_on(more) if out else None,
+        )
+        if title.startswith("Norvane"):
             self._offer(
                 key,
-                "renewly",
-                "renewed",
-                int(base * 0.74),
+                "norvane",
+                "new",
+                base - 100,
                 swing=0,
                 shipping=0,
                 prime=True,
-                days=[2, 4],
-                stock=chance.randint(1, 9),
+                days=[1, 3],
+                stock=25,
             )
-            if chance.random() < 0.5:
-                new = {o["seller_id"] for o in self.offers[key]}
-                seller = next(
-                    s for s in ("cascade", "hillmark", "northgate") if self.id("azs", s) not in new
-                )
-                self._offer(
-                    key,
-                    seller,
-                    "used_good",
-                    int(base * 0.55),
-                    swing=0,
-                    shipping=499,
-                    prime=False,
-                    days=[4, 7],
-                    stock=1,
-                )
+        others = ["brightdeal", "cascade", "hillmark", "northgate"]
+        for seller in chance.sample(others, chance.choice([0, 0, 1, 1, 2])):
+            price = int(base * chance.uniform(0.9, 1.12)) // 10 * 10 + 5
+            self._offer(
+                key,
+                seller,
+                "new",
+                price,
+                swing=5,
+                shipping=chance.choice([0, 399, 599]),
+                prime=False,
+                days=[3, 6],
+                stock=chance.choice([0, 3, 12]),
+            )
+        if chance.random() < 0.08:
+            self._offer(
+                key,
+                "quickbay",
+                "new",
+                int(base * 0.6),
+                swing=0,
+                shipping=699,
+                prime=False,
+                days=[9, 18],
+                stock=30,
+            )
+
+    def _used_offers(self, key: str, base: int, chance: Random) -> None:
+        self._offer(
+            key,
+            "renewly",
+            "renewed",
+            int(base * 0.74),
+            swing=0,
+            shipping=0,
+            prime=True,
+            days=[2, 4],
+            stock=chance.randint(1, 9),
+        )
+        if chance.random() < 0.5:
+            taken = {offer["seller_id"] for offer in self.offers[key]}
+            candidates = ("cascade", "hillmark", "northgate")
+            seller = next(s for s in candidates if self.id("azs", s) not in taken)
+            self._offer(
+                key,
+                seller,
+                "used_good",
+                int(base * 0.55),
+                swing=0,
+                shipping=499,
+                prime=False,
+                days=[4, 7],
+                stock=1,
+            )
+
+    def _back_on(self, more: dict[str, Any]) -> str | None:
+        """Return the day on which a product that is out comes back, where seeds give one."""
+        if "back" not in more:
+            return None
+        return iso(self.builder.start + more["back"] * DAY)[:10]
 
     def _offer(
         self,
@@ -248,20 +253,19 @@ class Products:
         back: str | None = None,
         **more: Any,
     ) -> None:
-        row: dict[str, Any] = {
+        row = {
             "id": self.id("azf", f"{key}-{seller}-{condition}"),
             "product_id": self.id("azp", key),
             "seller_id": self.id("azs", seller),
-        }
-        row |= {
             "condition": condition,
             "price": price,
             "counted_at": iso(self.builder.start),
             "restock_on": back,
-        } | more
+            **more,
+        }
         self.offers.setdefault(key, []).append(self.builder.add(self.since, "amazon_offers", **row))
 
-    # -- Walmart and Target -----------------------------------------------------------------------------------
+    # -- Walmart and Target ------------------------------------------------------------------------
     def _listings(
         self, short: str, key: str, common: dict[str, Any], base: int, more: dict[str, Any]
     ) -> None:
@@ -270,44 +274,51 @@ class Products:
         prefix = PREFIX[shop] + "p"
         table = f"{shop}_products"
         names = list(more.get("v", {}))
-        values = list(combinations(*more.get("v", {}).values()))
+        combinations = list(product(*more.get("v", {}).values()))
         chance = builder.chance("listing", shop, key)
         special = self._special(short, chance, base, more)
         family = self.id(prefix, key)
         changed = chance.random() < 0.07 and special["special"] is None and not more.get("steady")
         moved = builder.start - chance.choice([3, 7, 11, 30, 200, 700]) * 3600
-        for number, chosen in enumerate(values):
+        for number, chosen in enumerate(combinations):
             out = short in more.get("out", "") or (number > 0 and chance.random() < 0.1)
             suffix = f" - {', '.join(chosen)}" if chosen else ""
             row = common | {
                 "title": common["title"] + suffix,
                 "options": dict(zip(names, chosen, strict=True)),
                 "family": family,
-            }
-            row |= {
                 "id": family if number == 0 else self.id(prefix, f"{key}-{'-'.join(chosen)}"),
                 "price": base,
-            } | special
-            row |= {
+                **special,
                 "stock": 0 if out else chance.choice([1, 9, 30, 75, 140]),
                 "counted_at": iso(builder.start),
+                "restock_on": self._back_on(more) if out else None,
+                "online_only": more.get("online", False),
             }
-            row["restock_on"] = (
-                iso(builder.start + more["back"] * DAY)[:10] if out and "back" in more else None
-            )
-            row["online_only"] = more.get("online", False)
             if shop == "target":
-                drawn = chance.random()
-                share = more.get("shelf", -0.08 if drawn < 0.06 else 0.05 if drawn > 0.93 else 0)
-                row["in_store"] = int(base * (1 + share)) // 10 * 10 + 9 if share else None
+                row["in_store"] = self._in_store(base, more, chance)
             if changed:
                 row["price"] = int(base * 1.09) // 100 * 100 + 99
                 builder.change(moved, table, row["id"], price=base)
-            self.sold[shop].setdefault(key, []).append(
-                builder.add(self.since, table, **row) | {"price": base}
-            )
+            # Orders look up what the product costs at the start, after the change.
+            listing = builder.add(self.since, table, **row) | {"price": base}
+            self.sold[shop].setdefault(key, []).append(listing)
 
-    def _special(self, short: str, chance: Any, base: int, more: dict[str, Any]) -> dict[str, Any]:
+    def _in_store(self, base: int, more: dict[str, Any], chance: Random) -> int | None:
+        """Return a product's price in stores, None where it is the online one."""
+        drawn = chance.random()
+        share = 0
+        if "shelf" in more:
+            share = more["shelf"]
+        elif drawn < 0.06:
+            share = -0.08
+        elif drawn > 0.93:
+            share = 0.05
+        return int(base * (1 + share)) // 10 * 10 + 9 if share else None
+
+    def _special(
+        self, short: str, chance: Random, base: int, more: dict[str, Any]
+    ) -> dict[str, Any]:
         share, first, last = more.get("cut", {}).get(short, (0, 0, 0))
         if not share and short == "w" and chance.random() < 0.06 and not more.get("steady"):
             share = 0.1
@@ -323,16 +334,14 @@ class Products:
             "special_until": iso(start + last * DAY),
         }
 
-    # -- for orders -------------------------------------------------------------------------------------------
+    # -- for orders --------------------------------------------------------------------------------
     def find(self, shop: str, key: str, chosen: str | None) -> dict[str, Any]:
-        """Return the columns of an order's item for a product (in a colour or size): ids and title."""
+        """Return the columns of an order item that name a product: its ids and title."""
         if shop == "amazon":
             row = self.sold["amazon"][key][0]
-            known = self.variants.get(key, [])
-            variant = next(
-                (v for v in known if chosen in v["attributes"].values()),
-                known[0] if known else None,
-            )
+            variants = self.variants.get(key, [])
+            first = variants[0] if variants else None
+            variant = next((v for v in variants if chosen in v["attributes"].values()), first)
             seller = self.offers[key][0]["seller_id"]
             return {
                 "product_id": row["id"],
@@ -349,3 +358,15 @@ class Products:
         if shop == "amazon":
             return rules.offer_price(self.offers[key][0], at)
         return rules.listing_price(self.sold[shop][key][0], at)
+
+
+def _options(more: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return (name, value) of each colour or size in a product's seeds."""
+    options = []
+    for name, values in more.get("v", {}).items():
+        options += [(name, value) for value in values]
+    return options
+
+
+def _dollars_below(price: float) -> int:
+    return max(int(price) - 1, 1)

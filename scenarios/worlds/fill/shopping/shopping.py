@@ -1,4 +1,7 @@
-"""Fill Amazon, Walmart and Target: catalogues, stores, accounts, and a year of orders that agrees with the person's life."""
+"""Fill Amazon, Walmart and Target: catalogues, stores, accounts, and a year of orders.
+
+The orders agree with the person's life.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,14 @@ from servers.kit.values import cents, iso
 from servers.shopping._rules import DAY
 
 _HOME = {"walmart": "home_store", "target": "preferred_store"}
+"""Columns of the settings that name the user's store."""
 _OPENED = 5 * 365
-"""Days before the start at which shops and accounts are there already: longer than anybody looks back."""
+"""Days before the start at which shops and accounts began: longer than anybody looks back."""
 _RATES = {"biweekly": 5, "monthly": 10, "quarterly": 5}
+"""Percent off a subscription, by frequency."""
+_CARTS = {"amazon": "amazon_cart", "walmart": "walmart_basket", "target": "target_cart"}
+_PLANS = {"amazon": ("amazon_subscriptions", "azb"), "walmart": ("walmart_reorders", "wmb")}
+"""By shop: the table of subscriptions or auto reorders, and the prefix of its ids."""
 _SERVICES = {
     "walmart": ["pickup", "delivery"],
     "target": ["order_pickup", "drive_up", "same_day_delivery"],
@@ -34,12 +42,13 @@ class Shops:
         self.since = builder.start - seeds.get("days", 365) * DAY
         self.opened = builder.start - _OPENED * DAY
         self.products = Products(builder, self.opened)
-        self.addresses = {key: self._address(said) for key, said in seeds["addresses"].items()}
+        self.addresses = {key: self._address(seed) for key, seed in seeds["addresses"].items()}
+        # The states of addresses and stores, by key; stores follow as they are written.
         self.states = {key: place["state"] for key, place in self.addresses.items()}
         self.states["home"] = builder.person["home"]["state_code"]
 
     def fill(self) -> None:
-        """Write what there is, then what was done with it."""
+        """Write the shops and the account, then the person's orders and what followed them."""
         self.products.fill()
         self._areas()
         for shop in PREFIX:
@@ -55,22 +64,25 @@ class Shops:
         orders.routines(self.seeds["routines"], self.since)
         orders.strays(self.seeds["strays"], self.seeds["likes"], self.since)
         orders.life(self.seeds.get("life", {}))
-        for said in self.seeds["walmart"].get("matches", []):
-            orders.match(said)
+        for seed in self.seeds["walmart"].get("matches", []):
+            orders.match(seed)
         self._plans(orders)
         self._own_reviews(orders)
-        self._wishes(orders)
+        self._wishes()
         self._registries(orders)
         for points, days, why in self.seeds["target"].get("points", []):
             at = self.builder.start + days * DAY
             orders.points(at, iso(at), why, points, None)
 
-    def _address(self, said: dict[str, Any]) -> dict[str, Any]:
-        if "place" not in said:
-            return said
-        place = self.builder.places[said["place"]]
-        return {k: place[k] for k in ("street", "state", "zip")} | {
-            "name": said["name"],
+    def _address(self, seed: dict[str, Any]) -> dict[str, Any]:
+        if "place" not in seed:
+            return seed
+        place = self.builder.places[seed["place"]]
+        return {
+            "street": place["street"],
+            "state": place["state"],
+            "zip": place["zip"],
+            "name": seed["name"],
             "city": self._city(place["city"])["name"],
         }
 
@@ -81,82 +93,79 @@ class Shops:
     def _city(self, key: str) -> dict[str, Any]:
         return next(c for c in self.builder.person["cities"] if c["key"] == key)
 
-    # -- places -----------------------------------------------------------------------------------------------
+    # -- places ------------------------------------------------------------------------------------
     def _areas(self) -> None:
-        found: dict[str, list[dict[str, Any]]] = {}
         home = self.builder.person["home"]
-        near = {
+        near_home = {
             "zip": home["zip"],
             "state": home["state_code"],
             "lat": home["lat"],
             "lng": home["lng"],
             "city": self.builder.person["cities"][0]["key"],
         }
-        shops = [s for shop in _SERVICES for s in self.seeds[shop]["stores"] if "zip" in s]
-        for place in [near, *self.builder.places.values(), *shops]:
+        stores = []
+        for shop in _SERVICES:
+            stores += [store for store in self.seeds[shop]["stores"] if "zip" in store]
+        by_zip: dict[str, list[dict[str, Any]]] = {}
+        for place in [near_home, *self.builder.places.values(), *stores]:
             if "zip" in place and "lat" in place:
-                found.setdefault(str(place["zip"]), []).append(place)
-        for code, places in sorted(found.items()):
+                by_zip.setdefault(str(place["zip"]), []).append(place)
+        for code, places in sorted(by_zip.items()):
             city = self._city(places[0]["city"])
-            spot = {k: round(sum(p[k] for p in places) / len(places), 4) for k in ("lat", "lng")}
             row = {
                 "city": city["name"],
                 "state": places[0]["state"],
                 "timezone": city["timezone"],
-            } | spot
+                "lat": round(sum(place["lat"] for place in places) / len(places), 4),
+                "lng": round(sum(place["lng"] for place in places) / len(places), 4),
+            }
             self.builder.add(self.opened, "shopping_areas", id=code, **row)
 
     def _stores(self, shop: str) -> None:
-        for said in self.seeds[shop]["stores"]:
-            place = self.builder.places[said["place"]] | said if "place" in said else said
+        opens, closes = (8, 22) if shop == "target" else (6, 23)
+        for seed in self.seeds[shop]["stores"]:
+            place = self.builder.places[seed["place"]] | seed if "place" in seed else seed
             city = self._city(place["city"])
-            row = {k: place[k] for k in ("street", "state", "lat", "lng", "phone")} | {
+            row = {
+                "street": place["street"],
+                "state": place["state"],
+                "lat": place["lat"],
+                "lng": place["lng"],
+                "phone": place["phone"],
                 "zip": str(place["zip"]),
                 "city": city["name"],
+                "name": f"{shop.title()} {seed['name']}",
+                "timezone": city["timezone"],
+                "opens": seed.get("opens", opens),
+                "closes": seed.get("closes", closes),
+                "services": seed.get("services", _SERVICES[shop]),
+                "closed_on": str(seed["closed"]) if "closed" in seed else None,
             }
-            row |= {"name": f"{shop.title()} {said['name']}", "timezone": city["timezone"]}
-            row |= {
-                "opens": said.get("opens", 8 if shop == "target" else 6),
-                "closes": said.get("closes", 22 if shop == "target" else 23),
-            }
-            row |= {
-                "services": said.get("services", _SERVICES[shop]),
-                "closed_on": str(said["closed"]) if "closed" in said else None,
-            }
-            store = self.id(PREFIX[shop] + "s", said["key"])
+            store = self.id(PREFIX[shop] + "s", seed["key"])
             self.builder.add(self.opened, f"{shop}_stores", id=store, **row)
-            self.states[said["key"]] = place["state"]
-            self._shelves(shop, said["key"], store)
+            self.states[seed["key"]] = place["state"]
+            self._shelves(shop, seed["key"], store)
 
     def _shelves(self, shop: str, key: str, store: str) -> None:
+        """Write some shelves by chance, then those that seeds describe."""
         chance = self.builder.chance("shelves", shop, key)
-        rows = [
-            r
-            for family in self.products.sold[shop].values()
-            for r in family
-            if not r["online_only"]
-        ]
-        special = self.seeds[shop].get("shelves", {}).get(key, {})
-        picked = {r["id"]: r for r in chance.sample(rows, 8)}
+        rows = []
+        for family in self.products.sold[shop].values():
+            rows += [row for row in family if not row["online_only"]]
+        picked = {row["id"]: row for row in chance.sample(rows, 8)}
         for row in picked.values():
-            price = (
-                int(row["price"] * 0.9) // 100 * 100 + 47
-                if chance.random() < 0.6 and shop == "walmart" and row["price"] > 1000
-                else None
-            )
-            self._shelf(
-                shop, store, row["id"], None if price else chance.choice([0, 0, 1, 2]), price
-            )
-        for product, said in special.items():
+            price = None
+            # The draw comes first: it is made for each row, whatever its price.
+            if chance.random() < 0.6 and shop == "walmart" and row["price"] > 1000:
+                price = int(row["price"] * 0.9) // 100 * 100 + 47
+            quantity = None if price else chance.choice([0, 0, 1, 2])
+            self._shelf(shop, store, row["id"], quantity, price)
+        shelves = self.seeds[shop].get("shelves", {}).get(key, {})
+        for product, seed in shelves.items():
             row = self.products.sold[shop][product][0]
             if row["id"] not in picked:
-                self._shelf(
-                    shop,
-                    store,
-                    row["id"],
-                    said.get("quantity"),
-                    cents(said["price"]) if "price" in said else None,
-                )
+                price = cents(seed["price"]) if "price" in seed else None
+                self._shelf(shop, store, row["id"], seed.get("quantity"), price)
 
     def _shelf(
         self, shop: str, store: str, product: str, quantity: int | None, price: int | None
@@ -164,356 +173,335 @@ class Shops:
         row = {"store_id": store, "product_id": product, "quantity": quantity, "price": price}
         self.builder.add(self.opened, f"{shop}_shelves", id=f"{store}:{product}", note=None, **row)
 
-    # -- the account ------------------------------------------------------------------------------------------
+    # -- the account -------------------------------------------------------------------------------
     def _account(self, shop: str) -> None:
         builder = self.builder
         person = self.builder.person
-        said = self.seeds[shop]
+        seed = self.seeds[shop]
         prefix = PREFIX[shop]
-        own: dict[str, Any] = {
-            "amazon": {"prime_until": said.get("prime_until")},
-            "walmart": {"plus_until": said.get("plus_until")},
-        }.get(shop, {})
-        if shop == "target":
-            own = {"born": str(person["born"]), "circle_since": said.get("circle_since")}
-        me = {
+        profile: dict[str, Any] = {
+            "timezone": person["timezone"],
             "user_id": self.id(prefix + "u", "me"),
             "name": person["name"],
             "email": person["emails"]["personal"],
             "phone": person["phone"],
         }
-        builder.add(
-            self.opened, f"{shop}_profile", id="me", timezone=person["timezone"], **me, **own
-        )
-        home = person["home"]
-        places = {
-            "home": {
-                "name": person["name"],
-                "street": home["street"],
-                "city": home["city"],
-                "state": home["state_code"],
-                "zip": home["zip"],
-            }
+        checkout = {}
+        if shop == "amazon":
+            profile["prime_until"] = seed.get("prime_until")
+            checkout["shipping_option"] = "standard"
+        elif shop == "walmart":
+            profile["plus_until"] = seed.get("plus_until")
+            checkout["updated_at"] = iso(self.opened)
+        else:
+            profile["born"] = str(person["born"])
+            profile["circle_since"] = seed.get("circle_since")
+        builder.add(self.opened, f"{shop}_profile", id="me", **profile)
+        self._addresses(shop)
+        self._cards(shop)
+        if shop in _SERVICES:
+            store = {_HOME[shop]: self.id(prefix + "s", seed["store"])}
+            builder.add(self.opened, f"{shop}_settings", id="me", **store)
+        builder.add(self.opened, f"{shop}_checkout", id="next", **checkout)
+        for number, (key, chosen, count) in enumerate(seed.get("cart", [])):
+            self._in_cart(shop, number, key, chosen, count)
+
+    def _addresses(self, shop: str) -> None:
+        person = self.builder.person
+        home = {
+            "name": person["name"],
+            "street": person["home"]["street"],
+            "city": person["home"]["city"],
+            "state": person["home"]["state_code"],
+            "zip": person["home"]["zip"],
         }
-        places |= {k: self.addresses[k] for k in said["addresses"]}
+        places = {"home": home}
+        for key in self.seeds[shop]["addresses"]:
+            places[key] = self.addresses[key]
         for number, (key, place) in enumerate(places.items()):
             at = self.opened + number * 600
-            row = {k: str(place[k]) for k in ("name", "street", "city", "state", "zip")} | {
+            row = {
+                "id": self.id(PREFIX[shop] + "a", key),
+                "default_since": iso(at) if number == 0 else None,
+                "name": str(place["name"]),
+                "street": str(place["street"]),
+                "city": str(place["city"]),
+                "state": str(place["state"]),
+                "zip": str(place["zip"]),
                 "country": "US",
                 "added_at": iso(at),
             }
-            default = iso(at) if number == 0 else None
-            builder.add(
-                at, f"{shop}_addresses", id=self.id(prefix + "a", key), default_since=default, **row
-            )
-        self._cards(shop)
-        if shop in _SERVICES:
-            builder.add(
-                self.opened,
-                f"{shop}_settings",
-                id="me",
-                **{_HOME[shop]: self.id(prefix + "s", said["store"])},
-            )
-        checkout = {
-            "amazon": {"shipping_option": "standard"},
-            "walmart": {"updated_at": iso(self.opened)},
-        }.get(shop, {})
-        builder.add(self.opened, f"{shop}_checkout", id="next", **checkout)
-        for number, (key, chosen, count) in enumerate(said.get("cart", [])):
-            self._in_cart(shop, number, key, chosen, count)
+            self.builder.add(at, f"{shop}_addresses", **row)
 
     def _cards(self, shop: str) -> None:
-        said = self.seeds[shop]
-        prefix = PREFIX[shop]
-        person = self.builder.person
-        rows = []
-        for key in said["cards"]:
-            card = person["cards"][key]
-            kind = "debit" if "Debit" in card["name"] else "credit"
-            rows.append(
-                (
-                    key,
-                    {
-                        "type": kind,
-                        "brand": card["brand"],
-                        "last4": card["last4"],
-                        "expires": str(card["expires"]),
-                    },
-                )
-            )
-        for key, card in said.get("other_cards", {}).items():
-            rows.append((key, {k: str(v) for k, v in card.items()}))
-        for key, card in said.get("gift_cards", {}).items():
-            issued = {
+        seed = self.seeds[shop]
+        methods = {}
+        for key in seed["cards"]:
+            card = self.builder.person["cards"][key]
+            methods[key] = {
+                "type": "debit" if "Debit" in card["name"] else "credit",
+                "brand": card["brand"],
+                "last4": card["last4"],
+                "expires": str(card["expires"]),
+            }
+        for key, card in seed.get("other_cards", {}).items():
+            methods[key] = {column: str(value) for column, value in card.items()}
+        for key, card in seed.get("gift_cards", {}).items():
+            gift_card = {
+                "id": self.id(PREFIX[shop] + "h", key),
                 "number": str(card["number"]),
                 "loaded": cents(card["loaded"]),
                 "issued_at": iso(self.opened),
             }
-            self.builder.add(
-                self.opened, f"{shop}_gift_cards", id=self.id(prefix + "h", key), **issued
-            )
+            self.builder.add(self.opened, f"{shop}_gift_cards", **gift_card)
             if card.get("saved"):
-                row = {
+                methods[key] = {
                     "type": "gift_card",
                     "brand": f"{shop.title()} gift card",
-                    "last4": issued["number"][-4:],
+                    "last4": gift_card["number"][-4:],
+                    "gift_card": gift_card["id"],
                 }
-                rows.append((key, row | {"gift_card": self.id(prefix + "h", key)}))
-        for number, (key, row) in enumerate(rows):
+        for number, (key, method) in enumerate(methods.items()):
             at = self.opened + number * 900
-            default = iso(at) if key == said["pay"] else None
-            self.builder.add(
-                at,
-                f"{shop}_methods",
-                id=self.id(prefix + "m", key),
-                added_at=iso(at),
-                default_since=default,
-                **row,
-            )
+            row = {
+                "id": self.id(PREFIX[shop] + "m", key),
+                "added_at": iso(at),
+                "default_since": iso(at) if key == seed["pay"] else None,
+                **method,
+            }
+            self.builder.add(at, f"{shop}_methods", **row)
 
     def _in_cart(self, shop: str, number: int, key: str, chosen: str | None, count: int) -> None:
         at = self.builder.start - (number + 1) * 29 * 3600
         item = self.products.find(shop, key, chosen)
-        row = {"product_id": item["product_id"], "quantity": count, "added_at": iso(at)}
+        row = {
+            "id": self.id(PREFIX[shop] + "l", f"left-{number}"),
+            "product_id": item["product_id"],
+            "quantity": count,
+            "added_at": iso(at),
+        }
         if shop == "amazon":
             row |= {
                 "variant_id": item["variant_id"],
                 "seller_id": item["seller_id"],
                 "gift_wrap": False,
                 "gift_message": None,
+                "seen_price": self.products.price_at(shop, key, at),
             }
-            row["seen_price"] = self.products.price_at(shop, key, at)
         else:
             row |= {"fulfillment": "shipping", "store_id": None}
-            row |= {"substitution": "allow_substitution"} if shop == "walmart" else {}
-        table = {"amazon": "amazon_cart", "walmart": "walmart_basket", "target": "target_cart"}[
-            shop
-        ]
-        self.builder.add(at, table, id=self.id(PREFIX[shop] + "l", f"left-{number}"), **row)
+        if shop == "walmart":
+            row["substitution"] = "allow_substitution"
+        self.builder.add(at, _CARTS[shop], **row)
 
-    # -- what the shops offer ---------------------------------------------------------------------------------
+    # -- what the shops offer ----------------------------------------------------------------------
     def _coupons(self, shop: str) -> None:
         for short, code, text, terms, public in catalogue()["coupons"]:
-            if SHOPS[short] == shop:
-                first, last = (iso(self.builder.start + d * DAY) for d in terms["days"])
-                row: dict[str, Any] = {
-                    "description": text,
-                    "percent": terms.get("percent"),
-                    "starts": first,
-                    "expires": last,
-                    "public": public,
-                }
-                row |= {k: cents(terms[k]) if k in terms else None for k in ("amount", "cap")}
-                row |= {
-                    "minimum": cents(terms["minimum"]) if "minimum" in terms else 0,
-                    "departments": terms.get("departments", []),
-                }
-                row["items"] = [self.products.upc(k) for k in terms.get("items", [])]
-                self.builder.add(self.opened, f"{shop}_coupons", code=code, **row)
+            if SHOPS[short] != shop:
+                continue
+            first, last = terms["days"]
+            row = {
+                "code": code,
+                "description": text,
+                "percent": terms.get("percent"),
+                "starts": self._day(first),
+                "expires": self._day(last),
+                "public": public,
+                "amount": cents(terms["amount"]) if "amount" in terms else None,
+                "cap": cents(terms["cap"]) if "cap" in terms else None,
+                "minimum": cents(terms["minimum"]) if "minimum" in terms else 0,
+                "departments": terms.get("departments", []),
+                "items": [self.products.upc(key) for key in terms.get("items", [])],
+            }
+            self.builder.add(self.opened, f"{shop}_coupons", **row)
+
+    def _day(self, days: int) -> str:
+        """Return the moment so many days after the start of the world (ISO)."""
+        return iso(self.builder.start + days * DAY)
 
     def _offers(self) -> None:
-        for key, text, kind, worth, what, days in catalogue()["offers"]:
-            first, last = (iso(self.builder.start + d * DAY) for d in days)
+        for key, text, kind, worth, what, (first, last) in catalogue()["offers"]:
             row = {
+                "id": self.id("tgf", key),
                 "description": text,
                 "kind": kind,
                 "worth": worth,
-                "starts": first,
-                "expires": last,
-            }
-            row |= {
-                "items": [self.products.upc(k) for k in what.get("items", [])],
+                "starts": self._day(first),
+                "expires": self._day(last),
+                "items": [self.products.upc(product) for product in what.get("items", [])],
                 "categories": what.get("categories", []),
-            }
-            row |= {
                 "departments": what.get("departments", []),
                 "minimum": cents(what["minimum"]) if "minimum" in what else 0,
             }
-            self.builder.add(self.opened, "target_offers", id=self.id("tgf", key), **row)
+            self.builder.add(self.opened, "target_offers", **row)
         for key in self.seeds["target"].get("clipped", []):
             at = self.builder.start - 20 * 3600
-            self.builder.add(
-                at,
-                "target_clips",
-                id=self.id("tgk", key),
-                offer_id=self.id("tgf", key),
-                clipped_at=iso(at),
-            )
+            clip = {
+                "id": self.id("tgk", key),
+                "offer_id": self.id("tgf", key),
+                "clipped_at": iso(at),
+            }
+            self.builder.add(at, "target_clips", **clip)
 
     def _reviews(self, shop: str) -> None:
-        authors = catalogue()["authors"]
-        texts = catalogue()["reviews"]
         for key, rows in self.products.sold[shop].items():
             chance = self.builder.chance("reviews", shop, key)
-            department = self.products.items[key]["department"]
-            left = {
-                s: [x for x in found if x[0] in (None, department)] for s, found in texts.items()
-            }
+            # No text is used twice for one product.
+            texts = self._texts(self.products.items[key]["department"])
             for number in range(chance.choice([0, 0, 0, 1, 1, 2])):
                 stars = chance.choice(catalogue()["review_stars"])
-                place = self.builder.chance("words", shop, key, number).randrange(len(left[stars]))
-                _, title, body = left[stars].pop(place)
+                words = self.builder.chance("words", shop, key, number)
+                _, title, body = texts[stars].pop(words.randrange(len(texts[stars])))
                 at = self.since + chance.randrange(self.builder.start - self.since - DAY)
                 name = self.products.items[key]["name"].split(",")[0]
                 row = {
+                    "id": self.id(PREFIX[shop] + "r", f"{key}-{number}"),
                     "subject": rows[0]["id"],
                     "rating": stars,
                     "title": title,
                     "body": body.format(p=name[0].lower() + name[1:], n=chance.randint(2, 20)),
-                }
-                row |= {
-                    "author": chance.choice(authors),
+                    "author": chance.choice(catalogue()["authors"]),
                     "verified": chance.random() < 0.75,
                     "mine": False,
                     "at": iso(at),
                 }
-                self.builder.add(
-                    at, f"{shop}_reviews", id=self.id(PREFIX[shop] + "r", f"{key}-{number}"), **row
-                )
+                self.builder.add(at, f"{shop}_reviews", **row)
 
-    # -- what the person did ----------------------------------------------------------------------------------
+    def _texts(self, department: str) -> dict[int, list[Any]]:
+        """Return the texts of reviews that suit a department, by stars."""
+        texts = {}
+        for stars, rows in catalogue()["reviews"].items():
+            texts[stars] = [row for row in rows if row[0] in (None, department)]
+        return texts
+
+    # -- what the person did -----------------------------------------------------------------------
     def _own_reviews(self, orders: Orders) -> None:
-        for said in self.seeds.get("reviews", []):
-            shop = said["shop"]
-            at = orders.moment(said["at"])
-            row = self.products.sold[shop][said["product"]][0]
-            made = {
+        for seed in self.seeds.get("reviews", []):
+            shop = seed["shop"]
+            at = orders.moment(seed["at"])
+            row = self.products.sold[shop][seed["product"]][0]
+            review = {
+                "id": self.id(PREFIX[shop] + "r", f"mine-{seed['product']}"),
                 "subject": row["id"],
-                "rating": said["rating"],
-                "title": said["title"],
-                "body": said["body"],
+                "rating": seed["rating"],
+                "title": seed["title"],
+                "body": seed["body"],
                 "author": self.builder.person["name"],
+                "verified": row["id"] in orders.placed[shop],
+                "mine": True,
+                "at": iso(at),
             }
-            made |= {"verified": row["id"] in orders.placed[shop], "mine": True, "at": iso(at)}
-            self.builder.add(
-                at,
-                f"{shop}_reviews",
-                id=self.id(PREFIX[shop] + "r", f"mine-{said['product']}"),
-                **made,
-            )
+            self.builder.add(at, f"{shop}_reviews", **review)
 
     def _plans(self, orders: Orders) -> None:
         """Write subscriptions and auto reorders with the orders that they placed so far."""
-        for shop, table, prefix in (
-            ("amazon", "amazon_subscriptions", "azb"),
-            ("walmart", "walmart_reorders", "wmb"),
-        ):
-            for said in self.seeds[shop].get("plans", []):
-                key = said["product"]
-                every = said["every"]
-                upcoming = self.builder.start + said["next"] * 3600
-                upcoming -= said.get("canceled", 0) * DAY
-                first = upcoming - said["times"] * every * DAY
-                row: dict[str, Any] = {
-                    "product_id": self.products.find(shop, key, None)["product_id"],
-                    "quantity": said.get("quantity", 1),
-                }
-                row |= {
-                    "address_id": self.id(PREFIX[shop] + "a", "home"),
-                    "created_at": iso(first - DAY),
-                    "canceled_at": None,
-                    "skipped": None,
-                }
-                row["method_id"] = self.id(
-                    PREFIX[shop] + "m", said.get("pay", self.seeds[shop]["pay"])
-                )
-                row["next_at"] = iso(upcoming)
-                row |= (
-                    {"frequency": said["frequency"]}
-                    if shop == "amazon"
-                    else {"frequency_days": every, "paused": False}
-                )
-                plan = self.id(prefix, key)
-                self.builder.add(max(first - DAY, self.since), table, id=plan, **row)
-                if "canceled" in said:
-                    end = self.builder.start - said["canceled"] * DAY
-                    self.builder.change(end, table, plan, canceled_at=iso(end), next_at=None)
-                if said.get("paused"):
-                    self.builder.change(
-                        self.builder.start - 5 * DAY, table, plan, paused=True, next_at=None
-                    )
-                more = {"plan": plan, "pay": said.get("pay")} | (
-                    {"rate": _RATES[said["frequency"]]} if shop == "amazon" else {}
-                )
-                for number in range(said["times"]):
-                    at = first + number * every * DAY
-                    if self.since < at:
-                        orders.order(
-                            shop, f"plan-{key}-{number}", at, [(key, None, row["quantity"])], more
-                        )
+        for shop in _PLANS:
+            for seed in self.seeds[shop].get("plans", []):
+                self._plan(orders, shop, seed)
 
-    def _wishes(self, orders: Orders) -> None:
-        for number, (key, said) in enumerate(self.seeds["amazon"]["wishlists"].items()):
-            made = self.since + (number + 1) * 5 * DAY
+    def _plan(self, orders: Orders, shop: str, seed: dict[str, Any]) -> None:
+        table, prefix = _PLANS[shop]
+        key = seed["product"]
+        interval = seed["every"] * DAY
+        next_at = self.builder.start + seed["next"] * 3600 - seed.get("canceled", 0) * DAY
+        first = next_at - seed["times"] * interval
+        plan_id = self.id(prefix, key)
+        row: dict[str, Any] = {
+            "id": plan_id,
+            "product_id": self.products.find(shop, key, None)["product_id"],
+            "quantity": seed.get("quantity", 1),
+            "address_id": self.id(PREFIX[shop] + "a", "home"),
+            "created_at": iso(first - DAY),
+            "canceled_at": None,
+            "skipped": None,
+            "method_id": self.id(PREFIX[shop] + "m", seed.get("pay", self.seeds[shop]["pay"])),
+            "next_at": iso(next_at),
+        }
+        order_seed = {"plan": plan_id, "pay": seed.get("pay")}
+        if shop == "amazon":
+            row["frequency"] = seed["frequency"]
+            order_seed["rate"] = _RATES[seed["frequency"]]
+        else:
+            row |= {"frequency_days": seed["every"], "paused": False}
+        self.builder.add(max(first - DAY, self.since), table, **row)
+        if "canceled" in seed:
+            end = self.builder.start - seed["canceled"] * DAY
+            self.builder.change(end, table, plan_id, canceled_at=iso(end), next_at=None)
+        if seed.get("paused"):
+            paused_at = self.builder.start - 5 * DAY
+            self.builder.change(paused_at, table, plan_id, paused=True, next_at=None)
+        for number in range(seed["times"]):
+            at = first + number * interval
+            if self.since < at:
+                lines = [(key, None, row["quantity"])]
+                orders.order(shop, f"plan-{key}-{number}", at, lines, order_seed)
+
+    def _wishes(self) -> None:
+        """Write wish lists and price alerts."""
+        for number, (key, seed) in enumerate(self.seeds["amazon"]["wishlists"].items()):
+            created_at = self.since + (number + 1) * 5 * DAY
             row = {
-                "name": said["name"],
-                "is_public": said.get("public", False),
-                "created_at": iso(made),
+                "id": self.id("azw", key),
+                "name": seed["name"],
+                "is_public": seed.get("public", False),
+                "created_at": iso(created_at),
                 "first": number == 0,
             }
-            self.builder.add(made, "amazon_wishlists", id=self.id("azw", key), **row)
-            for place, product in enumerate(said["items"]):
-                at = min(made + (place + 1) * 9 * DAY, self.builder.start - DAY)
+            self.builder.add(created_at, "amazon_wishlists", **row)
+            for place, product in enumerate(seed["items"]):
+                at = min(created_at + (place + 1) * 9 * DAY, self.builder.start - DAY)
                 item = self.products.find("amazon", product, None)
                 wish = {
+                    "id": self.id("aze", f"{key}-{product}"),
+                    "added_at": iso(at),
                     "wishlist_id": self.id("azw", key),
                     "product_id": item["product_id"],
                     "variant_id": item["variant_id"],
                     "note": None,
                 }
-                self.builder.add(
-                    at,
-                    "amazon_wishes",
-                    id=self.id("aze", f"{key}-{product}"),
-                    added_at=iso(at),
-                    **wish,
-                )
+                self.builder.add(at, "amazon_wishes", **wish)
         for product, (target, days) in self.seeds["amazon"].get("alerts", {}).items():
             at = self.builder.start - days * DAY
-            row = {
+            alert = {
+                "id": self.id("azt", product),
                 "product_id": self.id("azp", product),
                 "target_price": cents(target),
                 "created_at": iso(at),
             }
-            self.builder.add(at, "amazon_alerts", id=self.id("azt", product), **row)
+            self.builder.add(at, "amazon_alerts", **alert)
 
     def _registries(self, orders: Orders) -> None:
-        for key, said in self.seeds["target"]["registries"].items():
-            made = orders.moment(said["created"])
+        for key, seed in self.seeds["target"]["registries"].items():
+            created_at = orders.moment(seed["created"])
+            registry_id = self.id("tgg", key)
             row = {
-                "name": said["name"],
-                "kind": said["kind"],
-                "event_date": str(said["date"]) if "date" in said else None,
-                "co_registrant": said.get("with"),
-                "slug": said.get("slug"),
+                "id": registry_id,
+                "owner": seed.get("owner"),
+                "created_at": iso(created_at),
+                "name": seed["name"],
+                "kind": seed["kind"],
+                "event_date": str(seed["date"]) if "date" in seed else None,
+                "co_registrant": seed.get("with"),
+                "slug": seed.get("slug"),
             }
-            registry = self.id("tgg", key)
-            self.builder.add(
-                made,
-                "target_registries",
-                id=registry,
-                owner=said.get("owner"),
-                created_at=iso(made),
-                **row,
-            )
-            for product, count in said["items"].items():
+            self.builder.add(created_at, "target_registries", **row)
+            for product, count in seed["items"].items():
                 wish = {
-                    "registry_id": registry,
+                    "id": self.id("tgn", f"{key}-{product}"),
+                    "registry_id": registry_id,
                     "product_id": self.id("tgp", product),
                     "quantity": count,
-                    "added_at": iso(made),
+                    "added_at": iso(created_at),
                 }
-                self.builder.add(
-                    made, "target_wanted", id=self.id("tgn", f"{key}-{product}"), **wish
-                )
-            for number, (product, count, buyer, at) in enumerate(said.get("given", [])):
+                self.builder.add(created_at, "target_wanted", **wish)
+            for number, (product, count, buyer, when) in enumerate(seed.get("given", [])):
+                at = orders.moment(when)
                 gift = {
-                    "registry_id": registry,
+                    "id": self.id("tgw", f"{key}-{number}"),
+                    "at": iso(at),
+                    "registry_id": registry_id,
                     "product_id": self.id("tgp", product),
                     "quantity": count,
                     "buyer": buyer,
                 }
-                when = orders.moment(at)
-                self.builder.add(
-                    when, "target_gifts", id=self.id("tgw", f"{key}-{number}"), at=iso(when), **gift
-                )
+                self.builder.add(at, "target_gifts", **gift)
