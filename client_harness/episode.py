@@ -71,7 +71,7 @@ class Episode:
         self.usage: dict[str, float] = {}
 
     @property
-    def sessions(self) -> list[dict[str, Any]]:
+    def sessions(self) -> list[history.LivedSession]:
         """The history to replay to the agent, canonical (see `scenarios.haystack.history.Lived`)."""
         return history.live(self.scenario.history).sessions if self.scenario.history else []
 
