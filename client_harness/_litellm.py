@@ -38,9 +38,8 @@ class Endpoint:
         """
         os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # of its import and of its models' serialization, which are none of ours
+            # Those of its import and of its models' serialization are none of ours.
+            warnings.simplefilter("ignore")
             import litellm
 
             litellm.suppress_debug_info = True
@@ -52,7 +51,8 @@ class Endpoint:
                 litellm.get_llm_provider(request["model"], api_base=self.api_base)
             except litellm.BadRequestError:
                 raise InputError(
-                    f"litellm knows no provider for the model {request['model']!r}; write PROVIDER/NAME, for a local endpoint openai/NAME"
+                    f"litellm knows no provider for the model {request['model']!r}; "
+                    "write PROVIDER/NAME, for a local endpoint openai/NAME"
                 ) from None
             try:
                 response: Any = await litellm.acompletion(
@@ -113,7 +113,8 @@ class Recording:
                 return json.loads(path.read_text(encoding="utf-8"))["response"]
             except FileNotFoundError:
                 raise InputError(
-                    f"{path}: not recorded (model {request['model']}, {len(request['messages'])} messages)"
+                    f"{path}: not recorded "
+                    f"(model {request['model']}, {len(request['messages'])} messages)"
                 ) from None
             except (ValueError, KeyError, TypeError):
                 raise InputError(

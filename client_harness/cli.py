@@ -13,7 +13,10 @@ from client_harness.commands import catalogue, proxying, running, serving
 
 app = typer.Typer(
     name="client_harness",
-    help="Haywire: simulated services, each a real MCP server, that fail the way production services fail.",
+    help=(
+        "Haywire: simulated services, each a real MCP server, "
+        "that fail the way production services fail."
+    ),
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -46,10 +46,10 @@ def clients() -> dict[str, Client]:
 
 def client(name: str) -> Client:
     """Return a client by name. Raises `UnknownName`."""
-    found = clients()
-    if name not in found:
-        raise UnknownName("client", name, found)
-    return found[name]
+    known = clients()
+    if name not in known:
+        raise UnknownName("client", name, known)
+    return known[name]
 
 
 def _desktop() -> Path:
@@ -108,7 +108,8 @@ def write(target: Client, made: dict[str, Any], path: Path | None = None, name: 
         part.replace(whole)
     except ValueError as broken:
         raise InputError(
-            f"{place} is not JSON ({broken}); it was left as it is, mend it or add the entry by hand"
+            f"{place} is not JSON ({broken}); it was left as it is, "
+            "mend it or add the entry by hand"
         ) from None
     except OSError as wrong:
         raise InputError(f"{place}: {wrong.strerror}") from None

@@ -1,4 +1,4 @@
-"""What a run and an agent owe each other: the assignment, the conversation, the result of a turn."""
+"""What a run and an agent owe each other: an assignment, a conversation, results of turns."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from client_harness.tools import Tools
+    from scenarios.haystack.history import LivedSession
     from scenarios.model import Scenario
 
 
@@ -43,7 +44,7 @@ class Assignment:
     """
 
     tools: Tools
-    history: list[dict[str, Any]]
+    history: list[LivedSession]
     scenario: Scenario
     options: dict[str, Any] = field(default_factory=dict)
     servers: Callable[[], Awaitable[list[dict[str, Any]]]] | None = None

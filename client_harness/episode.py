@@ -5,11 +5,12 @@ It owns the session, stages disclosure, plays the user and closes the trace.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Literal
 
 from client_harness.contract import Agent, TurnResult
 from client_harness.user import User
-from fault_profiles.model import Fault, ordered
+from fault_profiles.model import CallShape, Fault, ordered
 from fault_profiles.state import State
 from judge.finding import FaultFacts
 from judge.trace import Record
@@ -72,7 +73,7 @@ class Episode:
 
     @property
     def sessions(self) -> list[history.LivedSession]:
-        """The history to replay to the agent, canonical (see `scenarios.haystack.history.Lived`)."""
+        """The history to replay to the agent."""
         return history.live(self.scenario.history).sessions if self.scenario.history else []
 
     def _heard(self, attempt: Attempt) -> None:
@@ -83,10 +84,8 @@ class Episode:
                 continue
             self._heard_of[service] += moment.times_in(attempt)
             calls = moment.calls is not None and attempt.seq >= moment.calls
-            elapsed = (
-                moment.seconds is not None
-                and self.control.now - self.control.start >= moment.seconds
-            )
+            seconds = self.control.now - self.control.start
+            elapsed = moment.seconds is not None and seconds >= moment.seconds
             if calls or elapsed or self._heard_of[service] >= moment.times:
                 del self._heard_of[service]
                 self.session.disclose(service)
@@ -159,12 +158,9 @@ def final_world(scenario: Scenario, events: list[Event]) -> World:
 
 
 def _beginning(scenario: Scenario) -> World:
-    used = scenario.services
-    return (
-        history.shared(scenario.history, used)
-        if scenario.history
-        else build.shared(scenario.world, used)
-    ).share()
+    if scenario.history:
+        return history.shared(scenario.history, scenario.services).share()
+    return build.shared(scenario.world, scenario.services).share()
 
 
 def _facts(control: Control, fault: Fault) -> dict[str, Any]:
@@ -175,18 +171,18 @@ def _facts(control: Control, fault: Fault) -> dict[str, Any]:
 
 
 def _watches(scenario: Scenario, faults: list[Fault]) -> list[Watch]:
-    by_name = {f.name: f for f in faults}
-    found: dict[str, Watch] = {}
+    """Return the obligations to watch for; one about a fault is exposed as the fault declares."""
+    by_name = {fault.name: fault for fault in faults}
+    watches: dict[str, Watch] = {}
     for check in scenario.checks:
         for watch in check.watches():
             fault = by_name.get(watch.fault or "")
             if watch.exposed_by is None and fault is not None and fault.exposed_by:
-                readings = fault.exposed_by
-                watch = Watch(
-                    watch.name,
-                    watch.opens,
-                    watch.fault,
-                    lambda s, t, a, r=readings: any(x.fits(s, t, a) for x in r),
-                )
-            found[watch.name] = watch
-    return list(found.values())
+                exposed_by = functools.partial(_any_fits, fault.exposed_by)
+                watch = Watch(watch.name, watch.opens, watch.fault, exposed_by)
+            watches[watch.name] = watch
+    return list(watches.values())
+
+
+def _any_fits(shapes: list[CallShape], service: str, tool: str, args: dict[str, Any]) -> bool:
+    return any(shape.fits(service, tool, args) for shape in shapes)

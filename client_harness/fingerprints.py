@@ -1,4 +1,4 @@
-"""What a run ran, as short hashes: results of runs that differ in one of them are not to be mixed."""
+"""What a run ran, as short hashes; results of runs that differ in one of them do not mix."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def fingerprints(
     """Return suite, world, code, judge and disclosure of a run; `profile` has faults in place of
     the scenarios' own.
     """
-    chosen = sorted(scenarios, key=lambda s: s.id)
-    suite = [f"{s.id}={load.fingerprint(s)}" for s in chosen]
+    chosen = sorted(scenarios, key=lambda scenario: scenario.id)
+    suite = [f"{scenario.id}={load.fingerprint(scenario)}" for scenario in chosen]
     if profile is not None:
         suite.append(profile.text)
     return {
-        "suite": hash_of(t.encode() for t in suite),
+        "suite": hash_of(text.encode() for text in suite),
         "world": world(chosen),
         "code": code(),
         "judge": judging(chosen),
@@ -38,16 +38,17 @@ def fingerprints(
 
 def world(scenarios: Iterable[Scenario]) -> str:
     """Return the hash of the worlds in which scenarios take place."""
-    return hash_of(
-        f"{name}={build.fingerprint(name)}".encode()
-        for name in sorted({s.world for s in scenarios})
-    )
+    worlds = sorted({scenario.world for scenario in scenarios})
+    return hash_of(f"{name}={build.fingerprint(name)}".encode() for name in worlds)
 
 
 def judging(scenarios: Iterable[Scenario]) -> str:
     """Return the hash of the scenarios' checks and of the judge."""
-    checks = sorted(f"{s.id}={c.kind}:{c.model_dump_json()}" for s in scenarios for c in s.checks)
-    return hash_of([code("judge").encode(), *(c.encode() for c in checks)])
+    checks = []
+    for scenario in scenarios:
+        for check in scenario.checks:
+            checks.append(f"{scenario.id}={check.kind}:{check.model_dump_json()}")
+    return hash_of(text.encode() for text in (code("judge"), *sorted(checks)))
 
 
 @functools.cache
@@ -59,9 +60,9 @@ def code(*packages: str) -> str:
     """
     data = (load.SUITES, load.HAYSTACK, build.PEOPLE)
     paths = files.shipped(*(ROOT / name for name in packages or PACKAGES))
-    kept = [
-        p
-        for p in paths
-        if p.suffix == ".py" or not any(p.is_relative_to(folder) for folder in data)
-    ]
-    return files.fingerprint(kept, ROOT)
+    code_files = []
+    for path in paths:
+        is_data = any(path.is_relative_to(folder) for folder in data)
+        if path.suffix == ".py" or not is_data:
+            code_files.append(path)
+    return files.fingerprint(code_files, ROOT)

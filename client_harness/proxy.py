@@ -209,19 +209,20 @@ def _check(cls: type[Service], faults: Sequence[Fault]) -> None:
         for pattern in fault.on.patterns:
             exact = pattern.rpartition(":")[2]
             if not set("*?[") & set(exact) and exact not in known:
+                near = did_you_mean(exact, known)
                 raise InputError(
-                    f"fault {fault.name}: the server behind the proxy has no tool {exact!r}{did_you_mean(exact, known)}"
+                    f"fault {fault.name}: the server behind the proxy has no tool {exact!r}{near}"
                 )
 
 
 def idle(session: Proxied) -> list[str]:
     """Return the names of faults that stand before none of the server's tools."""
     (cls,) = session.classes.values()
-    return [
-        f.name
-        for f in session.faults
-        if not any(f.handles(cls, spec) for spec in cls.tools.values())
-    ]
+    names = []
+    for fault in session.faults:
+        if not any(fault.handles(cls, spec) for spec in cls.tools.values()):
+            names.append(fault.name)
+    return names
 
 
 # -- serving -------------------------------------------------------------------------------------

@@ -13,14 +13,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from client_harness.results import JUDGED, Results, Trial
+from client_harness.results import JUDGED, SETTINGS, Results, Trial
 from judge.metrics import mean_pass_hat_k, paired, wilson
 from servers.kit.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-SETTINGS = ("base", "relaxed", "clean")
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -66,7 +65,9 @@ def _comparable(runs: Sequence[Results]) -> None:
 
 def _groups(runs: Sequence[Results]) -> dict[str, list[Trial]]:
     """Return label → trials; an agent of several runs is labelled with its run."""
-    agents = Counter(agent for run in runs for agent in run.request["agents"])
+    agents: Counter[str] = Counter()
+    for run in runs:
+        agents.update(run.request["agents"])
     homes = Counter(run.home.name for run in runs)
     groups: dict[str, list[Trial]] = {}
     for run in runs:
@@ -248,7 +249,7 @@ FAILED = "Failed trials"
 def tables(data: dict[str, Any]) -> list[Table]:
     """Return the report's tables, for whoever renders them."""
     agents = data["agents"]
-    ran = [s for s in SETTINGS if any(a[s]["of"] or a[s]["unknown"] for a in agents)]
+    ran = [setting for setting in SETTINGS if any(_trials_in(a[setting]) for a in agents)]
     shown = [_passed(data, ran)]
     if data["differences"]:
         shown.append(_compared(data, ran[0]))
@@ -258,6 +259,10 @@ def tables(data: dict[str, Any]) -> list[Table]:
         if table["rows"]:
             shown.append(table)
     return shown
+
+
+def _trials_in(rate: dict[str, Any]) -> int:
+    return rate["of"] + rate["unknown"]
 
 
 def _passed(data: dict[str, Any], ran: list[str]) -> Table:

@@ -25,6 +25,7 @@ KEY = ("scenario", "agent", "trial", "setting")
 The column `setting` holds the arm; runs of earlier versions have it under this name.
 """
 Arm = Literal["faulted", "clean"]
+SETTINGS = ("base", "relaxed", "clean")
 JUDGED: dict[Arm, tuple[Literal["base", "relaxed", "clean"], ...]] = {
     "faulted": ("base", "relaxed"),
     "clean": ("clean",),
@@ -76,30 +77,37 @@ class Trial:
         return any(v["value"] == "unknown" for v in self.verdicts.values())
 
     def as_row(self) -> dict[str, Any]:
-        """Return the columns: those of the verdicts stand side by side, so that SQL can read them."""
+        """Return the columns. Those of the verdicts are side by side, so that SQL can read them."""
         row = asdict(self)
         row["setting"] = row.pop("arm")
         verdicts = row.pop("verdicts")
-        for name in ("base", "relaxed", "clean"):
-            for part in ("value", "score", "why"):
-                row[name if part == "value" else f"{name}_{part}"] = verdicts.get(name, {}).get(
-                    part
-                )
-        row["findings"] = json.dumps(
-            {n: v["findings"] for n, v in verdicts.items()}, ensure_ascii=False
-        )
-        return row | {n: json.dumps(row[n], sort_keys=True) for n in ("usage", "fingerprints")}
+        for setting in SETTINGS:
+            verdict = verdicts.get(setting, {})
+            row[setting] = verdict.get("value")
+            row[f"{setting}_score"] = verdict.get("score")
+            row[f"{setting}_why"] = verdict.get("why")
+        findings = {setting: verdict["findings"] for setting, verdict in verdicts.items()}
+        row["findings"] = json.dumps(findings, ensure_ascii=False)
+        for name in ("usage", "fingerprints"):
+            row[name] = json.dumps(row[name], sort_keys=True)
+        return row
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Trial:
         """Return the trial of a row."""
-        found = json.loads(row["findings"])
-        row["verdicts"] = {
-            n: {"value": row[n], "score": row[f"{n}_score"], "why": row[f"{n}_why"], "findings": f}
-            for n, f in found.items()
-        }
-        row |= {n: json.loads(row[n]) for n in ("usage", "fingerprints")}
-        row |= {n: bool(row[n]) for n in ("exposed", "order_inferred", "temporary", "twin")}
+        verdicts = {}
+        for setting, findings in json.loads(row["findings"]).items():
+            verdicts[setting] = {
+                "value": row[setting],
+                "score": row[f"{setting}_score"],
+                "why": row[f"{setting}_why"],
+                "findings": findings,
+            }
+        row["verdicts"] = verdicts
+        for name in ("usage", "fingerprints"):
+            row[name] = json.loads(row[name])
+        for name in ("exposed", "order_inferred", "temporary", "twin"):
+            row[name] = bool(row[name])
         row["arm"] = row.pop("setting")
         return cls(**{f.name: row[f.name] for f in fields(cls)})
 
@@ -154,21 +162,19 @@ class Results:
         path = home / NAME
         if path.exists():
             raise InputError(
-                f"{home} holds a run already; `client_harness resume {home}` finishes it, another --out begins anew"
+                f"{home} holds a run already; `client_harness resume {home}` finishes it, "
+                "another --out begins anew"
             )
         try:
             home.mkdir(parents=True, exist_ok=True)
             part = path.with_suffix(".part")
             part.unlink(missing_ok=True)
             db = _database(part)
-            db.table("trials").create(
-                dict.fromkeys(_TEXT, str)
-                | dict.fromkeys(_WHOLE, int)
-                | {n: str for s in ("base", "relaxed", "clean") for n in (s, f"{s}_why")}
-                | {f"{s}_score": float for s in ("base", "relaxed", "clean")},
-                pk=KEY,
-                not_null=set(KEY),
-            )
+            columns: dict[str, type] = {**dict.fromkeys(_TEXT, str), **dict.fromkeys(_WHOLE, int)}
+            for setting in SETTINGS:
+                columns |= {setting: str, f"{setting}_why": str}
+            columns |= {f"{setting}_score": float for setting in SETTINGS}
+            db.table("trials").create(columns, pk=KEY, not_null=set(KEY))
             db.table("run").create({"key": str, "value": str}, pk="key")
             about = {"settings": request, "fingerprints": fingerprints}
             db.table("run").insert_all({"key": k, "value": json.dumps(v)} for k, v in about.items())
@@ -192,7 +198,8 @@ class Results:
             return cls(home, _database(path))
         except (sqlite3.Error, KeyError, ValueError) as broken:
             raise InputError(
-                f"{path} is not a results database ({broken}); it was left as it is, the traces beside it are whole"
+                f"{path} is not a results database ({broken}); "
+                "it was left as it is, the traces beside it are whole"
             ) from None
 
     def close(self) -> None:
@@ -209,10 +216,8 @@ class Results:
 
     def done(self) -> set[tuple[str, str, int, str]]:
         """Return the keys of the trials that ended."""
-        return {
-            tuple(row)
-            for row in self._db.execute(f"SELECT {', '.join(KEY)} FROM trials").fetchall()
-        }
+        rows = self._db.execute(f"SELECT {', '.join(KEY)} FROM trials").fetchall()
+        return {tuple(row) for row in rows}
 
     def trials(self) -> list[Trial]:
         """Return the trials that ended, in order of their keys.
@@ -220,10 +225,8 @@ class Results:
         Raises `InputError` where the file is broken.
         """
         try:
-            return [
-                Trial.from_row(row)
-                for row in self._db.table("trials").rows_where(order_by=", ".join(KEY))
-            ]
+            rows = self._db.table("trials").rows_where(order_by=", ".join(KEY))
+            return [Trial.from_row(row) for row in rows]
         except (sqlite3.Error, KeyError, ValueError) as broken:
             path = self.home / NAME
             raise InputError(

@@ -164,13 +164,13 @@ def _checked(request: RunRequest, faults: Profile | None) -> RunRequest:
 
 
 def _scenarios(request: RunRequest) -> dict[str, Scenario]:
-    found: dict[str, Scenario] = {}
+    scenarios: dict[str, Scenario] = {}
     for name in request.scenarios:
-        made = load.load(Path(name) if Path(name).is_absolute() else name)
-        if made.id in found:
-            raise InputError(f"two scenarios are called {made.id!r}; rename one of the files")
-        found[made.id] = made
-    return found
+        scenario = load.load(Path(name) if Path(name).is_absolute() else name)
+        if scenario.id in scenarios:
+            raise InputError(f"two scenarios are called {scenario.id!r}; rename one of the files")
+        scenarios[scenario.id] = scenario
+    return scenarios
 
 
 class Run:
@@ -306,9 +306,8 @@ class Run:
                         async with resolve(agent).agent(given) as playing:
                             await _play(episode, playing)
                             ended = True
-                    except (
-                        Exception
-                    ) as problem:  # kept, for the client's task group would wrap it on its way out
+                    except Exception as problem:
+                        # Kept, for the client's task group would wrap it on its way out.
                         crash = problem
         except Exception as problem:
             crash = crash or problem
@@ -351,7 +350,8 @@ def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results
     scenarios = _scenarios(RunRequest(**results.request))
     if results.fingerprints["world"] != fingerprints.world(scenarios.values()):
         raise InputError(
-            f"{home}: its world has changed since; the final worlds of its traces cannot be rebuilt, run it anew"
+            f"{home}: its world has changed since; "
+            "the final worlds of its traces cannot be rebuilt, run it anew"
         )
     trials = results.trials()
     for number, made in enumerate(trials, 1):
@@ -399,8 +399,8 @@ def _unjudged(arm: Arm, why: str) -> dict[str, Any]:
 def _judge(made: Trial, scenario: Scenario, kept: Record) -> None:
     for name in JUDGED[made.arm]:
         verdict = judge(scenario.checks, kept, name)
-        found = verdict.as_json()
-        made.verdicts[name] = {part: found[part] for part in ("value", "score", "why", "findings")}
+        told = verdict.as_json()
+        made.verdicts[name] = {part: told[part] for part in ("value", "score", "why", "findings")}
         made.exposed = made.exposed and verdict.exposed
         made.order_inferred = made.order_inferred or verdict.order_inferred
 

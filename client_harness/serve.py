@@ -55,20 +55,20 @@ def open_session(
         count = sum(len(cls.tools) for cls in session.classes.values())
         if most_tools is not None and count > most_tools:
             raise InputError(
-                f"these services have {count} tools, more than {most_tools}; choose fewer with --services"
+                f"these services have {count} tools, more than {most_tools}; "
+                "choose fewer with --services"
             )
         return session, None
     if world is not None:
         raise InputError("a scenario has a world of its own; leave --world out")
-    found = load.resolve([scenario])
-    if len(found) != 1:
-        raise InputError(f"{scenario} is {len(found)} scenarios; serve one of them")
-    made = load.load(found[0])
+    scenarios = load.resolve([scenario])
+    if len(scenarios) != 1:
+        raise InputError(f"{scenario} is {len(scenarios)} scenarios; serve one of them")
+    made = load.load(scenarios[0])
     if names:
         kept = _among(names, made.services)
-        made = made.model_copy(
-            update={"services": kept, "tools": {n: t for n, t in made.tools.items() if n in kept}}
-        )
+        tools = {name: patterns for name, patterns in made.tools.items() if name in kept}
+        made = made.model_copy(update={"services": kept, "tools": tools})
     if most_tools is not None:
         made = load.fewer(made, most_tools)
     if db is not None:
@@ -101,6 +101,10 @@ def _world(
     return Session(names, world, control, faults=ordered(faults))
 
 
+def _columns(world: World, table: str) -> set[str]:
+    return {name for _, name, *_ in world.sql(f"PRAGMA table_info({table})")}
+
+
 def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Control]:
     beside = db.with_name(db.name + ".control")
     fresh = not db.exists()
@@ -112,10 +116,7 @@ def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Con
             raise InputError(
                 f"{db} has no clock beside it ({beside.name}); put it back, or name a new file"
             )
-        present = {
-            name: {row[1] for row in world.sql(f"PRAGMA table_info({name})")}
-            for name in world.tables
-        }
+        present = {table: _columns(world, table) for table in world.tables}
         control = Control(start, seed, beside)
         if control.get("world") is None:
             control.put("world", name or DEFAULT_WORLD)
@@ -125,15 +126,14 @@ def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Con
         ) from None
     if name not in (None, control.get("world")):
         raise InputError(
-            f"{db} holds the world of {control.get('world')}, not of {name}; name a new file or leave --world out"
+            f"{db} holds the world of {control.get('world')}, not of {name}; "
+            "name a new file or leave --world out"
         )
     for known, table in sorted(world.tables.items()):
         if set(table.columns) != present[known]:
-            what = (
-                f"its table {known} has other columns"
-                if present[known]
-                else f"it has no table {known}"
-            )
+            what = f"it has no table {known}"
+            if present[known]:
+                what = f"its table {known} has other columns"
             raise InputError(
                 f"{db} is a world of another version ({what}); name a new file or remove it"
             )

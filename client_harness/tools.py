@@ -46,8 +46,8 @@ class Tools:
 
     async def list_tools(self) -> list[ToolInfo]:
         """Return the tools that the server lists now."""
-        found = await self._client.list_tools(cache_mode="bypass")
-        return [ToolInfo(t.name, t.description or "", t.input_schema) for t in found.tools]
+        listed = await self._client.list_tools(cache_mode="bypass")
+        return [ToolInfo(t.name, t.description or "", t.input_schema) for t in listed.tools]
 
     async def call(self, service: str, tool: str, args: dict[str, Any]) -> tuple[Any, bool]:
         """Call a tool; return its data and whether it is an error."""

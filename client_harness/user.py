@@ -5,14 +5,15 @@ limit.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from scenarios.model import Answer
 
-_SENTENCE = re.compile(
-    r"(?:[^.!?\n]|\.(?=\w))+[.!?]?"
-)  # a dot inside an address or an amount ends nothing
+# A dot inside an address or an amount ends nothing.
+_SENTENCE = re.compile(r"(?:[^.!?\n]|\.(?=\w))+[.!?]?")
 _POLITE = re.compile(
-    r"\b(anything else|something else|any(thing)? (other|more)|help (you )?with|let you know|sound good|questions)\b",
+    r"\b(anything else|something else|any(thing)? (other|more)"
+    r"|help (you )?with|let you know|sound good|questions)\b",
     re.IGNORECASE,
 )
 
@@ -41,20 +42,23 @@ class User:
         self._left -= 1
         for heard in (asked, [text]):
             for key, answer in self._answers.items():
-                if any(_holds(part, phrase) for part in heard for phrase in answer.asked):
+                if any(_asks(part, answer.asked) for part in heard):
                     return key, answer.say
         return "default", self._default
 
 
 def questions(text: str) -> list[str]:
     """Return the sentences of a text that ask something."""
-    return [
-        s.strip()
-        for s in _SENTENCE.findall(text)
-        if s.strip().endswith("?") and not _POLITE.search(s)
-    ]
+    sentences = [sentence.strip() for sentence in _SENTENCE.findall(text)]
+    asked = [sentence for sentence in sentences if sentence.endswith("?")]
+    return [question for question in asked if not _POLITE.search(question)]
 
 
-def _holds(question: str, phrase: str) -> bool:
-    words = set(re.findall(r"\w+", question.casefold()))
-    return all(any(w in words for w in part.split("|")) for part in phrase.casefold().split())
+def _asks(text: str, phrases: Iterable[str]) -> bool:
+    """Return whether a text holds all words of one of the phrases."""
+    return any(_holds(text, phrase) for phrase in phrases)
+
+
+def _holds(text: str, phrase: str) -> bool:
+    words = set(re.findall(r"\w+", text.casefold()))
+    return all(words & set(part.split("|")) for part in phrase.casefold().split())

@@ -8,6 +8,7 @@ import hashlib
 import re
 from typing import Any
 
+from scenarios.haystack.history import LivedSession
 from scenarios.worlds.build import person, shared
 from servers.kit.call import Reply
 from servers.kit.control import Control, make_id
@@ -21,7 +22,7 @@ WORLD = "maya"
 START = parse_time(person(WORLD)["start"])
 TOOLS = [(cls, spec) for cls in services().values() for spec in cls.tools.values()]
 IDS = [f"{cls.name}.{spec.name}" for cls, spec in TOOLS]
-HISTORY = [
+HISTORY: list[LivedSession] = [
     {
         "at": "2026-02-03T09:00:00Z",
         "messages": [

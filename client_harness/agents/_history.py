@@ -6,9 +6,11 @@ The canonical form is `Lived.sessions` of `scenarios.haystack.history`.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
+from scenarios.haystack.history import LivedSession, PastCall, PastMessage
 from servers.kit.session import SEPARATOR
 
 KINDS = ("messages", "native", "text")
@@ -22,61 +24,59 @@ def header(at: str) -> str:
     return f"[Conversation of {at}]"
 
 
-def chat(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return chat-completions messages: tool calls and their results as such, a dated header before
-    each session's first text.
+def chat(sessions: Sequence[LivedSession]) -> list[dict[str, Any]]:
+    """Return chat-completions messages, with tool calls and their results as such.
+
+    A dated header stands before each session's first text.
     """
-    found: list[dict[str, Any]] = []
+    told: list[dict[str, Any]] = []
     numbers = count(1)
     for session in sessions:
         opening = header(session["at"]) + "\n"
         for message in session["messages"]:
-            if "calls" not in message:
+            calls = message.get("calls")
+            if calls is None:
                 if opening and message["role"] != "user":
-                    found.append({"role": "user", "content": opening.strip()})
+                    told.append({"role": "user", "content": opening.strip()})
                     opening = ""
-                found.append({"role": message["role"], "content": opening + message["text"]})
+                content = opening + message.get("text", "")
+                told.append({"role": message["role"], "content": content})
                 opening = ""
                 continue
             if opening:
-                found.append({"role": "user", "content": opening.strip()})
+                told.append({"role": "user", "content": opening.strip()})
                 opening = ""
-            ids = [f"past_{next(numbers)}" for _ in message["calls"]]
-            made = [
-                {
-                    "id": i,
-                    "type": "function",
-                    "function": {
-                        "name": f"{c['server']}{SEPARATOR}{c['tool']}",
-                        "arguments": json.dumps(c["args"]),
-                    },
-                }
-                for i, c in zip(ids, message["calls"], strict=True)
-            ]
-            found.append({"role": "assistant", "content": None, "tool_calls": made})
-            found += [
-                {
-                    "role": "tool",
-                    "tool_call_id": i,
-                    "content": json.dumps(c["reply"], ensure_ascii=False),
-                }
-                for i, c in zip(ids, message["calls"], strict=True)
-            ]
-    return found
+            told += _exchanged(calls, [f"past_{next(numbers)}" for _ in calls])
+    return told
 
 
-def messages(sessions: list[dict[str, Any]]) -> list[dict[str, str]]:
+def _exchanged(calls: Sequence[PastCall], ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the assistant's message with its calls, and a message for each result."""
+    made = []
+    results = []
+    for key, call in zip(ids, calls, strict=True):
+        function = {
+            "name": f"{call['server']}{SEPARATOR}{call['tool']}",
+            "arguments": json.dumps(call["args"]),
+        }
+        made.append({"id": key, "type": "function", "function": function})
+        content = json.dumps(call["reply"], ensure_ascii=False)
+        results.append({"role": "tool", "tool_call_id": key, "content": content})
+    return [{"role": "assistant", "content": None, "tool_calls": made}, *results]
+
+
+def messages(sessions: Sequence[LivedSession]) -> list[dict[str, str]]:
     """Return `[{role, text}]` in which calls and their results are told in words."""
-    found = []
+    told = []
     for session in sessions:
         opening = header(session["at"]) + "\n"
         for message in session["messages"]:
-            found.append({"role": message["role"], "text": opening + _told(message)})
+            told.append({"role": message["role"], "text": opening + _told(message)})
             opening = ""
-    return found
+    return told
 
 
-def text(sessions: list[dict[str, Any]]) -> str:
+def text(sessions: Sequence[LivedSession]) -> str:
     """Return one transcript."""
     blocks = []
     for session in sessions:
@@ -85,16 +85,20 @@ def text(sessions: list[dict[str, Any]]) -> str:
     return "\n\n".join(blocks)
 
 
-def rendered(sessions: list[dict[str, Any]], kind: str) -> Any:
+def rendered(sessions: Sequence[LivedSession], kind: str) -> Any:
     """Return a history of one of `KINDS`."""
     return {"messages": messages, "native": list, "text": text}[kind](sessions)
 
 
-def _told(message: dict[str, Any]) -> str:
-    if "calls" not in message:
-        return message["text"]
-    return "\n".join(
-        f"(called {c['server']}.{c['tool']} {json.dumps(c['args'], ensure_ascii=False)}"
-        f" and got {'the error ' if c['is_error'] else ''}{json.dumps(c['reply'], ensure_ascii=False)})"
-        for c in message["calls"]
-    )
+def _told(message: PastMessage) -> str:
+    calls = message.get("calls")
+    if calls is None:
+        return message.get("text", "")
+    lines = []
+    for call in calls:
+        args = json.dumps(call["args"], ensure_ascii=False)
+        reply = json.dumps(call["reply"], ensure_ascii=False)
+        if call["is_error"]:
+            reply = f"the error {reply}"
+        lines.append(f"(called {call['server']}.{call['tool']} {args} and got {reply})")
+    return "\n".join(lines)

@@ -93,8 +93,9 @@ class Peer:
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
+            printed = _short(line.decode(errors="replace"))
             raise await self._failed(
-                f"printed something else than JSON-RPC in answer to {method}: {_short(line.decode(errors='replace'))}"
+                f"printed something else than JSON-RPC in answer to {method}: {printed}"
             )
         return answer
 

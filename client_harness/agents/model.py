@@ -57,25 +57,25 @@ class Options:
             "temperature": float,
         }
         known = [f.name for f in fields(cls)]
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for name, value in given.items():
             if value is None or name in ("command", "turn_seconds"):
                 continue
             if name not in known:
                 raise InputError(f"agent model: unknown option {name!r}{did_you_mean(name, known)}")
             try:
-                found[name] = numbers.get(name, str)(value)
+                options[name] = numbers.get(name, str)(value)
             except (TypeError, ValueError):
                 raise InputError(f"agent model: {name} is a number, not {value!r}") from None
-        if not found.get("model"):
+        if not options.get("model"):
             raise InputError("agent model: name a model, as in --model openai/gpt-5")
-        if found.get("record") and found.get("replay"):
+        if options.get("record") and options.get("replay"):
             raise InputError("agent model: --record and --replay exclude each other")
-        if found.get("refresh", "call") not in ("call", "turn", "never"):
+        if options.get("refresh", "call") not in ("call", "turn", "never"):
             raise InputError(
-                f"agent model: refresh is call, turn or never, not {found['refresh']!r}"
+                f"agent model: refresh is call, turn or never, not {options['refresh']!r}"
             )
-        return cls(**found)
+        return cls(**options)
 
 
 class ModelAgent:
@@ -114,12 +114,11 @@ class ModelAgent:
             request = await self._request()
             response = None
             left = deadline - time.monotonic()
-            if (
-                left <= 0
-            ):  # a request that is cancelled before it leaves would stay behind in litellm's thread, never awaited
-                return self._limit(
-                    result, f"the turn took more than {self._options.max_seconds:g} s"
-                )
+            if left <= 0:
+                # A request that is cancelled before it leaves would stay behind in litellm's
+                # thread, never awaited.
+                seconds = self._options.max_seconds
+                return self._limit(result, f"the turn took more than {seconds:g} s")
             with anyio.move_on_after(left):
                 try:
                     response = await self._source.complete(request)

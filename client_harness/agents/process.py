@@ -1,10 +1,15 @@
-"""Any agent in a process of its own: a command that speaks JSON-RPC on stdin and stdout and MCP
-over HTTP with the episode's services.
+"""Any agent in a process of its own.
 
-    → initialize {protocol}                        ← {agent, history: messages|native|text, tool_refresh}
-    → session/start {history, mcp_servers, now}    ← {}
-    → turn {text}                                  ← {status: done|limit|error|outage, text, usage, detail?}
-    → close                                        ← {}
+The process speaks JSON-RPC on stdin and stdout, and MCP over HTTP with the episode's services.
+
+    → initialize {protocol}
+      ← {agent, history: messages|native|text, tool_refresh}
+    → session/start {history, mcp_servers, now}
+      ← {}
+    → turn {text}
+      ← {status: done|limit|error|outage, text, usage, detail?}
+    → close
+      ← {}
 
 `outage` says that the agent's model could not be reached: the trial is unknown. An agent that knows
 its steps numbers them, from 1 each turn, in the header `x-agent-step` of its MCP requests. Tool use
@@ -55,21 +60,19 @@ class ProcessAgent:
 
 
 def _result(answer: dict[str, Any]) -> TurnResult:
-    status, said, usage, detail = (
-        answer.get(k, d)
-        for k, d in (("status", "done"), ("text", ""), ("usage", {}), ("detail", ""))
-    )
+    status = answer.get("status", "done")
+    said = answer.get("text", "")
+    usage = answer.get("usage", {})
+    detail = answer.get("detail", "")
     if status not in STATUSES or not isinstance(said, str) or not isinstance(usage, dict):
-        raise PeerError(
-            f"a turn's answer is {{status: {'|'.join(STATUSES)}, text, usage}}, not {str(answer)[:300]}"
-        )
+        shape = f"{{status: {'|'.join(STATUSES)}, text, usage}}"
+        raise PeerError(f"a turn's answer is {shape}, not {str(answer)[:300]}")
     if status == "outage":
         raise ProviderOutage(str(detail) or "the agent says that its model cannot be reached")
-    amounts = {
-        str(n): a
-        for n, a in usage.items()
-        if isinstance(a, int | float) and not isinstance(a, bool)
-    }
+    amounts = {}
+    for name, amount in usage.items():
+        if isinstance(amount, int | float) and not isinstance(amount, bool):
+            amounts[str(name)] = amount
     return TurnResult(said, status, amounts, str(detail))
 
 
@@ -101,16 +104,12 @@ async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
     seconds = _seconds(given.options.get("turn_seconds") or 300)
     if given.servers is None:
         raise InputError("agent process: there is no HTTP host in this run for it to connect to")
-    env = {
-        **os.environ,
-        **{
-            f"HAYWIRE_{n.upper()}": str(v)
-            for n in SETTINGS
-            if (v := given.options.get(n)) is not None
-        },
-    }
-    name = f"the agent's process ({command[0].rpartition('/')[2]})"
-    async with _started(command, env, name) as started:
+    env = dict(os.environ)
+    for name in SETTINGS:
+        if given.options.get(name) is not None:
+            env[f"HAYWIRE_{name.upper()}"] = str(given.options[name])
+    program = command[0].rpartition("/")[2]
+    async with _started(command, env, f"the agent's process ({program})") as started:
         yield await _begin(started, given, seconds)
         if not started.lost:
             with suppress(PeerError):
@@ -132,9 +131,11 @@ async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAge
     kind = hello.get("history", "messages")
     refresh = hello.get("tool_refresh", "call")
     if kind not in _history.KINDS or refresh not in REFRESHES:
-        wants = f"history is one of {', '.join(_history.KINDS)} and tool_refresh one of {', '.join(REFRESHES)}"
+        kinds = ", ".join(_history.KINDS)
+        wants = f"history is one of {kinds} and tool_refresh one of {', '.join(REFRESHES)}"
         raise PeerError(
-            f"the agent's process answered initialize wrongly: {wants}, not {kind!r} and {refresh!r}"
+            "the agent's process answered initialize wrongly: "
+            f"{wants}, not {kind!r} and {refresh!r}"
         )
     servers = await given.servers()
     start = {

@@ -20,10 +20,8 @@ def note(text: str) -> None:
 
 def columns(rows: Sequence[Sequence[str]]) -> None:
     """Print rows with all but their last column aligned."""
-    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]) - 1)] if rows else []
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        print(
-            "  ".join(
-                [*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]
-            ).rstrip()
-        )
+        *aligned, last = row
+        cells = [cell.ljust(width) for cell, width in zip(aligned, widths, strict=False)]
+        print("  ".join([*cells, last]).rstrip())

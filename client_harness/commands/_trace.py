@@ -9,6 +9,7 @@ from typing import Any
 
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, End, Message, Notice, from_json
+from servers.kit.store import Change
 
 
 def lines(path: Path, longest: int | None) -> Iterator[str]:
@@ -25,11 +26,9 @@ def lines(path: Path, longest: int | None) -> Iterator[str]:
 
     def short(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False)
-        return (
-            text
-            if longest is None or len(text) <= longest
-            else text[:longest] + f" … ({len(text)} characters)"
-        )
+        if longest is None or len(text) <= longest:
+            return text
+        return text[:longest] + f" … ({len(text)} characters)"
 
     for event in events:
         head = f"{event.seq:>3}  {event.at}  "
@@ -44,19 +43,21 @@ def lines(path: Path, longest: int | None) -> Iterator[str]:
             if event.firings and event.truth is not None and event.truth != event.seen:
                 yield f"       true: {short(event.truth)}"
             for change in event.effects:
-                what = (
-                    "added"
-                    if change["old"] is None
-                    else "removed"
-                    if change["new"] is None
-                    else "changed"
-                )
-                yield f"       {what} {change['table']} {change['key']} ({change['cause']})"
+                row = f"{change['table']} {change['key']}"
+                yield f"       {_done(change)} {row} ({change['cause']})"
             if event.opened or event.evidence:
-                yield f"       opens {', '.join(event.opened) or '–'}; settles {', '.join(event.evidence) or '–'}"
+                opened = ", ".join(event.opened) or "–"
+                settled = ", ".join(event.evidence) or "–"
+                yield f"       opens {opened}; settles {settled}"
             if event.bug:
                 yield f"       our own bug: {event.bug}"
         elif isinstance(event, End):
             yield f"{head}end {short(event.as_notice()['detail'])}"
         elif isinstance(event, Notice):
             yield f"{head}{event.what} {short(event.detail)}"
+
+
+def _done(change: Change) -> str:
+    if change["old"] is None:
+        return "added"
+    return "removed" if change["new"] is None else "changed"

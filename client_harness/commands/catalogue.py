@@ -80,7 +80,10 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            help="A service, a tool (venmo.send_money), a scenario, a fault or check kind, an agent, …"
+            help=(
+                "A service, a tool (venmo.send_money), a scenario, a fault or check kind, "
+                "an agent, …"
+            )
         ),
     ],
     json: Json = False,
@@ -95,11 +98,11 @@ def show(
     """
     from client_harness.commands import _catalogue
 
-    found = _catalogue.find(name)
+    entry = _catalogue.find(name)
     if json:
-        _print.as_json(found)
+        _print.as_json(entry)
     else:
-        print(_catalogue.as_text(found))
+        print(_catalogue.as_text(entry))
 
 
 def check(

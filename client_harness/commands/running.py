@@ -182,7 +182,7 @@ def trace(
     """Show a trace as a conversation: texts, calls with their replies, faults and what was true.
 
     \b
-    Example: client_harness trace runs/0001/traces/recovery/silent_no_op/venmo_pay_dropped/naive-1.jsonl
+    Example: client_harness trace runs/0001/traces/recovery/twin/old_timestamp/naive-1.jsonl
     """
     from client_harness.commands._trace import lines
 
@@ -228,16 +228,16 @@ def _options(pairs: list[str]) -> dict[str, Any]:
     from servers.kit.errors import InputError
     from servers.kit.yaml import Loader
 
-    found = {}
+    options = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key:
             raise InputError(f"--option {pair}: write KEY=VALUE")
         try:
-            found[key] = yaml.load(text, Loader=Loader) if text else ""
+            options[key] = yaml.load(text, Loader=Loader) if text else ""
         except yaml.YAMLError:
-            found[key] = text
-    return found
+            options[key] = text
+    return options
 
 
 @contextmanager

@@ -149,16 +149,16 @@ def connect(
     if target.most_tools is not None and tools > target.most_tools:
         if made is None:
             _print.note(
-                f"note: {target.title} takes about {target.most_tools} tools and this offers {tools}; choose some with --services"
+                f"note: {target.title} takes about {target.most_tools} tools "
+                f"and this offers {tools}; choose some with --services"
             )
         else:
             open_session(scenario, chosen, faults=faults, most_tools=target.most_tools)
             arguments += ["--most-tools", str(target.most_tools)]
     entry = connecting.entry(target, arguments)
     if write:
-        print(
-            f"wrote {connecting.write(target, entry, path, name)}; restart {target.title} to see {name}"
-        )
+        written = connecting.write(target, entry, path, name)
+        print(f"wrote {written}; restart {target.title} to see {name}")
     else:
         _print.note(f"# for {path or target.path}; --write puts it there")
         _print.as_json(connecting.configuration(target, entry, name))

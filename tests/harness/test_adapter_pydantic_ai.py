@@ -16,6 +16,7 @@ from client_harness.agents import agents
 from client_harness.contract import Assignment, ProviderOutage, TurnResult
 from client_harness.lookup import resolve
 from client_harness.tools import in_memory
+from scenarios.haystack.history import LivedSession
 from servers.kit.app import Episodes, make_app, run_app
 from servers.kit.errors import UnknownName
 from servers.kit.events import Attempt
@@ -34,7 +35,7 @@ def environment() -> Path:
 
 @contextlib.asynccontextmanager
 async def talking(
-    session: Session, endpoint: Endpoint, history: list[dict[str, Any]], **options: Any
+    session: Session, endpoint: Endpoint, history: list[LivedSession], **options: Any
 ) -> AsyncGenerator[Any]:
     """Yield the adapter's agent on a session that is served over HTTP, behind a token."""
     episodes = Episodes()

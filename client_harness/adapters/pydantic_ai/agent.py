@@ -1,4 +1,7 @@
-"""A Pydantic AI agent behind Haywire's process contract. It runs in an environment of its own and imports nothing of Haywire."""
+"""A Pydantic AI agent behind Haywire's process contract.
+
+It runs in an environment of its own and imports nothing of Haywire.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ STEP_HEADER = "x-agent-step"
 
 
 def model_of(env: Any) -> Any:
-    """Return the model that the environment names: of an OpenAI-compatible endpoint, else whatever Pydantic AI makes of the name."""
+    """Return the model that the environment names.
+
+    It is that of an OpenAI-compatible endpoint, or whatever Pydantic AI makes of the name.
+    """
     name = env.get("HAYWIRE_MODEL")
     base = env.get("HAYWIRE_API_BASE")
     if not name:
@@ -100,49 +106,38 @@ class Conversation:
 
 
 def native(sessions: list[dict[str, Any]]) -> list[Any]:
-    """Return canonical sessions as Pydantic AI's messages, a dated header before the first text of each."""
-    found: list[Any] = []
+    """Return canonical sessions as Pydantic AI's messages.
+
+    A dated header stands before the first text of each.
+    """
+    told: list[Any] = []
     for session in sessions:
         opening = f"[Conversation of {session['at']}]"
         for message in session["messages"]:
             if message["role"] == "user":
-                found.append(
-                    ModelRequest(
-                        parts=[
-                            UserPromptPart(
-                                content="\n".join(filter(None, (opening, message["text"])))
-                            )
-                        ]
-                    )
-                )
+                text = "\n".join(filter(None, (opening, message["text"])))
+                told.append(ModelRequest(parts=[UserPromptPart(content=text)]))
                 opening = ""
                 continue
             if opening:
-                found.append(ModelRequest(parts=[UserPromptPart(content=opening)]))
+                told.append(ModelRequest(parts=[UserPromptPart(content=opening)]))
                 opening = ""
             if "calls" not in message:
-                found.append(ModelResponse(parts=[TextPart(content=message["text"])]))
+                told.append(ModelResponse(parts=[TextPart(content=message["text"])]))
                 continue
-            ids = [f"past_{len(found)}_{number}" for number, _ in enumerate(message["calls"])]
-            calls = [
-                (i, f"{c['server']}__{c['tool']}", c)
-                for i, c in zip(ids, message["calls"], strict=True)
-            ]
-            found.append(
-                ModelResponse(
-                    parts=[ToolCallPart(name, c["args"], tool_call_id=i) for i, name, c in calls]
-                )
-            )
-            found.append(
-                ModelRequest(
-                    parts=[ToolReturnPart(name, c["reply"], tool_call_id=i) for i, name, c in calls]
-                )
-            )
-    return found
+            calls = []
+            replies = []
+            for number, call in enumerate(message["calls"]):
+                key = f"past_{len(told)}_{number}"
+                name = f"{call['server']}__{call['tool']}"
+                calls.append(ToolCallPart(name, call["args"], tool_call_id=key))
+                replies.append(ToolReturnPart(name, call["reply"], tool_call_id=key))
+            told += [ModelResponse(parts=calls), ModelRequest(parts=replies)]
+    return told
 
 
 async def start(params: dict[str, Any], stack: contextlib.AsyncExitStack) -> Conversation:
-    """Connect to the servers, each with its name before its tools' names, and begin a conversation."""
+    """Connect to the servers, put each one's name before its tools', begin a conversation."""
     made: list[Conversation] = []
     clients: dict[str, httpx2.AsyncClient] = {}
 
@@ -172,8 +167,10 @@ async def start(params: dict[str, Any], stack: contextlib.AsyncExitStack) -> Con
             id=server["name"],
             http_client=clients[key],
             process_tool_call=call,
-            cache_tools=False,  # so that what appears during a conversation is seen under either era of the protocol
-            tool_error_behavior="failed",  # an error is for the model to read; the default ends the run at the second one
+            # What appears during a conversation is to be seen under either era of the protocol.
+            cache_tools=False,
+            # An error is for the model to read; the default ends the run at the second one.
+            tool_error_behavior="failed",
         )
         toolsets.append(tools.prefixed(server["name"] + "_"))
     agent = Agent(model_of(os.environ), instructions=INSTRUCTIONS, toolsets=toolsets)
