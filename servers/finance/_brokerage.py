@@ -146,18 +146,18 @@ def _either(nouns: list[str]) -> str:
 
 def tradable(svc: Service, words: Words, row: dict[str, Any], at: int | None = None) -> None:
     """Fail if a security is halted or delisted."""
+    symbol = row["symbol"]
     trading = market.state(row, svc.now if at is None else at)
     if trading == "halted":
-        code = "TRADING_HALTED"
+        since = row["halted_at"]
+        message = f"Trading in {symbol} has been halted since {since}."
         hint = f"Trading may resume; check {words.quote}."
-    elif trading == "delisted":
-        code = "SECURITY_DELISTED"
+        svc.fail("TRADING_HALTED", message, hint, symbol=symbol, since=since)
+    if trading == "delisted":
+        since = row["delisted_at"]
+        message = f"{symbol} was delisted at {since}."
         hint = f"Find another security with {words.search}."
-    else:
-        return
-    since = row[f"{trading}_at"]
-    message = f"{row['symbol']} has been {trading} since {since}."
-    svc.fail(code, message, hint, symbol=row["symbol"], since=since)
+        svc.fail("SECURITY_DELISTED", message, hint, symbol=symbol, since=since)
 
 
 # -- the account ----------------------------------------------------------------------------------

@@ -69,13 +69,11 @@ class Money(Service):
         moments = [moment for moment in self._moments(span) if moment < self.now] + [self.now]
         holdings = brokerage.held_at(self, WORDS, brokerage.MAIN, moments)
         values = []
+        points = []
         for at, (cash, units) in zip(moments, holdings, strict=True):
             invested = sum(worth(self, symbol, held, at) for symbol, held in sorted(units.items()))
             values.append(dollars(cash + invested))
-        points = [
-            {"timestamp": iso(at), "value": value}
-            for at, value in zip(moments, values, strict=True)
-        ]
+            points.append({"timestamp": iso(at), "value": values[-1]})
         change = round(values[-1] - values[0], 2)
         return {"span": span, "change": change, "data_points": points}
 

@@ -111,8 +111,8 @@ class Past:
             self.builder.change(entry["at"], table, entry["key"], **changed)
         else:
             raise InputError(
-                f"{self.name}: the past deletes {entry['key']} of {table}; "
-                "only rows that stay can be told"
+                f"{self.name}: the past deletes {entry['key']} from {table}, "
+                "but a world's past cannot delete rows"
             )
 
     def _steps(self) -> Iterator[Step]:
@@ -121,7 +121,7 @@ class Past:
         missing = sorted(set(self.told) - tells)
         if missing:
             raise InputError(
-                f"finance.yaml: {self.name} does not tell {', '.join(missing)} of life.yaml"
+                f"finance.yaml: {self.name} has no step for {', '.join(missing)} of life.yaml"
             )
         for at, tool, key, args in self.seeds["steps"]:
             yield self._step(at, tool, key, args)
