@@ -194,9 +194,7 @@ async def test_shares_reserved_by_one_sale_cannot_be_sold_again(session: Session
     assert reply["status"] == "pending"
 
 
-async def test_invalid_orders_are_refused_in_the_providers_words(
-    session: Session,
-) -> None:
+async def test_invalid_orders_are_refused_in_the_providers_words(session: Session) -> None:
     order = {"symbol": "SMPK", "side": "buy", "quantity": 1}
     for args, code in (
         (order | {"order_type": "limit"}, "LIMIT_PRICE_REQUIRED"),
@@ -241,9 +239,8 @@ async def test_one_long_step_of_time_does_the_same_as_many_short_ones(session: S
             "limit_price": 64.2,
             "time_in_force": "gtc",
         }
-        await call_ok(
-            each, "robinhood", "place_trade", **sale
-        )  # fills after the ex-date of March 31
+        # The sale fills after the ex-date of March 31.
+        await call_ok(each, "robinhood", "place_trade", **sale)
         each.control.advance(parse_time("2026-03-14T16:10:00Z") - each.control.now)
     for _ in range(70):
         walking.pass_time(86_400)
@@ -280,9 +277,7 @@ async def test_repeated_reads_agree(session: Session) -> None:
 # -- people's pasts ------------------------------------------------------------------------------
 
 
-async def test_mayas_trades_and_contributions_have_the_dates_of_her_life(
-    session: Session,
-) -> None:
+async def test_mayas_trades_and_contributions_have_the_dates_of_her_life(session: Session) -> None:
     first = await call_ok(
         session, "robinhood", "get_trade", order_id=make_id("rho", "maya", "robinhood_start")
     )

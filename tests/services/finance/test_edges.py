@@ -53,9 +53,7 @@ async def test_a_purchase_must_cost_at_least_a_cent(session: Session) -> None:
         assert reply["filled_quantity"] == 0.001
 
 
-async def test_an_automatic_investment_is_at_least_a_dollar(
-    session: Session,
-) -> None:
+async def test_an_automatic_investment_is_at_least_a_dollar(session: Session) -> None:
     error = await call_refused(
         session, "vanguard", "setup_auto_invest", fund_id="MTBIX", amount=0.99, frequency="weekly"
     )

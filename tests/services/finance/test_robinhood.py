@@ -393,9 +393,7 @@ async def test_the_watchlist_keeps_its_order_and_holds_each_symbol_once(session:
     )
 
 
-async def test_seeded_recurring_orders_are_listed_with_their_investment(
-    session: Session,
-) -> None:
+async def test_seeded_recurring_orders_are_listed_with_their_investment(session: Session) -> None:
     plans = (await call_ok(session, "robinhood", "list_recurring_investments"))["investments"]
     index = next(p for p in plans if p["investment_id"] == make_id("rhi", "maya", "index"))
     for order_id in index["order_ids"]:
