@@ -1,7 +1,7 @@
-"""What brokers share: tables, the account as it follows from its rows, and the securities.
+"""What the brokers share: tables, accounts worked out from their rows, and securities.
 
-Rows hold what was ordered, transferred and paid; cash, lots, holds and statuses are worked out
-from them and the moment.
+Rows record what was ordered, transferred and paid. Cash, lots, holds and statuses are computed from
+those rows and the moment.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import iso, parse_time
 
-# The agenda says when the next dividend of any security is to be worked out for a broker's holders.
+# The agenda records when dividends must next be computed for a broker's holders.
 SHARED = market.SHARED | {"finance_agenda": Table("id:str next_at:str")}
-# units in 1/100,000,000 shares, amount, hold and fee in cents, limit_price and stop_price in
-# 1/10000 dollars; fills are [moment, units, price] and may lie ahead; lots name those to be sold
-# first; ref is the plan, basket or set that an order belongs to, client_key the customer's own
-# name of it.
+# units are 1/100,000,000 shares; amount, hold and fee are cents; limit_price and stop_price are
+# 1/10000 dollars. fills are [moment, units, price] and may be in the future; lots lists the lots
+# to sell first; ref is the plan, basket or set that the order belongs to, and client_key the
+# customer's own name for the order.
 ORDERS = Table(
     "id:str account_id:str symbol:str kind:str side:str units:int? amount:int? order_type:str "
     "limit_price:int? stop_price:int? duration:str origin:str created_at:str expires_at:str? "
@@ -35,8 +35,8 @@ ORDERS = Table(
     "client_key:str?",
     index=("account_id", "ref"),
 )
-# A deposit counts from clears_at on, of which `instant` cents at once; a withdrawal leaves at once
-# and arrives at clears_at.
+# A deposit counts from clears_at on, except that `instant` cents of it count at once. A withdrawal
+# leaves at once and arrives at clears_at.
 TRANSFERS = Table(
     "id:str account_id:str direction:str amount:int instant:int method:str bank:str "
     "created_at:str clears_at:str failed_at:str? failure:str? tax_year:int? ref:str?",
@@ -48,31 +48,36 @@ DIVIDENDS = Table(
     index=("account_id",),
 )
 WATCH = Table("symbol:str added_at:str")
-# threshold in 1/10000 dollars, shares or 1/10000 of a ratio; triggers_at is when the market will
-# first meet it.
+# threshold is 1/10000 dollars, shares, or 1/10000 of a ratio; triggers_at is when the market will
+# first meet the condition.
 ALERTS = Table(
     "id:str symbol:str condition:str threshold:int created_at:str expires_at:str "
     "triggers_at:str? removed_at:str?"
 )
 NOUNS: dict[str, str] = {"stock": "stock", "etf": "ETF", "mutual_fund": "fund", "crypto": "coin"}
 MAIN = "main"
-"""account_id of brokers whose customer has one account."""
+"""The account_id at brokers where the customer has a single account."""
 
-OrderId = Annotated[str, Field(description="order_id, from the list of orders.")]
+OrderId = Annotated[str, Field(description="The order_id, from the list of orders.")]
 Symbol = Annotated[str, Field(min_length=1, max_length=12, description="Ticker symbol, e.g. SMPK.")]
 Quantity = Annotated[
     float,
-    Field(gt=0, le=1_000_000, description="Shares; may be a fraction (to six decimals) at market."),
+    Field(
+        gt=0,
+        le=1_000_000,
+        description="Number of shares. Market orders may be for fractions, "
+        "with up to six decimal places.",
+    ),
 ]
 Query = Annotated[
-    str, Field(min_length=1, max_length=80, description="Words of the name, or a symbol.")
+    str, Field(min_length=1, max_length=80, description="Words from the name, or a symbol.")
 ]
 
 
 def _price(amount: float) -> int:
     exact = Decimal(str(amount))
     if exact != exact.quantize(Decimal("0.0001")):
-        raise ValueError("must be a price in dollars with at most four decimals")
+        raise ValueError("must be a price in dollars with at most four decimal places")
     return market.pips(amount)
 
 
@@ -81,15 +86,15 @@ if TYPE_CHECKING:
 else:
     Price = Annotated[
         float,
-        Field(ge=0.0001, le=1_000_000, description="Price in dollars a share."),
+        Field(ge=0.0001, le=1_000_000, description="Price in dollars per share."),
         AfterValidator(_price),
     ]
-"""A price in dollars; the method receives 1/10000 dollars."""
+"""A price in dollars; the tool's method receives it in 1/10000 dollars."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """A broker's names: table prefix, prefixes of ids, codes, and the tools that hints point to."""
+    """A broker's names: table prefix, ID prefixes, error codes, and tools to point to in hints."""
 
     tables: str
     order_id: str
@@ -111,42 +116,54 @@ class Words:
 def find_security(
     svc: Service, words: Words, symbol: str, kinds: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the row of a security that this broker carries, delisted or not, or refuse."""
+    """Return the row of a security that this broker carries, or fail.
+
+    Delisted securities are found too.
+    """
     row = market.security(svc, symbol)
     wanted = tuple(kinds) or words.kinds
     if row is not None and row["kind"] in wanted:
         return row
-    noun = " or ".join(NOUNS[kind] for kind in wanted)
+    noun = _either([NOUNS[kind] for kind in wanted])
     if row is not None and row["kind"] in words.kinds:
-        message = f"{row['symbol']} is no {noun} but a {NOUNS[row['kind']]}."
-        hint = f"Name a {noun}; {words.search} shows the type of each."
+        message = f"{row['symbol']} is {_a(NOUNS[row['kind']])}, not {_a(noun)}."
+        hint = f"Use the symbol of {_a(noun)}; {words.search} shows the type of each."
         svc.fail(words.no_security, message, hint, symbol=row["symbol"])
     carried = [security["symbol"] for security in market.securities(svc, wanted)]
     near = did_you_mean(symbol.strip().upper(), carried)
     message = f"No {noun} has the symbol {symbol!r}{near}."
-    svc.fail(words.no_security, message, f"Find the symbol with {words.search}.", symbol=symbol)
+    svc.fail(words.no_security, message, f"Look up the symbol with {words.search}.", symbol=symbol)
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "AEIOU" else f"a {noun}"
+
+
+def _either(nouns: list[str]) -> str:
+    *others, last = nouns
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def tradable(svc: Service, words: Words, row: dict[str, Any], at: int | None = None) -> None:
-    """Refuse for a security that is halted or delisted."""
+    """Fail if a security is halted or delisted."""
+    symbol = row["symbol"]
     trading = market.state(row, svc.now if at is None else at)
     if trading == "halted":
-        code = "TRADING_HALTED"
-        hint = f"See {words.quote}; trading may resume."
-    elif trading == "delisted":
-        code = "SECURITY_DELISTED"
-        hint = f"Choose another with {words.search}."
-    else:
-        return
-    since = row[f"{trading}_at"]
-    message = f"{row['symbol']} has been {trading} since {since}."
-    svc.fail(code, message, hint, symbol=row["symbol"], since=since)
+        since = row["halted_at"]
+        message = f"Trading in {symbol} has been halted since {since}."
+        hint = f"Trading may resume; check {words.quote}."
+        svc.fail("TRADING_HALTED", message, hint, symbol=symbol, since=since)
+    if trading == "delisted":
+        since = row["delisted_at"]
+        message = f"{symbol} was delisted at {since}."
+        hint = f"Find another security with {words.search}."
+        svc.fail("SECURITY_DELISTED", message, hint, symbol=symbol, since=since)
 
 
 # -- the account ----------------------------------------------------------------------------------
 @dataclass
 class Lot:
-    """Shares bought at one time: units bought, units left and what these cost, in cents."""
+    """Shares bought in one trade: units bought, units left, and the cost of those left in cents."""
 
     id: str
     symbol: str
@@ -160,8 +177,9 @@ class Lot:
 class Account:
     """An account at a moment, in cents.
 
-    `cash` counts instant credit; `unsettled` proceeds and credit cannot be withdrawn yet. `lots`
-    and `sold` hold open and closed lots by symbol, `reserved` units promised to open sales.
+    `cash` includes instant credit. `unsettled` is the part of it, from sales and instant credit,
+    that cannot be withdrawn yet. `lots` and `sold` hold open and closed lots by symbol, and
+    `reserved` the units that open sales will take.
     """
 
     cash: int = 0
@@ -178,7 +196,7 @@ class Account:
 
     @property
     def withdrawable(self) -> int:
-        """Cents that can leave the account: settled, and not held by open orders."""
+        """Cents that can leave the account: settled and not held by open orders."""
         return max(self.cash - self.unsettled - self.holds, 0)
 
     def units(self, symbol: str) -> int:
@@ -186,16 +204,16 @@ class Account:
         return sum(lot.units for lot in self.lots.get(symbol, ()))
 
     def free_units(self, symbol: str) -> int:
-        """Units held and not promised to open sales."""
+        """Units held and not reserved by open sales."""
         return self.units(symbol) - self.reserved.get(symbol, 0)
 
     def cost(self, symbol: str) -> int:
-        """Cents that what is held cost."""
+        """Cents that the units held cost."""
         return sum(lot.cost for lot in self.lots.get(symbol, ()))
 
 
 class Trade(NamedTuple):
-    """One fill of an order; the first three fields give the order in which trades are booked."""
+    """One fill of an order. Trades are booked in the order of the first three fields."""
 
     filled_at: str
     nth_order: int
@@ -206,7 +224,7 @@ class Trade(NamedTuple):
 
 
 def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None = None) -> Account:
-    """Return an account as it stands at a moment (now, unless given)."""
+    """Return an account as of a moment (by default now)."""
     moment = iso(svc.now if at is None else at)
     mine = Account()
     orders = svc.db.rows(
@@ -239,7 +257,7 @@ def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None =
 
 
 def _trades(orders: list[dict[str, Any]], moment: str) -> Iterator[Trade]:
-    """Yield the fills of orders by a moment."""
+    """Yield the fills of the orders up to a moment."""
     for nth_order, order in enumerate(orders):
         for nth_fill, (filled_at, units, at_pips) in enumerate(order["fills"]):
             if filled_at <= moment:
@@ -247,7 +265,7 @@ def _trades(orders: list[dict[str, Any]], moment: str) -> Iterator[Trade]:
 
 
 def _book(mine: Account, words: Words, trade: Trade) -> None:
-    """Move the cash and the lots of one trade."""
+    """Apply one trade to the cash and the lots."""
     order = trade.order
     symbol = order["symbol"]
     amount = value(trade.units, trade.at_pips)
@@ -284,7 +302,7 @@ def _hold(mine: Account, order: dict[str, Any], moment: str) -> None:
 
 
 def _in_turn(lots: list[Lot], sale: dict[str, Any]) -> list[Lot]:
-    """Return lots in the order in which a sale takes them: those that it names, then the oldest."""
+    """Return lots in the order in which a sale takes them: the lots it names, then the oldest."""
     chosen = sale["lots"] or []
     return sorted(lots, key=lambda lot: chosen.index(lot.id) if lot.id in chosen else len(chosen))
 
@@ -292,7 +310,7 @@ def _in_turn(lots: list[Lot], sale: dict[str, Any]) -> list[Lot]:
 def free_lots(
     mine: Account, symbol: str, sales: list[dict[str, Any]], moment: str
 ) -> dict[str, int]:
-    """Return the units of each open lot, oldest first, that open sales leave."""
+    """Return the units of each open lot, oldest first, that no open sale will take."""
     lots = mine.lots.get(symbol, [])
     free = {lot.id: lot.units for lot in lots}
     for sale in sales:
@@ -305,7 +323,7 @@ def free_lots(
 
 
 def _move(mine: Account, transfer: dict[str, Any], moment: str) -> None:
-    """Move the cash of one transfer."""
+    """Apply one transfer to the cash."""
     if transfer["failed_at"] is not None and transfer["failed_at"] <= moment:
         return
     if transfer["direction"] == "withdrawal":
@@ -319,7 +337,7 @@ def _move(mine: Account, transfer: dict[str, Any], moment: str) -> None:
 
 # -- the account over time ------------------------------------------------------------------------
 class Step(NamedTuple):
-    """A change of an account's cash, in cents, and of the units of one symbol."""
+    """A change in an account's cash, in cents, and in the units of one symbol."""
 
     at: str
     amount: int
@@ -330,7 +348,10 @@ class Step(NamedTuple):
 def held_at(
     svc: Service, words: Words, account_id: str, moments: list[int]
 ) -> list[tuple[int, dict[str, int]]]:
-    """Return (cash in cents, units by symbol) at some moments in order of time, in one pass."""
+    """Return (cash in cents, units by symbol) at each of the given moments.
+
+    The moments must be in ascending order; all of them are answered in one pass.
+    """
     steps = sorted(_account_steps(svc, words, account_id))
     holdings = []
     cash = 0
@@ -347,7 +368,7 @@ def held_at(
 
 
 def _account_steps(svc: Service, words: Words, account_id: str) -> Iterator[Step]:
-    """Yield every change of an account, those still to come included."""
+    """Yield every change to an account, including changes that are still to come."""
     for order in svc.db.rows(f"{words.tables}_orders", "account_id=?", account_id):
         sign = 1 if order["side"] == "buy" else -1
         for nth_fill, (filled_at, units, at_pips) in enumerate(order["fills"]):
@@ -368,7 +389,7 @@ def _account_steps(svc: Service, words: Words, account_id: str) -> Iterator[Step
 
 
 def worth(svc: Service, symbol: str, units: int, at: int | None = None) -> int:
-    """Return cents that units of a security are worth at a moment (now, unless given)."""
+    """Return the value in cents of units of a security at a moment (by default now)."""
     row = market.security(svc, symbol)
     if row is None:
         return 0

@@ -1,6 +1,6 @@
 """The exchanges' calendar in New York, as pure functions of dates.
 
-It knows trading days, sessions, holidays and settlement days.
+It covers trading days, sessions, holidays and settlement days.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CLOSE = time(16)
 EARLY = time(13)
 _FIRST = 1990
 _MOURNING = frozenset({date(2025, 1, 9)})
-"""Days on which the exchanges stayed closed out of turn."""
+"""Weekdays on which the exchanges closed outside their regular calendar."""
 
 
 def _nth(year: int, month: int, weekday: int, n: int) -> date:
@@ -47,19 +47,18 @@ def _thanksgiving(year: int) -> date:
 
 @functools.cache
 def holidays(year: int) -> frozenset[date]:
-    """Return the weekdays of a year on which the exchanges are closed."""
+    """Return the days of a year on which the exchanges are closed, apart from weekends."""
     new_year = date(year, 1, 1)
-    if new_year.weekday() == 6:  # one on a Saturday is not made up for
+    if new_year.weekday() == 6:  # the exchanges make up for a Sunday, but not for a Saturday
         new_year += timedelta(days=1)
     end_of_may = date(year, 5, 31)
     regular = {
         new_year,
-        _nth(year, 1, 0, 3),  # Martin Luther King
-        _nth(year, 2, 0, 3),  # Washington's birthday
+        _nth(year, 1, 0, 3),  # Martin Luther King Jr. Day
+        _nth(year, 2, 0, 3),  # Washington's Birthday
         _easter(year) - timedelta(days=2),  # Good Friday
-        _nth(year, 6, 0, 1) - timedelta(days=7),
         end_of_may - timedelta(days=end_of_may.weekday()),  # Memorial Day
-        _observed(date(year, 6, 19)),
+        _observed(date(year, 6, 19)),  # Juneteenth
         _observed(date(year, 7, 4)),
         _nth(year, 9, 0, 1),  # Labor Day
         _thanksgiving(year),
@@ -69,7 +68,7 @@ def holidays(year: int) -> frozenset[date]:
 
 
 def closes_early(day: date) -> bool:
-    """Whether a trading day ends at 13:00: the day after Thanksgiving, Christmas Eve and 3 July."""
+    """Whether a trading day ends at 13:00: the day after Thanksgiving, Christmas Eve and July 3."""
     day_after_thanksgiving = _thanksgiving(day.year) + timedelta(days=1)
     return (day.month, day.day) in ((7, 3), (12, 24)) or day == day_after_thanksgiving
 
@@ -91,17 +90,17 @@ def _before(year: int) -> int:
 
 
 def is_trading_day(day: date) -> bool:
-    """Whether the exchanges open on a day."""
+    """Whether the exchanges are open on a day."""
     return day.weekday() < 5 and day not in holidays(day.year)
 
 
 def day_number(day: date) -> int:
-    """Return how many trading days lie before a day, from a fixed first one on."""
+    """Return the number of trading days between a fixed first day and the given day."""
     return _before(day.year) + bisect_left(_days(day.year), day)
 
 
 def trading_day(number: int) -> date:
-    """Return the trading day of a `day_number`."""
+    """Return the trading day with the given `day_number`."""
     year = _FIRST + number // 254
     while _before(year + 1) <= number:
         year += 1
@@ -114,14 +113,14 @@ def on_or_after(day: date) -> date:
 
 
 def on_or_before(day: date) -> date:
-    """Return the day itself if it is a trading day, else the one before."""
+    """Return the day itself if it is a trading day, else the previous one."""
     days = _days(day.year)
     earlier = bisect_right(days, day)
     return days[earlier - 1] if earlier else _days(day.year - 1)[-1]
 
 
 def add_days(day: date, count: int) -> date:
-    """Return the trading day `count` trading days after (or, negative, before) a trading day."""
+    """Return the trading day `count` trading days after a trading day (before it, if negative)."""
     return trading_day(day_number(day) + count)
 
 
@@ -156,21 +155,21 @@ def is_open(at: int) -> bool:
 
 
 def next_open(at: int) -> int:
-    """Return the moment at which the next session after this moment opens."""
+    """Return the moment at which the next session after the given moment opens."""
     return session(add_days(last_session(at), 1))[0]
 
 
 def next_close(at: int) -> int:
-    """Return the close of the running session, or of the next one.
+    """Return the close of the current session, or of the next one if none is open.
 
-    At that moment the next net asset value is struck.
+    Funds' next net asset values are set at that moment.
     """
     return session(add_days(last_closed(at), 1))[1]
 
 
 def settles(at: int, days: int = 1) -> int:
-    """Return when a trade or transfer made at a moment settles.
+    """Return the moment at which a trade or transfer made at the given moment settles.
 
-    It does at the opening of the session `days` trading days after its own day.
+    It is the opening of the session `days` trading days after the trade's own day.
     """
     return session(add_days(on_or_before(local_day(at, NEW_YORK)), days))[0]

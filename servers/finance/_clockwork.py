@@ -1,4 +1,4 @@
-"""What happens at a broker by the clock: dividends on their ex-dates, and recurring investments."""
+"""What a broker does as time passes: dividends on ex-dates, and recurring investments."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ RECURRING = Table(
     index=("next_at",),
 )
 HOUR = time(10)
-"""Clock time in New York at which recurring investments are made."""
+"""The time of day in New York at which recurring investments are made."""
 Frequency = Literal["daily", "weekly", "biweekly", "monthly", "quarterly", "annually"]
 _AHEAD = 120
-"""Days for which the agenda looks ahead for an ex-date."""
+"""How many days the agenda looks ahead for an ex-date."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A kind of work that comes due: when the next of it does (epoch seconds), and how to do it."""
+    """A kind of scheduled work: when it is next due (epoch seconds), and how to do it."""
 
     due_at: Callable[[], int | None]
     run: Callable[[int], None]
 
 
 def run_due(svc: Service, jobs: Iterable[Job]) -> None:
-    """Do everything that is due, in order of time; of jobs due at one moment, the first listed."""
+    """Do everything that is due, in order of time; ties go to the job listed first."""
     listed = list(jobs)
     while True:
         waiting = []
@@ -55,7 +55,7 @@ def run_due(svc: Service, jobs: Iterable[Job]) -> None:
 
 
 def is_due(svc: Service, words: Words, recurring: bool = True) -> bool:
-    """Whether an ex-date or a recurring investment has come since the last look."""
+    """Whether an ex-date or a recurring investment has come due since the last check."""
     query = "SELECT 1 FROM finance_agenda WHERE id=?1 AND next_at<=?2"
     if recurring:
         query += f" UNION ALL SELECT 1 FROM {words.tables}_recurring WHERE next_at<=?2"
@@ -66,9 +66,9 @@ def is_due(svc: Service, words: Words, recurring: bool = True) -> bool:
 def dividends(
     svc: Service, words: Words, accounts: Iterable[str], reinvests: Callable[[str, str], bool]
 ) -> Job:
-    """Return the job that works out dividends on each ex-date.
+    """Return the job that computes dividends on each ex-date.
 
-    `reinvests` says of an account and a symbol whether their dividends buy shares.
+    `reinvests` tells for an account and a symbol whether dividends buy more shares.
     """
     listed = list(accounts)
 
@@ -90,7 +90,7 @@ def dividends(
 def paid_on(
     rows: list[dict[str, Any]], moment: int
 ) -> list[tuple[dict[str, Any], figures.Dividend]]:
-    """Return (security, dividend) for the dividends whose ex-date is the day of a moment."""
+    """Return (security, dividend) pairs for the dividends whose ex-date is the day of a moment."""
     day = local_day(moment, calendar.NEW_YORK)
     payments = []
     for row in rows:
@@ -99,9 +99,9 @@ def paid_on(
 
 
 def next_ex_date(rows: list[dict[str, Any]], after: int) -> str:
-    """Return the moment (ISO) at which the next ex-date after a moment begins.
+    """Return the moment (ISO) at which the first ex-date after the given moment begins.
 
-    Where none is near, it is the moment at which to look again.
+    If no ex-date is near, return the moment at which to look again.
     """
     first = local_day(after, calendar.NEW_YORK) + timedelta(days=1)
     last = first + timedelta(days=_AHEAD)
@@ -121,7 +121,7 @@ def entitle(
     moment: int,
     reinvest: bool,
 ) -> None:
-    """Record what a holder is paid, and the purchase that it is put into on the day of payment."""
+    """Record a holder's dividend, and the purchase that reinvests it on the pay date."""
     units = account(svc, words, account_id, moment - 1).units(row["symbol"])
     amount = value(units, paid.amount)
     if amount <= 0:
@@ -131,7 +131,7 @@ def entitle(
         pays_at = calendar.session(paid.pay_date)[0]
         wish = Wish("buy", amount=amount)
         purchase = plan(row, wish, pays_at)
-        # An amount that buys no thousandth of a share is paid in cash.
+        # A dividend too small to buy a thousandth of a share is paid in cash.
         if any(units_bought for _, units_bought, _ in purchase.fills):
             order_id = svc.new_id(words.order_id)
             order = order_row(
@@ -151,7 +151,7 @@ def entitle(
 def dividend_row(
     account_id: str, row: dict[str, Any], paid: figures.Dividend, units: int, order_id: str | None
 ) -> dict[str, Any]:
-    """Return the row of a dividend, without its id."""
+    """Return a dividend's row without its ID."""
     return {
         "account_id": account_id,
         "symbol": row["symbol"],
@@ -167,9 +167,9 @@ def dividend_row(
 
 # -- recurring investments ------------------------------------------------------------------------
 def occurrence(start: date, frequency: Frequency, number: int, every_day: bool = False) -> date:
-    """Return the day of the n-th run (from 0).
+    """Return the day of the n-th run, counting from 0.
 
-    It is a trading day, unless `every_day`: coins trade every day.
+    Runs fall on trading days, unless `every_day` is set, as it is for coins.
     """
     if frequency == "daily" and every_day:
         return start + timedelta(days=number)
@@ -182,7 +182,7 @@ def occurrence(start: date, frequency: Frequency, number: int, every_day: bool =
 
 
 def next_run(start: date, frequency: Frequency, after: int, every_day: bool = False) -> int:
-    """Return the moment of the first run after a moment."""
+    """Return the moment of the first run after the given moment."""
     number = 0
     while True:
         day = occurrence(start, frequency, number, every_day)
@@ -195,7 +195,7 @@ def next_run(start: date, frequency: Frequency, after: int, every_day: bool = Fa
 def recurring(svc: Service, words: Words) -> Job:
     """Return the job that makes recurring investments.
 
-    One that cannot be made leaves a failed order.
+    A run that is refused leaves a failed order.
     """
     table = f"{words.tables}_recurring"
 
@@ -260,7 +260,7 @@ def start_recurring(
     start: date,
     account_id: str,
 ) -> dict[str, Any]:
-    """Set up a recurring investment from a day on, and return its row."""
+    """Set up a recurring investment that starts on a day, and return its row."""
     row = find_security(svc, words, symbol)
     tradable(svc, words, row)
     first = next_run(start, frequency, svc.now, row["kind"] == "crypto")
@@ -279,15 +279,15 @@ def start_recurring(
 
 
 def stop_recurring(svc: Service, words: Words, investment_id: str, lister: str) -> dict[str, Any]:
-    """Cancel a recurring investment and return its old row; purchases already made stay."""
+    """Cancel a recurring investment and return its row from before; past purchases stay."""
     row = svc.db.get(f"{words.tables}_recurring", investment_id)
     if row is None:
-        message = f"There is no recurring investment {investment_id!r}."
-        hint = f"Take an investment_id from {lister}."
+        message = f"There is no recurring investment with the ID {investment_id!r}."
+        hint = f"Get the investment_id from {lister}."
         svc.fail("INVESTMENT_NOT_FOUND", message, hint, investment_id=investment_id)
     if row["cancelled_at"] is not None:
-        message = f"It was canceled at {row['cancelled_at']}."
-        hint = f"See {lister} for those that run."
+        message = f"This recurring investment was already canceled at {row['cancelled_at']}."
+        hint = f"{lister} shows the recurring investments that are active."
         svc.fail("INVESTMENT_ALREADY_CANCELED", message, hint, investment_id=investment_id)
     svc.db.update(f"{words.tables}_recurring", investment_id, next_at=None, cancelled_at=svc.time)
     return row

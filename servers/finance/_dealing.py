@@ -24,11 +24,16 @@ from servers.kit.values import dollars, iso
 
 
 def find_order(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
-    """Return an order's row, or refuse."""
+    """Return an order's row, or fail."""
     row = svc.db.get(f"{words.tables}_orders", order_id)
     if row is None or row["created_at"] > svc.time:
-        hint = f"Take an order_id from {words.list_orders}."
-        svc.fail("ORDER_NOT_FOUND", f"There is no order {order_id!r}.", hint, order_id=order_id)
+        hint = f"Get the order_id from {words.list_orders}."
+        svc.fail(
+            "ORDER_NOT_FOUND",
+            f"There is no order with the ID {order_id!r}.",
+            hint,
+            order_id=order_id,
+        )
     return row
 
 
@@ -50,8 +55,8 @@ def place(
 ) -> dict[str, Any]:
     """Place an order if money or shares cover it, and return its row.
 
-    `funded`: its money comes from sales of the same set. `planned`: how it fills, where the market
-    does not say so.
+    With `funded`, the money comes from sales in the same set of orders. `planned` says how the
+    order fills where the market does not determine it.
     """
     moment = svc.now if at is None else at
     planned = planned or plan(row, wish, moment)
@@ -77,7 +82,7 @@ def place(
 
 
 def _check_money(svc: Service, words: Words, mine: Account, planned: Plan, fee: int) -> None:
-    """Refuse a purchase that may cost more than can be spent."""
+    """Refuse a purchase that may cost more than the buying power."""
     cost = sum(value(units, at_pips) for _, units, at_pips in planned.fills)
     need = max(planned.hold, cost) + fee
     if need <= mine.buying_power:
@@ -92,30 +97,31 @@ def _check_money(svc: Service, words: Words, mine: Account, planned: Plan, fee: 
 def _check_shares(
     svc: Service, words: Words, mine: Account, symbol: str, wish: Wish, planned: Plan
 ) -> None:
-    """Refuse a sale of more than is held and not promised to another sale."""
+    """Refuse to sell more than is held and not reserved by other sales."""
     selling = wish.units if wish.units is not None else _planned_units(planned)
     if selling <= mine.free_units(symbol):
         return
     held = shares(mine.units(symbol))
     free = shares(mine.free_units(symbol))
     message = (
-        f"{shares(selling)} {symbol} are to be sold; {held} are held and {free} are free to sell."
+        f"You cannot sell {shares(selling)} {symbol}: the account holds {held}, "
+        f"of which {free} can be sold."
     )
-    hint = f"See {words.positions}, and {words.list_orders} for open sales that hold shares."
+    hint = f"Check {words.positions}, and {words.list_orders} for open sales that reserve shares."
     svc.fail(words.no_shares, message, hint, symbol=symbol, available=free)
 
 
 def _check_size(svc: Service, symbol: str, wish: Wish, planned: Plan) -> None:
-    """Refuse an order that rounds to no share, or a purchase that rounds to no cent."""
+    """Refuse an order that rounds to no shares, or a purchase that rounds to no cents."""
     if not planned.fills:
         return
     if wish.amount is not None and not _planned_units(planned):
-        message = f"The amount is too small for any fraction of a share of {symbol}."
-        svc.fail("INVALID_AMOUNT", message, "Raise the amount.")
+        message = f"The amount is too small to trade any fraction of a share of {symbol}."
+        svc.fail("INVALID_AMOUNT", message, "Increase the amount.")
     costs_something = any(value(units, at_pips) for _, units, at_pips in planned.fills)
     if wish.side == "buy" and not costs_something:
-        message = f"So little of {symbol} costs less than a cent."
-        svc.fail("INVALID_QUANTITY", message, "Raise the quantity.", symbol=symbol)
+        message = f"This quantity of {symbol} costs less than a cent."
+        svc.fail("INVALID_QUANTITY", message, "Increase the quantity.", symbol=symbol)
 
 
 def _planned_units(planned: Plan) -> int:
@@ -123,7 +129,7 @@ def _planned_units(planned: Plan) -> int:
 
 
 def orders(svc: Service, words: Words, account_id: str | None = None) -> list[dict[str, Any]]:
-    """Return the rows of orders, newest first; of one account where it is given."""
+    """Return the rows of orders, newest first, optionally of one account only."""
     where = "created_at<=?"
     args = [svc.time]
     if account_id is not None:
@@ -146,7 +152,7 @@ def order_row(
     fee: int = 0,
     failure: str | None = None,
 ) -> dict[str, Any]:
-    """Return the row of an order on a security."""
+    """Return the row of an order for a security."""
     return {
         "id": order_id,
         "account_id": account_id,
@@ -174,15 +180,15 @@ def order_row(
 
 
 def cancel(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
-    """Cancel what of an order has not filled, and return its new row.
+    """Cancel the unfilled part of an order, and return its new row.
 
-    Refuses an order that is no longer open.
+    Fails if the order is no longer open.
     """
     row = find_order(svc, words, order_id)
     state = status(row, svc.time)
     if state not in ("pending", "partially_filled"):
         message = f"Order {order_id} is {state}."
-        hint = f"Only open orders can be cancelled; see {words.list_orders}."
+        hint = f"Only open orders can be canceled; see {words.list_orders}."
         svc.fail("ORDER_NOT_CANCELABLE", message, hint, order_id=order_id, status=state)
     past_fills = [fill for fill in row["fills"] if fill[0] <= svc.time]
     changes = {"fills": past_fills, "cancelled_at": svc.time}
@@ -201,17 +207,18 @@ def wish_of(
     stop: int | None,
     duration: Duration = "gfd",
 ) -> Wish:
-    """Return what an order asks for, or refuse what does not go together.
+    """Return what an order asks for, or fail if its terms contradict each other.
 
-    That is prices and type, a stop on the wrong side, or broken shares.
+    Such terms are a price that does not fit the order type, a stop price on the wrong side of the
+    market, or a fraction of a share at a limit.
     """
     _check_price_given(svc, "limit", limit, order_type)
     _check_price_given(svc, "stop", stop, order_type)
     if order_type != "market" and row["kind"] in ("crypto", "mutual_fund"):
-        message = f"{row['symbol']} is traded by market orders only."
+        message = f"{row['symbol']} can be traded only with market orders."
         svc.fail("INVALID_ORDER_TYPE", message, "Set order_type to market.", symbol=row["symbol"])
     if order_type != "market" and quantity != int(quantity):
-        message = "A limit or stop order is for whole shares."
+        message = "Limit and stop orders must be for whole shares."
         hint = "Order whole shares, or set order_type to market."
         svc.fail("INVALID_QUANTITY", message, hint, quantity=quantity)
     if stop is not None:
@@ -221,40 +228,45 @@ def wish_of(
 
 
 def _check_price_given(svc: Service, kind: str, given: int | None, order_type: str) -> None:
-    """Refuse a limit or stop order without its price, and such a price with another order."""
+    """Refuse a limit or stop order without its price, and that price on any other order."""
     name = f"{kind}_price"
     if order_type == kind and given is None:
         message = f"A {kind} order needs a {name}."
-        svc.fail(f"{kind.upper()}_PRICE_REQUIRED", message, f"Give {name}.", field=name)
+        svc.fail(f"{kind.upper()}_PRICE_REQUIRED", message, f"Pass {name}.", field=name)
     if order_type != kind and given is not None:
-        message = f"A {order_type} order takes no {name}."
-        hint = f"Leave it out, or set order_type to {kind}."
+        message = f"A {order_type} order does not take a {name}."
+        hint = f"Omit {name}, or set order_type to {kind}."
         svc.fail("INVALID_ORDER_TYPE", message, hint, field=name)
 
 
 def _check_stop(svc: Service, row: dict[str, Any], side: Side, stop: int) -> None:
-    """Refuse a stop price that the market has passed already."""
+    """Refuse a stop price that the market has already passed."""
     last = market.price(row, svc.now)
     buying = side == "buy"
     reached = stop <= market.pips(last) if buying else stop > market.pips(last)
     if reached:
         way = "above" if buying else "below"
-        message = f"The stop price of a {side} order lies {way} the last price, ${last:,.2f}."
-        svc.fail("INVALID_STOP_PRICE", message, f"Choose a stop_price {way} it.", last_price=last)
+        message = f"The stop price of a {side} order must be {way} the last price, ${last:,.2f}."
+        svc.fail(
+            "INVALID_STOP_PRICE",
+            message,
+            f"Choose a stop_price {way} the last price.",
+            last_price=last,
+        )
 
 
 def check_minimum(
     svc: Service, words: Words, row: dict[str, Any], mine: Account, amount: int
 ) -> None:
-    """Refuse a first purchase of a fund for less than its minimum.
+    """Refuse a first purchase of a fund below its minimum.
 
-    More of a fund that is held can be bought for any amount.
+    A fund that is already held can be bought for any amount.
     """
     least = row["minimum_investment"] or 0
     if amount < least and not mine.units(row["symbol"]):
         minimum = dollars(least)
-        message = f"A first purchase of {row['symbol']} is for at least ${minimum:,.2f}."
-        hint = f"Raise the amount, or find another share class with {words.search}."
+        message = f"The first purchase of {row['symbol']} must be at least ${minimum:,.2f}."
+        hint = f"Increase the amount, or find another share class with {words.search}."
         svc.fail(
             "MINIMUM_INVESTMENT_NOT_MET",
             message,
@@ -266,7 +278,7 @@ def check_minimum(
 
 # -- transfers ------------------------------------------------------------------------------------
 def transfer_status(row: dict[str, Any], moment: str) -> str:
-    """Return pending, completed or failed."""
+    """Return "pending", "completed" or "failed"."""
     if row["failed_at"] is not None and row["failed_at"] <= moment:
         return "failed"
     return "completed" if row["clears_at"] <= moment else "pending"
@@ -288,9 +300,10 @@ def transfer(
     at: int | None = None,
     failure: str | None = None,
 ) -> dict[str, Any]:
-    """Move money in or out, to arrive at a moment, and return its row.
+    """Move money in or out, arriving at `clears_at`, and return the transfer's row.
 
-    What leaves must be settled and free. A `failure` moves nothing.
+    A withdrawal must be covered by settled, free cash. A transfer with a `failure` is only
+    recorded.
     """
     moment = svc.now if at is None else at
     if direction == "withdrawal" and failure is None:
@@ -314,17 +327,17 @@ def transfer(
 
 
 def _check_withdrawal(svc: Service, words: Words, mine: Account, amount: int) -> None:
-    """Refuse to send out more than is settled and free."""
+    """Refuse to withdraw more than is settled and free."""
     if amount <= mine.withdrawable:
         return
     available = dollars(mine.withdrawable)
     message = (
-        f"${dollars(amount):,.2f} are asked for; "
-        f"${available:,.2f} are settled and free to withdraw."
+        f"You asked to withdraw ${dollars(amount):,.2f}, "
+        f"but only ${available:,.2f} is settled and available."
     )
     hint = (
-        f"Withdraw less, sell something of {words.positions}, "
-        "or wait until sales and deposits have settled."
+        f"Withdraw less, sell holdings listed by {words.positions}, "
+        "or wait until sales and deposits settle."
     )
     svc.fail(
         "INSUFFICIENT_SETTLED_CASH",

@@ -1,4 +1,4 @@
-"""Watchlists and alerts of any broker."""
+"""Watchlists and alerts, at any broker."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from servers.kit.values import iso
 from servers.kit.zones import local_day, local_moment, months_later
 
 ALERT_LIFE = 90 * 86_400
-"""Seconds for which an alert is kept up."""
+"""How many seconds an alert stays active."""
 
 
 # -- watchlist ------------------------------------------------------------------------------------
 def watched(svc: Service, words: Words) -> list[dict[str, Any]]:
-    """Return the rows of what is watched, in the order in which it was added."""
+    """Return the rows of the watched securities in the order in which they were added."""
     entries = svc.db.rows(f"{words.tables}_watchlist", order="added_at, rowid")
     rows = [market.security(svc, entry["symbol"]) for entry in entries]
     return [row for row in rows if row is not None]
 
 
 def watch(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
-    """Put a security on the watchlist and return its row; one that is there stays where it is."""
+    """Add a security to the watchlist and return its row; adding it twice changes nothing."""
     row = find_security(svc, words, symbol)
     if market.state(row, svc.now) == "delisted":
         message = f"{row['symbol']} is no longer listed."
-        hint = f"Choose another with {words.search}."
+        hint = f"Find another security with {words.search}."
         svc.fail("SECURITY_DELISTED", message, hint, symbol=row["symbol"])
     if svc.db.get(f"{words.tables}_watchlist", row["symbol"]) is None:
         svc.db.insert(f"{words.tables}_watchlist", {"symbol": row["symbol"], "added_at": svc.time})
@@ -40,11 +40,11 @@ def watch(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
 
 
 def unwatch(svc: Service, words: Words, symbol: str, lister: str) -> str:
-    """Take a security off the watchlist and return its symbol, or refuse one that is not on it."""
+    """Remove a security from the watchlist and return its symbol, or fail if it is not there."""
     key = symbol.strip().upper()
     if svc.db.get(f"{words.tables}_watchlist", key) is None:
         message = f"{key!r} is not on the watchlist."
-        hint = f"See {lister} for what is on it."
+        hint = f"{lister} shows what is on it."
         svc.fail("NOT_IN_WATCHLIST", message, hint, symbol=key)
     svc.db.delete(f"{words.tables}_watchlist", key)
     return key
@@ -52,7 +52,7 @@ def unwatch(svc: Service, words: Words, symbol: str, lister: str) -> str:
 
 # -- alerts ---------------------------------------------------------------------------------------
 def first_met(row: dict[str, Any], condition: str, threshold: int, start: int) -> int | None:
-    """Return when the market will first meet an alert's condition within its life, or None."""
+    """Return when the market will first meet an alert's condition during its life, or None."""
     end = start + ALERT_LIFE
     if condition == "volume_above":
         return _volume_met(row, threshold, start, end)
@@ -77,7 +77,7 @@ def _volume_met(row: dict[str, Any], threshold: int, start: int, end: int) -> in
         total = market.daily_bar(row, day, closed).volume
         if total < threshold or threshold <= 0 or closed < start:
             continue
-        # A day's volume grows evenly; the threshold is met at the end of a minute.
+        # Volume grows evenly over the session; round up to the minute that reaches the threshold.
         minutes = -(-(closed - opened) * threshold // total // 60)
         moment = opened + minutes * 60
         return max(moment, start) if moment <= end else None
@@ -85,7 +85,7 @@ def _volume_met(row: dict[str, Any], threshold: int, start: int, end: int) -> in
 
 
 def _ratio_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int | None:
-    """Look quarter by quarter, as earnings change with each."""
+    """Search quarter by quarter, because earnings change with each quarter."""
     while start < end:
         day = local_day(start, calendar.NEW_YORK)
         this_quarter = date(day.year, (day.month - 1) // 3 * 3 + 1, 1)
@@ -104,7 +104,7 @@ def _ratio_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int
 def set_alert(
     svc: Service, words: Words, alert_id: str, row: dict[str, Any], condition: str, threshold: int
 ) -> dict[str, Any]:
-    """Keep an alert on a security, and return its row."""
+    """Set an alert on a security, and return its row."""
     met_at = first_met(row, condition, threshold, svc.now)
     alert = {
         "id": alert_id,
@@ -120,24 +120,24 @@ def set_alert(
 
 
 def alerts(svc: Service, words: Words) -> list[dict[str, Any]]:
-    """Return the rows of alerts that were not removed, newest first."""
+    """Return the rows of alerts that have not been removed, newest first."""
     return svc.db.rows(
         f"{words.tables}_alerts", "removed_at IS NULL", order="created_at DESC, rowid DESC"
     )
 
 
 def alert_status(row: dict[str, Any], moment: str) -> str:
-    """Return active, triggered or expired."""
+    """Return "active", "triggered" or "expired"."""
     if row["triggers_at"] is not None and row["triggers_at"] <= moment:
         return "triggered"
     return "expired" if row["expires_at"] <= moment else "active"
 
 
 def remove_alert(svc: Service, words: Words, alert_id: str, lister: str) -> dict[str, Any]:
-    """Remove an alert and return its old row, or refuse one that is not there."""
+    """Remove an alert and return its row from before, or fail if there is none."""
     row = svc.db.get(f"{words.tables}_alerts", alert_id)
     if row is None or row["removed_at"] is not None:
-        message = f"There is no alert {alert_id!r}."
-        svc.fail("ALERT_NOT_FOUND", message, f"Take an alert_id from {lister}.", alert_id=alert_id)
+        message = f"There is no alert with the ID {alert_id!r}."
+        svc.fail("ALERT_NOT_FOUND", message, f"Get the alert_id from {lister}.", alert_id=alert_id)
     svc.db.update(f"{words.tables}_alerts", alert_id, removed_at=svc.time)
     return row

@@ -1,8 +1,8 @@
-"""Listed options as a function of the underlying and the moment.
+"""Listed options as a function of the underlying security and the moment.
 
-These are expirations, strikes, premiums and greeks. Premiums follow the closed formula of Black and
-Scholes, with exponential, logarithm and normal distribution computed from sums and products alone,
-so that they are the same on every machine.
+Expirations, strikes, premiums and greeks are all computed. Premiums follow the Black-Scholes
+formula. The exponential, the logarithm and the normal distribution are computed from sums and
+products alone, so that results are the same on every machine.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from servers.kit.zones import local_day, months_later
 Right = Literal["call", "put"]
 RIGHTS: tuple[Right, ...] = ("call", "put")
 RATE = 0.04
-"""Yearly interest without risk."""
+"""The risk-free interest rate per year."""
 _STEPS = (0.5, 1, 2.5, 5, 10, 25, 50)
 _LN2 = 0.6931471805599453
 _DENSITY = 0.3989422804014327
 """One over the square root of two pi."""
 _NORMAL = (1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.31938153)
-"""Coefficients of `_normal`, from the highest power down."""
+"""The coefficients of `_normal`, highest power first."""
 
 
 @dataclass(frozen=True)
 class Contract:
-    """One listed option; prices are dollars a share (a contract is for 100 shares).
+    """One listed option. Prices are dollars a share; a contract is for 100 shares.
 
     `theta` is dollars a day.
     """
@@ -62,7 +62,7 @@ class _Value(NamedTuple):
 def has_options(row: dict[str, Any]) -> bool:
     """Whether options are listed on a security.
 
-    They are on stocks and ETFs that are traded a lot and cost at least five dollars.
+    They are listed on heavily traded stocks and ETFs that cost at least five dollars.
     """
     return (
         row["kind"] in ("stock", "etf")
@@ -73,9 +73,9 @@ def has_options(row: dict[str, Any]) -> bool:
 
 
 def expirations(at: int) -> list[date]:
-    """Return the dates on which listed options end.
+    """Return the dates on which listed options expire.
 
-    They are the next six Fridays and the third Fridays of nine months.
+    These are the next six Fridays and the third Fridays of nine months.
     """
     today = local_day(at, calendar.NEW_YORK)
     friday = _friday(today)
@@ -89,7 +89,7 @@ def expirations(at: int) -> list[date]:
 
 
 def _friday(day: date) -> date:
-    """Return the first Friday from a day on."""
+    """Return the first Friday on or after a day."""
     return day + timedelta(days=(4 - day.weekday()) % 7)
 
 
@@ -107,7 +107,7 @@ def strikes(row: dict[str, Any], at: int) -> list[float]:
 
 
 def chain(row: dict[str, Any], at: int, expiry: date) -> list[Contract]:
-    """Return calls, then puts, of one expiration by strike."""
+    """Return the calls, then the puts, of one expiration, each by strike."""
     listed = strikes(row, at)
     contracts = []
     for right in RIGHTS:
@@ -116,9 +116,9 @@ def chain(row: dict[str, Any], at: int, expiry: date) -> list[Contract]:
 
 
 def contract(row: dict[str, Any], at: int, expiry: date, right: Right, strike: float) -> Contract:
-    """Return what one contract costs at a moment.
+    """Return one contract as quoted at a moment.
 
-    From the expiry's close on it is worth its exercise value.
+    From the close on the expiration date, its value is its exercise value.
     """
     end = calendar.session(calendar.on_or_before(expiry))[1]
     spot = price(row, min(at, end))
@@ -148,7 +148,7 @@ def contract(row: dict[str, Any], at: int, expiry: date, right: Right, strike: f
 
 
 def exercise_value(row: dict[str, Any], expiry: date, right: Right, strike: float) -> float:
-    """Return dollars a share that a contract pays at its end."""
+    """Return the dollars a share that a contract pays at expiration."""
     spot = price(row, calendar.session(calendar.on_or_before(expiry))[1])
     return round(_exercised(spot, strike, right), 2)
 
@@ -158,12 +158,12 @@ def _exercised(spot: float, strike: float, right: Right) -> float:
 
 
 def _priced(row: dict[str, Any], at: int) -> int:
-    """Return the latest moment by which the underlying was traded."""
+    """Return the latest moment at which the underlying security was trading."""
     return at if state(row, at) == "open" else calendar.session(calendar.last_session(at))[1]
 
 
 def _volatility(row: dict[str, Any], spot: float, strike: float) -> float:
-    """Return the yearly volatility that a strike implies: a smile around the spot price."""
+    """Return the yearly volatility that a strike implies: a smile around the current price."""
     daily = row["volatility"] * row["volatility"] + 0.45 * row["beta"] * row["beta"] + 0.05
     yearly = _root(daily * 252) / 100
     away = strike / spot - 1
@@ -173,7 +173,7 @@ def _volatility(row: dict[str, Any], spot: float, strike: float) -> float:
 
 
 def _value(spot: float, strike: float, years: float, volatility: float, right: Right) -> _Value:
-    """Return what a contract is worth, by Black and Scholes."""
+    """Return a contract's value and greeks by Black-Scholes."""
     if years <= 0:
         worth = _exercised(spot, strike, right)
         if not worth:
@@ -199,9 +199,9 @@ def _value(spot: float, strike: float, years: float, volatility: float, right: R
 
 
 def _normal(x: float) -> float:
-    """Return the share of a normal distribution below x.
+    """Return the cumulative normal distribution at x.
 
-    It is a rational approximation, exact to seven places.
+    This is a rational approximation that is accurate to seven decimal places.
     """
     if x < 0:
         return 1 - _normal(-x)

@@ -1,8 +1,8 @@
-"""When and at what price an order fills, worked out from the market as it will be.
+"""When and at what price an order fills, computed from the market as it will be.
 
-Nothing here reads or writes an account. An order's fills are known once it is placed, as prices
-are functions of the moment. They count from their own moments on, and cancelling an order strikes
-out those that have not come.
+Nothing here reads or writes an account. Prices are functions of the moment, so an order's fills are
+known as soon as it is placed. Each fill counts from its own moment on, and cancelling an order
+removes the fills that are still to come.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Duration = Literal["gfd", "gtc"]
 UNIT = 100_000_000
 """Stored quantities are whole numbers of 1/100,000,000 shares."""
 COLLAR = Decimal("1.05")
-"""A buy that waits holds this much of the last price, and pays no more."""
+"""A waiting purchase holds the last price times this factor, and pays no more than that."""
 GTC_DAYS = 90
 _HALF_HOUR = 1800
 _PER_CENT = UNIT * PIP // 100
-"""Units times 1/10000 dollars that make one cent."""
+"""The product of units and price (in 1/10000 dollars) that equals one cent."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Fill(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What becomes of an order: its fills, when it lapses, and the cents that it holds."""
+    """How an order will turn out: its fills, when it expires, and the cents that it holds."""
 
     fills: list[Fill] = field(default_factory=list)
     expires_at: str | None = None
@@ -75,22 +75,19 @@ def value(units: int, at_pips: int) -> int:
 
 
 def units_for(amount: int, at_pips: int, decimals: int) -> int:
-    """Return the units that cents buy, in steps of so many decimals of a share.
-
-    They never cost more than the amount.
-    """
+    """Return the units that cents buy, rounded down to the given decimals of a share."""
     step = UNIT // 10**decimals
     units = amount * _PER_CENT // at_pips
     return units // step * step
 
 
 def decimals(row: dict[str, Any]) -> int:
-    """Return to how many decimals a security's quantities go."""
+    """Return the number of decimal places that quantities of a security may have."""
     return {"crypto": 8, "mutual_fund": 3}.get(row["kind"], 6)
 
 
 def plan(row: dict[str, Any], wish: Wish, at: int) -> Plan:
-    """Return what becomes of an order placed at a moment.
+    """Return how an order placed at a moment will turn out.
 
     Its security must be neither halted nor delisted.
     """
@@ -106,7 +103,7 @@ def plan(row: dict[str, Any], wish: Wish, at: int) -> Plan:
 
 
 def _at_value(row: dict[str, Any], wish: Wish, at: int) -> Plan:
-    """A fund's order fills at the next net asset value."""
+    """Plan a fund's order, which fills at the next net asset value."""
     close = calendar.next_close(at)
     nav = pips(price(row, close))
     units = wish.units
@@ -124,7 +121,7 @@ def _at_value(row: dict[str, Any], wish: Wish, at: int) -> Plan:
 def _fill(
     row: dict[str, Any], wish: Wish, at: int, limit: int | None = None, units: int | None = None
 ) -> Fill:
-    """Fill at the bid or ask of a moment, or at a limit that is better for the other side."""
+    """Return a fill at the bid or ask of a moment, but no worse than the limit."""
     bid, ask = spread(row, price(row, at))
     paid = pips(ask if wish.side == "buy" else bid)
     if limit is not None:
@@ -136,9 +133,9 @@ def _fill(
 
 
 def _queued(row: dict[str, Any], wish: Wish, at: int) -> Plan:
-    """A market order outside of the session waits for the next one.
+    """Plan a market order placed outside the session, which waits for the next session.
 
-    A buy then pays at most the collar.
+    A purchase then pays at most the collar.
     """
     opens = calendar.next_open(at)
     closes = calendar.session(local_day(opens, calendar.NEW_YORK))[1]
@@ -153,7 +150,7 @@ def _queued(row: dict[str, Any], wish: Wish, at: int) -> Plan:
 
 
 def _resting(row: dict[str, Any], wish: Wish, at: int) -> Plan:
-    """A limit or stop order waits until the market reaches it.
+    """Plan a limit or stop order, which waits until the market reaches its price.
 
     It waits until the end of the session (gfd) or for ninety days (gtc).
     """
@@ -184,7 +181,10 @@ def _resting(row: dict[str, Any], wish: Wish, at: int) -> Plan:
 
 
 def _stopped(row: dict[str, Any], wish: Wish, start: int, closes: int) -> Plan:
-    """A stop order becomes a market order at its price; a buy then pays at most the collar."""
+    """Plan a stop order, which becomes a market order once the market reaches its stop price.
+
+    A purchase then pays at most the collar.
+    """
     units = wish.units or 0
     stop = wish.stop or 0
     if wish.side == "sell":
@@ -202,7 +202,7 @@ def _stopped(row: dict[str, Any], wish: Wish, start: int, closes: int) -> Plan:
 
 
 def _parts(row: dict[str, Any], wish: Wish, units: int) -> list[int]:
-    """A limit order for more than 1/2000 of a day's volume fills in two parts."""
+    """Split a limit order for more than 1/2000 of a day's volume into two parts."""
     if wish.order_type != "limit" or units * 2000 <= row["volume"] * UNIT:
         return [units]
     half = units // UNIT // 2 * UNIT
@@ -210,10 +210,10 @@ def _parts(row: dict[str, Any], wish: Wish, units: int) -> list[int]:
 
 
 def crossing(row: dict[str, Any], start: int, end: int, hit: Callable[[float], bool]) -> int | None:
-    """Return the first moment from `start` to `end` at which a price hits, or None.
+    """Return the first moment from `start` to `end` at which `hit` holds for the price, or None.
 
-    `hit` must hold from some price on, upwards or downwards: prices only rise or only fall within a
-    half hour.
+    `hit` must hold either for all prices above some bound or for all prices below one, because the
+    search assumes that prices move in one direction within each half hour.
     """
     for stop in (row["halted_at"], row["delisted_at"]):
         if stop is not None:
@@ -260,7 +260,7 @@ def _next_half_hour(at: int, opens: int) -> int:
 
 
 def _first(row: dict[str, Any], low: int, high: int, hit: Callable[[float], bool]) -> int:
-    """Return the first minute after `low` at which a price hits, given that `high` does."""
+    """Return the first minute after `low` at which `hit` holds, given that it holds at `high`."""
     while high - low > 60:
         middle = (low + high) // 120 * 60
         if hit(price(row, middle)):
@@ -275,7 +275,7 @@ Status = Literal["pending", "partially_filled", "filled", "cancelled", "expired"
 
 
 class Filled(NamedTuple):
-    """What of an order has filled: units, their cost in cents, the moment of the latest fill."""
+    """The filled part of an order: units, cost in cents, and the moment of the latest fill."""
 
     units: int
     cents: int
@@ -283,7 +283,7 @@ class Filled(NamedTuple):
 
 
 def status(row: dict[str, Any], moment: str) -> Status:
-    """Return where an order stands at a moment (ISO)."""
+    """Return an order's status at a moment (ISO)."""
     if row["failure"] is not None:
         return "failed"
     past = past_fills(row, moment)
@@ -297,7 +297,7 @@ def status(row: dict[str, Any], moment: str) -> Status:
 
 
 def past_fills(row: dict[str, Any], moment: str) -> list[Fill]:
-    """Return the fills of an order by a moment."""
+    """Return the fills of an order up to a moment."""
     return [Fill(*fill) for fill in row["fills"] if fill[0] <= moment]
 
 
@@ -307,12 +307,12 @@ def whole(row: dict[str, Any]) -> int:
 
 
 def left(row: dict[str, Any], moment: str) -> int:
-    """Return the units that have not filled by a moment."""
+    """Return the units that have not been filled by a moment."""
     return whole(row) - sum(fill.units for fill in past_fills(row, moment))
 
 
 def filled(row: dict[str, Any], moment: str) -> Filled:
-    """Return what of an order has filled by a moment."""
+    """Return the part of an order that has been filled by a moment."""
     past = past_fills(row, moment)
     units = sum(fill.units for fill in past)
     cents = sum(value(fill.units, fill.at_pips) for fill in past)
@@ -320,7 +320,7 @@ def filled(row: dict[str, Any], moment: str) -> Filled:
 
 
 def average_price(row: dict[str, Any], moment: str) -> float | None:
-    """Return the average price in dollars at which an order has filled, None before it has."""
+    """Return the average price in dollars of an order's fills, or None if there are none."""
     past = past_fills(row, moment)
     units = sum(fill.units for fill in past)
     spent = sum(fill.units * fill.at_pips for fill in past)
@@ -328,14 +328,14 @@ def average_price(row: dict[str, Any], moment: str) -> float | None:
 
 
 def shares(units: int | None) -> float | None:
-    """Return stored units as shares."""
+    """Convert stored units to shares."""
     return None if units is None else units / UNIT
 
 
 def units_of(svc: Service, quantity: float, decimals: int) -> int:
-    """Return a quantity as stored units, or refuse one that is too fine."""
+    """Convert a quantity to stored units, or fail if it has too many decimal places."""
     exact = Decimal(str(quantity))
     if exact != exact.quantize(Decimal(1).scaleb(-decimals)):
-        message = f"{quantity} has more than {decimals} decimals."
+        message = f"{quantity} has more than {decimals} decimal places."
         svc.fail("INVALID_QUANTITY", message, "Round the quantity.", quantity=quantity)
     return int(exact * UNIT)

@@ -1,4 +1,4 @@
-"""Fidelity's tables, its words, and how it shows orders and quotes."""
+"""Fidelity's tables and names, and the JSON of its orders and quotes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLES = {
     "fidelity_dividends": brokerage.DIVIDENDS,
     "fidelity_watchlist": brokerage.WATCH,
     "fidelity_alerts": brokerage.ALERTS,
-    # securities are [symbol, hundredths of a percent].
+    # securities is a list of [symbol, weight in hundredths of a percent].
     "fidelity_baskets": Table("id:str name:str securities:list created_at:str deleted_at:str?"),
 }
 WORDS = brokerage.Words(
@@ -52,13 +52,13 @@ SHOWN = {"pending": "open", "cancelled": "canceled", "failed": "rejected"}
 
 
 def state(row: dict[str, Any], now: str) -> str:
-    """Return an order's status in Fidelity's words."""
+    """Return an order's status as Fidelity names it."""
     general = status(row, now)
     return SHOWN.get(general, general)
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order for the agent."""
+    """Return an order as the agent sees it."""
     done = filled(row, svc.time)
     quantity = row["units"]
     if quantity is None:
@@ -92,12 +92,12 @@ def _price(at_pips: int | None) -> float | None:
 
 
 def minimum_investment(row: dict[str, Any]) -> float | None:
-    """Return the dollars that a first purchase of a fund takes, None for what has no minimum."""
+    """Return the minimum first purchase of a fund in dollars, or None if it has none."""
     return None if row["minimum_investment"] is None else dollars(row["minimum_investment"])
 
 
 def security_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a security in a list of results."""
+    """Return a security as an item in a list of results."""
     quote = market.quote(row, svc.now)
     return {
         "symbol": row["symbol"],
@@ -111,7 +111,7 @@ def security_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a quote in full."""
+    """Return a full quote."""
     quote = market.quote(row, svc.now)
     low, high = market.year_range(row, svc.now)
     return security_json(svc, row) | {
@@ -138,5 +138,5 @@ def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def account(svc: Service) -> brokerage.Account:
-    """Return the account as it stands now."""
+    """Return the account as of now."""
     return brokerage.account(svc, WORDS)

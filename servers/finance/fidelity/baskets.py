@@ -17,18 +17,18 @@ from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 
-BasketId = Annotated[str, Field(description="basket_id, from list_baskets.")]
-BasketName = Annotated[str, Field(min_length=1, max_length=60, description="Name of the basket.")]
+BasketId = Annotated[str, Field(description="The basket_id, from list_baskets.")]
+BasketName = Annotated[str, Field(min_length=1, max_length=60, description="The basket's name.")]
 
 
 class Part(BaseModel):
-    """One security of a basket."""
+    """One security in a basket."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     symbol: Symbol
     weight_percent: Annotated[
         float,
-        Field(gt=0, le=100, description="Share of the basket in percent, at most two decimals."),
+        Field(gt=0, le=100, description="Percent of the basket, with at most two decimal places."),
     ]
 
 
@@ -37,13 +37,13 @@ Parts = Annotated[
     Field(
         min_length=1,
         max_length=50,
-        description="Stocks and ETFs with their weights, which add up to 100 percent.",
+        description="Stocks and ETFs with their weights, which must add up to 100 percent.",
     ),
 ]
 
 
 class Baskets(Service):
-    """Baskets."""
+    """Baskets of stocks and ETFs."""
 
     @writes(
         example={
@@ -55,14 +55,17 @@ class Baskets(Service):
         }
     )
     def create_basket(self, name: BasketName, securities: Parts) -> dict[str, Any]:
-        """Make a basket of stocks and ETFs by weight. Nothing is bought yet; see trade_basket."""
+        """Create a basket of stocks and ETFs by weight.
+
+        Nothing is bought yet; see trade_basket.
+        """
         name = name.strip()
         if not name:
             message = "A basket needs a name."
-            hint = "Give a name of letters or digits."
+            hint = "Use at least one letter or digit."
             self.fail("INVALID_BASKET_NAME", message, hint, field="name")
         if any(row["name"].lower() == name.lower() for row in self._baskets()):
-            message = f"A basket is called {name!r} already."
+            message = f"There is already a basket named {name!r}."
             self.fail("DUPLICATE_BASKET_NAME", message, "Choose another name.", name=name)
         weights = self._weights(securities)
         basket = {
@@ -75,7 +78,7 @@ class Baskets(Service):
         return self._json(self.db.insert("fidelity_baskets", basket))
 
     def _weights(self, securities: list[Part]) -> dict[str, int]:
-        """Return the weight of each symbol in hundredths of a percent, which add up to 100."""
+        """Return each symbol's weight in hundredths of a percent, or fail if they are invalid."""
         weights: dict[str, int] = {}
         for part in securities:
             row = brokerage.find_security(self, WORDS, part.symbol, ("stock", "etf"))
@@ -83,11 +86,11 @@ class Baskets(Service):
             symbol = row["symbol"]
             weight = Decimal(str(part.weight_percent)) * 100
             if weight != int(weight):
-                message = f"The weight of {symbol} has more than two decimals."
+                message = f"The weight of {symbol} has more than two decimal places."
                 self.fail("INVALID_WEIGHTS", message, "Round the weights.", symbol=symbol)
             if symbol in weights:
-                message = f"{symbol} is named twice."
-                self.fail("DUPLICATE_SYMBOL", message, "Name each security once.", symbol=symbol)
+                message = f"{symbol} is listed more than once."
+                self.fail("DUPLICATE_SYMBOL", message, "List each security once.", symbol=symbol)
             weights[symbol] = int(weight)
         total = sum(weights.values())
         if total != 10_000:
@@ -98,13 +101,16 @@ class Baskets(Service):
 
     @reads(example={"basket_id": seeded("fdb", "dividends")})
     def get_basket(self, basket_id: BasketId) -> dict[str, Any]:
-        """Return a basket, deleted or not: its securities with weights, present prices in dollars, and the shares of them that the account
-        holds."""
+        """Return a basket, even a deleted one: its securities with their weights.
+
+        Each security has its current price in dollars and the number of shares that the account
+        holds.
+        """
         return self._json(self._find(basket_id, deleted=True))
 
     @reads()
     def list_baskets(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return baskets, newest first, with how many securities each has."""
+        """Return baskets, newest first, each with its number of securities."""
         return page(self._baskets(), "baskets", limit, cursor, self._short)
 
     @writes(example={"basket_id": seeded("fdb", "dividends"), "total_amount": 30, "side": "buy"})
@@ -112,17 +118,21 @@ class Baskets(Service):
         self,
         basket_id: BasketId,
         total_amount: Dollars,
-        side: Annotated[Literal["buy", "sell"], Field(description="Buy or sell the whole basket.")],
+        side: Annotated[
+            Literal["buy", "sell"], Field(description="Whether to buy or sell the basket.")
+        ],
     ) -> dict[str, Any]:
-        """Buy or sell a basket for an amount of dollars, split by weight: all of its orders are placed or none. Each part is for a dollar
-        or more."""
+        """Buy or sell a basket for a dollar amount, split by weight.
+
+        Either all of its orders are placed or none. Each security must get at least one dollar.
+        """
         basket = self._find(basket_id)
         amounts = [total_amount * weight // 10_000 for _, weight in basket["securities"]]
         amounts[0] += total_amount - sum(amounts)
         if min(amounts) < 100:
-            message = "A security of the basket would get less than $1.00."
+            message = "At least one security in the basket would get less than $1.00."
             smallest = dollars(min(amounts))
-            self.fail("INVALID_AMOUNT", message, "Raise total_amount.", smallest=smallest)
+            self.fail("INVALID_AMOUNT", message, "Increase total_amount.", smallest=smallest)
         order_ids = []
         for (symbol, _), amount in zip(basket["securities"], amounts, strict=True):
             row = brokerage.find_security(self, WORDS, symbol)
@@ -139,7 +149,7 @@ class Baskets(Service):
 
     @writes(example={"basket_id": seeded("fdb", "dividends")}, destructive=True)
     def delete_basket(self, basket_id: BasketId) -> dict[str, Any]:
-        """Delete a basket; the shares that it bought stay."""
+        """Delete a basket. Shares bought through it stay in the account."""
         self._find(basket_id)
         self.db.update("fidelity_baskets", basket_id, deleted_at=self.time)
         return {"basket_id": basket_id, "status": "deleted"}
@@ -152,8 +162,8 @@ class Baskets(Service):
     def _find(self, basket_id: str, deleted: bool = False) -> dict[str, Any]:
         row = self.db.get("fidelity_baskets", basket_id)
         if row is None or (row["deleted_at"] is not None and not deleted):
-            message = f"There is no basket {basket_id!r}."
-            hint = "Take a basket_id from list_baskets."
+            message = f"There is no basket with the ID {basket_id!r}."
+            hint = "Get the basket_id from list_baskets."
             self.fail("BASKET_NOT_FOUND", message, hint, basket_id=basket_id)
         return row
 

@@ -1,4 +1,4 @@
-"""Money in and out, dividends, the watchlist and alerts."""
+"""Deposits and withdrawals, dividends, the watchlist and alerts."""
 
 from __future__ import annotations
 
@@ -25,50 +25,57 @@ from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 Method = Annotated[
     Literal["ach", "wire"],
     Field(
-        description="ach: free, two business days; "
-        "wire: on the same business day, 100 dollars or more."
+        description="ach: free, arrives in two business days; "
+        "wire: arrives the same business day, at least 100 dollars."
     ),
 ]
 Condition = Annotated[
     Literal["price_above", "price_below", "volume_above", "pe_below"],
     Field(
-        description="price_above and price_below: dollars; volume_above: shares in a day; "
-        "pe_below: price to earnings, for stocks."
+        description="price_above and price_below: the price in dollars; "
+        "volume_above: shares traded in a day; pe_below: the price-to-earnings ratio of a stock."
     ),
 ]
 Threshold = Annotated[
     float,
-    Field(gt=0, le=1_000_000_000, description="Dollars, shares or ratio, as the condition says."),
+    Field(
+        gt=0,
+        le=1_000_000_000,
+        description="In dollars, shares or a ratio, depending on the condition.",
+    ),
 ]
 TaxYear = Annotated[
     int,
     Field(
         ge=2000,
         le=2199,
-        description="Retirement accounts only: the year for which the deposit counts.",
+        description="For retirement accounts only: the year for which the deposit counts.",
     ),
 ]
-AlertId = Annotated[str, Field(description="alert_id, from list_stock_alerts.")]
+AlertId = Annotated[str, Field(description="The alert_id, from list_stock_alerts.")]
 SETTLES = 2
-"""Business days for which a transfer by ACH is on its way."""
+"""How many business days an ACH transfer takes."""
 LEAST_WIRE = 10_000
-"""The smallest wire, in cents."""
+"""The minimum wire transfer in cents."""
 
 
 def _steps_to_one(condition: str) -> int:
-    """Return how many of a stored threshold's steps make one share, dollar or ratio of one."""
+    """Return how many steps of a stored threshold make one share, dollar or ratio point."""
     return 1 if condition == "volume_above" else market.PIP
 
 
 class Money(Service):
-    """Transfers, dividends, watchlist, alerts; the service's clock."""
+    """Transfers, dividends, the watchlist, alerts, and the service's clock."""
 
     @writes(example={"amount": 250})
     def deposit_funds(
         self, amount: Dollars, method: Method = "ach", tax_year: TaxYear | None = None
     ) -> dict[str, Any]:
-        """Draw money from the linked bank; it can be invested once it has arrived. In a retirement account a deposit is a contribution and
-        counts towards the yearly limit of its tax year (this year's, unless said)."""
+        """Transfer money from the linked bank; it can be invested once it has arrived.
+
+        In a retirement account, a deposit is a contribution and counts toward the annual limit for
+        its tax year, which is the current year by default.
+        """
         who = self._profile()
         year = None
         kind = who["account_type"]
@@ -76,8 +83,8 @@ class Money(Service):
             born = date.fromisoformat(who["born"])
             year = retirement.check_contribution(self, WORDS, amount, tax_year, born, kind)
         elif tax_year is not None:
-            message = f"A {kind} account knows no tax years."
-            hint = "Leave tax_year out."
+            message = f"tax_year applies only to retirement accounts; this one is of type {kind}."
+            hint = "Omit tax_year."
             self.fail("NOT_A_RETIREMENT_ACCOUNT", message, hint, account_type=kind)
         arrives = self._arrival(amount, method)
         row = dealing.transfer(
@@ -94,7 +101,7 @@ class Money(Service):
 
     @writes(example={"amount": 35})
     def withdraw_funds(self, amount: Dollars, method: Method = "ach") -> dict[str, Any]:
-        """Send settled cash that no open order needs to the linked bank."""
+        """Send settled cash that is not held by open orders to the linked bank."""
         arrives = self._arrival(amount, method)
         row = dealing.transfer(
             self, WORDS, "withdrawal", amount, arrives, method=method, bank=self._bank()
@@ -103,7 +110,10 @@ class Money(Service):
 
     @reads(example={"limit": 10})
     def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return deposits and withdrawals, newest first, with method and status; contributions show their tax year."""
+        """Return deposits and withdrawals, newest first, with method and status.
+
+        Contributions show their tax year.
+        """
         rows = self.db.rows(
             "fidelity_transfers", "created_at<=?", self.time, order="created_at DESC, rowid DESC"
         )
@@ -111,7 +121,10 @@ class Money(Service):
 
     @reads()
     def list_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return dividends, latest ex-date first, in dollars; they are paid in cash on the pay date."""
+        """Return dividends in dollars, latest ex-date first.
+
+        They are paid in cash on the pay date.
+        """
         rows = self.db.rows("fidelity_dividends", "1", order="ex_date DESC, id")
         return page(rows, "dividends", limit, cursor, self._dividend)
 
@@ -143,8 +156,8 @@ class Money(Service):
         if method == "ach":
             return calendar.settles(self.now, SETTLES)
         if amount < LEAST_WIRE:
-            message = "A wire is for $100.00 or more."
-            hint = "Use ach, or raise the amount."
+            message = "A wire must be at least $100.00."
+            hint = "Use ach, or increase the amount."
             self.fail("AMOUNT_TOO_SMALL", message, hint, minimum=dollars(LEAST_WIRE))
         return self.now if calendar.is_open(self.now) else calendar.next_open(self.now)
 
@@ -158,7 +171,7 @@ class Money(Service):
     # -- watchlist and alerts ---------------------------------------------------------------------
     @reads()
     def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return what is watched, with price and the day's change in dollars and percent."""
+        """Return the watchlist, with prices and the day's changes in dollars and percent."""
         return page(lists.watched(self, WORDS), "watchlist", limit, cursor, self._watched)
 
     def _watched(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -173,44 +186,51 @@ class Money(Service):
 
     @writes(example={"symbol": "BWTR"}, idempotent=True)
     def add_to_watchlist(self, symbol: Symbol) -> dict[str, Any]:
-        """Watch a stock, ETF, mutual fund or coin."""
+        """Add a stock, ETF, mutual fund or coin to the watchlist."""
         return {"symbol": lists.watch(self, WORDS, symbol)["symbol"], "status": "watching"}
 
     @writes(example={"symbol": "GLFX"}, destructive=True)
     def remove_from_watchlist(self, symbol: Symbol) -> dict[str, Any]:
-        """Stop watching a symbol."""
+        """Remove a symbol from the watchlist."""
         return {"symbol": lists.unwatch(self, WORDS, symbol, "get_watchlist"), "status": "removed"}
 
     @writes(example={"symbol": "CSPL", "condition": "pe_below", "threshold": 17.5})
     def set_stock_alert(
         self, symbol: Symbol, condition: Condition, threshold: Threshold
     ) -> dict[str, Any]:
-        """Be alerted the first time that a condition holds within 90 days; one that holds already triggers at once."""
+        """Set an alert for the first time that a condition is met within 90 days.
+
+        If the condition is already met, the alert triggers at once.
+        """
         row = brokerage.find_security(self, WORDS, symbol)
         brokerage.tradable(self, WORDS, row)
         symbol = row["symbol"]
         lacks_earnings = condition == "pe_below" and row["eps"] is None
         lacks_volume = condition == "volume_above" and row["kind"] in ("mutual_fund", "crypto")
         if lacks_earnings or lacks_volume:
-            message = f"{symbol} has no such figure."
+            figure = "earnings" if lacks_earnings else "trading volume"
+            message = f"{symbol} has no {figure}."
             hint = "Use price_above or price_below."
             self.fail("CONDITION_NOT_AVAILABLE", message, hint, symbol=symbol, condition=condition)
         exact = Decimal(str(threshold)) * _steps_to_one(condition)
         if exact != int(exact) or exact < 1:
-            message = f"The threshold {threshold} is too fine."
-            hint = "Give whole shares for volume_above, and at most four decimals otherwise."
+            message = f"The threshold {threshold} is too small or has too many decimal places."
+            hint = "Use whole shares for volume_above, and at most four decimal places otherwise."
             self.fail("INVALID_THRESHOLD", message, hint, threshold=threshold)
         alert_id = self.new_id("fda")
         return self._alert(lists.set_alert(self, WORDS, alert_id, row, condition, int(exact)))
 
     @reads()
     def list_stock_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return alerts, newest first, with the present price and whether each is active, triggered (and when) or expired."""
+        """Return alerts, newest first, with current prices and status.
+
+        The status is active, triggered (with the time) or expired.
+        """
         return page(lists.alerts(self, WORDS), "alerts", limit, cursor, self._alert)
 
     @writes(example={"alert_id": seeded("fda", "cspl-pe")}, destructive=True)
     def remove_stock_alert(self, alert_id: AlertId) -> dict[str, Any]:
-        """Remove an alert for good."""
+        """Remove an alert permanently."""
         lists.remove_alert(self, WORDS, alert_id, "list_stock_alerts")
         return {"alert_id": alert_id, "status": "removed"}
 
@@ -237,5 +257,5 @@ class Money(Service):
         return clockwork.is_due(self, WORDS, recurring=False)
 
     def tick(self) -> None:
-        """Record dividends for who holds on the ex-date."""
+        """Record dividends for holdings on their ex-dates."""
         clockwork.run_due(self, [clockwork.dividends(self, WORDS, [MAIN], lambda *_: False)])

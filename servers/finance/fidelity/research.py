@@ -14,18 +14,22 @@ from servers.finance.fidelity._model import WORDS, minimum_investment
 from servers.kit.service import Service, reads
 from servers.kit.values import Cursor, Limit, page
 
-Percent = Annotated[float, Field(ge=0, le=100, description="Percent a year, e.g. 0.25.")]
+Percent = Annotated[float, Field(ge=0, le=100, description="Percent per year, e.g. 0.25.")]
 Sector = Annotated[
-    market.Sector, Field(description="Only funds of this sector; broad funds have none.")
+    market.Sector, Field(description="Only funds in this sector; broad funds have no sector.")
 ]
 
 
 class Research(Service):
-    """What is thought of a security."""
+    """Analysts' views on securities, and the fund screener."""
 
     @reads(example={"symbol": "CSPL"})
     def get_analyst_rating(self, symbol: Symbol) -> dict[str, Any]:
-        """Return the analysts' rating of a stock: consensus, target price in dollars, how many rate it how, and its sector."""
+        """Return the analysts' rating of a stock, with its sector.
+
+        It includes the consensus, target prices in dollars, and the number of analysts for each
+        rating.
+        """
         row = self._stock(symbol)
         rating = figures.analysts(row, self.now)
         assert rating is not None  # a stock is rated
@@ -41,8 +45,11 @@ class Research(Service):
 
     @reads(example={"symbol": "CSPL"})
     def get_research_report(self, symbol: Symbol) -> dict[str, Any]:
-        """Return the report on a stock: summary, recommendation, target price, valuation, revenue growth in percent, rank within its
-        sector (1 is best) and risk from 1 (calm) to 10."""
+        """Return the research report on a stock.
+
+        It has a summary, recommendation, target price, valuation, revenue growth in percent, rank
+        within its sector (1 is best), and a risk score from 1 (low) to 10 (high).
+        """
         row = self._stock(symbol)
         rating = figures.analysts(row, self.now)
         ranks = self._ranks(row["sector"])
@@ -82,13 +89,16 @@ class Research(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return ETFs and mutual funds that meet every condition, cheapest first, with expense ratio and dividend yield in percent."""
+        """Return the ETFs and mutual funds that meet every condition, cheapest first.
+
+        Expense ratios and dividend yields are in percent.
+        """
         low = min_expense_ratio or 0
         high = 100 if max_expense_ratio is None else max_expense_ratio
         if low > high:
             self.fail(
                 "INVALID_RANGE",
-                "min_expense_ratio is above max_expense_ratio.",
+                "min_expense_ratio is greater than max_expense_ratio.",
                 "Swap the two.",
                 min_expense_ratio=low,
                 max_expense_ratio=high,
@@ -122,7 +132,7 @@ class Research(Service):
         }
 
     def _ranks(self, sector: str) -> list[str]:
-        """Return the symbols of a sector's stocks, best first."""
+        """Return the symbols of a sector's stocks, best rated first."""
         rated = []
         for row in market.securities(self, ("stock",), delisted=True):
             rating = figures.analysts(row, self.now) if row["sector"] == sector else None
@@ -133,8 +143,8 @@ class Research(Service):
     def _stock(self, symbol: str) -> dict[str, Any]:
         row = brokerage.find_security(self, WORDS, symbol)
         if row["kind"] != "stock":
-            message = f"{row['symbol']} is no stock."
-            hint = "Research covers stocks; for funds see screen_funds."
+            message = f"{row['symbol']} is not a stock."
+            hint = "Research covers stocks only; for funds, see screen_funds."
             self.fail(
                 "RESEARCH_NOT_AVAILABLE",
                 message,

@@ -31,35 +31,37 @@ Side = Annotated[Literal["buy", "sell"], Field(description="Buy or sell.")]
 Type = Annotated[
     Literal["market", "limit", "stop"],
     Field(
-        description="market, limit or stop. Funds and coins: market only. "
-        "Limit and stop orders are good for the day."
+        description="Funds and coins can be traded only with market orders. "
+        "Limit and stop orders expire at the end of the day."
     ),
 ]
 Security = Annotated[
     Literal["stock", "etf", "option", "crypto", "mutual_fund"],
-    Field(description="Only securities of this type; option: those on which options are listed."),
+    Field(description="Only securities of this type; option: those with listed options."),
 ]
 LotIds = Annotated[
     list[str],
     Field(
         min_length=1,
         max_length=20,
-        description="lot_ids to sell first, from get_tax_lots; else the oldest are sold first.",
+        description="The lot_ids to sell, in order, from get_tax_lots; "
+        "by default the oldest lots are sold first.",
     ),
 ]
-Sold = Annotated[
-    bool, Field(description="true also returns lots that were sold whole, with 0 shares left.")
-]
+Sold = Annotated[bool, Field(description="Whether to include lots that were sold completely.")]
 FEE_FAMILIES = {"Ironwood": 4995}
-"""Cents charged for each purchase of a fund of these families."""
+"""Fund families that charge for each purchase, with the charge in cents."""
 
 
 class Trading(Service):
-    """Orders and what came of them."""
+    """The account, its positions, and orders."""
 
     @reads()
     def get_investor_profile(self) -> dict[str, Any]:
-        """Return who holds the account, its type and registration, and in dollars cash, what can be invested and what withdrawn."""
+        """Return the account holder, the account's type and registration, and its cash.
+
+        Buying power, cash and the amount available to withdraw are in dollars.
+        """
         who = self.db.rows("fidelity_profile")[0]
         mine = account(self)
         return {
@@ -84,7 +86,10 @@ class Trading(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return stocks, ETFs, mutual funds and coins whose symbol or name holds every word of the query, best first."""
+        """Return securities whose symbol or name contains every word of the query.
+
+        The best match comes first. Stocks, ETFs, mutual funds and coins are searched.
+        """
         kinds = WORDS.kinds if security_type in (None, "option") else (security_type,)
         matches = market.search(self, query, kinds)
         if security_type == "option":
@@ -93,12 +98,18 @@ class Trading(Service):
 
     @reads(example={"symbol": "CNDR"})
     def get_stock_quote(self, symbol: Symbol) -> dict[str, Any]:
-        """Return the quote of a stock, ETF, mutual fund or coin in dollars, with the year's range, valuation, and the moment it is of."""
+        """Return a quote in dollars for a stock, ETF, mutual fund or coin.
+
+        It includes the 52-week range, valuation figures, and the time of the quote.
+        """
         return quote_json(self, brokerage.find_security(self, WORDS, symbol))
 
     @reads()
     def get_positions(self) -> dict[str, Any]:
-        """Return positions by symbol with quantity, average cost, value, gain and shares free to sell; their total value, and cash."""
+        """Return positions by symbol, their total value, and the cash balance.
+
+        Each position has its quantity, average cost, value, gain, and shares available to sell.
+        """
         mine = account(self)
         positions = {}
         total = 0
@@ -129,8 +140,11 @@ class Trading(Service):
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the lots of a position, oldest first: shares left, cost basis, day of purchase, gain in dollars, and whether it is long
-        term (held for more than a year)."""
+        """Return the tax lots of a position, oldest first.
+
+        Each lot has its remaining shares, cost basis, purchase date, gain in dollars, and term:
+        long if held for more than a year, else short.
+        """
         row = brokerage.find_security(self, WORDS, symbol)
         mine = account(self)
         position = list(mine.lots.get(row["symbol"], ()))
@@ -175,8 +189,11 @@ class Trading(Service):
         stop_price: Price | None = None,
         lot_ids: LotIds | None = None,
     ) -> dict[str, Any]:
-        """Order shares and return the order. Stocks and ETFs fill at bid or ask in the session, funds at the next net asset value, coins at
-        once. A sale may name the tax lots that it takes."""
+        """Order shares, and return the order.
+
+        Stocks and ETFs fill at the bid or ask while the market is open, funds at the next net asset
+        value, and coins immediately. A sale may name the tax lots to sell.
+        """
         row = brokerage.find_security(self, WORDS, symbol)
         brokerage.tradable(self, WORDS, row)
         wish = dealing.wish_of(self, row, side, quantity, order_type, limit_price, stop_price)
@@ -194,28 +211,31 @@ class Trading(Service):
         return order_json(self, order)
 
     def _check_lots(self, symbol: str, side: str, wanted: int, lot_ids: list[str]) -> None:
-        """Refuse lots of a purchase, lots that are not held, and lots that do not cover a sale."""
+        """Fail if lots are named for a purchase, are not held, or do not cover the sale."""
         if side == "buy":
-            message = "A purchase takes no lot_ids."
-            self.fail("INVALID_LOT_SELECTION", message, "Leave lot_ids out.", field="lot_ids")
+            message = "lot_ids can be used only for sales."
+            self.fail("INVALID_LOT_SELECTION", message, "Omit lot_ids.", field="lot_ids")
         lots = brokerage.free_lots(account(self), symbol, self._open_sales(symbol), self.time)
         for lot_id in lot_ids:
             if lot_id not in lots:
-                message = f"No lot {lot_id!r} of {symbol} is held."
-                hint = f"Take lot_ids of {symbol} from get_tax_lots."
+                message = f"The account holds no lot of {symbol} with the ID {lot_id!r}."
+                hint = f"Get the lot_ids of {symbol} from get_tax_lots."
                 self.fail("LOT_NOT_FOUND", message, hint, lot_id=lot_id)
         units = sum(lots[lot_id] for lot_id in set(lot_ids))
         if units < wanted:
             available = shares(units)
             message = (
-                f"The lots hold {available} shares that no open sale takes; "
-                f"{shares(wanted)} are to be sold."
+                f"The lots have {available} shares that no open sale reserves, "
+                f"but the order is for {shares(wanted)}."
             )
-            hint = "Name more lots, or sell less."
+            hint = "Add more lots, or sell fewer shares."
             self.fail("INSUFFICIENT_LOT_SHARES", message, hint, available=available)
 
     def _unpromised(self, symbol: str) -> list[str] | None:
-        """Return the lots that a sale without lot_ids takes, where open sales were promised lots of their own."""
+        """Return the lots that a sale without lot_ids takes.
+
+        This is None, meaning the oldest, unless an open sale has reserved particular lots.
+        """
         sales = self._open_sales(symbol)
         if not any(sale["lots"] for sale in sales):
             return None
@@ -233,14 +253,14 @@ class Trading(Service):
 
     @reads(example={"order_id": seeded("fdo", "div-etf")})
     def get_order(self, order_id: OrderId) -> dict[str, Any]:
-        """Return one order with its status now, what has filled, and its commission."""
+        """Return one order with its current status, what has been filled, and its commission."""
         return order_json(self, dealing.find_order(self, WORDS, order_id))
 
     @reads(example={"limit": 5})
     def list_orders(
         self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return orders, newest first; those of a basket carry its basket_id."""
+        """Return orders, newest first. Orders placed through a basket have its basket_id."""
         rows = dealing.orders(self, WORDS)
         if status is not None:
             rows = [row for row in rows if state(row, self.time) == status]
@@ -264,6 +284,6 @@ class Trading(Service):
         destructive=True,
     )
     def cancel_order(self, order_id: OrderId) -> dict[str, Any]:
-        """Cancel an order that is open or partly filled; what has filled stays."""
+        """Cancel an open or partially filled order. The part already filled stays."""
         shown = order_json(self, dealing.cancel(self, WORDS, order_id))
         return {name: shown[name] for name in ("order_id", "status", "filled_quantity")}

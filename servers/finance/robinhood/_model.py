@@ -1,4 +1,4 @@
-"""Robinhood's tables, its words, and how it shows orders, quotes and worth."""
+"""Robinhood's tables and names, and the JSON of its orders, quotes and holdings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TABLES = {
     "robinhood_recurring": clockwork.RECURRING,
     "robinhood_watchlist": brokerage.WATCH,
     "robinhood_alerts": brokerage.ALERTS,
-    # The id of a contract is the symbol of its orders; closed_at is when its end was settled.
+    # A contract's id is the symbol of its orders; closed_at is when its expiration was settled.
     "robinhood_contracts": Table(
         "id:str underlying:str right_type:str strike:int expiry:str ends_at:str closed_at:str?",
         index=("underlying",),
@@ -52,7 +52,7 @@ WORDS = brokerage.Words(
 )
 LISTED = ("stock", "etf")
 SHOWN: dict[Status, str] = {"cancelled": "canceled", "expired": "canceled"}
-"""Robinhood knows no lapsed order: one that was not filled in time is canceled."""
+"""Robinhood has no expired orders: an order not filled in time counts as canceled."""
 
 TradeStatus = Annotated[
     Literal["pending", "partially_filled", "filled", "canceled", "failed"],
@@ -62,7 +62,7 @@ Direction = Annotated[Literal["buy", "sell"], Field(description="Buy or sell.")]
 
 
 def asset_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a security in short, with its price and change of the day."""
+    """Return a security in short, with its price and the day's change."""
     quote = market.quote(row, svc.now)
     return {
         "symbol": row["symbol"],
@@ -77,7 +77,7 @@ def asset_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a quote in full."""
+    """Return a full quote."""
     quote = market.quote(row, svc.now)
     return asset_json(svc, row) | {
         "bid": quote.bid,
@@ -94,13 +94,13 @@ def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def state(row: dict[str, Any], now: str) -> str:
-    """Return an order's status in Robinhood's words."""
+    """Return an order's status as Robinhood names it."""
     general = status(row, now)
     return SHOWN.get(general, general)
 
 
 def trade_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order for the agent; quantities of options are contracts."""
+    """Return an order as the agent sees it; for options, quantities are in contracts."""
     done = filled(row, svc.time)
     size = 100 if row["kind"] == "option" else 1
     ordered = row["units"]
@@ -139,14 +139,14 @@ def _price(at_pips: int | None) -> float | None:
 
 
 def account(svc: Service) -> brokerage.Account:
-    """Return the account as it stands now."""
+    """Return the account as of now."""
     return brokerage.account(svc, WORDS)
 
 
 def worth(svc: Service, symbol: str, units: int, at: int | None = None) -> int:
-    """Return cents that units of a security or contract are worth.
+    """Return the value in cents of units of a security or option contract.
 
-    They are those of a moment (now, unless given).
+    The value is as of a moment (by default now).
     """
     moment = svc.now if at is None else at
     contract = option(svc, symbol, moment)
@@ -156,7 +156,7 @@ def worth(svc: Service, symbol: str, units: int, at: int | None = None) -> int:
 
 
 def option(svc: Service, symbol: str, at: int) -> options.Contract | None:
-    """Return what a contract of the account costs at a moment, None for what is no contract."""
+    """Return a contract's quote at a moment, or None for what is not a contract of the account."""
     contract = svc.db.get("robinhood_contracts", symbol)
     if contract is None:
         return None
@@ -169,7 +169,7 @@ def option(svc: Service, symbol: str, at: int) -> options.Contract | None:
 
 
 def holding_json(svc: Service, mine: brokerage.Account, symbol: str) -> dict[str, Any]:
-    """Return a position: quantity, average cost a share, worth and gain, in dollars."""
+    """Return a position: quantity, average cost per share, value and gain, in dollars."""
     units = mine.units(symbol)
     cost = mine.cost(symbol)
     current = worth(svc, symbol, units)
@@ -182,13 +182,13 @@ def holding_json(svc: Service, mine: brokerage.Account, symbol: str) -> dict[str
 
 
 def held(svc: Service, mine: brokerage.Account, *kinds: str) -> list[str]:
-    """Return the symbols of what is held of these kinds, in order."""
+    """Return the symbols held of the given kinds, in alphabetical order."""
     symbols = sorted(symbol for symbol, lots in mine.lots.items() if lots)
     return [symbol for symbol in symbols if _kind(svc, symbol) in kinds]
 
 
 def _kind(svc: Service, symbol: str) -> str | None:
-    """Return the kind of a security, or option for a contract of the account."""
+    """Return the kind of a security, or "option" for a contract of the account."""
     row = market.security(svc, symbol)
     if row is not None:
         return row["kind"]

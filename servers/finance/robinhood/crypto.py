@@ -1,4 +1,4 @@
-"""Coins, which trade day and night."""
+"""Coins, which trade around the clock."""
 
 from __future__ import annotations
 
@@ -23,23 +23,30 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.values import Dollars, dollars
 
 Coins = Annotated[
-    float, Field(gt=0, le=1_000_000_000, description="How many coins; up to eight decimals.")
+    float,
+    Field(gt=0, le=1_000_000_000, description="Number of coins, with up to eight decimal places."),
 ]
 MINIMUM = 100
-"""Cents of the smallest purchase."""
+"""The minimum purchase in cents."""
 
 
 class Crypto(Service):
-    """Crypto."""
+    """Coins."""
 
     @reads(example={"symbol": "BTCR"})
     def get_crypto_quote(self, symbol: Symbol) -> dict[str, Any]:
-        """Return the quote of a coin in dollars; its day begins at midnight UTC and its market never closes."""
+        """Return the quote of a coin in dollars.
+
+        The day starts at midnight UTC, and trading never stops.
+        """
         return quote_json(self, self._coin(symbol))
 
     @reads()
     def get_crypto_portfolio(self) -> dict[str, Any]:
-        """Return the coins held by symbol, with quantity, average cost, value and gain, and their total value in dollars."""
+        """Return the coins held by symbol, and their total value in dollars.
+
+        Each has its quantity, average cost, value and gain.
+        """
         mine = account(self)
         symbols = held(self, mine, "crypto")
         total = sum(worth(self, symbol, mine.units(symbol)) for symbol in symbols)
@@ -50,12 +57,15 @@ class Crypto(Service):
 
     @writes(example={"symbol": "ETRN", "amount_in_dollars": 20})
     def buy_crypto(self, symbol: Symbol, amount_in_dollars: Dollars) -> dict[str, Any]:
-        """Buy a coin for an amount of dollars (1 or more) at the ask, at once and at any hour. Returns what was bought and the order_id."""
+        """Buy a coin for a dollar amount (at least 1) at the ask, immediately and at any hour.
+
+        Returns the amount bought and the order_id.
+        """
         row = self._coin(symbol)
         brokerage.tradable(self, WORDS, row)
         if amount_in_dollars < MINIMUM:
-            message = "A purchase of coins is for at least $1.00."
-            self.fail("INVALID_AMOUNT", message, "Raise amount_in_dollars.", minimum=1.0)
+            message = "A crypto purchase must be at least $1.00."
+            self.fail("INVALID_AMOUNT", message, "Increase amount_in_dollars.", minimum=1.0)
         order = dealing.place(self, WORDS, row, Wish("buy", amount=amount_in_dollars))
         done = filled(order, self.time)
         figures = {"quantity": shares(done.units), "amount": dollars(done.cents)}
@@ -63,7 +73,10 @@ class Crypto(Service):
 
     @writes(example={"symbol": "ETRN", "quantity": 0.01}, destructive=True)
     def sell_crypto(self, symbol: Symbol, quantity: Coins) -> dict[str, Any]:
-        """Sell coins at the bid, at once and at any hour; the proceeds can be spent and withdrawn at once."""
+        """Sell coins at the bid, immediately and at any hour.
+
+        The proceeds can be spent and withdrawn at once.
+        """
         row = self._coin(symbol)
         brokerage.tradable(self, WORDS, row)
         wish = Wish("sell", units_of(self, quantity, decimals(row)))

@@ -1,4 +1,4 @@
-"""The watchlist, themed lists and price alerts."""
+"""The watchlist, themed collections and price alerts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, page, parse_time
 
 CollectionName = Annotated[
-    str, Field(min_length=1, max_length=60, description="collection_name, from list_collections.")
+    str,
+    Field(min_length=1, max_length=60, description="The collection_name, from list_collections."),
 ]
 Side = Annotated[
     Literal["above", "below"],
-    Field(description="Alert when the price rises to the target or falls to it."),
+    Field(description="Whether to alert when the price rises to the target or falls to it."),
 ]
-AlertId = Annotated[str, Field(description="alert_id, from list_price_alerts.")]
+AlertId = Annotated[str, Field(description="The alert_id, from list_price_alerts.")]
 COLLECTIONS = {
     "100 Most Traded": "Stocks and ETFs by the shares traded on an ordinary day.",
     "Daily Movers": "The twenty largest moves of the day, up or down.",
@@ -36,23 +37,26 @@ COLLECTIONS = {
     **{sector: f"Stocks of the sector {sector}." for sector in market.SECTORS},
 }
 _YEAR = 365 * 86_400
-"""Seconds for which a listing is new."""
+"""How many seconds a listing counts as new."""
 _SOON = 21
-"""Days within which earnings are upcoming."""
+"""How many days ahead an earnings report counts as upcoming."""
 
 
 class Lists(Service):
-    """What is watched, and what to look at."""
+    """The watchlist, themed collections, and price alerts."""
 
     @reads()
     def get_collection(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the watchlist in the order in which it was made, with prices and changes of the day in dollars and percent."""
+        """Return the watchlist in the order in which it was built.
+
+        Prices and the day's changes are in dollars and percent.
+        """
         rows = lists.watched(self, WORDS)
         return page(rows, "watchlist", limit, cursor, lambda row: asset_json(self, row))
 
     @writes(example={"symbol": "STMK"}, idempotent=True)
     def add_to_collection(self, symbol: Symbol) -> dict[str, Any]:
-        """Put a stock, ETF or coin on the watchlist."""
+        """Add a stock, ETF or coin to the watchlist."""
         row = lists.watch(self, WORDS, symbol)
         return {
             "symbol": row["symbol"],
@@ -62,26 +66,29 @@ class Lists(Service):
 
     @writes(example={"symbol": "ORBX"}, destructive=True)
     def remove_from_collection(self, symbol: Symbol) -> dict[str, Any]:
-        """Take a symbol off the watchlist."""
+        """Remove a symbol from the watchlist."""
         removed = lists.unwatch(self, WORDS, symbol, "get_collection")
         return {"symbol": removed, "status": "removed"}
 
     @reads()
     def list_collections(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return Robinhood's themed lists, each with its collection_name, what is in it and how many."""
+        """Return Robinhood's themed collections.
+
+        Each has its collection_name, a description, and the number of securities in it.
+        """
         return page(list(COLLECTIONS), "collections", limit, cursor, self._collection)
 
     @reads(example={"collection_name": "Dividend Payers"})
     def get_themed_collection(
         self, collection_name: CollectionName, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return what is on a themed list now, with prices."""
+        """Return the current members of a themed collection, with prices."""
         names = {name.lower(): name for name in COLLECTIONS}
         name = names.get(collection_name.strip().lower())
         if name is None:
             near = did_you_mean(collection_name, COLLECTIONS)
-            message = f"There is no list {collection_name!r}{near}."
-            hint = "See list_collections."
+            message = f"There is no collection named {collection_name!r}{near}."
+            hint = "Get the collection_name from list_collections."
             self.fail("COLLECTION_NOT_FOUND", message, hint, collection_name=collection_name)
         members = self._members(name)
         stocks = page(members, "stocks", limit, cursor, lambda row: asset_json(self, row))
@@ -116,7 +123,7 @@ class Lists(Service):
         return abs(market.quote(row, self.now).change_percent)
 
     def _reports_by(self, row: dict[str, Any], last: date) -> bool:
-        """Whether a company will report earnings by a day."""
+        """Whether a company is due to report earnings by a day."""
         for report in figures.earnings(row, self.now):
             if report.reported is None and report.date <= last:
                 return True
@@ -126,14 +133,17 @@ class Lists(Service):
     def set_price_alert(
         self, symbol: Symbol, target_price: Price, direction: Side
     ) -> dict[str, Any]:
-        """Be alerted once when a price reaches a target within 90 days. The target must lie on the far side of the present price."""
+        """Set an alert for the first time that a price reaches a target within 90 days.
+
+        The price must not have reached the target already.
+        """
         row = brokerage.find_security(self, WORDS, symbol)
         brokerage.tradable(self, WORDS, row)
         last = market.price(row, self.now)
         lies = "above" if target_price > market.pips(last) else "below"
         if lies != direction:
-            message = f"{row['symbol']} is at ${last:,.2f} already."
-            hint = f"For an alert {direction}, choose a target_price {direction} it."
+            message = f"{row['symbol']} is already at ${last:,.2f}."
+            hint = f"With direction {direction}, the target_price must be {direction} that."
             self.fail("INVALID_TARGET_PRICE", message, hint, current_price=last)
         alert_id = self.new_id("rha")
         alert = lists.set_alert(self, WORDS, alert_id, row, direction, target_price)
@@ -141,12 +151,15 @@ class Lists(Service):
 
     @reads()
     def list_price_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return price alerts, newest first, with the present price and status: active, triggered (and when) or expired."""
+        """Return price alerts, newest first, with current prices and status.
+
+        The status is active, triggered (with the time) or expired.
+        """
         return page(lists.alerts(self, WORDS), "alerts", limit, cursor, self._alert)
 
     @writes(example={"alert_id": seeded("rha", "vnta-above")}, destructive=True)
     def remove_price_alert(self, alert_id: AlertId) -> dict[str, Any]:
-        """Remove an alert, triggered or not."""
+        """Remove an alert, whether or not it has triggered."""
         lists.remove_alert(self, WORDS, alert_id, "list_price_alerts")
         return {"alert_id": alert_id, "status": "removed"}
 

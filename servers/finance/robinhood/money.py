@@ -1,4 +1,4 @@
-"""The account, its money and its past."""
+"""The account: its cash, transfers, dividends and value over time."""
 
 from __future__ import annotations
 
@@ -20,26 +20,29 @@ from servers.kit.zones import local_day
 Span = Annotated[
     Literal["day", "week", "month", "3month", "year", "all"],
     Field(
-        description="day: half hours of the last session; week, month, 3month: closes of days; "
-        "year, all: of weeks."
+        description="day: half hours of the last session; week, month and 3month: daily closes; "
+        "year and all: weekly closes."
     ),
 ]
 INSTANT = 100_000
-"""Cents of uncleared deposits that can be spent at once; Gold accounts have five times as much."""
+"""Cents of uncleared deposits that can be spent at once; Gold accounts get five times that."""
 CLEARS = 3
-"""Business days after which a deposit has cleared."""
+"""How many business days a deposit takes to clear."""
 ARRIVES = 2
-"""Business days after which a withdrawal arrives."""
+"""How many business days a withdrawal takes to arrive."""
 MOST_PENDING = 5_000_000
-"""Cents of deposits that may be on their way at a time."""
+"""The most cents in deposits that may be pending at a time."""
 
 
 class Money(Service):
-    """Cash, deposits, withdrawals, dividends and the value over time."""
+    """Cash, deposits, withdrawals, dividends, and the account's value over time."""
 
     @reads()
     def get_account(self) -> dict[str, Any]:
-        """Return who holds the account, its type, and in dollars what can be spent, the cash, and what of it can be withdrawn."""
+        """Return the account holder, the account's type, and its cash in dollars.
+
+        Cash is shown as buying power, balance, and the amount that can be withdrawn.
+        """
         who = self._profile()
         mine = account(self)
         return {
@@ -59,17 +62,18 @@ class Money(Service):
 
     @reads(example={"span": "month"})
     def get_portfolio_history(self, span: Span = "week") -> dict[str, Any]:
-        """Return what the account was worth in dollars, cash included, at moments of the span, oldest first; the last point is now."""
+        """Return the account's value in dollars, cash included, over a span, oldest point first.
+
+        The last point is now.
+        """
         moments = [moment for moment in self._moments(span) if moment < self.now] + [self.now]
         holdings = brokerage.held_at(self, WORDS, brokerage.MAIN, moments)
         values = []
+        points = []
         for at, (cash, units) in zip(moments, holdings, strict=True):
             invested = sum(worth(self, symbol, held, at) for symbol, held in sorted(units.items()))
             values.append(dollars(cash + invested))
-        points = [
-            {"timestamp": iso(at), "value": value}
-            for at, value in zip(moments, values, strict=True)
-        ]
+            points.append({"timestamp": iso(at), "value": values[-1]})
         change = round(values[-1] - values[0], 2)
         return {"span": span, "change": change, "data_points": points}
 
@@ -85,7 +89,7 @@ class Money(Service):
         return sorted(calendar.session(calendar.trading_day(n))[1] for n in numbers)
 
     def _first_day(self) -> date:
-        """Return the day of the first transfer; where there is none, a day of last week."""
+        """Return the day of the first transfer, or a day last week if there is none."""
         query = "SELECT min(created_at) FROM robinhood_transfers WHERE created_at<=?"
         first = self.db.sql(query, self.time)[0][0]
         if first is None:
@@ -94,7 +98,10 @@ class Money(Service):
 
     @reads()
     def get_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return dividends by ex-date, newest first: amount in dollars, shares held and status, pending until the pay date."""
+        """Return dividends by ex-date, newest first: amount in dollars, shares held, and status.
+
+        A dividend is pending until its pay date.
+        """
         rows = self.db.rows("robinhood_dividends", "1", order="ex_date DESC, id")
         return page(rows, "dividends", limit, cursor, self._dividend)
 
@@ -112,8 +119,11 @@ class Money(Service):
 
     @writes(example={"amount": 200})
     def instant_deposit(self, amount: Dollars) -> dict[str, Any]:
-        """Draw money from the linked bank. Up to 1,000 dollars of uncleared deposits (5,000 with Gold) can be spent at once, the rest and
-        any withdrawal after three business days."""
+        """Transfer money from the linked bank.
+
+        Up to 1,000 dollars of uncleared deposits (5,000 with Gold) can be spent immediately. The
+        rest becomes available, and all of it can be withdrawn, after three business days.
+        """
         who = self._profile()
         waiting = self.db.rows(
             "robinhood_transfers",
@@ -123,8 +133,8 @@ class Money(Service):
         most = 5 * INSTANT if who["gold"] else INSTANT
         credit = max(most - sum(deposit["instant"] for deposit in waiting), 0)
         if sum(deposit["amount"] for deposit in waiting) + amount > MOST_PENDING:
-            message = "At most $50,000.00 of deposits may be on their way at a time."
-            hint = "Wait until earlier deposits have cleared; see list_transfers."
+            message = "At most $50,000.00 in deposits can be pending at a time."
+            hint = "Wait until earlier deposits clear; see list_transfers."
             self.fail("DEPOSIT_LIMIT_EXCEEDED", message, hint)
         clears = calendar.settles(self.now, CLEARS)
         instant = min(amount, credit)
@@ -154,7 +164,10 @@ class Money(Service):
 
     @reads(example={"limit": 10})
     def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return deposits and withdrawals, newest first, with the moment at which each clears or arrives, and why one failed."""
+        """Return deposits and withdrawals, newest first.
+
+        Each has the time at which it clears or arrives, and the reason if it failed.
+        """
         rows = self.db.rows("robinhood_transfers", "1", order="created_at DESC, rowid DESC")
         return page(rows, "transfers", limit, cursor, self._transfer)
 

@@ -1,4 +1,4 @@
-"""Options: contracts for 100 shares, bought and kept until they end."""
+"""Options: contracts for 100 shares that are bought and held to expiration."""
 
 from __future__ import annotations
 
@@ -25,13 +25,10 @@ Right = Annotated[
 ]
 Expiration = Annotated[
     Date,
-    Field(
-        description="Date on which the contract ends, one of those in get_options_chain, "
-        "as YYYY-MM-DD."
-    ),
+    Field(description="Expiration date, one of those from get_options_chain, as YYYY-MM-DD."),
 ]
 Contracts = Annotated[
-    int, Field(ge=1, le=500, description="How many contracts, of 100 shares each.")
+    int, Field(ge=1, le=500, description="Number of contracts, each for 100 shares.")
 ]
 Kind = Annotated[
     Literal["market", "limit"],
@@ -41,20 +38,20 @@ if TYPE_CHECKING:
     Strike = Premium = int
 else:
     Strike = Annotated[
-        Dollars, Field(description="Strike price in dollars, one of those in get_options_chain.")
+        Dollars, Field(description="Strike price in dollars, one of those from get_options_chain.")
     ]
     Premium = Annotated[
-        Dollars, Field(description="The most to pay, in dollars a share; for limit orders only.")
+        Dollars, Field(description="For limit orders only: the most to pay, in dollars per share.")
     ]
 SIZE = 100
-"""Shares of one contract."""
+"""The number of shares in one contract."""
 _MARGIN = 125
-"""Percent of the last ask that a market order outside of the session pays at most."""
+"""The most that a market order outside the session pays, in percent of the last ask."""
 _HALF_HOUR = 1800
 
 
 class Options(Service):
-    """Options."""
+    """Options and the contracts held."""
 
     @reads(example={"symbol": "SMPK", "option_type": "call", "limit": 10})
     def get_options_chain(
@@ -65,12 +62,15 @@ class Options(Service):
         limit: Limit = 40,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the contracts of one expiration (the nearest, unless named) by type and strike, with premium, bid and ask in dollars a
-        share, volume, open interest and greeks (theta a day), and all dates on which contracts end."""
+        """Return the contracts of one expiration (by default the nearest) by type and strike.
+
+        Each has its premium, bid and ask in dollars per share, volume, open interest, and greeks
+        (theta is per day). The reply also lists all expiration dates.
+        """
         row = self._optioned(symbol)
         dates = options.expirations(self.now)
         expiry = self._expiry(expiration_date, dates)
-        # A cursor names a contract by its right and strike, which outlive a change of prices.
+        # A cursor holds the last item of its page, so the items must not change with prices.
         names = []
         for contract in options.chain(row, self.now, expiry):
             if option_type in (None, contract.right):
@@ -88,7 +88,10 @@ class Options(Service):
     def get_options_positions(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return contracts held: quantity, average premium, present value and gain in dollars, greeks, and the date on which they end."""
+        """Return the contracts held, with their quantities, greeks and expiration dates.
+
+        Average premium, current value and gain are in dollars.
+        """
         mine = account(self)
         symbols = held(self, mine, "option")
         return page(
@@ -99,7 +102,10 @@ class Options(Service):
     def list_options_orders(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return orders of options, newest first, and the sales by which contracts ended; cancel_trade cancels one that is pending."""
+        """Return options orders, newest first, including the sales by which contracts expired.
+
+        A pending order can be canceled with cancel_trade.
+        """
         rows = [row for row in dealing.orders(self, WORDS) if row["kind"] == "option"]
         return page(rows, "orders", limit, cursor, self._order)
 
@@ -124,26 +130,29 @@ class Options(Service):
         order_type: Kind,
         limit_price: Premium | None = None,
     ) -> dict[str, Any]:
-        """Buy contracts; they are kept until they end, when what they are worth is paid out. Returns the order, with the premium a share
-        and the total in dollars. Fills only while the market is open."""
+        """Buy option contracts, and return the order.
+
+        The premium is in dollars per share, the total in dollars. Contracts are held to expiration,
+        when their value is paid out. Orders fill only while the market is open.
+        """
         row = self._optioned(symbol)
         brokerage.tradable(self, WORDS, row)
         expiry = self._expiry(expiration_date, options.expirations(self.now))
         strike = dollars(strike_price)
         strikes = options.strikes(row, self.now)
         if strike not in strikes:
-            message = f"No contract on {row['symbol']} has the strike {strike:g}."
-            hint = f"Strikes are {', '.join(f'{listed:g}' for listed in strikes)}."
+            message = f"No contract on {row['symbol']} has a strike price of {strike:g}."
+            hint = f"The strike prices are {', '.join(f'{listed:g}' for listed in strikes)}."
             self.fail("STRIKE_NOT_FOUND", message, hint, strike_price=strike)
         if (order_type == "limit") != (limit_price is not None):
             code = "LIMIT_PRICE_REQUIRED" if limit_price is None else "INVALID_ORDER_TYPE"
-            message = "limit_price belongs to limit orders, and to them alone."
-            self.fail(code, message, "Give order_type limit and limit_price together.")
+            message = "limit_price is required for limit orders and not allowed for market orders."
+            self.fail(code, message, "Use order_type limit and limit_price together.")
         asset = {
             "symbol": self._contract_id(row["symbol"], option_type, strike, expiry),
             "kind": "option",
         }
-        # The premium is in cents, a wish's limit in 1/10000 dollars.
+        # limit_price is in cents, a wish's limit in 1/10000 dollars.
         limit = None if limit_price is None else limit_price * 100
         wish = Wish("buy", quantity * SIZE * UNIT, order_type=order_type, limit=limit)
         planned = self._plan(row, expiry, option_type, strike, wish)
@@ -152,9 +161,9 @@ class Options(Service):
     def _plan(
         self, row: dict[str, Any], expiry: date, right: options.Right, strike: float, wish: Wish
     ) -> Plan:
-        """Fill at the first half hour of a session at which the ask is low enough.
+        """Plan a fill at the first half hour of a session at which the ask is low enough.
 
-        It is this session, or the next one while the market is closed.
+        This is the current session or, while the market is closed, the next one.
         """
         start = self.now if calendar.is_open(self.now) else calendar.next_open(self.now)
         opened, closed = calendar.session(local_day(start, calendar.NEW_YORK))
@@ -177,7 +186,7 @@ class Options(Service):
         return Plan([], iso(closed), hold)
 
     def _contract_id(self, symbol: str, right: str, strike: float, expiry: date) -> str:
-        """Return the id of a contract, whose row is written with the first order of it."""
+        """Return the ID of a contract. Its row is written with the first order for it."""
         key = f"{symbol}{expiry:%y%m%d}{right[0].upper()}{int(strike * 1000 + 0.5):08d}"
         if self.db.get("robinhood_contracts", key) is None:
             ends = calendar.session(calendar.on_or_before(expiry))[1]
@@ -198,8 +207,8 @@ class Options(Service):
             return dates[0]
         expiry = date.fromisoformat(named)
         if expiry not in dates:
-            message = f"No contracts end on {named}."
-            hint = f"Contracts end on {', '.join(day.isoformat() for day in dates)}."
+            message = f"No contracts expire on {named}."
+            hint = f"The expiration dates are {', '.join(day.isoformat() for day in dates)}."
             self.fail("EXPIRATION_NOT_FOUND", message, hint, expiration_date=named)
         return expiry
 
@@ -207,7 +216,7 @@ class Options(Service):
         row = brokerage.find_security(self, WORDS, symbol, LISTED)
         if not options.has_options(row):
             message = f"No options are listed on {row['symbol']}."
-            hint = "Choose a stock or ETF that is traded more; see search_assets."
+            hint = "Choose a more heavily traded stock or ETF; see search_assets."
             self.fail("OPTIONS_NOT_AVAILABLE", message, hint, symbol=row["symbol"])
         return row
 
@@ -248,7 +257,7 @@ class Options(Service):
         return position
 
     def _about(self, symbol: str) -> dict[str, Any]:
-        """Return what a contract is, each part null for one that has no row."""
+        """Return a contract's terms; each is null if the contract has no row."""
         contract = self.db.get("robinhood_contracts", symbol)
         return {
             "contract": symbol,
@@ -278,7 +287,7 @@ class Options(Service):
         }
 
     def _endings(self) -> Job:
-        """Return the job that pays out contracts at their end."""
+        """Return the job that pays out contracts at expiration."""
 
         def due_at() -> int | None:
             query = "SELECT min(ends_at) FROM robinhood_contracts WHERE closed_at IS NULL"
@@ -296,7 +305,7 @@ class Options(Service):
         return Job(due_at, run)
 
     def _pay_out(self, contract: dict[str, Any], moment: int) -> None:
-        """Sell what is held of a contract for its exercise value."""
+        """Sell the units held of a contract at its exercise value."""
         units = brokerage.account(self, WORDS, at=moment).units(contract["id"])
         underlying = market.security(self, contract["underlying"])
         if not units or underlying is None:

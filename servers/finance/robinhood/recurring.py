@@ -1,4 +1,4 @@
-"""Investments that repeat, and everything else that the clock does."""
+"""Recurring investments, and everything else that happens as time passes."""
 
 from __future__ import annotations
 
@@ -19,23 +19,28 @@ from servers.kit.zones import local_day
 
 Frequency = Annotated[
     Literal["daily", "weekly", "biweekly", "monthly"],
-    Field(description="daily: each trading day (coins: each day); the others from tomorrow on."),
+    Field(description="daily means every trading day; for coins, every day."),
 ]
-InvestmentId = Annotated[str, Field(description="investment_id, from list_recurring_investments.")]
+InvestmentId = Annotated[
+    str, Field(description="The investment_id, from list_recurring_investments.")
+]
 
 
 class Recurring(Options):
-    """Recurring investments; the service's clock."""
+    """Recurring investments, and the service's clock."""
 
     @writes(example={"symbol": "LCPX", "amount": 15, "frequency": "weekly"})
     def setup_recurring_investment(
         self, symbol: Symbol, amount: Dollars, frequency: Frequency
     ) -> dict[str, Any]:
-        """Buy a stock, ETF or coin for an amount of dollars (1 or more) again and again, at 10:00 in New York, from tomorrow on. A run that
-        buying power does not cover fails and the next one is tried again."""
+        """Invest a dollar amount (at least 1) in a stock, ETF or coin at regular intervals.
+
+        Purchases are made at 10:00 in New York, starting tomorrow. If buying power does not cover a
+        purchase, that one fails and the next is tried as scheduled.
+        """
         if amount < 100:
-            message = "A recurring investment is for at least $1.00."
-            self.fail("INVALID_AMOUNT", message, "Raise the amount.", minimum=1.0)
+            message = "A recurring investment must be at least $1.00."
+            self.fail("INVALID_AMOUNT", message, "Increase the amount.", minimum=1.0)
         start = local_day(self.now, calendar.NEW_YORK) + timedelta(days=1)
         row = clockwork.start_recurring(self, WORDS, "rhi", symbol, amount, frequency, start, MAIN)
         return self._plan_json(row)
@@ -44,13 +49,16 @@ class Recurring(Options):
     def list_recurring_investments(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return recurring investments, newest first, canceled ones too, with their next run and the order_ids of the latest ten."""
+        """Return recurring investments, newest first, including canceled ones.
+
+        Each has its next run and the order_ids of its latest ten purchases.
+        """
         rows = self.db.rows("robinhood_recurring", order="created_at DESC, rowid DESC")
         return page(rows, "investments", limit, cursor, self._plan_json)
 
     @writes(example={"investment_id": seeded("rhi", "index")}, destructive=True)
     def cancel_recurring_investment(self, investment_id: InvestmentId) -> dict[str, Any]:
-        """End a recurring investment; what it bought stays."""
+        """Cancel a recurring investment. What it has bought stays in the account."""
         clockwork.stop_recurring(self, WORDS, investment_id, "list_recurring_investments")
         return {"investment_id": investment_id, "status": "canceled"}
 
@@ -75,7 +83,7 @@ class Recurring(Options):
         }
 
     def due(self) -> bool:
-        """Whether a run, an ex-date or the end of a contract has come."""
+        """Whether a run, an ex-date or a contract's expiration has come."""
         ended = self.db.sql(
             "SELECT 1 FROM robinhood_contracts WHERE ends_at<=? AND closed_at IS NULL LIMIT 1",
             self.time,

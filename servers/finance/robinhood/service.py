@@ -13,7 +13,7 @@ from servers.kit.service import Codes
 
 
 class Robinhood(Money, Trading, Crypto, Recurring, Lists):
-    """A broker on the phone: fractions of stocks and ETFs, coins, options, recurring orders."""
+    """A mobile broker: fractional stocks and ETFs, coins, options, recurring investments."""
 
     name = "robinhood"
     title = "Robinhood"

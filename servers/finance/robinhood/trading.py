@@ -32,8 +32,8 @@ from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 Type = Annotated[
     Literal["market", "limit", "stop"],
     Field(
-        description="market: at once at the going price (at the next opening when closed); "
-        "limit and stop: whole shares only."
+        description="market: at the current price, or after the next opening if closed; "
+        "limit and stop: for whole shares only."
     ),
 ]
 Force = Annotated[
@@ -45,31 +45,40 @@ RefId = Annotated[
     Field(
         min_length=8,
         max_length=64,
-        description="A reference of your own: a repeat with it orders nothing more.",
+        description="Your own reference; repeating an order with the same one has no effect.",
     ),
 ]
 
 
 class Trading(Service):
-    """Stocks and ETFs."""
+    """Stocks and ETFs: quotes, holdings and orders."""
 
     @reads(example={"query": "summit"})
     def search_assets(
         self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return stocks, ETFs and coins whose symbol or name holds every word of the query, best first, with price and day change."""
+        """Return stocks, ETFs and coins whose symbol or name contains every word of the query.
+
+        The best match comes first. Each has its price and the day's change.
+        """
         rows = market.search(self, query, WORDS.kinds)
         return page(rows, "assets", limit, cursor, lambda row: asset_json(self, row))
 
     @reads(example={"symbol": "SMPK"})
     def get_asset_quote(self, symbol: Symbol) -> dict[str, Any]:
-        """Return the quote of a stock, ETF or coin in dollars: last price, day change and range, bid and ask (null while nothing trades),
-        whether its market is open, and the moment of the price."""
+        """Return the quote of a stock, ETF or coin in dollars.
+
+        It has the last price and its time, the day's change and range, bid and ask (null while
+        trading is closed), and whether the market is open.
+        """
         return quote_json(self, brokerage.find_security(self, WORDS, symbol))
 
     @reads()
     def get_portfolio(self) -> dict[str, Any]:
-        """Return stock and ETF holdings by symbol and their total value, beside the value of coins, options and cash and the sum of all."""
+        """Return stock and ETF holdings by symbol, and the value of the account by type of asset.
+
+        The values of stocks and ETFs, coins, options and cash, and their sum, are in dollars.
+        """
         mine = account(self)
 
         def total(*kinds: str) -> int:
@@ -109,8 +118,11 @@ class Trading(Service):
         time_in_force: Force = "gfd",
         ref_id: RefId | None = None,
     ) -> dict[str, Any]:
-        """Order shares of a stock or ETF and return the order. A market order fills at ask or bid while the market is open;
-        open orders hold buying power or shares."""
+        """Order shares of a stock or ETF, and return the order.
+
+        A market order fills at the ask or bid while the market is open. Open orders hold buying
+        power or shares.
+        """
         row = brokerage.find_security(self, WORDS, symbol, LISTED)
         earlier = None
         if ref_id is not None:
@@ -126,7 +138,7 @@ class Trading(Service):
                 "duration": time_in_force,
             }
             if {column: earlier[column] for column in terms} != terms:
-                message = "This ref_id was used for another order."
+                message = "This ref_id was already used for a different order."
                 hint = "Use a new ref_id for a new order."
                 self.fail("REF_ID_REUSED", message, hint, order_id=earlier["id"])
             return trade_json(self, earlier)
@@ -141,25 +153,31 @@ class Trading(Service):
     def place_fractional_order(
         self, symbol: Symbol, amount_in_dollars: Dollars, side: Direction
     ) -> dict[str, Any]:
-        """Buy or sell shares of a stock or ETF for an amount of dollars (1 or more) at market, and return the order."""
+        """Buy or sell a stock or ETF for a dollar amount, and return the order.
+
+        The amount is at least 1 dollar, and the order is a market order.
+        """
         row = brokerage.find_security(self, WORDS, symbol, LISTED)
         brokerage.tradable(self, WORDS, row)
         if amount_in_dollars < 100:
-            message = "An order by dollars is for at least $1.00."
-            self.fail("INVALID_AMOUNT", message, "Raise the amount.", minimum=1.0)
+            message = "An order in dollars must be at least $1.00."
+            self.fail("INVALID_AMOUNT", message, "Increase the amount.", minimum=1.0)
         order = dealing.place(self, WORDS, row, Wish(side, amount=amount_in_dollars))
         return trade_json(self, order)
 
     @reads(example={"order_id": seeded("rho", "limit-nvlt")})
     def get_trade(self, order_id: OrderId) -> dict[str, Any]:
-        """Return one order of stocks, coins or options with its status now and what of it has filled."""
+        """Return one order for a stock, coin or option, with its current status and fills."""
         return trade_json(self, dealing.find_order(self, WORDS, order_id))
 
     @reads(example={"status": "pending"})
     def list_trades(
         self, status: TradeStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return orders of stocks, coins and options, newest first, those of recurring investments among them."""
+        """Return orders for stocks, coins and options, newest first.
+
+        They include those of recurring investments.
+        """
         rows = dealing.orders(self, WORDS)
         if status is not None:
             rows = [row for row in rows if state(row, self.time) == status]
@@ -183,7 +201,10 @@ class Trading(Service):
         destructive=True,
     )
     def cancel_trade(self, order_id: OrderId) -> dict[str, Any]:
-        """Cancel what of an open order has not filled; the money or shares that it held are free again."""
+        """Cancel the unfilled part of an open order.
+
+        The money or shares that it held become available again.
+        """
         row = dealing.cancel(self, WORDS, order_id)
         trade = trade_json(self, row)
         shown = ("order_id", "status", "filled_quantity", "canceled_at")

@@ -1,4 +1,4 @@
-"""How an account is spread over stocks, bonds and cash, and the trades that meet its target."""
+"""How an account is allocated across stocks, bonds and cash, and how to rebalance it."""
 
 from __future__ import annotations
 
@@ -15,29 +15,26 @@ from servers.kit.values import dollars
 CLASSES = ("stocks", "bonds", "cash")
 INVESTED = ("stocks", "bonds")
 DEFAULTS = {"stocks": ("MTMAX", "MTMIX"), "bonds": ("MTBAX", "MTBIX")}
-"""Funds that are bought where none of a class is held."""
+"""The funds to buy for a class if no fund of it is held, in order of preference."""
 LEAST = 5_000
-"""Cents below which no trade is suggested."""
+"""The smallest trade to suggest, in cents."""
 SLACK = 100
-"""Cents kept back for each sale.
-
-Funds are sold in thousandths of a share, so that a sale may bring a little less.
-"""
+"""Cents kept back for each sale, which may bring slightly less: shares are sold in thousandths."""
 MOST_SOLD = 98
-"""Percent of a fund's free shares that are sold at most: its price may fall before the sale."""
+"""The most to sell of a fund's free shares, in percent: the price may fall before the sale."""
 PURE = 80
-"""Percent of a class from which on a fund is bought for that class."""
+"""The percentage of a class that a fund must hold to be bought for that class."""
 
 
 def target_json(row: dict[str, Any] | None) -> dict[str, Any]:
-    """Return a target in percent."""
+    """Return a target allocation in percent."""
     return {f"{name}_percent": None if row is None else row[name] / 100 for name in CLASSES}
 
 
 def preview(svc: Service, account_id: str) -> dict[str, Any]:
-    """Return present and target allocation, and the suggested trades.
+    """Return the current and target allocations, and the suggested trades.
 
-    Refuses where no target was set.
+    Fails if no target is set.
     """
     target = svc.db.get("vanguard_targets", account_id)
     if target is None:
@@ -67,7 +64,7 @@ def preview(svc: Service, account_id: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Fund:
-    """A fund of an account, and what its shares are worth in cents."""
+    """A fund in an account, with the value of the shares held in cents."""
 
     symbol: str
     row: dict[str, Any]
@@ -75,7 +72,7 @@ class _Fund:
 
 
 def _held_funds(svc: Service, mine: brokerage.Account) -> list[_Fund]:
-    """Return the funds of an account by symbol."""
+    """Return the funds in an account by symbol."""
     funds = []
     for symbol, lots in sorted(mine.lots.items()):
         row = market.security(svc, symbol)
@@ -92,9 +89,9 @@ def _percent(row: dict[str, Any], name: str) -> int:
 class _Rebalancing:
     """The trades that bring an account to its target.
 
-    They sell the largest funds of a class of which there is too much, and buy for that and for
-    spare cash funds of a class of which there is too little. `short` are the cents that each class
-    lacks; a fund of several classes moves all of them.
+    First they sell funds of each overweight class, largest fund first. Then they buy one fund of
+    each underweight class with the proceeds and with spare cash. `short` is how many cents each
+    class lacks. Trading a mixed fund changes every class that it holds.
     """
 
     def __init__(
@@ -113,7 +110,7 @@ class _Rebalancing:
             self._buy(name)
 
     def _sell(self, name: str) -> None:
-        """Sell of a class what there is too much of, the largest fund first."""
+        """Sell the excess of an overweight class, largest fund first."""
         of_class = [fund for fund in self.funds if _main_class(fund.row) == name]
         for fund in sorted(of_class, key=lambda fund: (-fund.worth, fund.symbol)):
             price = market.price_pips(fund.row, self.svc.now)
@@ -126,12 +123,12 @@ class _Rebalancing:
                 self._move(fund.row, amount)
 
     def _buy(self, name: str) -> None:
-        """Buy one fund of a class of which there is too little."""
+        """Buy one fund of an underweight class."""
         amount = min(self.short[name], self.money)
         row = self._fund_to_buy(name, amount) if amount >= LEAST else None
         if row is None:
             return
-        # An ETF is paid before the sales of funds bring their money.
+        # An ETF must be paid for before the sales of mutual funds bring in money.
         is_etf = row["kind"] == "etf"
         room = min(self.spare, self.money) if is_etf else self.money
         if room < LEAST:
@@ -144,7 +141,7 @@ class _Rebalancing:
         self._move(row, -amount)
 
     def _fund_to_buy(self, name: str, amount: int) -> dict[str, Any] | None:
-        """Return a held mutual fund, else a default that the amount buys, else a held ETF."""
+        """Return a held mutual fund, else an affordable default fund, else a held ETF."""
         pure = [fund for fund in self.funds if _percent(fund.row, name) >= PURE]
         mutual = [fund for fund in pure if fund.row["kind"] == "mutual_fund"]
         if mutual:
@@ -167,7 +164,10 @@ class _Rebalancing:
         self.trades.append({"action": action, "fund_id": symbol, "amount": dollars(amount)})
 
     def _move(self, row: dict[str, Any], amount: int) -> None:
-        """Let each class lack what an amount of a fund sold takes from it."""
+        """Update what each class lacks after `amount` cents of a fund are sold.
+
+        A purchase is a negative amount.
+        """
         for name in INVESTED:
             self.short[name] += amount * _percent(row, name) // 100
 

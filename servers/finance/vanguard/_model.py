@@ -1,4 +1,4 @@
-"""Vanguard's tables, its words, its accounts, and how it shows funds and orders."""
+"""Vanguard's tables, names and accounts, and the JSON of its funds and orders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from servers.kit.values import dollars
 
 TABLES = {
     "vanguard_profile": Table("id:str name:str email:str born:str", identity=True),
-    # The first account of the list is the one that tools mean when none is named.
+    # The account in the first place is the primary one, which tools use by default.
     "vanguard_accounts": Table(
         "id:str kind:str number:str place:int bank_name:str bank_last4:str opened_at:str"
     ),
@@ -30,7 +30,7 @@ TABLES = {
     "vanguard_recurring": clockwork.RECURRING,
     "vanguard_watchlist": brokerage.WATCH,
     "vanguard_reinvest": Table("id:str account_id:str fund_id:str reinvest:bool set_at:str"),
-    # Percents in hundredths.
+    # Percentages in hundredths.
     "vanguard_targets": Table("account_id:str stocks:int bonds:int cash:int set_at:str"),
     "vanguard_rmd_plans": Table(
         "id:str account_id:str amount:int frequency:str start_date:str created_at:str "
@@ -57,15 +57,17 @@ WORDS = brokerage.Words(
 FundId = Annotated[
     str,
     Field(
-        min_length=1, max_length=12, description="fund_id: the fund's ticker symbol, e.g. MTMAX."
+        min_length=1,
+        max_length=12,
+        description="The fund_id is the fund's ticker symbol, e.g. MTMAX.",
     ),
 ]
 AccountId = Annotated[
-    str, Field(description="account_id, from list_accounts; the primary account when left out.")
+    str, Field(description="The account_id, from list_accounts; by default the primary account.")
 ]
 SHOWN = {"filled": "executed", "cancelled": "canceled"}
 ARRIVES = 2
-"""Business days after which a withdrawal arrives."""
+"""How many business days a withdrawal takes to arrive."""
 _SPANS = (
     ("one_month", 30),
     ("three_months", 91),
@@ -76,35 +78,35 @@ _SPANS = (
 
 
 def find_account(svc: Service, account_id: str | None) -> dict[str, Any]:
-    """Return an account's row, the primary one where none is named, or refuse."""
+    """Return an account's row (by default the primary account's), or fail."""
     for row in svc.db.rows("vanguard_accounts", order="place"):
         if account_id is None or row["id"] == account_id:
             return row
-    message = f"There is no account {account_id!r}."
-    hint = "Take an account_id from list_accounts, or leave it out."
+    message = f"There is no account with the ID {account_id!r}."
+    hint = "Get the account_id from list_accounts, or omit it."
     svc.fail("ACCOUNT_NOT_FOUND", message, hint, account_id=account_id)
 
 
 def account_at(svc: Service, account_id: str, at: int | None = None) -> brokerage.Account:
-    """Return an account as it stands at a moment (now, unless given)."""
+    """Return an account as of a moment (by default now)."""
     return brokerage.account(svc, WORDS, account_id, at)
 
 
 def find_fund(svc: Service, fund_id: str) -> dict[str, Any]:
-    """Return a fund's row, or refuse."""
+    """Return a fund's row, or fail."""
     return brokerage.find_security(svc, WORDS, fund_id)
 
 
 def check_purchase(svc: Service, row: dict[str, Any], account_id: str, amount: int) -> None:
-    """Refuse a purchase for less than a dollar, or a first one for less than the fund's minimum."""
+    """Refuse a purchase below one dollar, or a first purchase below the fund's minimum."""
     if amount < 100:
-        message = "A purchase is for at least $1.00."
-        svc.fail("INVALID_AMOUNT", message, "Raise the amount.", minimum=1.0)
+        message = "A purchase must be at least $1.00."
+        svc.fail("INVALID_AMOUNT", message, "Increase the amount.", minimum=1.0)
     dealing.check_minimum(svc, WORDS, row, account_at(svc, account_id), amount)
 
 
 def reinvests(svc: Service, account_id: str, fund_id: str) -> bool:
-    """Whether dividends of a fund buy more of it: yes, unless it was switched off."""
+    """Whether dividends of a fund are reinvested, which is the default."""
     row = svc.db.get("vanguard_reinvest", f"{account_id}:{fund_id}")
     return row is None or row["reinvest"]
 
@@ -147,15 +149,15 @@ def whole_fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def state(row: dict[str, Any], now: str) -> str:
-    """Return an order's status in Vanguard's words."""
+    """Return an order's status as Vanguard names it."""
     general = status(row, now)
     return SHOWN.get(general, general)
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order for the agent.
+    """Return an order as the agent sees it.
 
-    Until it is executed, shares are an estimate at the latest net asset value.
+    Until it executes, the number of shares is an estimate at the latest net asset value.
     """
     done = filled(row, svc.time)
     fund = market.security(svc, row["symbol"])
@@ -190,14 +192,14 @@ def _estimated_shares(row: dict[str, Any], last: float | None) -> float | None:
 
 
 def orders(svc: Service, account_id: str | None) -> list[dict[str, Any]]:
-    """Return orders of an account, or of all, newest first."""
+    """Return the orders of one account, or of all, newest first."""
     if account_id is None:
         return dealing.orders(svc, WORDS)
     return dealing.orders(svc, WORDS, find_account(svc, account_id)["id"])
 
 
 def bank_of(row: dict[str, Any]) -> str:
-    """Return the bank account that is linked to an account, in short."""
+    """Return a short name of the bank account linked to an account."""
     return f"{row['bank_name']} …{row['bank_last4']}"
 
 

@@ -37,26 +37,29 @@ TaxYear = Annotated[
     Field(
         ge=2000,
         le=2199,
-        description="Year for which a contribution to an IRA counts: this one, "
-        "or until 15 April the last.",
+        description="For IRAs only: the year for which the contribution counts. "
+        "It is this year or, until April 15, last year.",
     ),
 ]
 Frequency = Annotated[
     Literal["weekly", "biweekly", "monthly", "quarterly"],
-    Field(description="How often to invest, from tomorrow on."),
+    Field(description="How often to invest, starting tomorrow."),
 ]
-InvestmentId = Annotated[str, Field(description="investment_id, from list_auto_investments.")]
-Canceled = Annotated[bool, Field(description="true also returns those that were stopped.")]
+InvestmentId = Annotated[str, Field(description="The investment_id, from list_auto_investments.")]
+Canceled = Annotated[bool, Field(description="Whether to include canceled investments.")]
 CLEARS = 5
-"""Business days after which a contribution can be withdrawn."""
+"""How many business days must pass before a contribution can be withdrawn."""
 
 
 class Accounts(Service):
-    """Accounts and the money that moves in them."""
+    """Accounts, and the money that moves in and out of them."""
 
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
-        """Return who the client is, and type, cash and buying power of the primary account in dollars."""
+        """Return the client's profile, and the type of the primary account.
+
+        Its cash and buying power are in dollars.
+        """
         who = self._profile()
         owner = find_account(self, None)
         mine = account_at(self, owner["id"])
@@ -72,7 +75,10 @@ class Accounts(Service):
 
     @reads()
     def list_accounts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return all accounts, the primary one first: type, invested value, cash, what can be withdrawn, and total, in dollars."""
+        """Return all accounts, the primary account first.
+
+        Each has its type, and in dollars its invested value, cash, withdrawable cash and total.
+        """
         rows = self.db.rows("vanguard_accounts", order="place")
         return page(rows, "accounts", limit, cursor, self._account)
 
@@ -100,16 +106,20 @@ class Accounts(Service):
     def contribute(
         self, amount: Dollars, tax_year: TaxYear | None = None, account_id: AccountId | None = None
     ) -> dict[str, Any]:
-        """Pay into an account from the linked bank; the money can be invested at once and withdrawn after five business days. To an IRA it
-        counts towards the limit of its tax year, all IRAs here together."""
+        """Contribute to an account from the linked bank.
+
+        The money can be invested immediately, and withdrawn after five business days. A
+        contribution to an IRA counts toward the limit for its tax year, which applies to all IRAs
+        here together.
+        """
         owner = find_account(self, account_id)
         year = None
         if owner["kind"] in retirement.KINDS:
             born = self._birthday()
             year = retirement.check_contribution(self, WORDS, amount, tax_year, born, owner["kind"])
         elif tax_year is not None:
-            message = f"A {owner['kind']} account knows no tax years."
-            hint = "Leave tax_year out, or name an IRA of list_accounts."
+            message = f"tax_year applies only to IRAs; this account is of type {owner['kind']}."
+            hint = "Omit tax_year, or use the account_id of an IRA from list_accounts."
             self.fail("NOT_A_RETIREMENT_ACCOUNT", message, hint, account_id=owner["id"])
         clears = calendar.settles(self.now, CLEARS)
         row = dealing.transfer(
@@ -127,7 +137,10 @@ class Accounts(Service):
 
     @reads(example={"limit": 10})
     def list_contributions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return contributions to all accounts, newest first, and for each tax year that is open the limit and what is left of it."""
+        """Return contributions to all accounts, newest first.
+
+        For each open tax year, the reply also has the contribution limit and what remains of it.
+        """
         born = self._birthday()
         years = retirement.open_years(retirement.today(self))
         rows = self._transfers("deposit")
@@ -150,8 +163,11 @@ class Accounts(Service):
 
     @writes(example={"amount": 30})
     def withdraw(self, amount: Dollars, account_id: AccountId | None = None) -> dict[str, Any]:
-        """Send settled cash of an account to the linked bank. From an IRA before the age of 59 and a half, the reply names the ten percent
-        that the tax office takes."""
+        """Send settled cash from an account to the linked bank.
+
+        For withdrawals from an IRA before age 59 and a half, the reply shows the ten percent tax
+        penalty.
+        """
         owner = find_account(self, account_id)
         arrives = calendar.settles(self.now, ARRIVES)
         row = dealing.transfer(
@@ -164,7 +180,10 @@ class Accounts(Service):
 
     @reads(example={"limit": 10})
     def list_withdrawals(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return withdrawals of all accounts, newest first; those of a distribution plan carry its schedule_id."""
+        """Return withdrawals from all accounts, newest first.
+
+        Those made by a withdrawal plan have its schedule_id.
+        """
         return page(self._transfers("withdrawal"), "withdrawals", limit, cursor, self._withdrawal)
 
     def _withdrawal(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -195,8 +214,11 @@ class Accounts(Service):
     def get_dividend_history(
         self, fund_id: FundId | None = None, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return dividends of all accounts, latest ex-date first: amount in dollars, shares held, pay date, and the order_id of the
-        purchase where it was reinvested."""
+        """Return dividends in all accounts, latest ex-date first.
+
+        Each has its amount in dollars, the shares held, the pay date and, if it was reinvested, the
+        order_id of the purchase.
+        """
         symbol = find_fund(self, fund_id)["symbol"] if fund_id is not None else None
         rows = self.db.rows(
             "vanguard_dividends", "?1 IS NULL OR symbol=?1", symbol, order="ex_date DESC, id"
@@ -228,16 +250,21 @@ class Accounts(Service):
         fund_id: FundId,
         reinvest: Annotated[
             bool,
-            Field(description="true: dividends buy more shares; false: they are paid in cash."),
+            Field(
+                description="true: dividends buy more shares; false: dividends are paid in cash."
+            ),
         ],
         account_id: AccountId | None = None,
     ) -> dict[str, Any]:
-        """Choose what becomes of a held fund's dividends; it holds for ex-dates from now on."""
+        """Choose whether dividends of a fund are reinvested or paid in cash.
+
+        The choice applies to ex-dates from now on. The fund must be held.
+        """
         row = find_fund(self, fund_id)
         owner = find_account(self, account_id)
         if not account_at(self, owner["id"]).units(row["symbol"]):
             message = f"The account holds no {row['symbol']}."
-            hint = "See get_positions for what the account holds."
+            hint = "get_positions shows what the account holds."
             self.fail("POSITION_NOT_FOUND", message, hint, fund_id=row["symbol"])
         key = f"{owner['id']}:{row['symbol']}"
         if reinvests(self, owner["id"], row["symbol"]) != reinvest:
@@ -268,8 +295,10 @@ class Accounts(Service):
         frequency: Frequency,
         account_id: AccountId | None = None,
     ) -> dict[str, Any]:
-        """Buy a fund for an amount of settlement cash again and again, from tomorrow on. A run that the cash does not cover fails, and the
-        next one is tried."""
+        """Buy a fund for a dollar amount of settlement cash at regular intervals, from tomorrow on.
+
+        If the cash does not cover a purchase, that one fails and the next is tried as scheduled.
+        """
         row = find_fund(self, fund_id)
         owner = find_account(self, account_id)
         check_purchase(self, row, owner["id"], amount)
@@ -283,14 +312,17 @@ class Accounts(Service):
     def list_auto_investments(
         self, include_canceled: Canceled = False, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return automatic investments that run, newest first, each with its next date and how many purchases it has made."""
+        """Return active automatic investments, newest first.
+
+        Each has its next date and the number of purchases made.
+        """
         wanted = "1" if include_canceled else "cancelled_at IS NULL"
         rows = self.db.rows("vanguard_recurring", wanted, order="created_at DESC, rowid DESC")
         return page(rows, "investments", limit, cursor, self._plan)
 
     @writes(example={"investment_id": seeded("vgi", "target")}, destructive=True)
     def cancel_auto_invest(self, investment_id: InvestmentId) -> dict[str, Any]:
-        """Stop an automatic investment; its past purchases stay."""
+        """Cancel an automatic investment. Its past purchases stay."""
         clockwork.stop_recurring(self, WORDS, investment_id, "list_auto_investments")
         return {"investment_id": investment_id, "status": "canceled"}
 

@@ -31,26 +31,27 @@ from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 
-Kind = Annotated[Category, Field(description="Only funds of this category.")]
+Kind = Annotated[Category, Field(description="Only funds in this category.")]
 ShareClass = Annotated[
-    Literal["investor", "admiral", "etf"], Field(description="Only this share class.")
+    Literal["investor", "admiral", "etf"], Field(description="Only funds of this share class.")
 ]
 FundIds = Annotated[
     list[str], Field(min_length=2, max_length=5, description="Two to five different fund_ids.")
 ]
-Year = Annotated[int, Field(ge=1950, le=2100, description="Year in which one means to retire.")]
+Year = Annotated[int, Field(ge=1950, le=2100, description="The planned year of retirement.")]
 Shares = Annotated[
     float,
     Field(
         gt=0,
         le=10_000_000,
-        description="Shares to sell, at most three decimals; give either shares or amount.",
+        description="Number of shares to sell, with at most three decimal places. "
+        "Give either shares or amount.",
     ),
 ]
 
 
 class Funds(Service):
-    """Funds and orders of them."""
+    """Funds, orders and the watchlist."""
 
     @reads(example={"query": "total market"})
     def search_stocks(
@@ -61,8 +62,10 @@ class Funds(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return mutual funds and ETFs whose name or symbol holds every word of the query, best first. Share classes of a fund are funds of
-        their own."""
+        """Return mutual funds and ETFs whose name or symbol contains every word of the query.
+
+        The best match comes first. Each share class of a fund is listed separately.
+        """
         rows = market.search(self, query, WORDS.kinds)
         if category is not None:
             rows = [row for row in rows if row["category"] == category]
@@ -72,8 +75,11 @@ class Funds(Service):
 
     @reads(example={"fund_id": "MTMAX"})
     def get_stock_quote(self, fund_id: FundId) -> dict[str, Any]:
-        """Return a fund: latest net asset value and its date (for an ETF the market price), cost in percent, minimum of a first purchase,
-        mix, dividend yield and price returns in percent."""
+        """Return a fund: its latest net asset value and date (for an ETF, the market price).
+
+        It also has the expense ratio, the minimum first purchase in dollars, the asset mix,
+        dividend yield, and price returns in percent.
+        """
         return whole_fund_json(self, find_fund(self, fund_id))
 
     @reads(example={"fund_ids": ["MTMAX", "MTMIX", "TMKT"]})
@@ -81,21 +87,24 @@ class Funds(Service):
         """Return two to five funds side by side, in the order given."""
         rows = [find_fund(self, fund_id) for fund_id in fund_ids]
         if len({row["symbol"] for row in rows}) < len(rows):
-            message = "A fund is named twice."
-            hint = "Name two to five different funds."
+            message = "The same fund is listed more than once."
+            hint = "List two to five different funds."
             self.fail("DUPLICATE_FUND", message, hint, fund_ids=fund_ids)
         return {"funds": [whole_fund_json(self, row) for row in rows]}
 
     @reads(example={"retirement_year": 2041})
     def get_target_date_fund(self, retirement_year: Year) -> dict[str, Any]:
-        """Return the target-date fund whose year is nearest to the one given; for years long past, the income fund."""
+        """Return the target-date fund whose year is closest to the retirement year.
+
+        For years long past, this is the income fund.
+        """
         funds = market.securities(self, ("mutual_fund",))
         dated = [row for row in funds if row["category"] == "target_date"]
         targets = [row for row in dated if row["target_year"] is not None]
         income = [row for row in dated if row["target_year"] is None]
         if not targets:
-            message = "No target-date fund is offered."
-            self.fail("FUND_NOT_FOUND", message, "Look for one with search_stocks.")
+            message = "There are no target-date funds."
+            self.fail("FUND_NOT_FOUND", message, "Search for other funds with search_stocks.")
         earliest = min(row["target_year"] for row in targets)
         if income and retirement_year < earliest - 5:
             return whole_fund_json(self, income[0])
@@ -107,8 +116,11 @@ class Funds(Service):
 
     @reads()
     def get_positions(self, account_id: AccountId | None = None) -> dict[str, Any]:
-        """Return an account's funds by fund_id: shares, average cost, value, gain, and whether dividends are reinvested; their total and
-        the settlement cash, in dollars."""
+        """Return an account's funds by fund_id, their total value, and the settlement cash.
+
+        Each fund has its shares, average cost, value and gain in dollars, and whether its dividends
+        are reinvested.
+        """
         owner = find_account(self, account_id)
         mine = account_at(self, owner["id"])
         positions = {}
@@ -137,8 +149,11 @@ class Funds(Service):
     def buy_fund(
         self, fund_id: FundId, amount: Dollars, account_id: AccountId | None = None
     ) -> dict[str, Any]:
-        """Buy a fund for an amount of settlement cash: at the next net asset value, struck at 16:00 in New York on trading days; an ETF at
-        the market price. First purchases must reach the fund's minimum."""
+        """Buy a fund for a dollar amount of settlement cash.
+
+        Mutual funds are bought at the next net asset value, set at 16:00 in New York on trading
+        days, and ETFs at the market price. A first purchase must meet the fund's minimum.
+        """
         row = find_fund(self, fund_id)
         owner = find_account(self, account_id)
         brokerage.tradable(self, WORDS, row)
@@ -155,14 +170,17 @@ class Funds(Service):
         amount: Dollars | None = None,
         account_id: AccountId | None = None,
     ) -> dict[str, Any]:
-        """Sell shares of a fund, or as many as bring an amount, at the next net asset value; the proceeds can be withdrawn one business day
-        later. Returns the order, with shares_sold and proceeds once it is executed."""
+        """Sell a number of shares or a dollar amount of a fund at the next net asset value.
+
+        Returns the order; shares_sold and proceeds are set once it executes. The proceeds can be
+        withdrawn one business day later.
+        """
         row = find_fund(self, fund_id)
         owner = find_account(self, account_id)
         brokerage.tradable(self, WORDS, row)
         if (shares is None) == (amount is None):
-            message = "Give either shares or amount."
-            self.fail("INVALID_AMOUNT", message, "Leave one of the two out.", field="shares")
+            message = "Specify either shares or amount."
+            self.fail("INVALID_AMOUNT", message, "Pass exactly one of the two.", field="shares")
         if shares is None:
             wish = Wish("sell", amount=amount)
         else:
@@ -173,14 +191,20 @@ class Funds(Service):
 
     @reads(example={"order_id": seeded("vgo", "first-target")})
     def get_order(self, order_id: OrderId) -> dict[str, Any]:
-        """Return one order: pending until its net asset value is struck, then executed with price and shares."""
+        """Return one order: pending until its net asset value is set, then executed.
+
+        An executed order has its price and shares.
+        """
         return order_json(self, dealing.find_order(self, WORDS, order_id))
 
     @reads(example={"limit": 5})
     def list_orders(
         self, limit: Limit = 20, cursor: Cursor | None = None, account_id: AccountId | None = None
     ) -> dict[str, Any]:
-        """Return orders of all accounts, or of one, newest first: one's own, automatic ones and reinvested dividends."""
+        """Return the orders of all accounts, or of one, newest first.
+
+        They include automatic investments and reinvested dividends.
+        """
         rows = orders(self, account_id)
         return page(rows, "orders", limit, cursor, lambda row: order_json(self, row))
 
@@ -190,7 +214,10 @@ class Funds(Service):
         destructive=True,
     )
     def cancel_order(self, order_id: OrderId) -> dict[str, Any]:
-        """Cancel an order before it is executed. An order of a rebalancing takes the others of its set with it."""
+        """Cancel an order before it executes.
+
+        Other orders of the same rebalance are canceled with it.
+        """
         row = dealing.cancel(self, WORDS, order_id)
         also_canceled = []
         if row["origin"] == "rebalance":
@@ -206,17 +233,17 @@ class Funds(Service):
     # -- watchlist --------------------------------------------------------------------------------
     @reads()
     def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the funds watched, in the order in which they were added, with net asset value and change."""
+        """Return the watched funds, in the order added, with their net asset values and changes."""
         rows = lists.watched(self, WORDS)
         return page(rows, "funds", limit, cursor, lambda row: fund_json(self, row))
 
     @writes(example={"symbol": "MWMIX"}, idempotent=True)
     def add_to_watchlist(self, symbol: Symbol) -> dict[str, Any]:
-        """Watch a fund or ETF; `symbol` is its fund_id."""
+        """Add a fund or ETF to the watchlist; `symbol` is its fund_id."""
         return {"symbol": lists.watch(self, WORDS, symbol)["symbol"], "status": "on_watchlist"}
 
     @writes(example={"symbol": "MRFYX"}, destructive=True)
     def remove_from_watchlist(self, symbol: Symbol) -> dict[str, Any]:
-        """Stop watching a fund; `symbol` is its fund_id."""
+        """Remove a fund from the watchlist; `symbol` is its fund_id."""
         removed = lists.unwatch(self, WORDS, symbol, "get_watchlist")
         return {"symbol": removed, "status": "removed"}

@@ -1,4 +1,4 @@
-"""Allocation and rebalancing, required distributions, and what the clock does."""
+"""Allocation and rebalancing, required distributions, and the service's clock."""
 
 from __future__ import annotations
 
@@ -34,41 +34,41 @@ from servers.kit.zones import day_start
 def _percent(value: float) -> float:
     hundredths = Decimal(str(value)) * 100
     if hundredths != int(hundredths):
-        raise ValueError("must be a percentage with at most two decimals")
+        raise ValueError("must be a percentage with at most two decimal places")
     return value
 
 
 def _hundredths(amount: float) -> int:
-    """Return percent in hundredths, or dollars in cents."""
+    """Convert percent to hundredths of a percent, or dollars to cents."""
     return int(Decimal(str(amount)) * 100)
 
 
 Percent = Annotated[
     float, Field(ge=0, le=100, description="Percent of the account."), AfterValidator(_percent)
 ]
-ScheduleId = Annotated[str, Field(description="schedule_id, from get_rmd_status.")]
+ScheduleId = Annotated[str, Field(description="The schedule_id, from get_rmd_status.")]
 RmdFrequency = Annotated[
-    Literal["monthly", "quarterly", "annually"], Field(description="How often money is sent out.")
+    Literal["monthly", "quarterly", "annually"], Field(description="How often to withdraw.")
 ]
 BirthDate = Annotated[
-    Date, Field(description="Date of birth as YYYY-MM-DD; the client's own when left out.")
+    Date, Field(description="Date of birth as YYYY-MM-DD; by default the client's.")
 ]
 Balance = Annotated[
     Dollars,
     Field(
-        description="Balance on 31 December of last year in dollars; "
-        "the account's own when left out."
+        description="Balance on December 31 of last year in dollars; "
+        "by default the account's actual balance."
     ),
 ]
 
 
 class Planning(Service):
-    """Allocation, distributions, the clock."""
+    """Allocation, required distributions, and the service's clock."""
 
     # -- allocation -------------------------------------------------------------------------------
     @reads()
     def get_target_allocation(self, account_id: AccountId | None = None) -> dict[str, Any]:
-        """Return the target shares of stocks, bonds and cash in percent; null where none was set."""
+        """Return the target allocation in percent; each part is null if no target is set."""
         owner = find_account(self, account_id)
         target = self.db.get("vanguard_targets", owner["id"])
         return {"account_id": owner["id"], **allocation.target_json(target)}
@@ -81,7 +81,10 @@ class Planning(Service):
         cash_percent: Percent,
         account_id: AccountId | None = None,
     ) -> dict[str, Any]:
-        """Set the target shares, which add up to 100 percent. Nothing is traded; see get_rebalance_preview."""
+        """Set the target percentages of stocks, bonds and cash, which must add up to 100.
+
+        Nothing is traded; see get_rebalance_preview.
+        """
         owner = find_account(self, account_id)
         target = {
             "stocks": _hundredths(stocks_percent),
@@ -90,7 +93,7 @@ class Planning(Service):
         }
         if sum(target.values()) != 10_000:
             total = sum(target.values()) / 100
-            message = f"The shares add up to {total:g} percent."
+            message = f"The percentages add up to {total:g}."
             self.fail("INVALID_ALLOCATION", message, "They must add up to 100.", total=total)
         row = self.db.get("vanguard_targets", owner["id"])
         if row is None:
@@ -102,19 +105,25 @@ class Planning(Service):
 
     @reads()
     def get_rebalance_preview(self, account_id: AccountId | None = None) -> dict[str, Any]:
-        """Return present and target allocation in percent, and the sales and purchases in dollars that would bring them together."""
+        """Return the current and target allocations in percent, and the trades to rebalance.
+
+        The suggested sales and purchases are in dollars.
+        """
         owner = find_account(self, account_id)
         return {"account_id": owner["id"], **allocation.preview(self, owner["id"])}
 
     @writes(example={})
     def execute_rebalance(self, account_id: AccountId | None = None) -> dict[str, Any]:
-        """Place the trades of get_rebalance_preview, all or none; purchases are paid by the sales of the same set."""
+        """Place the trades shown by get_rebalance_preview, either all or none.
+
+        Purchases are paid for by the sales placed with them.
+        """
         owner = find_account(self, account_id)
         self._check_none_waits(owner["id"])
         trades = allocation.preview(self, owner["id"])["suggested_trades"]
         if not trades:
-            message = "No trade of $50.00 or more brings the account nearer to its target."
-            hint = "See get_rebalance_preview; funds that are not held yet have minimums."
+            message = "No trade of $50.00 or more would bring the account closer to its target."
+            hint = "See get_rebalance_preview; funds that are not yet held have minimums."
             self.fail("NOTHING_TO_REBALANCE", message, hint)
         ref = self.new_id("vgs")
         order_ids = []
@@ -140,15 +149,15 @@ class Planning(Service):
         }
 
     def _check_none_waits(self, account_id: str) -> None:
-        """Refuse a rebalancing while orders of an earlier one are open."""
+        """Refuse to rebalance while orders from an earlier rebalance are open."""
         waiting = []
         for row in dealing.orders(self, WORDS, account_id):
             is_open = status(row, self.time) in ("pending", "partially_filled")
             if is_open and row["origin"] == "rebalance":
                 waiting.append(row["id"])
         if waiting:
-            message = "Orders of an earlier rebalancing are pending."
-            hint = "Wait until they are executed, or cancel them with cancel_order."
+            message = "Orders from an earlier rebalance are still pending."
+            hint = "Wait until they execute, or cancel them with cancel_order."
             self.fail("REBALANCE_PENDING", message, hint, order_ids=waiting)
 
     # -- required distributions -------------------------------------------------------------------
@@ -159,12 +168,15 @@ class Planning(Service):
         birth_date: BirthDate | None = None,
         account_balance: Balance | None = None,
     ) -> dict[str, Any]:
-        """Return what must be taken out of a traditional IRA this year: the balance at the end of last year divided by the years of the
-        uniform lifetime table at the age reached this year; nothing before 73 (born 1960 or later: 75). Amounts in dollars."""
+        """Calculate this year's required minimum distribution from a traditional IRA, in dollars.
+
+        This is the balance at the end of last year divided by the life expectancy factor for the
+        age reached this year. Nothing is required before age 73 (75 if born in 1960 or later).
+        """
         born = date.fromisoformat(birth_date or self._born())
         today = retirement.today(self)
         if born > today:
-            message = f"{born} lies ahead."
+            message = f"The date of birth {born} is in the future."
             hint = "Give a date of birth in the past."
             self.fail("INVALID_BIRTH_DATE", message, hint, birth_date=str(born))
         if account_balance is None:
@@ -185,8 +197,11 @@ class Planning(Service):
 
     @reads()
     def get_rmd_status(self, account_id: AccountId | None = None) -> dict[str, Any]:
-        """Return this year's required distribution of an IRA in dollars: how much, what was withdrawn so far, what is left, by when, and
-        the plans of withdrawal with their next dates."""
+        """Return the status of an IRA's required distribution this year.
+
+        Amounts required, withdrawn and remaining are in dollars. The reply also has the deadline,
+        and the withdrawal plans with their next dates.
+        """
         owner = self._ira(account_id)
         born = date.fromisoformat(self._born())
         today = retirement.today(self)
@@ -228,13 +243,16 @@ class Planning(Service):
         start_date: Date,
         account_id: AccountId | None = None,
     ) -> dict[str, Any]:
-        """Have money of an IRA sent to the linked bank again and again from a date to come, out of settled cash; a withdrawal that the cash
-        does not cover fails and shows in list_withdrawals. Returns the plan."""
+        """Schedule recurring withdrawals from an IRA to the linked bank, and return the plan.
+
+        They start on a future date and come out of settled cash. A withdrawal that the cash does
+        not cover fails, and list_withdrawals shows it.
+        """
         owner = self._ira(account_id)
         today = retirement.today(self)
         start = date.fromisoformat(start_date)
         if start <= today or start.year > today.year + 5:
-            message = f"A plan cannot begin on {start}."
+            message = f"A withdrawal plan cannot start on {start}."
             hint = "Choose a date after today and within five years."
             self.fail("INVALID_START_DATE", message, hint, today=today.isoformat())
         first = clockwork.next_run(start, frequency, self.now)
@@ -262,11 +280,11 @@ class Planning(Service):
         destructive=True,
     )
     def cancel_rmd_withdrawal(self, schedule_id: ScheduleId) -> dict[str, Any]:
-        """End a plan of withdrawals; what was sent out stays out."""
+        """Cancel a withdrawal plan. Past withdrawals are not affected."""
         row = self.db.get("vanguard_rmd_plans", schedule_id)
         if row is None or row["cancelled_at"] is not None:
-            message = f"There is no active plan {schedule_id!r}."
-            hint = "Take the schedule_id of an active plan from get_rmd_status."
+            message = f"There is no active withdrawal plan with the ID {schedule_id!r}."
+            hint = "Get the schedule_id of an active plan from get_rmd_status."
             self.fail("SCHEDULE_NOT_FOUND", message, hint, schedule_id=schedule_id)
         self.db.update("vanguard_rmd_plans", schedule_id, next_at=None, cancelled_at=self.time)
         return {"schedule_id": schedule_id, "status": "canceled"}
@@ -284,13 +302,13 @@ class Planning(Service):
     def _ira(self, account_id: str | None) -> dict[str, Any]:
         owner = find_account(self, account_id)
         if owner["kind"] not in retirement.DISTRIBUTED:
-            message = f"No distribution is required of accounts of the type {owner['kind']}."
-            hint = "Name a traditional or rollover IRA of list_accounts."
+            message = f"Accounts of type {owner['kind']} have no required distributions."
+            hint = "Choose a traditional, rollover or SEP IRA from list_accounts."
             self.fail("RMD_NOT_APPLICABLE", message, hint, account_id=owner["id"])
         return owner
 
     def _year_end(self, account_id: str, year: int) -> int:
-        """Return the cents that an account was worth at the close of the year before."""
+        """Return an account's value in cents at the close of the previous year."""
         close = calendar.session(calendar.on_or_before(date(year - 1, 12, 31)))[1]
         balance, units = brokerage.held_at(self, WORDS, account_id, [close])[0]
         for symbol, held in sorted(units.items()):
@@ -308,7 +326,7 @@ class Planning(Service):
         return bool(planned) or clockwork.is_due(self, WORDS)
 
     def tick(self) -> None:
-        """Make withdrawals of plans and automatic purchases, and record dividends, in order of time."""
+        """Make planned withdrawals and automatic purchases, and record dividends, in order."""
         accounts = [row["id"] for row in self.db.rows("vanguard_accounts", order="place")]
 
         def reinvested(account_id: str, fund_id: str) -> bool:

@@ -11,7 +11,7 @@ from servers.kit.service import Codes
 
 
 class Vanguard(Accounts, Funds, Planning):
-    """A fund house: funds in retirement and brokerage accounts, allocation, distributions."""
+    """A fund company: funds in retirement and brokerage accounts, allocation, distributions."""
 
     name = "vanguard"
     title = "Vanguard"

@@ -16,12 +16,12 @@ def of(name: str) -> Session:
 
 
 def until(session: Session, moment: str) -> None:
-    """Let the clock run to a moment."""
+    """Advance the clock to a moment."""
     session.pass_time(parse_time(moment) - session.control.now)
 
 
 async def cash(session: Session, service: str = "robinhood") -> dict[str, int]:
-    """Return every amount of an account's summary, in cents."""
+    """Return every dollar amount in an account's summary, in cents."""
     tools = {
         "robinhood": "get_account",
         "fidelity": "get_investor_profile",

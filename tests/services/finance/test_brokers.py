@@ -1,4 +1,4 @@
-"""What brokers share: cash, holds and settlement, orders that fill by the market, and the pasts."""
+"""What the brokers share: cash, holds and settlement, orders, time, and the people's pasts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def session() -> Session:
 # -- orders and the clock -------------------------------------------------------------------------
 
 
-async def test_a_market_order_at_the_weekend_waits_for_the_opening_and_holds_money_till_then(
+async def test_a_weekend_market_order_holds_money_until_it_fills_at_the_opening(
     session: Session,
 ) -> None:
     before = await cash(session)
@@ -53,7 +53,7 @@ async def test_a_market_order_at_the_weekend_waits_for_the_opening_and_holds_mon
     assert after["held_for_orders"] == before["held_for_orders"]
 
 
-async def test_in_the_session_an_order_fills_at_the_quote(session: Session) -> None:
+async def test_a_market_order_in_the_session_fills_at_the_quote(session: Session) -> None:
     until(session, "2026-03-16T15:00:05Z")
     quote = await call_ok(session, "robinhood", "get_asset_quote", symbol="SMPK")
     bought = await call_ok(
@@ -65,7 +65,7 @@ async def test_in_the_session_an_order_fills_at_the_quote(session: Session) -> N
     other = await call_ok(session, "fidelity", "get_stock_quote", symbol="DVQL")
     assert sold["filled_price"] == other["bid"] and sold["commission"] == 0.0
     reply = await call_ok(session, "fidelity", "get_stock_quote", symbol="SMPK")
-    assert reply["last_price"] == quote["current_price"], "brokers see one price"
+    assert reply["last_price"] == quote["current_price"], "all brokers have the same price"
 
 
 async def test_proceeds_can_be_spent_at_once_and_withdrawn_once_settled(session: Session) -> None:
@@ -98,7 +98,7 @@ async def test_proceeds_can_be_spent_at_once_and_withdrawn_once_settled(session:
     assert (await cash(session))["withdrawable_cash"] == 0
 
 
-async def test_a_limit_order_fills_at_its_limit_or_better_when_the_market_comes_there(
+async def test_a_limit_order_fills_at_its_limit_or_better_when_the_market_gets_there(
     session: Session,
 ) -> None:
     row = ROWS["SMPK"]
@@ -134,12 +134,12 @@ async def test_a_limit_order_fills_at_its_limit_or_better_when_the_market_comes_
     until(session, "2026-03-18T12:00:00Z")
     lapsed = await call_ok(session, "robinhood", "get_trade", order_id=cheap["order_id"])
     assert lapsed["status"] == "canceled"
-    assert lapsed["canceled_at"] == "2026-03-17T20:00:00Z", "good for the day"
+    assert lapsed["canceled_at"] == "2026-03-17T20:00:00Z", "the order was good for the day"
     error = await call_refused(session, "robinhood", "cancel_trade", order_id=cheap["order_id"])
     assert error["code"] == "ORDER_NOT_CANCELABLE" and error["status"] == "expired"
 
 
-async def test_a_canceled_order_gives_back_what_it_held_and_never_fills(session: Session) -> None:
+async def test_a_canceled_order_releases_its_hold_and_never_fills(session: Session) -> None:
     before = await cash(session)
     order = await call_ok(
         session, "robinhood", "place_trade", symbol="ORBX", side="buy", quantity=3
@@ -179,7 +179,7 @@ async def test_a_stop_sells_when_the_price_falls_to_it(session: Session) -> None
     assert done["status"] == "filled" and done["filled_price"] <= stop
 
 
-async def test_shares_promised_to_one_sale_are_not_sold_again(session: Session) -> None:
+async def test_shares_reserved_by_one_sale_cannot_be_sold_again(session: Session) -> None:
     first = await call_ok(
         session, "robinhood", "place_trade", symbol="VNTA", side="sell", quantity=3
     )
@@ -194,9 +194,7 @@ async def test_shares_promised_to_one_sale_are_not_sold_again(session: Session) 
     assert reply["status"] == "pending"
 
 
-async def test_orders_that_make_no_sense_are_refused_in_the_providers_words(
-    session: Session,
-) -> None:
+async def test_invalid_orders_are_refused_in_the_providers_words(session: Session) -> None:
     order = {"symbol": "SMPK", "side": "buy", "quantity": 1}
     for args, code in (
         (order | {"order_type": "limit"}, "LIMIT_PRICE_REQUIRED"),
@@ -219,7 +217,7 @@ async def test_orders_that_make_no_sense_are_refused_in_the_providers_words(
     assert error["code"] == "FUND_NOT_FOUND"
 
 
-async def test_a_clock_that_leaps_does_what_a_clock_that_walks_does(session: Session) -> None:
+async def test_one_long_step_of_time_does_the_same_as_many_short_ones(session: Session) -> None:
     walking = new_session("robinhood", "fidelity", "vanguard")
     for each in (session, walking):
         await call_ok(
@@ -241,9 +239,8 @@ async def test_a_clock_that_leaps_does_what_a_clock_that_walks_does(session: Ses
             "limit_price": 64.2,
             "time_in_force": "gtc",
         }
-        await call_ok(
-            each, "robinhood", "place_trade", **sale
-        )  # fills after the ex-date of 31 March
+        # The sale fills after the ex-date of March 31.
+        await call_ok(each, "robinhood", "place_trade", **sale)
         each.control.advance(parse_time("2026-03-14T16:10:00Z") - each.control.now)
     for _ in range(70):
         walking.pass_time(86_400)
@@ -267,7 +264,7 @@ async def test_a_clock_that_leaps_does_what_a_clock_that_walks_does(session: Ses
     assert holdings["CSPL"]["quantity"] < 1
 
 
-async def test_reading_twice_reads_the_same(session: Session) -> None:
+async def test_repeated_reads_agree(session: Session) -> None:
     for service, tool, args in (
         ("robinhood", "get_asset_quote", {"symbol": "TMKT"}),
         ("fidelity", "get_positions", {}),
@@ -277,12 +274,10 @@ async def test_reading_twice_reads_the_same(session: Session) -> None:
         assert await call_ok(session, service, tool, **args) == first
 
 
-# -- the people's pasts ---------------------------------------------------------------------------
+# -- people's pasts ------------------------------------------------------------------------------
 
 
-async def test_maya_bought_and_sold_her_fund_and_paid_into_her_ira_on_the_days_of_her_life(
-    session: Session,
-) -> None:
+async def test_mayas_trades_and_contributions_have_the_dates_of_her_life(session: Session) -> None:
     first = await call_ok(
         session, "robinhood", "get_trade", order_id=make_id("rho", "maya", "robinhood_start")
     )
@@ -324,7 +319,7 @@ async def test_eleanor_draws_on_an_ira_and_keeps_the_money_for_the_roof() -> Non
     assert stuck["code"] == "SECURITY_DELISTED"
 
 
-async def test_rafael_wakes_up_on_a_holiday_of_the_exchanges() -> None:
+async def test_rafaels_episode_starts_on_an_exchange_holiday() -> None:
     session = of("rafael")
     waiting = (await call_ok(session, "robinhood", "list_trades", status="pending"))["trades"]
     assert waiting[0]["order_id"] == make_id("rho", "rafael", "trno-friday")
@@ -337,7 +332,7 @@ async def test_rafael_wakes_up_on_a_holiday_of_the_exchanges() -> None:
     college = [c for c in paid if c["amount"] == 150.0]
     assert len(college) == 6
     assert college[0]["made_at"] == "2026-06-02T02:10:00Z", (
-        "each first of the month, an evening in Texas"
+        "an evening in Texas, on the first of the month"
     )
     sep = (await call_ok(session, "fidelity", "list_transfers"))["transfers"][0]
     assert sep["amount"] == 2000.0

@@ -1,4 +1,4 @@
-"""Edges at the brokers: what rounds to nothing, promised lots, repeated references, fees."""
+"""Edge cases at the brokers: rounding to nothing, reserved lots, repeated references, fees."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def test_a_dividend_too_small_for_any_share_is_paid_in_cash(session: Sessi
     assert "MTMIX" not in (await call_ok(session, "vanguard", "get_positions"))["positions"]
 
 
-async def test_nothing_is_bought_for_nothing(session: Session) -> None:
+async def test_a_purchase_must_cost_at_least_a_cent(session: Session) -> None:
     until(session, MONDAY)
     for service, tool in (("robinhood", "place_trade"), ("fidelity", "place_order")):
         error = await call_refused(
@@ -53,9 +53,7 @@ async def test_nothing_is_bought_for_nothing(session: Session) -> None:
         assert reply["filled_quantity"] == 0.001
 
 
-async def test_an_automatic_investment_is_for_a_dollar_as_each_purchase_is(
-    session: Session,
-) -> None:
+async def test_an_automatic_investment_is_at_least_a_dollar(session: Session) -> None:
     error = await call_refused(
         session, "vanguard", "setup_auto_invest", fund_id="MTBIX", amount=0.99, frequency="weekly"
     )
@@ -65,7 +63,7 @@ async def test_an_automatic_investment_is_for_a_dollar_as_each_purchase_is(
 # -- orders ---------------------------------------------------------------------------------------
 
 
-async def test_a_lot_is_promised_to_one_sale_only(session: Session) -> None:
+async def test_a_lot_is_reserved_for_one_sale_only(session: Session) -> None:
     lots = (await call_ok(session, "fidelity", "get_tax_lots", symbol="TMKT"))["lots"]
     sale = {"symbol": "TMKT", "side": "sell"}
     first = lots[0]
@@ -105,7 +103,7 @@ async def test_a_lot_is_promised_to_one_sale_only(session: Session) -> None:
     assert left[lots[2]["lot_id"]] == pytest.approx(lots[2]["shares"] - 0.5)
 
 
-async def test_a_reference_stands_for_one_order_in_all_its_terms(session: Session) -> None:
+async def test_a_reference_cannot_be_reused_with_other_terms(session: Session) -> None:
     order = {
         "symbol": "ORBX",
         "side": "buy",
@@ -122,7 +120,7 @@ async def test_a_reference_stands_for_one_order_in_all_its_terms(session: Sessio
     assert reply["order_id"] == placed["order_id"]
 
 
-async def test_an_order_that_was_canceled_cost_no_commission() -> None:
+async def test_a_canceled_order_costs_no_commission() -> None:
     session = of("eleanor")
     before = await cash(session, "fidelity")
     placed = await call_ok(
@@ -135,7 +133,7 @@ async def test_an_order_that_was_canceled_cost_no_commission() -> None:
     assert await cash(session, "fidelity") == before
 
 
-async def test_an_option_at_market_in_the_session_needs_its_price_and_no_more(
+async def test_a_market_order_for_an_option_in_the_session_needs_only_its_price(
     session: Session,
 ) -> None:
     until(session, MONDAY)
@@ -164,18 +162,18 @@ async def test_an_option_at_market_in_the_session_needs_its_price_and_no_more(
     assert order["status"] == "filled" and (await cash(session))["buying_power"] == 0
 
 
-async def test_a_coin_among_stocks_is_called_a_coin(session: Session) -> None:
+async def test_an_order_of_a_coin_as_a_stock_is_told_that_it_is_a_coin(session: Session) -> None:
     error = await call_refused(
         session, "robinhood", "place_trade", symbol="BTCR", side="buy", quantity=1
     )
     assert error["code"] == "STOCK_NOT_FOUND"
-    assert error["message"] == "BTCR is no stock or ETF but a coin."
+    assert error["message"] == "BTCR is a coin, not a stock or ETF."
 
 
 # -- plans ----------------------------------------------------------------------------------------
 
 
-async def test_a_purchase_counts_once_it_is_executed(session: Session) -> None:
+async def test_a_purchase_counts_only_once_it_is_executed(session: Session) -> None:
     start = (await call_ok(session, "vanguard", "list_auto_investments"))["investments"][0]
     until(session, "2026-03-23T15:00:00Z")
     order = (await call_ok(session, "vanguard", "list_orders", limit=1))["orders"][0]
@@ -186,7 +184,7 @@ async def test_a_purchase_counts_once_it_is_executed(session: Session) -> None:
     assert investments[0]["purchases_made"] == start["purchases_made"]
 
 
-async def test_spare_cash_goes_into_a_held_etf_where_no_fund_can_be_bought() -> None:
+async def test_spare_cash_goes_into_a_held_etf_if_no_fund_can_be_bought() -> None:
     session = of("rafael")
     preview = await call_ok(session, "vanguard", "get_rebalance_preview")
     assert [(t["action"], t["fund_id"]) for t in preview["suggested_trades"]] == [("buy", "TMKT")]
@@ -199,7 +197,7 @@ async def test_spare_cash_goes_into_a_held_etf_where_no_fund_can_be_bought() -> 
     assert error["code"] == "NOTHING_TO_REBALANCE" and "minimum" in error["hint"]
 
 
-async def test_who_was_born_from_1960_on_has_time_until_seventy_five(session: Session) -> None:
+async def test_distributions_start_at_75_for_people_born_in_1960_or_later(session: Session) -> None:
     distribution = await call_ok(session, "vanguard", "calculate_rmd")
     assert distribution["first_rmd_year"] == 1991 + 75
     older = await call_ok(
@@ -212,7 +210,7 @@ async def test_who_was_born_from_1960_on_has_time_until_seventy_five(session: Se
     assert retirement.deadline(2033, young) == date(2033, 12, 31)
 
 
-async def test_a_withdrawal_that_failed_never_arrives_and_a_canceled_reinvestment_stays_cash(
+async def test_a_failed_withdrawal_never_arrives_and_a_canceled_reinvestment_stays_cash(
     session: Session,
 ) -> None:
     held = (await cash(session, "vanguard"))["cash_balance"] / 100
@@ -242,7 +240,7 @@ async def test_a_withdrawal_that_failed_never_arrives_and_a_canceled_reinvestmen
     assert reply["cash_balance"] == before["cash_balance"] >= cents(paid["amount"])
 
 
-async def test_a_basket_is_known_by_its_name_without_the_spaces_around_it(session: Session) -> None:
+async def test_spaces_around_a_baskets_name_do_not_count(session: Session) -> None:
     parts = [{"symbol": "CSPL", "weight_percent": 100}]
     for name, code in (
         ("Steady dividends ", "DUPLICATE_BASKET_NAME"),

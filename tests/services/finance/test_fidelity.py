@@ -1,4 +1,4 @@
-"""What makes Fidelity unlike other brokers: tax lots, baskets, research, fees, kinds of alerts."""
+"""What is particular to Fidelity: tax lots, baskets, research, fees, several kinds of alerts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_a_sale_takes_the_oldest_lots_unless_lots_are_named(session: Sessi
     assert [lot["shares"] for lot in every] == [0.0, 0.7, 0.5, 0.0]
 
 
-async def test_lots_that_do_not_fit_are_refused(session: Session) -> None:
+async def test_lots_that_do_not_match_the_order_are_refused(session: Session) -> None:
     lots = (await call_ok(session, "fidelity", "get_tax_lots", symbol="TMKT"))["lots"]
     order = {"symbol": "TMKT", "side": "sell", "quantity": 1}
     short = await call_refused(
@@ -70,7 +70,7 @@ async def test_lots_that_do_not_fit_are_refused(session: Session) -> None:
     twice = await call_refused(
         session, "fidelity", "place_order", **order, lot_ids=[lots[0]["lot_id"]] * 2
     )
-    assert twice["code"] == "INSUFFICIENT_LOT_SHARES", "a lot named twice is one lot"
+    assert twice["code"] == "INSUFFICIENT_LOT_SHARES", "a lot named twice counts once"
     other = (await call_ok(session, "fidelity", "get_tax_lots", symbol="DVQL"))["lots"][0]["lot_id"]
     error = await call_refused(session, "fidelity", "place_order", **order, lot_ids=[other])
     assert error["code"] == "LOT_NOT_FOUND"
@@ -101,7 +101,7 @@ async def test_positions_are_the_sum_of_their_lots_and_lots_turn_long_term(
 # -- funds, money ---------------------------------------------------------------------------------
 
 
-async def test_a_fund_order_is_filled_at_the_value_struck_at_the_close(session: Session) -> None:
+async def test_a_fund_order_fills_at_the_net_asset_value_at_the_close(session: Session) -> None:
     until(session, "2026-03-16T15:00:00Z")
     order = await call_ok(
         session, "fidelity", "place_order", symbol="MRFFX", side="buy", quantity=2
@@ -126,7 +126,7 @@ async def test_a_fund_order_is_filled_at_the_value_struck_at_the_close(session: 
     assert error["code"] == "INVALID_ORDER_TYPE"
 
 
-async def test_some_funds_ask_for_a_minimum_and_a_fee() -> None:
+async def test_some_funds_have_a_minimum_and_a_fee() -> None:
     session = of("eleanor")
     small = await call_refused(
         session, "fidelity", "place_order", symbol="IRGRX", side="buy", quantity=5
@@ -161,7 +161,7 @@ async def test_a_deposit_counts_when_it_arrives_and_a_wire_arrives_first(session
 
 async def test_a_deposit_into_an_ira_is_a_contribution_with_a_limit(session: Session) -> None:
     first = await call_ok(session, "fidelity", "deposit_funds", amount=7200)
-    assert first["tax_year"] == 2026, "300 of 7,500 were paid in before"
+    assert first["tax_year"] == 2026, "300 of 7,500 were contributed before"
     full = await call_refused(session, "fidelity", "deposit_funds", amount=0.01)
     assert full["code"] == "CONTRIBUTION_LIMIT_EXCEEDED"
     assert full["remaining"] == 0.0
@@ -179,7 +179,7 @@ async def test_a_deposit_into_an_ira_is_a_contribution_with_a_limit(session: Ses
     assert taxable["code"] == "NOT_A_RETIREMENT_ACCOUNT"
 
 
-async def test_dividends_go_to_who_held_before_the_ex_date(session: Session) -> None:
+async def test_dividends_go_to_holders_before_the_ex_date(session: Session) -> None:
     until(session, "2026-03-16T15:00:00Z")
     row = ROWS["DVQL"]
     ahead = figures.dividends(row, date(2026, 3, 17), date(2026, 7, 1))[0]
@@ -215,7 +215,7 @@ async def test_a_basket_is_split_by_weight_to_the_cent(session: Session) -> None
     assert sum(p["weight_percent"] for p in shown["securities"]) == 100.0
 
 
-async def test_a_basket_is_traded_whole_or_not_at_all(session: Session) -> None:
+async def test_a_basket_is_traded_completely_or_not_at_all(session: Session) -> None:
     listed = await call_ok(session, "fidelity", "list_orders")
     error = await call_refused(
         session, "fidelity", "trade_basket", basket_id=BASKET, total_amount=1000, side="buy"
@@ -223,7 +223,9 @@ async def test_a_basket_is_traded_whole_or_not_at_all(session: Session) -> None:
     assert error["code"] == "INSUFFICIENT_FUNDS"
     assert await call_ok(session, "fidelity", "list_orders") == listed
     held = (await call_ok(session, "fidelity", "get_positions"))["positions"]
-    much = held["HRVL"]["current_value"] * 3.5  # enough of the others, too little of one
+    much = (
+        held["HRVL"]["current_value"] * 3.5
+    )  # there is enough of the others but too little of HRVL
     short = await call_refused(
         session,
         "fidelity",
@@ -235,7 +237,7 @@ async def test_a_basket_is_traded_whole_or_not_at_all(session: Session) -> None:
     assert short["code"] == "INSUFFICIENT_POSITION"
 
 
-async def test_a_basket_needs_different_securities_that_make_a_hundred_percent(
+async def test_a_basket_needs_distinct_securities_that_add_up_to_100_percent(
     session: Session,
 ) -> None:
     def of_parts(*parts: tuple[str, float]) -> list[dict[str, object]]:
@@ -269,7 +271,7 @@ async def test_a_basket_needs_different_securities_that_make_a_hundred_percent(
     )
     assert gone["code"] == "BASKET_NOT_FOUND"
     reply = await call_ok(session, "fidelity", "get_basket", basket_id=basket["basket_id"])
-    assert reply["status"] == "deleted", "its orders still name it"
+    assert reply["status"] == "deleted", "its orders still refer to it"
     baskets = (await call_ok(session, "fidelity", "list_baskets"))["baskets"]
     assert [b["basket_id"] for b in baskets] == [BASKET]
 
@@ -308,7 +310,7 @@ async def test_funds_are_screened_by_cost_yield_and_sector(session: Session) -> 
     assert error["code"] == "INVALID_RANGE"
 
 
-async def test_search_is_by_words_and_type(session: Session) -> None:
+async def test_search_matches_words_and_type(session: Session) -> None:
     named = await call_ok(session, "fidelity", "search_stocks", query="summit", limit=20)
     assert {s["symbol"] for s in named["securities"]} == {"SMPK", "SMRG", "SMTF"}
     funds = await call_ok(
@@ -333,7 +335,9 @@ async def test_alerts_watch_prices_volumes_and_ratios(session: Session) -> None:
         condition="price_below",
         threshold=900,
     )
-    assert alert["status"] == "triggered", "what holds already triggers at once, at a weekend too"
+    assert alert["status"] == "triggered", (
+        "a condition that already holds triggers at once, even on a weekend"
+    )
     until(session, "2026-03-16T15:00:00Z")
     volume = await call_ok(
         session,
@@ -351,7 +355,7 @@ async def test_alerts_watch_prices_volumes_and_ratios(session: Session) -> None:
     reply = await call_ok(session, "fidelity", "list_stock_alerts")
     shown = {a["alert_id"]: a for a in reply["alerts"]}
     assert shown[volume["alert_id"]]["status"] == "triggered"
-    assert shown[ratio["alert_id"]]["status"] == "active", "no earnings, no ratio"
+    assert shown[ratio["alert_id"]]["status"] == "active", "without earnings there is no ratio"
     moment = parse_time(shown[volume["alert_id"]]["triggered_at"])
     row = ROWS["SMPK"]
     assert market.quote(row, moment).volume >= 3_000_000 > market.quote(row, moment - 120).volume

@@ -1,4 +1,4 @@
-"""What makes Robinhood unlike other brokers: instant deposits, coins, options, fractions."""
+"""What is particular to Robinhood: instant deposits, coins, options, fractions."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ async def test_a_thousand_dollars_of_deposits_can_be_spent_at_once(session: Sess
     between = await cash(session)
     assert between["buying_power"] == before["buying_power"] + 100_000
     assert between["withdrawable_cash"] == before["withdrawable_cash"], (
-        "none of it can be taken out yet"
+        "none of it can be withdrawn yet"
     )
     until(session, "2026-03-18T13:30:00Z")
     after = await cash(session)
-    bought = 2_500  # the weekly purchase of Monday
+    bought = 2_500  # the weekly purchase on Monday
     assert after["buying_power"] == before["buying_power"] + 120_000 - bought
     assert before["buying_power"] + 120_000 - bought == after["withdrawable_cash"]
     newest = (await call_ok(session, "robinhood", "list_transfers", limit=2))["transfers"]
     assert {t["status"] for t in newest} == {"completed"}
 
 
-async def test_credit_that_was_spent_cannot_be_withdrawn_a_second_time(session: Session) -> None:
+async def test_spent_credit_cannot_be_withdrawn_too(session: Session) -> None:
     free = (await cash(session))["buying_power"]
     await call_ok(session, "robinhood", "instant_deposit", amount=1000)
     await call_ok(
@@ -59,7 +59,7 @@ async def test_credit_that_was_spent_cannot_be_withdrawn_a_second_time(session: 
     assert error["code"] == "INSUFFICIENT_SETTLED_CASH" and error["available"] == 0.0
 
 
-async def test_a_repeated_reference_orders_nothing_more(session: Session) -> None:
+async def test_a_repeated_reference_places_no_second_order(session: Session) -> None:
     args = {"symbol": "ORBX", "side": "buy", "quantity": 1, "ref_id": "my-order-0001"}
     one, two = [await call_ok(session, "robinhood", "place_trade", **args) for _ in range(2)]
     assert one["order_id"] == two["order_id"]
@@ -96,7 +96,7 @@ async def test_the_parts_of_the_portfolio_add_up_and_its_history_ends_there(
         assert len(points) >= least
         assert [p["timestamp"] for p in points] == sorted({p["timestamp"] for p in points})
         assert points[-1]["value"] == pytest.approx(whole["account_value"], abs=1), (
-            "coins move by seconds"
+            "coin prices change every second"
         )
 
 
@@ -144,7 +144,7 @@ async def test_coins_are_bought_at_the_ask_and_sold_at_the_bid_on_a_saturday(
     assert error["code"] == "INSUFFICIENT_SHARES"
 
 
-async def test_an_order_by_dollars_never_costs_more(session: Session) -> None:
+async def test_an_order_in_dollars_never_costs_more(session: Session) -> None:
     until(session, "2026-03-16T15:00:00Z")
     order = await call_ok(
         session,
@@ -180,7 +180,7 @@ async def test_an_order_by_dollars_never_costs_more(session: Session) -> None:
 # -- options --------------------------------------------------------------------------------------
 
 
-async def test_an_option_bought_in_the_session_pays_its_worth_at_the_end(session: Session) -> None:
+async def test_an_option_pays_out_its_exercise_value_at_expiration(session: Session) -> None:
     row = ROWS["SMPK"]
     expiry = "2026-04-17"
     until(session, "2026-03-16T15:00:00Z")
@@ -232,7 +232,9 @@ async def test_an_option_bought_in_the_session_pays_its_worth_at_the_end(session
     )
 
 
-async def test_options_are_ordered_by_the_chain_and_wait_for_the_session(session: Session) -> None:
+async def test_options_orders_must_match_the_chain_and_wait_for_the_session(
+    session: Session,
+) -> None:
     chain = await call_ok(session, "robinhood", "get_options_chain", symbol="SMPK")
     assert chain["expirations"][0] == "2026-03-20"
     assert {o["expiry"] for o in chain["options"]} == {"2026-03-20"}
@@ -269,7 +271,7 @@ async def test_options_are_ordered_by_the_chain_and_wait_for_the_session(session
 # -- by the clock ---------------------------------------------------------------------------------
 
 
-async def test_a_recurring_investment_runs_is_listed_and_can_be_stopped(session: Session) -> None:
+async def test_a_recurring_investment_runs_and_can_be_canceled(session: Session) -> None:
     investment = await call_ok(
         session,
         "robinhood",
@@ -306,7 +308,7 @@ async def test_a_recurring_investment_runs_is_listed_and_can_be_stopped(session:
     assert again["code"] == "INVESTMENT_ALREADY_CANCELED"
 
 
-async def test_a_run_without_money_fails_and_the_next_one_is_tried(session: Session) -> None:
+async def test_a_run_without_money_fails_but_the_next_one_is_tried(session: Session) -> None:
     investment = await call_ok(
         session,
         "robinhood",
@@ -332,7 +334,7 @@ async def test_a_run_without_money_fails_and_the_next_one_is_tried(session: Sess
     ]
 
 
-async def test_an_alert_triggers_when_the_price_comes_there(session: Session) -> None:
+async def test_an_alert_triggers_when_the_price_reaches_its_target(session: Session) -> None:
     reply = await call_ok(session, "robinhood", "list_price_alerts")
     alerts = {a["symbol"]: a for a in reply["alerts"]}
     assert alerts["VNTA"]["status"] == "triggered" and alerts["SMPK"]["status"] == "active"
@@ -387,13 +389,11 @@ async def test_the_watchlist_keeps_its_order_and_holds_each_symbol_once(session:
         session, "robinhood", "get_collection", limit=3, cursor=page["next_cursor"]
     )
     assert [r["symbol"] for r in rest["watchlist"]] == ["ORBX"], (
-        "a cursor outlives a change of prices"
+        "a cursor survives a change of prices"
     )
 
 
-async def test_the_recurring_order_of_the_seeds_is_found_by_its_investment(
-    session: Session,
-) -> None:
+async def test_seeded_recurring_orders_are_listed_with_their_investment(session: Session) -> None:
     plans = (await call_ok(session, "robinhood", "list_recurring_investments"))["investments"]
     index = next(p for p in plans if p["investment_id"] == make_id("rhi", "maya", "index"))
     for order_id in index["order_ids"]:

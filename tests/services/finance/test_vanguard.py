@@ -1,4 +1,4 @@
-"""What makes Vanguard unlike others: net asset values, accounts, limits, targets, distributions."""
+"""What is particular to Vanguard: net asset values, several accounts, limits, and planning."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def held(session: Session, fund_id: str, **args: Any) -> float:
 # -- funds ----------------------------------------------------------------------------------------
 
 
-async def test_an_order_before_four_gets_todays_value_and_after_four_tomorrows(
+async def test_orders_before_four_get_todays_value_and_later_ones_tomorrows(
     session: Session,
 ) -> None:
     until(session, "2026-03-16T19:59:00Z")
@@ -54,7 +54,7 @@ async def test_an_order_before_four_gets_todays_value_and_after_four_tomorrows(
         assert 0 <= 100 - order["executed_amount"] < 0.02
 
 
-async def test_an_order_can_be_canceled_until_its_value_is_struck(session: Session) -> None:
+async def test_an_order_can_be_canceled_until_its_value_is_set(session: Session) -> None:
     before = await cash(session, "vanguard")
     order = await call_ok(session, "vanguard", "buy_fund", fund_id="MTBIX", amount=60)
     assert (await cash(session, "vanguard"))["buying_power"] == before["buying_power"] - 6000
@@ -179,7 +179,7 @@ async def test_contributions_stop_at_the_limit_of_their_year(session: Session) -
     assert [y["tax_year"] for y in tax_years] == [2026]
 
 
-async def test_a_contribution_can_be_invested_at_once_but_not_taken_out(session: Session) -> None:
+async def test_a_contribution_can_be_invested_at_once_but_not_withdrawn(session: Session) -> None:
     before = await cash(session, "vanguard")
     contribution = await call_ok(session, "vanguard", "contribute", amount=500)
     assert (await cash(session, "vanguard"))["buying_power"] == before["buying_power"] + 50_000
@@ -191,7 +191,7 @@ async def test_a_contribution_can_be_invested_at_once_but_not_taken_out(session:
     await call_ok(session, "vanguard", "withdraw", amount=before["cash_balance"] / 100 + 1)
 
 
-def test_the_law_knows_ages() -> None:
+def test_limits_and_distributions_depend_on_age() -> None:
     young = date(1991, 9, 23)
     fifty = date(1976, 12, 31)
     assert [retirement.limit(y, young) for y in (2025, 2026)] == [700_000, 750_000]
@@ -238,13 +238,13 @@ async def test_a_dividend_buys_shares_or_is_paid_in_cash(session: Session, reinv
         assert order["executed_at"] == "2026-04-06T20:00:00Z"
         assert await held(session, "MTBIX") == pytest.approx(shares + order["executed_shares"])
         assert order["executed_shares"] > 0
-        assert after["cash_balance"] - before["cash_balance"] in (0, 1), "a cent may stay over"
+        assert after["cash_balance"] - before["cash_balance"] in (0, 1), "a cent may be left over"
     else:
         assert await held(session, "MTBIX") == shares
         assert after["cash_balance"] == before["cash_balance"] + cents(paid["amount"])
 
 
-async def test_the_choice_of_the_ex_date_holds(session: Session) -> None:
+async def test_the_reinvestment_choice_on_the_ex_date_applies(session: Session) -> None:
     until(session, "2026-03-26T16:00:00Z")
     await call_ok(
         session, "vanguard", "toggle_dividend_reinvestment", fund_id="MTBIX", reinvest=False
@@ -259,7 +259,7 @@ async def test_the_choice_of_the_ex_date_holds(session: Session) -> None:
     assert none["code"] == "POSITION_NOT_FOUND"
 
 
-async def test_automatic_purchases_go_on_until_they_are_stopped(session: Session) -> None:
+async def test_automatic_purchases_continue_until_they_are_canceled(session: Session) -> None:
     plan = (await call_ok(session, "vanguard", "list_auto_investments"))["investments"][0]
     assert plan["fund_id"] == "MRFFX"
     assert plan["amount"] == 40.0
@@ -285,7 +285,7 @@ async def test_automatic_purchases_go_on_until_they_are_stopped(session: Session
 
 
 @pytest.mark.parametrize("stocks", [40, 50, 55, 60])
-async def test_a_rebalancing_brings_the_account_to_its_target_and_never_overdraws_it(
+async def test_a_rebalance_reaches_the_target_and_never_overdraws_the_account(
     session: Session, stocks: int
 ) -> None:
     await call_ok(
@@ -310,7 +310,7 @@ async def test_a_rebalancing_brings_the_account_to_its_target_and_never_overdraw
             after["target_allocation"][name], abs=2.5
         )
     reply = await cash(session, "vanguard")
-    assert 0 <= reply["cash_balance"] <= 200, "all of it is spent, and not a cent more"
+    assert 0 <= reply["cash_balance"] <= 200, "all of it is spent, but not a cent more"
 
 
 async def test_canceling_one_order_of_a_set_cancels_the_set(session: Session) -> None:
@@ -322,7 +322,7 @@ async def test_canceling_one_order_of_a_set_cancels_the_set(session: Session) ->
     assert await cash(session, "vanguard") == before
 
 
-async def test_targets_are_whole_and_set_for_each_account(session: Session) -> None:
+async def test_targets_add_up_to_100_percent_and_are_set_per_account(session: Session) -> None:
     wrong = await call_refused(
         session,
         "vanguard",
@@ -341,7 +341,7 @@ async def test_targets_are_whole_and_set_for_each_account(session: Session) -> N
 # -- required distributions -----------------------------------------------------------------------
 
 
-async def test_a_plan_of_distributions_pays_while_there_is_cash_and_shows_what_failed() -> None:
+async def test_a_withdrawal_plan_pays_while_there_is_cash_and_records_failures() -> None:
     session = of("eleanor")
     start = await call_ok(session, "vanguard", "get_rmd_status")
     plan = await call_ok(
@@ -372,7 +372,7 @@ async def test_a_plan_of_distributions_pays_while_there_is_cash_and_shows_what_f
     assert error["code"] == "SCHEDULE_NOT_FOUND"
 
 
-async def test_the_next_year_asks_for_a_distribution_of_its_own() -> None:
+async def test_the_next_year_requires_its_own_distribution() -> None:
     session = of("eleanor")
     await call_ok(session, "vanguard", "withdraw", amount=5000)
     until(session, "2027-01-04T15:00:00Z")
@@ -385,13 +385,13 @@ async def test_the_next_year_asks_for_a_distribution_of_its_own() -> None:
     assert status["deadline"] == "2027-12-31"
 
 
-async def test_distributions_are_worked_out_for_others_too(session: Session) -> None:
+async def test_distributions_can_be_calculated_for_other_people(session: Session) -> None:
     distribution = await call_ok(
         session, "vanguard", "calculate_rmd", birth_date="1953-06-01", account_balance=265000
     )
     assert distribution["age"] == 73
     assert distribution["rmd_amount"] == 10000.0
-    assert distribution["deadline"] == "2027-04-01", "the first one has until April"
+    assert distribution["deadline"] == "2027-04-01", "the first distribution may wait until April"
     assert (await call_ok(session, "vanguard", "calculate_rmd"))["rmd_amount"] == 0.0
     error = await call_refused(session, "vanguard", "calculate_rmd", birth_date="2030-01-01")
     assert error["code"] == "INVALID_BIRTH_DATE"

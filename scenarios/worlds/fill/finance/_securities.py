@@ -13,7 +13,7 @@ LISTED = "2012-01-03T14:30:00Z"
 
 
 def rows() -> list[dict[str, Any]]:
-    """Return every security's row."""
+    """Return the row of every security."""
     seeds = parsed(FILE)
     columns = {kind: names.split() for kind, names in seeds["columns"].items()}
 
@@ -23,7 +23,7 @@ def rows() -> list[dict[str, Any]]:
     securities = []
     for sector, stocks in seeds["stocks"].items():
         for values in stocks:
-            # YAML allows a key once only, so that a sector's second list is called "… 2".
+            # A YAML key must be unique, so a sector's second list has the key "… 2".
             securities.append(_stock(named("stocks", values), sector.removesuffix(" 2")))
     securities += [_fund(named("etfs", values), "etf") for values in seeds["etfs"]]
     securities += [_fund(named("funds", values), "mutual_fund") for values in seeds["funds"]]
@@ -65,7 +65,7 @@ def _coin(seed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(seed: dict[str, Any]) -> dict[str, Any]:
-    """Return a security's row, with prices in 1/10000 dollars."""
+    """Return a security's row. Its prices are in 1/10000 dollars."""
     pays = bool(seed.get("dividend"))
     optional = [name for name, (_, nullable) in SECURITIES.columns.items() if nullable]
     row = {name: seed.get(name) for name in optional}
@@ -83,7 +83,10 @@ def _row(seed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _months(when: str) -> list[int]:
-    """Return the months of dividends: `m` every month, `q2` each third from February, `q2 only`."""
+    """Return the months of dividends.
+
+    `m` is monthly, `q2` quarterly from February on, and `q2 only` yearly in February.
+    """
     if when == "m":
         return list(range(1, 13))
     first = when.removeprefix("q")

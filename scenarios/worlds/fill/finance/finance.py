@@ -1,7 +1,8 @@
-"""The past at the brokers: securities, accounts, and what was done there.
+"""The past at the brokers: securities, accounts, and what customers did.
 
-It is played through the services' own tools on the dates of the seeds. So no row contradicts a
-rule: orders filled at the prices of their moments, and dividends went to who held on the ex-date.
+The past is played through the services' own tools on the dates in the seeds. So no row contradicts
+a rule: orders filled at the prices of their moments, and whoever held a security on the ex-date got
+its dividend.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from servers.kit.zones import local_day, local_moment
 
 WORDS = {"robinhood": robinhood.WORDS, "fidelity": fidelity.WORDS, "vanguard": vanguard.WORDS}
 TICKS = (time(10, 30), time(16, 30))
-"""Clock times in New York at which the past lets the services do what is due."""
+"""Times of day in New York at which the services do what has come due."""
 
 
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
-    """Write the securities and the past at each broker."""
+    """Write the securities, and the past at each broker."""
     securities = listing.rows()
     first = local_moment(seeds["since"], time(9), calendar.NEW_YORK)
     for row in securities:
@@ -43,9 +44,10 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 
 class Step(NamedTuple):
-    """A call of a tool at a moment; where the tool is empty, only the clock ticks.
+    """A call of a tool at a moment. If the tool is empty, only time passes.
 
-    `note` is no tool but checks a dividend, and `update` changes a row of the table `key`.
+    Two names are not tools: `note` checks a dividend, and `update` changes a row of the table named
+    by `key`.
     """
 
     moment: int
@@ -55,7 +57,7 @@ class Step(NamedTuple):
 
 
 class Past:
-    """One broker's past, played in a small world of its own and copied from its log."""
+    """One broker's past, played in a small world of its own and copied from that world's log."""
 
     def __init__(
         self,
@@ -81,7 +83,7 @@ class Past:
         self.listed = {row["symbol"]: row for row in securities}
 
     def play(self) -> None:
-        """Make everything happen, then hand over all rows but the securities."""
+        """Play every step, then hand over all rows except the securities."""
         carried = [row for row in self.listed.values() if row["kind"] in WORDS[self.name].kinds]
         next_at = clockwork.next_ex_date(carried, self.first)
         self.world.insert("finance_agenda", {"id": self.name, "next_at": next_at})
@@ -98,14 +100,14 @@ class Past:
         self.world.close()
 
     def _tell(self, entry: Change) -> None:
-        """Hand one change of the small world over to the builder."""
+        """Hand one change in the small world over to the builder."""
         table = entry["table"]
         old = entry["old"]
         new = entry["new"]
         if new is None:
             raise InputError(
-                f"{self.name}: the past deletes {entry['key']} of {table}; "
-                "only rows that stay can be told"
+                f"{self.name}: the past deletes {entry['key']} from {table}, "
+                "but a world's past cannot delete rows"
             )
         if old is None:
             self.builder.add(entry["at"], table, **new)
@@ -114,12 +116,12 @@ class Past:
             self.builder.change(entry["at"], table, entry["key"], **changed)
 
     def _steps(self) -> Iterator[Step]:
-        """Yield what is told, what repeats, and the ticks of the clock."""
+        """Yield the steps of the seeds, the repeating ones, and the ticks of the clock."""
         tells = {key.removeprefix("life:") for _, _, key, _ in self.seeds["steps"]}
         missing = sorted(set(self.told) - tells)
         if missing:
             raise InputError(
-                f"finance.yaml: {self.name} does not tell {', '.join(missing)} of life.yaml"
+                f"finance.yaml: {self.name} has no step for {', '.join(missing)} of life.yaml"
             )
         for at, tool, key, args in self.seeds["steps"]:
             yield self._step(at, tool, key, args)
@@ -133,9 +135,10 @@ class Past:
             day += timedelta(days=1)
 
     def _step(self, at: Any, tool: str, key: str, args: dict[str, Any]) -> Step:
-        """Return a step of the seeds.
+        """Return one step of the seeds.
 
-        One named `life:<key>` takes its moment, and an amount written `life`, from that happening.
+        A step with the key `life:<key>` takes its moment from that happening, and its amount too
+        where an argument is `life`.
         """
         if not key.startswith("life:"):
             return Step(self.builder.moment(at), tool, key, args)
@@ -145,7 +148,7 @@ class Past:
         return Step(self.builder.moment(at or happening["at"]), tool, happening["key"], args)
 
     def _repeats(self, repeat: dict[str, Any]) -> Iterator[Step]:
-        """Yield each time of what repeats, until a day or the start of the episode."""
+        """Yield each occurrence of a repeating step, up to its last day or the episode's start."""
         until = repeat.get("until", local_day(self.builder.start, self.builder.zone))
         number = 0
         while True:
@@ -158,7 +161,7 @@ class Past:
                 yield Step(moment, repeat["tool"], f"{repeat['key']}-{number}", repeat["args"])
 
     def _do(self, step: Step) -> None:
-        """Let the service do what is due by a step's moment, then make the step."""
+        """Let the service do what is due by the step's moment, then make the step."""
         self.world.stamp(step.moment, WORLD)
         ids = Ids(self._spend, lambda prefix, ahead: f"{prefix}_{ahead}", [])
         broker = self.cls(self.world, step.moment, ids)
@@ -179,7 +182,7 @@ class Past:
         self.world.commit()
 
     def _call(self, broker: Service, step: Step) -> None:
-        """Call a tool; the first row that it makes is named by the step's key."""
+        """Call a tool. The first row that it creates gets its ID from the step's key."""
         self.next_key = step.key
         spec = self.cls.tools[step.tool]
         args = self._quantity(with_ids(self._dated(step.args), self.builder.name), step.moment)
@@ -192,7 +195,7 @@ class Past:
             ) from None
 
     def _check_dividend(self, step: Step) -> None:
-        """Refuse a past in which a dividend that was told of is not paid on its day."""
+        """Fail if a dividend mentioned in the seeds was not paid on its day."""
         symbol = step.args["symbol"]
         amount = step.args["amount"]
         day = local_day(step.moment, calendar.NEW_YORK).isoformat()
@@ -205,7 +208,7 @@ class Past:
             )
 
     def _quantity(self, args: dict[str, Any], moment: int) -> dict[str, Any]:
-        """Replace `worth: dollars` by the quantity that brings or costs just that at the moment."""
+        """Replace `worth: dollars` with the quantity that costs or brings that at the moment."""
         if "worth" not in args:
             return args
         row = self.listed[args["symbol"]]
@@ -216,7 +219,7 @@ class Past:
         return others | {"quantity": float(quantity)}
 
     def _spend(self, prefix: str) -> str:
-        """Return the next id: that of the step, once, then counted ones."""
+        """Return the next ID: one from the step's key, then counted ones."""
         key = self.next_key
         self.next_key = None
         if key is None:
@@ -225,7 +228,7 @@ class Past:
         return self.builder.id(prefix, key)
 
     def _dated(self, args: dict[str, Any]) -> dict[str, Any]:
-        """Return arguments with dates as text that tools take, and `local:` times as moments."""
+        """Return arguments with dates as text for tools, and `local:` times as moments."""
         dated = {}
         for name, value in args.items():
             if isinstance(value, date):
