@@ -255,7 +255,10 @@ def spread(row: dict[str, Any], last: float) -> tuple[float, float]:
     """Return bid and ask around a price."""
     if row["kind"] == "mutual_fund":
         return last, last
-    part = 0.0025 if row["kind"] == "crypto" else 0.0001 if row["volume"] >= 2_000_000 else 0.0004
+    if row["kind"] == "crypto":
+        part = 0.0025
+    else:
+        part = 0.0001 if row["volume"] >= 2_000_000 else 0.0004
     half = max(last * part, 0.01 if last >= 1 else 0.0001)
     return max(_rounded(last - half), 0.0001), _rounded(last + half)
 

@@ -168,7 +168,6 @@ class Travel:
                 timezone=city["timezone"],
                 tax=self.taxes[key],
             )
-
         for number, event in enumerate(self.seeds["events"]):
             row = {
                 "city_id": event["city"],
