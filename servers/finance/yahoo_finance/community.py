@@ -143,7 +143,10 @@ class Community(Service):
         """
         latest = self._mentions(self.now - DAY, self.now)
         before = self._mentions(self.now - 2 * DAY, self.now - DAY)
-        counts = Counter(mention.symbol for mention in latest)
+        sentiments: dict[str, list[str | None]] = {}
+        for mention in latest:
+            sentiments.setdefault(mention.symbol, []).append(mention.sentiment)
+        counts = {symbol: len(of_symbol) for symbol, of_symbol in sentiments.items()}
         earlier = Counter(mention.symbol for mention in before)
         ranking = sorted(counts, key=lambda s: (-counts[s], s))
 
@@ -152,7 +155,7 @@ class Community(Service):
                 "rank": ranking.index(symbol) + 1,
                 "mentions": counts[symbol],
                 "mentions_day_before": earlier[symbol],
-                "sentiment": _mood([m.sentiment for m in latest if m.symbol == symbol]),
+                "sentiment": _mood(sentiments[symbol]),
             }
 
         return page(ranking, "tickers", limit, cursor, shown)
