@@ -1,1 +1,1 @@
-"""Finance: one market, and the brokers and market-data services that look at it."""
+"""Finance: one market, and the brokers and market-data services that use it."""

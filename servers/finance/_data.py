@@ -27,28 +27,26 @@ Query = Annotated[
     Field(
         min_length=1,
         max_length=80,
-        description="Words of the name, or a symbol; leave out to filter alone.",
+        description="Words of the name, or a symbol; omit it to use the filters alone.",
     ),
 ]
-Rating = Annotated[
-    figures.Rating, Field(description="Only stocks with this consensus of the analysts.")
-]
+Rating = Annotated[figures.Rating, Field(description="Only stocks with this analyst consensus.")]
 MarketCap = Annotated[
-    float, Field(ge=0, le=1e15, description="Least market value in dollars, e.g. 10000000000.")
+    float, Field(ge=0, le=1e15, description="Minimum market value in dollars, e.g. 10000000000.")
 ]
 ListName = Annotated[
     str,
     Field(
         min_length=1,
         max_length=60,
-        description="Name of the list; one of that name (in any case) is replaced.",
+        description="Name of the list; an existing list of that name (in any case) is replaced.",
     ),
 ]
 Symbols = Annotated[
     list[Symbol],
-    Field(min_length=1, max_length=50, description="Symbols in the order to keep, 1 to 50."),
+    Field(min_length=1, max_length=50, description="Symbols in display order, 1 to 50."),
 ]
-WatchlistId = Annotated[str, Field(description="watchlist_id, from the list of watchlists.")]
+WatchlistId = Annotated[str, Field(description="watchlist_id from the list of watchlists.")]
 if TYPE_CHECKING:
     Sector = str
 else:
@@ -75,14 +73,14 @@ class Words:
 
 # -- securities ------------------------------------------------------------------------------------
 def find_security(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
-    """Return the row of a listed security, even a halted or delisted one, or refuse."""
+    """Return the row of a listed security, including a halted or delisted one, or refuse."""
     row = market.security(svc, symbol)
     if row is not None and row["listed_at"] <= svc.time:
         return row
     near = did_you_mean(symbol.strip().upper(), [r["symbol"] for r in market.securities(svc)])
     svc.fail(
         words.no_symbol,
-        f"No security has the symbol {symbol!r}{near}.",
+        f"There is no security with the symbol {symbol!r}{near or '.'}",
         f"Find the symbol with {words.search}.",
         symbol=symbol,
     )
@@ -91,9 +89,9 @@ def find_security(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
 def search(
     svc: Service, words: Words, query: str | None, type_: str | None, exchange: str | None
 ) -> list[dict[str, Any]]:
-    """Return securities whose symbol or name holds every word, best match first.
+    """Return securities whose symbol or name contains every word, best match first.
 
-    The security whose symbol was typed comes first, delisted ones come last. `type_` and `exchange`
+    An exact match of the symbol comes first, delisted securities come last. `type_` and `exchange`
     are the service's own names.
     """
 
@@ -115,7 +113,7 @@ def search(
 
 @dataclass(frozen=True)
 class Screened:
-    """A stock that passed: its row, its market value in dollars, and the analysts' ratings."""
+    """A stock that passed the screen, with its market value in dollars and its ratings."""
 
     row: dict[str, Any]
     market_cap: int
@@ -129,7 +127,7 @@ def screen(
     rating: figures.Rating | None,
     min_market_cap: float | None,
 ) -> list[Screened]:
-    """Return listed stocks that meet every condition at a moment, by market value, highest first."""
+    """Return the stocks that meet every condition at a moment, by market value, largest first."""
     passed = []
     for row in market.securities(svc, ("stock",)):
         analysts = figures.analysts(row, at)
@@ -143,7 +141,7 @@ def screen(
 def close_by(row: dict[str, Any], day: date) -> float | None:
     """Return the last close or net asset value by the end of a day in dollars.
 
-    It is None before the listing.
+    Return None for a day before the listing.
     """
     if row["listed_at"][:10] > day.isoformat():
         return None
@@ -154,7 +152,7 @@ def close_by(row: dict[str, Any], day: date) -> float | None:
 
 
 def spans(days: Sequence[date], interval: market.Interval) -> list[tuple[date, date]]:
-    """Return (first, last) of the days, weeks or months that trading days form, oldest first."""
+    """Return (first, last) of the days, weeks or months that trading days cover, oldest first."""
     if interval == "daily":
         return [(day, day) for day in days]
     periods: dict[tuple[int, int], tuple[date, date]] = {}
@@ -167,7 +165,7 @@ def spans(days: Sequence[date], interval: market.Interval) -> list[tuple[date, d
 
 # -- watchlists ------------------------------------------------------------------------------------
 def watchlists(svc: Service, words: Words) -> list[dict[str, Any]]:
-    """Return the watchlists in the order in which they were made."""
+    """Return the watchlists in order of creation."""
     return svc.db.rows(f"{words.tables}_watchlists", order="created_at, rowid")
 
 
@@ -176,7 +174,7 @@ def find_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, A
     row = svc.db.get(f"{words.tables}_watchlists", watchlist_id)
     if row is None:
         message = f"There is no watchlist {watchlist_id!r}."
-        hint = f"Take a watchlist_id from {words.list_watchlists}."
+        hint = f"Use a watchlist_id from {words.list_watchlists}."
         svc.fail(words.no_watchlist, message, hint, watchlist_id=watchlist_id)
     return row
 
@@ -184,10 +182,10 @@ def find_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, A
 def save_watchlist(
     svc: Service, words: Words, name: str, symbols: list[str], blank: str
 ) -> dict[str, Any]:
-    """Make a watchlist, or replace the symbols of the one of that name, and return its row.
+    """Create a watchlist, or replace the symbols of the one with that name, and return its row.
 
-    A repeat changes nothing. A delisted symbol stays on a list that holds it and cannot be added to
-    any other. `blank` is the code that refuses an empty name.
+    A repeat changes nothing. A delisted symbol may stay on a list that already has it but cannot be
+    added. `blank` is the code for refusing an empty name.
     """
     table = f"{words.tables}_watchlists"
     title = " ".join(name.split())
@@ -217,17 +215,17 @@ def save_watchlist(
 def _refuse_delisted(
     svc: Service, words: Words, rows: list[dict[str, Any]], already: list[str]
 ) -> None:
-    """Refuse the first delisted security that is not on the list already."""
+    """Refuse the first delisted security that is not already on the list."""
     for row in rows:
         symbol = row["symbol"]
         if symbol not in already and market.state(row, svc.now) == "delisted":
             message = f"{symbol} is no longer listed."
-            hint = f"Choose another with {words.search}."
+            hint = f"Find another symbol with {words.search}."
             svc.fail("SYMBOL_DELISTED", message, hint, symbol=symbol)
 
 
 def drop_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, Any]:
-    """Delete a watchlist and return its old row, or refuse."""
+    """Delete a watchlist and return the row it had, or refuse."""
     row = find_watchlist(svc, words, watchlist_id)
     svc.db.delete(f"{words.tables}_watchlists", watchlist_id)
     return row
@@ -236,6 +234,6 @@ def drop_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, A
 def watched(
     svc: Service, row: dict[str, Any], show: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return what is on a watchlist, each security as `show` gives it, in the list's order."""
+    """Return the securities on a watchlist, formatted by `show`, in the list's order."""
     rows = [market.security(svc, symbol) for symbol in row["symbols"]]
     return [show(security) for security in rows if security is not None]

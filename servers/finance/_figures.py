@@ -1,6 +1,6 @@
-"""What is known of a security besides its price: dividends, earnings, valuation and ratings.
+"""The figures of a security besides its price: dividends, earnings, valuation and ratings.
 
-All of it is a function of the row and the moment.
+All of them are functions of the row and the moment.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from servers.kit.zones import local_day, local_moment
 
 @dataclass(frozen=True)
 class Dividend:
-    """A payment a share; `amount` is in 1/10000 dollars.
+    """One payment per share; `amount` is in 1/10000 dollars.
 
-    It is paid to whoever holds the security before the opening of the ex-date.
+    Whoever holds the security before the market opens on the ex-date is paid.
     """
 
     declared: date
@@ -30,7 +30,7 @@ class Dividend:
 
 
 def dividends(row: dict[str, Any], first: date, last: date) -> list[Dividend]:
-    """Return dividends whose ex-date lies between two dates (included), oldest first."""
+    """Return the dividends whose ex-date lies between two dates (included), oldest first."""
     if not row["dividend"] or not row["dividend_months"]:
         return []
     start = max(first, date.fromisoformat(row["listed_at"][:10]))
@@ -55,13 +55,13 @@ def _paid_in(year: int, months: tuple[int, ...], day: int, amount: int) -> tuple
 
 
 def yearly_dividend(row: dict[str, Any], at: int) -> float:
-    """Return dollars a share paid out in the past year."""
+    """Return the dividends per share of the past year, in dollars."""
     today = local_day(at, calendar.NEW_YORK)
     return round(sum(d.amount for d in dividends(row, today - timedelta(days=364), today)) / PIP, 4)
 
 
 def dividend_yield(row: dict[str, Any], at: int) -> float:
-    """Return the past year's dividends in percent of the price."""
+    """Return the past year's dividends as a percentage of the price."""
     return round(yearly_dividend(row, at) / price(row, at) * 100, 2)
 
 
@@ -71,9 +71,9 @@ def market_cap(row: dict[str, Any], at: int) -> int | None:
 
 
 def eps(row: dict[str, Any], at: int) -> float | None:
-    """Return earnings a share of the past four quarters in dollars.
+    """Return the earnings per share of the past four quarters, in dollars.
 
-    They grow with the quarters as the revenue does.
+    They grow each quarter at the rate of the revenue.
     """
     if row["eps"] is None:
         return None
@@ -84,21 +84,21 @@ def eps(row: dict[str, Any], at: int) -> float | None:
 
 
 def pe_ratio(row: dict[str, Any], at: int) -> float | None:
-    """Return price to earnings, None without earnings."""
+    """Return the price-to-earnings ratio, or None without positive earnings."""
     earned = eps(row, at)
     return round(price(row, at) / earned, 2) if earned is not None and earned > 0 else None
 
 
 # -- earnings --------------------------------------------------------------------------------------
 PUBLISHED = time(7)
-"""When results come out, before the market opens."""
+"""When results are published in New York: before the market opens."""
 
 
 @dataclass(frozen=True)
 class Earnings:
-    """A quarter's report; dollars a share.
+    """A quarterly report, in dollars per share.
 
-    `reported` is None while the report lies ahead: until `PUBLISHED` in New York on its `date`.
+    `reported` is None until `PUBLISHED` in New York on its `date`.
     """
 
     quarter: str
@@ -108,9 +108,9 @@ class Earnings:
 
 
 def earnings(row: dict[str, Any], at: int, past: int = 4) -> list[Earnings]:
-    """Return a stock's next report and its `past` latest ones, newest first.
+    """Return a stock's next report and its latest `past` ones, newest first.
 
-    Whatever has no earnings a share has no reports.
+    A security without earnings per share has no reports.
     """
     if row["eps"] is None:
         return []
@@ -129,7 +129,7 @@ def earnings(row: dict[str, Any], at: int, past: int = 4) -> list[Earnings]:
         actual = base + abs(base) * 0.12 * noise[0]
         expected = round(actual - abs(base) * 0.06 * (noise[1] + 0.3), 2)
         if local_moment(day, PUBLISHED, calendar.NEW_YORK) > at:
-            # The loop goes back in time: the last report that lies ahead is the next one.
+            # The loop goes back in time, so the last report that lies ahead is the next one.
             reports = [Earnings(name, day, expected, None)]
         elif len(reports) <= past:
             reports.append(Earnings(name, day, expected, round(actual, 2)))
@@ -157,7 +157,7 @@ class Analysts:
 
 
 def analysts(row: dict[str, Any], at: int) -> Analysts | None:
-    """Return a stock's ratings as of the beginning of the month, None for other kinds."""
+    """Return a stock's ratings as of the first of the month, or None for other kinds."""
     if row["kind"] != "stock":
         return None
     month = local_day(at, calendar.NEW_YORK).replace(day=1)

@@ -71,7 +71,7 @@ PIP = 10_000
 """Stored prices are whole numbers of 1/10000 dollars."""
 
 ANCHOR = date(2026, 1, 2)
-"""The day for which rows state base price and earnings."""
+"""The day to which the base price and earnings in the rows refer."""
 UTC = ZoneInfo("UTC")
 _HALF_HOUR = 1800
 _DAY_UNITS = 17
@@ -102,12 +102,12 @@ def price(row: dict[str, Any], at: int) -> float:
 
 
 def price_pips(row: dict[str, Any], at: int) -> int:
-    """Return the price as rows hold it, in 1/10000 dollars."""
+    """Return the price in the unit of the rows, 1/10000 dollars."""
     return pips(price(row, at))
 
 
 def pips(amount: float) -> int:
-    """Return dollars as 1/10000 dollars."""
+    """Convert dollars to 1/10000 dollars."""
     return int((Decimal(str(amount)) * PIP).quantize(Decimal(1), rounding=ROUND_HALF_EVEN))
 
 
@@ -155,7 +155,7 @@ def _grid(
     kind: str,
     place: int,
 ) -> float:
-    """Return the price in dollars at a place of the grid."""
+    """Return the price in dollars at a point of the grid."""
     crypto = kind == "crypto"
     units = _CRYPTO_UNITS if crypto else _DAY_UNITS
     years = (place - _anchor(crypto)) / (units * (365 if crypto else 252))
@@ -178,7 +178,7 @@ def _anchor(crypto: bool) -> int:
 def _wander(key: str, units: int, volatility: float, place: int) -> float:
     """Return a factor near 1 that moves by about `volatility` percent a day.
 
-    It moves more over longer times, and comes back over years.
+    It moves further over longer times and returns over years.
     """
     level = 1.0
     for days in _SCALES:
@@ -205,8 +205,8 @@ def _rounded(value: float) -> float:
 class Quote:
     """What a quote page shows.
 
-    Money is in dollars; `as_of` is the moment of the last trade; bid and ask are None while nothing
-    trades.
+    Money is in dollars; `as_of` is the moment of the last trade; bid and ask are None while the
+    security does not trade.
     """
 
     symbol: str
@@ -255,7 +255,10 @@ def spread(row: dict[str, Any], last: float) -> tuple[float, float]:
     """Return bid and ask around a price."""
     if row["kind"] == "mutual_fund":
         return last, last
-    part = 0.0025 if row["kind"] == "crypto" else 0.0001 if row["volume"] >= 2_000_000 else 0.0004
+    if row["kind"] == "crypto":
+        part = 0.0025
+    else:
+        part = 0.0001 if row["volume"] >= 2_000_000 else 0.0004
     half = max(last * part, 0.01 if last >= 1 else 0.0001)
     return max(_rounded(last - half), 0.0001), _rounded(last + half)
 
@@ -289,7 +292,7 @@ def quote(row: dict[str, Any], at: int) -> Quote:
 
 
 def as_of(row: dict[str, Any], at: int) -> int:
-    """Return the moment of the price that holds at a moment."""
+    """Return the moment from which the price at a moment dates."""
     at = _traded(row, at) // 60 * 60
     if row["kind"] == "crypto":
         return at
@@ -299,7 +302,7 @@ def as_of(row: dict[str, Any], at: int) -> int:
 
 
 def trading_date(row: dict[str, Any], at: int) -> date:
-    """Return the day to which the price at a moment belongs: of New York, for crypto of UTC."""
+    """Return the day to which the price at a moment belongs, in New York or (for crypto) in UTC."""
     at = _traded(row, at)
     if row["kind"] == "crypto":
         return local_day(at, UTC)
@@ -307,7 +310,7 @@ def trading_date(row: dict[str, Any], at: int) -> date:
 
 
 def previous_close(row: dict[str, Any], at: int) -> float:
-    """Return the close before the day of the present price, in dollars."""
+    """Return the close of the day before the current price's day, in dollars."""
     return closing(row, _day_before(row, trading_date(row, at)))
 
 
@@ -328,7 +331,7 @@ def closed(row: dict[str, Any], day: date) -> int:
 
 
 def _places(row: dict[str, Any], day: date) -> range:
-    """Return the grid places of a day."""
+    """Return the grid points of a day."""
     if row["kind"] == "crypto":
         start = (day - _EPOCH).days * _CRYPTO_UNITS
         return range(start, start + _CRYPTO_UNITS + 1)
@@ -339,7 +342,7 @@ def _places(row: dict[str, Any], day: date) -> range:
 
 # -- history ---------------------------------------------------------------------------------------
 def daily_bar(row: dict[str, Any], day: date, at: int) -> Bar:
-    """Return the bar of a trading day, as far as it has come by a moment."""
+    """Return the bar of a trading day as it stands at a moment."""
     places = _places(row, day)
     elapsed = _traded(row, at) - _start(row, day)
     done = places
@@ -408,7 +411,7 @@ def bars(row: dict[str, Any], interval: Interval, first: date, last: date, at: i
 
 
 def _merged(daily: list[Bar]) -> Bar:
-    """Return one bar of consecutive daily bars."""
+    """Merge consecutive daily bars into one."""
     return Bar(
         date=daily[-1].date,
         open=daily[0].open,
@@ -453,9 +456,9 @@ def securities(
 
 
 def search(svc: Service, words: str, kinds: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Return listed securities whose symbol or name holds every word, best match first.
+    """Return listed securities whose symbol or name contains every word, best match first.
 
-    The security whose symbol was typed comes before all others.
+    An exact match of the symbol comes before all others.
     """
     listed = {r["symbol"]: r for r in securities(svc, kinds)}
     exact = words.strip().upper()

@@ -1,8 +1,8 @@
-"""News about securities, made from what happens in the market.
+"""News about securities, generated from what happens in the market.
 
-There is news of results, dividends, ratings, large moves, and rumours that prove wrong. An article
-is a function of a security's row and its own moment: it reads the same whenever it is looked up,
-and cannot be read any sooner.
+It covers results, dividends, ratings, large moves, and rumours that prove wrong. An article is a
+function of a security's row and the article's own moment, so it reads the same whenever it is
+looked up and cannot be read before it is published.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ Topic = Literal[
 class Article:
     """One article, published at `at` (epoch seconds).
 
-    `key` identifies it for good; `mood` runs from -1 (bad for holders) to 1. `corrected` belongs to
-    an article that proves wrong: (moment, what is right). Nobody knows of it before that moment.
+    `key` is its permanent identity; `mood` runs from -1 (bad for holders) to 1. An article that
+    proves wrong has `corrected`: (moment, the facts). Nobody knows of it before that moment.
     """
 
     key: str
@@ -58,7 +58,7 @@ class Article:
 
 
 def articles(row: dict[str, Any], at: int) -> list[Article]:
-    """Return what was published about a security in the past 150 days, newest first."""
+    """Return the articles about a security from the past 150 days, newest first."""
     today = local_day(at, calendar.NEW_YORK)
     since = local_moment(today - timedelta(days=DAYS), time(), calendar.NEW_YORK)
     written = [
@@ -78,7 +78,7 @@ def articles(row: dict[str, Any], at: int) -> list[Article]:
 
 
 def _as_known(article: Article, at: int) -> Article:
-    """Return an article without a correction that is still to come."""
+    """Return an article as readers know it at a moment: without a correction yet to come."""
     if article.corrected is not None and article.corrected[0] > at:
         return replace(article, corrected=None)
     return article
@@ -114,7 +114,7 @@ def _results(row: dict[str, Any], at: int) -> Iterator[Article]:
 
 
 def _next_report(row: dict[str, Any], at: int) -> figures.Earnings | None:
-    """Return the first report that was still ahead at a moment."""
+    """Return the next report, as seen at a moment."""
     reports = figures.earnings(row, at, past=0)
     return next((e for e in reports if e.reported is None), None)
 
@@ -156,7 +156,7 @@ def _reported(row: dict[str, Any], report: figures.Earnings, earned: float) -> I
 def _misprint(
     row: dict[str, Any], report: figures.Earnings, earned: float, mood: float
 ) -> Iterator[Article]:
-    """Yield an article that gets a result wrong, and its correction at noon."""
+    """Yield an article that misreports a result, and its correction at noon."""
     name = row["name"]
     quarter = report.quarter
     wrong = round(earned + (0.10 if earned - report.estimate < 0 else -0.10), 2)
@@ -199,7 +199,7 @@ def _amount(paid: figures.Dividend) -> str:
 
 
 def _months(today: date) -> Iterator[date]:
-    """Yield the first trading days of the months that news covers, this month's first."""
+    """Yield the first trading day of each month that news covers, latest month first."""
     first = today.replace(day=1)
     for _ in range(DAYS // 30 + 1):
         yield calendar.on_or_after(first)
@@ -226,12 +226,12 @@ def _ratings(row: dict[str, Any], today: date) -> Iterator[Article]:
 
 # -- moves -----------------------------------------------------------------------------------------
 def large_move(row: dict[str, Any]) -> float:
-    """Return the percent from which a day's move is news."""
+    """Return the size, in percent, from which a day's move is news."""
     return 1.3 * row["volatility"] + (2.6 if row["kind"] == "crypto" else 0.8) * row["beta"]
 
 
 def day_change(row: dict[str, Any], day: date) -> float:
-    """Return a trading day's change from close to close in percent."""
+    """Return the change from the previous close to a trading day's close, in percent."""
     before = day - timedelta(days=1) if row["kind"] == "crypto" else calendar.add_days(day, -1)
     last = market.closing(row, before)
     return (market.closing(row, day) - last) / last * 100
@@ -249,7 +249,7 @@ def _moves(row: dict[str, Any], today: date, at: int) -> Iterator[Article]:
 
 
 def _days_over(row: dict[str, Any], today: date, at: int) -> list[date]:
-    """Return the days within reach of the news on which a security traded until the close."""
+    """Return the days covered by news on which a security traded until the close."""
     days = []
     for day in market.days(row, today - timedelta(days=DAYS), today, at):
         closed = market.closed(row, day)
@@ -259,7 +259,7 @@ def _days_over(row: dict[str, Any], today: date, at: int) -> list[date]:
 
 
 def _week(row: dict[str, Any], last: date, first: date, end: date) -> Iterator[Article]:
-    """Yield the wrap of a week from `first` to `end`; `last` is the end of the week before."""
+    """Yield the wrap of the week from `first` to `end`; `last` is the previous week's last day."""
     if row["kind"] == "crypto":
         is_over = end.weekday() == 6
     else:
@@ -310,14 +310,14 @@ def _moved(row: dict[str, Any], day: date, change: float) -> Iterator[Article]:
 
 
 def _just_reported(row: dict[str, Any], day: date, at: int) -> bool:
-    """Return whether a stock's results came out on a day or the day before."""
+    """Return whether a stock published results on a day or the day before."""
     out = [e for e in figures.earnings(row, at) if e.reported is not None]
     return any(0 <= (day - e.date).days <= 1 for e in out)
 
 
 # -- rumours ---------------------------------------------------------------------------------------
 class Story(NamedTuple):
-    """A rumour: its title and text, what is true, and its mood."""
+    """A rumour: its title and text, the truth, and its mood."""
 
     title: str
     text: str

@@ -1,4 +1,4 @@
-"""The life of a booking with either provider: its policy, its status, what cancelling it brings."""
+"""The life of a booking with either provider: its policy, status, and cancellation refund."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def find_booking(
     row = svc.db.get(f"{words.tables}_bookings", booking_id)
     if row is None:
         message = f"There is no booking {booking_id!r} in this account."
-        hint = f"Take a booking_id from {words.booking_list}."
+        hint = f"Use a booking_id from {words.booking_list}."
         svc.fail(words.no_booking, message, hint, booking_id=booking_id)
     return row, rules.find_property(svc, words, row["property_id"])
 
 
 def by_status(svc: Service, words: Words, wanted: str | None) -> list[dict[str, Any]]:
-    """Return the rows of bookings in one status (None: in any), the latest arrival first."""
+    """Return the bookings with a status (None: with any), latest arrival first."""
     rows = svc.db.rows(f"{words.tables}_bookings", order="check_in DESC, id")
     if wanted is None:
         return rows
@@ -38,18 +38,18 @@ def by_status(svc: Service, words: Words, wanted: str | None) -> list[dict[str, 
 
 # -- money -----------------------------------------------------------------------------------------
 def booked(words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> Cost:
-    """Return what a booking costs."""
+    """Return the cost of a booking."""
     return rules.cost(words, hotel, row["nights"], row["rooms"], row["discount"])
 
 
 def charged(words: Words, room: dict[str, Any], row: dict[str, Any], hotel: dict[str, Any]) -> int:
-    """Return what the card was charged for a booking, in cents: its total, or a deposit of it."""
+    """Return the amount charged to the card for a booking: its total or a deposit, in cents."""
     return round_cents(booked(words, row, hotel).total * room["deposit"] / 100)
 
 
 # -- status ----------------------------------------------------------------------------------------
 def arrival(row: dict[str, Any], hotel: dict[str, Any]) -> int:
-    """Return the moment from which the guests may check in."""
+    """Return the moment from which guests may check in."""
     return _at(hotel, row["check_in"], hotel["opens"])
 
 
@@ -67,16 +67,16 @@ def status(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> str:
 
 
 def _at(hotel: dict[str, Any], day: str, clock: str) -> int:
-    """Return the moment of a day and a time of day at a property."""
+    """Return the moment of a date and time at a property."""
     return local_moment(date.fromisoformat(day), time.fromisoformat(clock), rules.zone(hotel))
 
 
 # -- cancelling ------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Policy:
-    """Until how many days before arrival cancelling is free, and what it costs afterwards.
+    """How many days before arrival free cancellation ends, and what cancelling costs after that.
 
-    `days` is None where it is never free.
+    `days` is None if cancellation is never free.
     """
 
     days: int | None
@@ -97,9 +97,9 @@ def policy(room: dict[str, Any]) -> Policy:
 def free_until(
     words: Words, room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int
 ) -> int | None:
-    """Return the moment until which a stay can be cancelled for free, None if it never can.
+    """Return the moment until which cancelling a stay is free, or None if it never is.
 
-    `created` is the moment at which the stay was booked or would be.
+    `created` is the moment when the stay was booked, or would be.
     """
     first = date.fromisoformat(check_in)
     days = policy(room).days
@@ -114,13 +114,13 @@ def free_until(
 
 
 def deadline(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int | None:
-    """Return the moment until which a booking can be cancelled for free, None if it never can."""
+    """Return the moment until which cancelling a booking is free, or None if it never is."""
     room = rules.find_room(svc, words, row["room_type_id"])
     return free_until(words, room, row["check_in"], hotel, parse_time(row["created_at"]))
 
 
 def refund(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int:
-    """Return the refund in cents if a booking is cancelled now, or of the cancellation it had."""
+    """Return the refund in cents for cancelling a booking now, or for its cancellation."""
     at = parse_time(row["cancelled_at"]) if row["cancelled_at"] is not None else svc.now
     room = rules.find_room(svc, words, row["room_type_id"])
     paid = charged(words, room, row, hotel)

@@ -1,7 +1,7 @@
-"""What Booking.com and Expedia share: tables, arguments, hotels and towns, and what a stay costs.
+"""What Booking.com and Expedia share: tables, arguments, hotels and towns, and prices of stays.
 
-Hotels are the same for both; each provider sells them under ids, names, allotments, prices and
-policies of its own. `_bookings.py` has the rules of a booking once it is made.
+Both sell the same hotels, each under its own ids, names, allotments, prices and policies. The rules
+for an existing booking are in `_bookings.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SHARED = {
     "travel_cities": Table(
         "id:str name:str state:str state_name:str lat:float lng:float timezone:str tax:int"
     ),
-    # `fee` (cents a room and night) is what the house charges on top of its rate.
+    # `fee` (cents per room and night) is charged by the hotel in addition to its rate.
     "travel_hotels": Table(
         "id:str city_id:str kind:str stars:int street:str zip:str lat:float lng:float phone:str "
         "fee:int amenities:list opens:str leaves:str closed_from:str? closed_to:str?",
@@ -37,9 +37,9 @@ SHARED = {
         "id:str city_id:str name:str begins:str ends:str fill:int", index=("city_id",)
     ),
 }
-# Room types of one pool are the same rooms under other conditions. `units` is the provider's
-# allotment of the pool; `deposit` is the percent of the total that is charged at booking, and the
-# rest is paid at the property.
+# Room types of one pool are the same rooms under different conditions. `units` is the provider's
+# allotment of the pool; `deposit` is the percentage of the total charged at booking, the rest is
+# paid at the property.
 ROOM_TYPES = Table(
     "id:str property_id:str name:str pool:str units:int sleeps:int beds:str base:int policy:str "
     "min_stay:int breakfast:bool deposit:int",
@@ -58,47 +58,45 @@ TRAVELERS = Table("id:str name:str email:str? phone:str? added_at:str")
 
 DAY = 86_400
 LONGER_FROM = 108
-"""How full (percent) an event must make a night for it to be let for two nights at least."""
+"""How full (in percent) an event must make a night for a minimum stay of two nights."""
 
 # -- arguments -------------------------------------------------------------------------------------
 CheckIn = Annotated[
-    Date, Field(description="First night, as YYYY-MM-DD; today at the property or later.")
+    Date, Field(description="First night, as YYYY-MM-DD; today (at the property) or later.")
 ]
 CheckOut = Annotated[
-    Date, Field(description="Day of departure, as YYYY-MM-DD; after the first night.")
+    Date, Field(description="Departure date, as YYYY-MM-DD; after the first night.")
 ]
-Guests = Annotated[
-    int, Field(ge=1, le=24, description="How many people stay, in all rooms together.")
-]
-Rooms = Annotated[int, Field(ge=1, le=8, description="How many rooms of the type.")]
+Guests = Annotated[int, Field(ge=1, le=24, description="Number of guests in all rooms together.")]
+Rooms = Annotated[int, Field(ge=1, le=8, description="Number of rooms of the type.")]
 CityName = Annotated[
     str,
     Field(
         min_length=2,
         max_length=80,
-        description="City, best with its state: 'Portland, OR' or 'Portland, Oregon'.",
+        description="City, preferably with its state: 'Portland, OR' or 'Portland, Oregon'.",
     ),
 ]
-PropertyId = Annotated[str, Field(description="property_id, from the search.")]
+PropertyId = Annotated[str, Field(description="property_id from the search.")]
 RoomTypeId = Annotated[str, Field(description="room_type_id of a property.")]
-BookingId = Annotated[str, Field(description="booking_id of a booking of this account.")]
+BookingId = Annotated[str, Field(description="booking_id of one of this account's bookings.")]
 Requests = Annotated[
     str,
     Field(
-        min_length=1, max_length=500, description="What the property should know; never guaranteed."
+        min_length=1,
+        max_length=500,
+        description="Special requests for the property; not guaranteed.",
     ),
 ]
 CardId = Annotated[
     str,
-    Field(
-        description="payment_method_id of a saved card; left out: the first that has not expired."
-    ),
+    Field(description="payment_method_id of a saved card; defaults to the first unexpired one."),
 ]
 Quoted = Annotated[
     Dollars,
     Field(
-        description="Total price you saw, in dollars: "
-        "refused with PRICE_CHANGED if it is another now."
+        description="Total price you saw, in dollars; if it has changed, "
+        "the booking is refused with PRICE_CHANGED."
     ),
 ]
 Amenity = Literal[
@@ -107,24 +105,24 @@ Amenity = Literal[
 ]  # fmt: skip
 Amenities = Annotated[
     list[Annotated[Amenity, Field(description="An amenity.")]],
-    Field(min_length=1, max_length=13, description="Only places with all of these."),
+    Field(min_length=1, max_length=13, description="Only places with all of these amenities."),
 ]
 MaxPrice = Annotated[
     Dollars,
-    Field(description="Highest average price of a room and night before taxes, in dollars."),
+    Field(description="Maximum average price per room and night before taxes, in dollars."),
 ]
 Status = Annotated[
     Literal["confirmed", "checked_in", "completed", "cancelled", "no_show"],
-    Field(description="Only bookings in this status."),
+    Field(description="Only bookings with this status."),
 ]
 
 
 # -- shapes ----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Words:
-    """A provider's tables, codes, and the tools that hints point to.
+    """A provider's tables, codes, and the tools that hints refer to.
 
-    Free cancelling ends at `hour` o'clock, or `grace` seconds after booking.
+    Free cancellation ends at `hour` o'clock, or `grace` seconds after booking.
     """
 
     tables: str
@@ -144,9 +142,9 @@ class Words:
 
 @dataclass(frozen=True)
 class Offer:
-    """A room type for some nights: the price of each night, the units left, the nights needed.
+    """A room type for some nights: the price of each night, units left, and minimum nights.
 
-    `problem` is why it cannot be booked: `sold_out`, `minimum_stay` or `too_small`.
+    `problem` is the reason it cannot be booked: `sold_out`, `minimum_stay` or `too_small`.
     """
 
     room: dict[str, Any]
@@ -163,10 +161,10 @@ class Offer:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a stay costs, in cents.
+    """The cost of a stay, in cents.
 
-    `lodging` is the rooms before the discount, `fees` are those of the house; `total` is what the
-    provider charges.
+    `lodging` is the price of the rooms before the discount, `fees` are the hotel's; `total` is what
+    the provider charges.
     """
 
     lodging: int
@@ -178,7 +176,7 @@ class Cost:
 
 # -- towns and houses ------------------------------------------------------------------------------
 def cities(svc: Service, text: str) -> list[dict[str, Any]]:
-    """Return the towns of a name, narrowed by a state after a comma (code or name), or refuse."""
+    """Return the towns with a name, limited to the state after a comma (if any), or refuse."""
     name, _, state = (part.strip().lower() for part in text.partition(","))
     known = svc.db.rows("travel_cities", order="name, state")
     towns = [c for c in known if c["name"].lower() == name]
@@ -188,15 +186,15 @@ def cities(svc: Service, text: str) -> list[dict[str, Any]]:
         near = did_you_mean(text, [f"{c['name']}, {c['state']}" for c in known])
         svc.fail(
             "DESTINATION_NOT_FOUND",
-            f"No destination is called {text!r}{near}",
-            "Name a city, best with its state.",
+            f"There is no destination named {text!r}{near or '.'}",
+            "Name a city, preferably with its state.",
             city=text,
         )
     return towns
 
 
 def find_property(svc: Service, words: Words, property_id: str) -> dict[str, Any]:
-    """Return a property with its house and town in one dict, or refuse."""
+    """Return a property with its hotel and town in one dict, or refuse."""
     row = svc.db.get(f"{words.tables}_properties", property_id)
     if row is None:
         message = f"There is no property {property_id!r}."
@@ -207,9 +205,9 @@ def find_property(svc: Service, words: Words, property_id: str) -> dict[str, Any
 
 
 def whole(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a provider's property row joined with its house and town.
+    """Return a provider's property row joined with its hotel and town.
 
-    Of the town it has `city`, `state`, `tax` and `timezone`.
+    The town adds `city`, `state`, `tax` and `timezone`.
     """
     house = svc.db.get("travel_hotels", row["hotel_id"]) or {}
     town = svc.db.get("travel_cities", house["city_id"]) or {}
@@ -223,7 +221,7 @@ def whole(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def zone(hotel: dict[str, Any]) -> ZoneInfo:
-    """Return the zone of a property or town."""
+    """Return the time zone of a property or town."""
     return ZoneInfo(hotel["timezone"])
 
 
@@ -232,7 +230,7 @@ def find_room(svc: Service, words: Words, room_type_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{words.tables}_room_types", room_type_id)
     if row is None:
         message = f"There is no room type {room_type_id!r}."
-        hint = f"Take a room_type_id from {words.room_list}."
+        hint = f"Use a room_type_id from {words.room_list}."
         svc.fail("ROOM_TYPE_NOT_FOUND", message, hint, room_type_id=room_type_id)
     return row
 
@@ -246,7 +244,7 @@ def room_types(svc: Service, words: Words, property_id: str) -> list[dict[str, A
 def check_dates(
     svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str
 ) -> None:
-    """Refuse dates that are past at the place, in the wrong order, too long or too far ahead."""
+    """Refuse dates that are past at the property, in the wrong order, too long or too far ahead."""
     problem = _date_problem(svc, words, where, check_in, check_out)
     if problem:
         svc.fail(
@@ -261,7 +259,7 @@ def check_dates(
 def bookable(
     svc: Service, words: Words, towns: list[dict[str, Any]], stay: tuple[str, str]
 ) -> list[dict[str, Any]]:
-    """Return the towns where dates can be booked; refuse dates that no town takes.
+    """Return the towns in which dates can be booked; refuse dates that no town accepts.
 
     Today may already be over in some of the towns.
     """
@@ -279,13 +277,13 @@ def _date_problem(
     today = local_day(svc.now, zone(where))
     if first < today:
         place = where.get("city", where["name"])
-        return f"check_in_date {check_in} is past; today is {today} in {place}"
+        return f"check_in_date {check_in} is in the past; today is {today} in {place}"
     if last <= first:
         return f"check_out_date {check_out} is not after check_in_date {check_in}"
     if (last - first).days > words.longest:
-        return f"a stay has at most {words.longest} nights"
+        return f"a stay cannot be longer than {words.longest} nights"
     if (last - today).days > stock.HORIZON:
-        return f"rooms are sold {stock.HORIZON} days ahead"
+        return f"rooms can be booked only {stock.HORIZON} days in advance"
     return None
 
 
@@ -301,9 +299,9 @@ def offer(
     *,
     but: str = "",
 ) -> Offer:
-    """Return what a room type costs for a stay and how many are left.
+    """Return the price of a room type for a stay, and how many are left.
 
-    The booking `but` does not count as taken, and its agreed nights keep their price.
+    The booking `but` does not count as taken, and its nights keep their agreed price.
     """
     days = stock.nights(*stay)
     today = local_day(svc.now, zone(hotel))
@@ -341,7 +339,7 @@ def offers(
     guests: int,
     rooms: int = 1,
 ) -> list[Offer]:
-    """Return a property's offers: those that can be booked first, then by price."""
+    """Return a property's offers: bookable ones first, then by price."""
     rooms_of_it = room_types(svc, words, hotel["property_id"])
     every = [offer(svc, words, room, hotel, stay, guests, rooms) for room in rooms_of_it]
     return sorted(every, key=lambda o: (o.problem is not None, sum(o.prices), o.room["id"]))
@@ -362,8 +360,8 @@ def search(
 ) -> list[dict[str, Any]]:
     """Return the towns' properties that have a wanted offer, best rated first.
 
-    Each is `{property_id, hotel, offers}`; `max_price` is in cents. Properties without a room to
-    book come last.
+    Each is `{property_id, hotel, offers}`; `max_price` is in cents. Properties whose offers cannot
+    be booked come last.
     """
     matches = []
     in_town = "hotel_id IN (SELECT id FROM travel_hotels WHERE city_id=?)"
@@ -391,7 +389,7 @@ def _rank(match: dict[str, Any]) -> tuple[Any, ...]:
 def cost(
     words: Words, hotel: dict[str, Any], prices: list[int], rooms: int, discount: int = 0
 ) -> Cost:
-    """Return what nights cost; the discount is in percent of the rooms, and taxes follow it."""
+    """Return the cost of nights; the discount is in percent of the rooms and reduces the taxes."""
     lodging = sum(prices) * rooms
     off = round_cents(lodging * discount / 100)
     taxes = round_cents((lodging - off) * hotel["tax"] / 10_000)

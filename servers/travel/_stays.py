@@ -1,4 +1,4 @@
-"""How stays are booked, changed and cancelled with either provider, and the cards that pay."""
+"""How either provider books, changes and cancels stays, and the cards it charges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from servers.travel._rules import Offer, Words
 
 
 class Guest(NamedTuple):
-    """Who stays; whatever is None is taken from the account."""
+    """Who stays; None means the value of the account."""
 
     name: str | None
     email: str | None
@@ -21,7 +21,7 @@ class Guest(NamedTuple):
 
 
 class Modified(NamedTuple):
-    """A changed booking, its property, and the cents to charge (to refund when negative)."""
+    """A changed booking, its property, and the cents to charge (or refund, if negative)."""
 
     row: dict[str, Any]
     hotel: dict[str, Any]
@@ -29,7 +29,7 @@ class Modified(NamedTuple):
 
 
 class Cancelled(NamedTuple):
-    """A cancelled booking, the cents that are refunded, and those of the charge that are not."""
+    """A cancelled booking, the cents refunded, and the cents charged but not refunded."""
 
     row: dict[str, Any]
     refund: int
@@ -45,12 +45,12 @@ def account(svc: Service, words: Words) -> dict[str, Any]:
 
 
 def cards(svc: Service, words: Words) -> list[dict[str, Any]]:
-    """Return saved cards, oldest first."""
+    """Return the saved cards, oldest first."""
     return svc.db.rows(f"{words.tables}_cards", order="added_at, id")
 
 
 def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
-    """Return a card for the agent."""
+    """Return a card as agents see it."""
     return {
         "payment_method_id": card["id"],
         "brand": card["brand"],
@@ -62,16 +62,16 @@ def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
 
 
 def paying_card(svc: Service, words: Words) -> dict[str, Any] | None:
-    """Return the card that is charged when none is named: the first that has not expired."""
+    """Return the default card: the first that has not expired."""
     saved = cards(svc, words)
     return next((c for c in saved if not card_expired(c["expires"], svc.time)), None)
 
 
 def usable_card(svc: Service, words: Words, card_id: str | None) -> dict[str, Any]:
     """Return the card to charge, or refuse one that is unknown or expired."""
-    hint = f"Choose another from {words.card_list}."
+    hint = f"Choose another one from {words.card_list}."
     if card_id is None:
-        message = "No saved card is valid."
+        message = "There is no valid card on file."
         card = paying_card(svc, words)
     else:
         message = f"There is no payment method {card_id!r}."
@@ -90,31 +90,31 @@ def usable_card(svc: Service, words: Words, card_id: str | None) -> dict[str, An
 def require(
     svc: Service, words: Words, offer: Offer, stay: tuple[str, str], guests: int, rooms: int
 ) -> None:
-    """Refuse an offer that cannot be booked, saying why."""
+    """Refuse an offer that cannot be booked, with the reason."""
     room = offer.room
     name = room["name"]
     if offer.problem == "too_small":
         sleeps = f"{name} sleeps {room['sleeps']}"
         svc.fail(
             "TOO_MANY_GUESTS",
-            f"{sleeps}; {rooms} of them are too small for {guests} guests.",
-            "Book more rooms or a larger type.",
+            f"{sleeps}; {rooms} of them cannot take {guests} guests.",
+            "Book more rooms, or a larger room type.",
             max_guests=room["sleeps"] * rooms,
             room_type_id=room["id"],
         )
     if offer.problem == "sold_out":
         svc.fail(
             words.sold_out,
-            f"{name}: {offer.left} left from {stay[0]} to {stay[1]}, {rooms} asked for.",
-            f"See {words.room_list} for other rooms, or try other dates.",
+            f"{name}: only {offer.left} left from {stay[0]} to {stay[1]}; you asked for {rooms}.",
+            f"Choose another room from {words.room_list}, or other dates.",
             rooms_left=offer.left,
             room_type_id=room["id"],
         )
     if offer.problem == "minimum_stay":
         svc.fail(
             "MINIMUM_STAY_NOT_MET",
-            f"{name} is let for at least {offer.needed} nights on these dates.",
-            "Stay longer or choose other dates.",
+            f"{name} requires a stay of at least {offer.needed} nights on these dates.",
+            "Book a longer stay, or choose other dates.",
             minimum_nights=offer.needed,
             room_type_id=room["id"],
         )
@@ -132,7 +132,7 @@ def create(
     card_id: str | None,
     quoted: int | None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Book rooms at today's price, charge the card, and return the booking with its property.
+    """Book rooms at today's price, charge the card, and return the booking and its property.
 
     `quoted` is the total in cents that the user agreed to, if any.
     """
@@ -144,8 +144,8 @@ def create(
     card = usable_card(svc, words, card_id)
     total = rules.cost(words, hotel, offer.prices, rooms).total
     if quoted is not None and quoted != total:
-        message = f"The total is ${dollars(total):,.2f} now, not ${dollars(quoted):,.2f}."
-        hint = f"See {words.room_list} and ask whether the new price is fine."
+        message = f"The total is now ${dollars(total):,.2f}, not ${dollars(quoted):,.2f}."
+        hint = f"See {words.room_list}, and ask the user whether the new price is acceptable."
         svc.fail("PRICE_CHANGED", message, hint, total_price=dollars(total))
     me = account(svc, words)
     row = {
@@ -178,14 +178,14 @@ def modify(
     rooms: int | None,
     requests: str | None,
 ) -> Modified:
-    """Change a booking before arrival; nights that it already had keep their price."""
+    """Change a booking before arrival; nights already booked keep their price."""
     row, hotel = bookings.find_booking(svc, words, booking_id)
     status = bookings.status(svc, row, hotel)
     if status != "confirmed":
         message = f"Booking {booking_id} is {status}."
-        svc.fail("CANNOT_MODIFY", message, "Only bookings ahead can be changed.", status=status)
+        svc.fail("CANNOT_MODIFY", message, "Only upcoming bookings can be changed.", status=status)
     if stay == (None, None) and guests is None and rooms is None and requests is None:
-        message = "Nothing to change was given."
+        message = "No changes were given."
         svc.fail(svc.codes.invalid, message, "Give dates, guests, rooms or special requests.")
     dates = (stay[0] or row["check_in"], stay[1] or row["check_out"])
     guest_count = guests or row["guests"]
@@ -199,7 +199,7 @@ def modify(
     moved = bool(changes)
     if moved or guest_count != row["guests"]:
         offer = rules.offer(svc, words, room, hotel, dates, guest_count, room_count, but=booking_id)
-        # Someone more in the same rooms and nights needs no free room, only a bed.
+        # More guests in the same rooms and nights need beds, but no more free rooms.
         if moved or offer.problem == "too_small":
             require(svc, words, offer, dates, guest_count, room_count)
         changes["guests"] = guest_count
@@ -221,7 +221,7 @@ def modify(
 def _refuse_late_change(
     svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]
 ) -> None:
-    """Refuse new dates or rooms once cancelling is no longer free."""
+    """Refuse new dates or rooms once cancellation is no longer free."""
     until = bookings.deadline(svc, words, row, hotel)
     if until is not None and svc.now <= until:
         return
@@ -231,8 +231,8 @@ def _refuse_late_change(
     svc.fail(
         "CANNOT_MODIFY",
         f"Dates and rooms of booking {row['id']} {why}.",
-        "Only guests and special requests can still be changed; "
-        "cancelling follows the booking's policy.",
+        "You can still change guests and special requests; "
+        "cancellation follows the booking's policy.",
         booking_id=row["id"],
     )
 
@@ -243,11 +243,11 @@ def cancel(svc: Service, words: Words, booking_id: str) -> Cancelled:
     status = bookings.status(svc, row, hotel)
     if status == "cancelled":
         message = f"Booking {booking_id} was cancelled at {row['cancelled_at']}."
-        hint = "Nothing more needs to be done."
+        hint = "There is nothing more to do."
         svc.fail("ALREADY_CANCELLED", message, hint, booking_id=booking_id)
     if status != "confirmed":
         message = f"Booking {booking_id} is {status}."
-        hint = "A stay that has begun is settled with the property."
+        hint = "Only upcoming bookings can be cancelled; contact the property about this stay."
         svc.fail("CANNOT_CANCEL", message, hint, booking_id=booking_id, status=status)
     room = rules.find_room(svc, words, row["room_type_id"])
     refund = bookings.refund(svc, words, row, hotel)

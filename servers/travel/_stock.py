@@ -1,8 +1,8 @@
-"""What nights cost and how many rooms are left.
+"""Prices of nights, and how many rooms are left.
 
-Both are functions of a room, a night and the day of the question. Others book too: their demand
-grows as the night draws near, so a room may be gone tomorrow. No draws of the episode are spent, so
-a repeated search agrees.
+Both are functions of a room, a night and the day of the question. Other guests book, too, and more
+of them as the night draws near, so a room may be gone tomorrow. None of the episode's draws are
+spent, so a repeated search agrees.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from servers.kit.service import Service
 from servers.kit.values import round_cents
 
 HORIZON = 500
-"""Days ahead for which rooms are sold."""
+"""Days in advance for which rooms are sold."""
 _WARM = 35.0
-"""Latitude south of which winters are warm."""
+"""Latitude below which winters are warm."""
 _WEEKEND = (4, 5)
 """Friday and Saturday nights."""
 
@@ -32,9 +32,9 @@ def nights(check_in: str, check_out: str) -> list[date]:
 
 
 def busy(events: Iterable[dict[str, Any]], night: date) -> int:
-    """Return how full (percent) an event in town makes a night, 0 without one.
+    """Return how full an event in town makes a night, in percent, or 0 without an event.
 
-    More than 100 sells out.
+    Above 100 the town sells out.
     """
     day = night.isoformat()
     return max((e["fill"] for e in events if e["begins"] <= day < e["ends"]), default=0)
@@ -52,7 +52,7 @@ def season(lat: float, night: date) -> float:
 def night_price(
     room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, today: date
 ) -> int:
-    """Return what a room costs for a night, whole dollars in cents, when booked on `today`."""
+    """Return the price of a night booked on `today`: whole dollars, in cents."""
     ahead = (night - today).days
     lead = 1.0
     if ahead <= 3:
@@ -69,7 +69,7 @@ def night_price(
 
 
 def others(room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, today: date) -> int:
-    """Return how many of a pool's units other guests hold for a night, as of `today`."""
+    """Return how many units of a pool other guests have booked for a night, as of `today`."""
     day = night.isoformat()
     closed_from = hotel["closed_from"]
     if closed_from is not None and closed_from <= day < (hotel["closed_to"] or "9999"):
@@ -89,7 +89,7 @@ def others(room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, 
 def held(
     svc: Service, tables: str, property_id: str, pool: str, night: date, except_booking: str = ""
 ) -> int:
-    """Return how many units of a pool this account's own bookings hold for a night."""
+    """Return how many units of a pool this account has booked for a night."""
     day = night.isoformat()
     rooms = svc.db.sql(
         f"SELECT coalesce(sum(b.rooms),0) FROM {tables}_bookings b "

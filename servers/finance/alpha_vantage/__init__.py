@@ -1,1 +1,1 @@
-"""Alpha Vantage: delayed quotes, series, technical indicators and figures of the economy."""
+"""Alpha Vantage: delayed quotes, series, technical indicators and economic data."""

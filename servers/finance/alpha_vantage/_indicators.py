@@ -1,4 +1,4 @@
-"""Technical indicators over prices, oldest first, by their standard definitions.
+"""Technical indicators of prices, oldest first, by their standard definitions.
 
 Each returns a list as long as its input, with None until there are enough prices.
 """
@@ -26,9 +26,9 @@ def sma(values: Sequence[float], period: int) -> Series:
 
 
 def ema(values: Sequence[float], period: int) -> Series:
-    """Return the exponential mean.
+    """Return the exponential moving average.
 
-    It begins as the mean of the first `period` values; each new one weighs 2 / (period + 1).
+    It starts as the mean of the first `period` values; each new value weighs 2 / (period + 1).
     """
     return _smoothed(values, period, 2 / (period + 1))
 
@@ -59,7 +59,7 @@ def _differences(first: Series, second: Series) -> Series:
 
 
 def rsi(values: Sequence[float], period: int) -> Series:
-    """Return Wilder's relative strength from 0 to 100; 50 where nothing moved."""
+    """Return Wilder's relative strength index, 0 to 100; 50 if no price changed."""
     steps = [b - a for a, b in itertools.pairwise(values)]
     gains = _smoothed([max(s, 0.0) for s in steps], period, 1 / period)
     losses = _smoothed([max(-s, 0.0) for s in steps], period, 1 / period)
@@ -75,7 +75,7 @@ def rsi(values: Sequence[float], period: int) -> Series:
 
 
 def macd(values: Sequence[float]) -> tuple[Series, Series, Series]:
-    """Return MACD (fast less slow exponential mean), its signal line, and their difference."""
+    """Return MACD (fast minus slow exponential average), its signal line, and their difference."""
     line = _differences(ema(values, MACD_FAST), ema(values, MACD_SLOW))
     known = _known(line)
     signal = _after(len(line) - len(known), ema(known, MACD_SIGNAL))
@@ -83,9 +83,9 @@ def macd(values: Sequence[float]) -> tuple[Series, Series, Series]:
 
 
 def bands(values: Sequence[float], period: int) -> tuple[Series, Series, Series]:
-    """Return the upper, middle and lower Bollinger band.
+    """Return the upper, middle and lower Bollinger bands.
 
-    The middle one is the mean; the others lie two (population) standard deviations around it.
+    The middle band is the mean; the others are two (population) standard deviations away from it.
     """
     middle = sma(values, period)
     upper: Series = []
@@ -107,8 +107,8 @@ def stochastic(
 ) -> tuple[Series, Series]:
     """Return slow %K and slow %D.
 
-    %K is where the close lies in the range of `period` bars, averaged over three; %D is that
-    averaged over three again.
+    Slow %K is the position of the close within the range of `period` bars, averaged over three
+    bars; slow %D is its average over three bars.
     """
     raw = []
     for n in range(period, len(closes) + 1):
@@ -123,10 +123,7 @@ def stochastic(
 def adx(
     highs: Sequence[float], lows: Sequence[float], closes: Sequence[float], period: int
 ) -> Series:
-    """Return Wilder's average directional index.
-
-    It is the smoothed directional movement, from 0 (no trend) to 100.
-    """
+    """Return Wilder's average directional index, from 0 (no trend) to 100."""
     ups = []
     downs = []
     ranges = []

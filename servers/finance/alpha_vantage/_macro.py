@@ -1,6 +1,6 @@
-"""Figures of the economy: monthly, quarterly and yearly series.
+"""Economic data: monthly, quarterly and yearly series.
 
-Each figure is known from the moment of its release and may be revised by later ones.
+A figure is known from the moment of its release; later releases may revise it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RATES = (
 
 @dataclass(frozen=True)
 class Vintage:
-    """A figure as one release gives it: the release's name, its moment (epoch seconds), a value."""
+    """A figure as published in one release: the release's name and moment (epoch seconds)."""
 
     name: str
     at: int
@@ -41,7 +41,7 @@ class Vintage:
 
 @dataclass(frozen=True)
 class Indicator:
-    """A series: what it measures, and the releases of a period by its first day, oldest first."""
+    """A series; `releases` returns those of a period, oldest first, by the period's first day."""
 
     title: str
     description: str
@@ -62,12 +62,12 @@ def periods(indicator: Indicator, today: date) -> list[date]:
 
 
 def known(indicator: Indicator, period: date, at: int) -> list[Vintage]:
-    """Return the releases of a period that are out by a moment, oldest first."""
+    """Return the releases of a period that are out at a moment, oldest first."""
     return [v for v in indicator.releases(period) if v.at <= at]
 
 
 def _released(first: date, months: int, day: int) -> int:
-    """Return 8:30 in New York of the business day on or after a day of a later month."""
+    """Return 8:30 in New York on the first trading day from a given day of a later month on."""
     month = months_later(first.replace(day=1), months)
     day_out = calendar.on_or_after(month + timedelta(days=day - 1))
     return local_moment(day_out, time(8, 30), calendar.NEW_YORK)
@@ -78,7 +78,7 @@ def _months_since(first: date) -> int:
 
 
 def _wave(key: str, months: int, length: int) -> float:
-    """Return a number in [-1, 1) that moves in a line from draw to draw, `length` months apart."""
+    """Return a number in [-1, 1), interpolated between draws that are `length` months apart."""
     knot, rest = divmod(months, length)
     before = draws(key, knot)[0]
     after = draws(key, knot + 1)[0]
@@ -99,9 +99,9 @@ def _cpi(first: date) -> tuple[Vintage, ...]:
 
 
 def _inflation(first: date) -> tuple[Vintage, ...]:
-    """Compare a year's mean of the price index with the year before.
+    """Compare a year's mean price index with the previous year's.
 
-    Both are taken as they stood at the last month's release.
+    Both use the figures known at the release of the last month.
     """
     if first.year == FIRST_YEAR:
         return ()
@@ -115,9 +115,9 @@ def _yearly_prices(year: int) -> float:
 
 # -- work, rates -----------------------------------------------------------------------------------
 def _unemployment(first: date) -> tuple[Vintage, ...]:
-    """Return the first print, on the next month's first Friday, and the one a month later.
+    """Return the first print, on the first Friday after the month, and the revision a month later.
 
-    A third of the first prints are revised by a tenth.
+    The revision changes a third of the first prints, by a tenth of a percent.
     """
     months = _months_since(first)
     value = round(4.2 + 0.5 * _wave("work", months, 6), 1)
@@ -138,7 +138,7 @@ def _first_friday(first: date, months: int) -> int:
 
 
 def _overnight(first: date) -> tuple[Vintage, ...]:
-    """Return the mean of a month's days, out on the first business day after it."""
+    """Return the mean of the month's daily rates, released on the first trading day after it."""
     count = (months_later(first.replace(day=1), 1) - first).days
     mean = sum(_rate(first + timedelta(days=n)) for n in range(count)) / count
     return (Vintage("final", _released(first, 1, 1), round(mean, 2)),)
@@ -150,7 +150,7 @@ def _rate(day: date) -> float:
 
 # -- output ----------------------------------------------------------------------------------------
 def _gdp(first: date) -> tuple[Vintage, ...]:
-    """Return three estimates, one in each of the three months after the quarter."""
+    """Return three estimates, released in the three months after the quarter."""
     quarters = _months_since(first) // 3
     trend = 1 + 0.0115 * quarters + 0.00009 * quarters * quarters
     value = 18_050 * trend * (1 + 0.004 * draws("GDP", str(first))[0])

@@ -1,4 +1,4 @@
-"""Alpha Vantage's tables, its words, and how far behind the market it is."""
+"""Alpha Vantage's tables, its names, and its delay behind the market."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from servers.kit.zones import local_day
 
 TABLES = {"alpha_vantage_watchlists": data.WATCHLISTS}
 DELAY = 900
-"""Seconds by which quotes and news lag."""
+"""Seconds by which quotes and news are late."""
 COMPACT = 100
-"""Points of a compact series."""
+"""Number of points in a compact series."""
 
 AssetType = Literal["Equity", "ETF", "Mutual Fund", "Digital Currency"]
 TYPES: dict[str, AssetType] = {
@@ -28,7 +28,7 @@ TYPES: dict[str, AssetType] = {
 }
 Exchange = Annotated[
     Literal["NASDAQ", "NYSE", "NYSE MKT", "NMFQS", "CRYPTO"],
-    Field(description="Exchange; NMFQS quotes mutual funds, CRYPTO coins."),
+    Field(description="Exchange; NMFQS means mutual funds, CRYPTO means coins."),
 ]
 EXCHANGES = {
     "NASDAQ": "NASDAQ",
@@ -51,14 +51,14 @@ Interval = Annotated[Literal["daily", "weekly", "monthly"], Field(description="L
 
 
 def delayed(svc: Service) -> int:
-    """Return the moment that quotes and news show: a quarter of an hour ago."""
+    """Return the moment that quotes and news reflect: 15 minutes ago."""
     return svc.now - DELAY
 
 
 def trading_days(svc: Service, row: dict[str, Any], since: date | None = None) -> list[date]:
-    """Return a security's trading days that are over, oldest first.
+    """Return a security's completed trading days, oldest first.
 
-    A day's bar comes 15 minutes after its close.
+    A day counts as complete 15 minutes after its close.
     """
     seen = delayed(svc)
     last = calendar.last_closed(seen)

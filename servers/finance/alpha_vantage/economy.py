@@ -1,4 +1,4 @@
-"""Figures of the economy, as far as they are released."""
+"""Economic data, as far as it has been released."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ from servers.kit.zones import local_day
 
 Name = Annotated[
     Literal["GDP", "CPI", "UNEMPLOYMENT", "FEDERAL_FUNDS_RATE", "INFLATION", "RETAIL_SALES"],
-    Field(description="The series; list_alpha_economic_indicators describes each."),
+    Field(description="The series; see list_alpha_economic_indicators for descriptions."),
 ]
 
 
 class Economy(Service):
-    """Series of the economy."""
+    """Economic series."""
 
     @reads(example={"indicator": "CPI"})
     def get_alpha_economic_indicator(
         self, indicator: Name, limit: Limit = 24, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return a series, newest period first: date is the period's first day, value the latest release's figure, vintage that release,
-        earlier_value what the one before it said (null where there was none). Periods not yet released are missing."""
+        """Return an economic series, newest period first; unreleased periods are not included.
+
+        date is the first day of the period, value the figure of the latest release, vintage the
+        name of that release, and earlier_value the figure of the release before it, or null.
+        """
         series = macro.INDICATORS[indicator]
         releases: dict[str, list[macro.Vintage]] = {}
         for period in self._periods(series):
@@ -46,7 +49,7 @@ class Economy(Service):
 
     @reads()
     def list_alpha_economic_indicators(self) -> dict[str, Any]:
-        """Return the series of the economy with unit, interval, the latest period that is out, and when the next release is due."""
+        """Return the economic series with their unit, interval, latest period and next release."""
         return {"indicators": [self._about(name) for name in macro.INDICATORS]}
 
     def _periods(self, series: macro.Indicator) -> list[date]:

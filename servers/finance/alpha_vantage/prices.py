@@ -1,4 +1,4 @@
-"""Finding symbols, delayed quotes, and series of bars."""
+"""Symbol search, delayed quotes, and series of bars."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from servers.kit.values import Cursor, Limit, iso, page
 
 OutputSize = Annotated[
     Literal["compact", "full"],
-    Field(description="compact: the latest 100 bars; full: all since the listing."),
+    Field(description="compact: the latest 100 bars; full: all bars since the listing."),
 ]
-AssetTypeArg = Annotated[AssetType, Field(description="Only this kind of security.")]
+AssetTypeArg = Annotated[AssetType, Field(description="Only securities of this type.")]
 MOST = {"daily": 100, "weekly": 52, "monthly": 24}
-"""Bars that a page holds at most; a month's high and low are sought in all of its days."""
+"""Most bars on a page. The high and low of a month take a look at each of its days."""
 
 
 class Prices(Service):
@@ -46,15 +46,20 @@ class Prices(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find securities whose symbol or name holds every keyword, best match first; match_score runs from 0 to 1. Without keywords
-        all that fit the filters are listed. Delisted ones come last and say so."""
+        """Find securities whose symbol or name contains every keyword, best match first.
+
+        match_score runs from 0 to 1. Without keywords, all securities that match the filters are
+        listed. Delisted securities come last and have the status delisted.
+        """
         rows = data.search(self, WORDS, keywords, asset_type, exchange)
         return page(rows, "matches", limit, cursor, lambda r: self._match(r, keywords or ""))
 
     @reads(example={"symbol": "SMPK"})
     def get_alpha_global_quote(self, symbol: Symbol) -> dict[str, Any]:
-        """Return a quote in dollars as it stood 15 minutes ago (as_of tells the moment of the price), with the range, volume and change
-        of the latest trading day."""
+        """Return a quote in dollars as of 15 minutes ago; as_of is the moment of the price.
+
+        It includes the range, volume and change of the latest trading day.
+        """
         row = data.find_security(self, WORDS, symbol)
         quote = market.quote(row, delayed(self))
         return {
@@ -81,8 +86,11 @@ class Prices(Service):
         limit: Limit = 100,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return bars (open, high, low, close in dollars, and volume) of trading days that are over, newest first; a week or month is named
-        by its last trading day so far. A page holds at most 100 daily, 52 weekly or 24 monthly bars."""
+        """Return price bars of completed trading days, newest first.
+
+        A bar has open, high, low and close in dollars, and volume; a week or month is dated by its
+        last trading day so far. A page holds at most 100 daily, 52 weekly or 24 monthly bars.
+        """
         row = data.find_security(self, WORDS, symbol)
         days = trading_days(self, row)
         spans = data.spans(days, interval)

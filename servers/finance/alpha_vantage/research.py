@@ -1,4 +1,4 @@
-"""Companies: overview, news with sentiment, ratings, a screener."""
+"""Companies: overview, news with sentiment, ratings, and a screener."""
 
 from __future__ import annotations
 
@@ -35,17 +35,20 @@ OVERALL_DAYS = 30
 
 
 def label(score: float) -> str:
-    """Return the word for a sentiment from -1 to 1."""
+    """Return the label of a sentiment score from -1 to 1."""
     return next((word for bound, word in LABELS if score < bound), "Bullish")
 
 
 class Research(Service):
-    """What is known and said of companies."""
+    """Facts and opinions about companies."""
 
     @reads(example={"symbol": "SMPK"})
     def get_alpha_company_overview(self, symbol: Symbol) -> dict[str, Any]:
-        """Return what a company is and its figures at the delayed price: market value, revenue and dividends in dollars, growth and
-        yield in percent, averages and range of closes. Funds and coins have null where a company's figure is meant."""
+        """Return a company's description and its figures at the delayed price.
+
+        Market value, revenue, dividends and moving averages are in dollars, growth and yield in
+        percent; the 52-week range is of closes. For funds and coins, company figures are null.
+        """
         row = data.find_security(self, WORDS, symbol)
         at = delayed(self)
         analysts = figures.analysts(row, at)
@@ -85,8 +88,11 @@ class Research(Service):
     def get_alpha_news_sentiment(
         self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return news about a security, newest first and 15 minutes late, each article with its sentiment from -1 to 1. overall_score is
-        the mean of the past 30 days, each article weighed by its relevance (0 to 1); null without news."""
+        """Return news about a security, newest first and 15 minutes late, with sentiment scores.
+
+        Sentiment runs from -1 to 1. overall_score is the mean of the past 30 days, weighted by each
+        article's relevance (0 to 1), or null if there is no news.
+        """
         row = data.find_security(self, WORDS, symbol)
         published = {make_id("avn", a.key): a for a in news.articles(row, delayed(self))}
         since = delayed(self) - OVERALL_DAYS * 86_400
@@ -104,13 +110,15 @@ class Research(Service):
 
     @reads(example={"symbol": "SMPK"})
     def get_alpha_rating_snapshot(self, symbol: Symbol) -> dict[str, Any]:
-        """Return how analysts rate a stock this month: consensus, score from 1 (strong buy) to 5 (strong sell), target prices in dollars,
-        and how many say what."""
+        """Return this month's analyst ratings of a stock, with target prices in dollars.
+
+        score runs from 1 (strong buy) to 5 (strong sell); ratings counts the analysts per rating.
+        """
         row = data.find_security(self, WORDS, symbol)
         analysts = figures.analysts(row, delayed(self))
         if analysts is None:
-            message = f"{row['symbol']} is not rated by analysts."
-            hint = "Only stocks are rated; screen_alpha_equities lists them."
+            message = f"Analysts do not rate {row['symbol']}."
+            hint = "They rate only stocks; find some with screen_alpha_equities."
             self.fail("RATING_NOT_AVAILABLE", message, hint, symbol=row["symbol"])
         return {
             "symbol": row["symbol"],
@@ -133,7 +141,10 @@ class Research(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return listed stocks that meet every condition, largest market value first, with delayed price and price to earnings."""
+        """Return listed stocks that meet every condition, by market value, largest first.
+
+        Each has its delayed price, P/E ratio and analyst consensus.
+        """
         passed = {}
         for stock in data.screen(self, delayed(self), sector, analyst_rating, min_market_cap):
             if exchange in (None, EXCHANGES[stock.row["exchange"]]):
@@ -141,7 +152,7 @@ class Research(Service):
         return page(list(passed), "equities", limit, cursor, lambda s: self._screened(passed[s]))
 
     def _dividend_due(self, row: dict[str, Any], today: date) -> figures.Dividend | None:
-        """Return the first declared dividend that is not paid yet."""
+        """Return the first declared dividend that has not been paid yet."""
         near = figures.dividends(row, today - timedelta(days=200), today + timedelta(days=120))
         declared = [d for d in near if d.declared <= today]
         return next((d for d in declared if d.pay_date >= today), None)
@@ -167,7 +178,7 @@ class Research(Service):
 
 
 def _relevance(article: news.Article) -> float:
-    """Return how much an article is about its security; wraps of the week say little."""
+    """Return an article's relevance to its security; weekly wraps have little."""
     base = {"market_wrap": 0.2, "price_move": 0.5}.get(article.topic, 0.8)
     return round(base + 0.15 * share("relevance", article.key), 2)
 

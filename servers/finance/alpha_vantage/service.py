@@ -13,7 +13,7 @@ from servers.kit.service import Codes
 
 
 class AlphaVantage(Prices, Technicals, Economy, Research, Watchlists):
-    """Market data for analysts: quotes a quarter of an hour late, end-of-day bars, indicators, and figures of the economy."""
+    """Market data for analysts: quotes 15 minutes late, daily bars, indicators, economic data."""
 
     name = "alpha_vantage"
     title = "Alpha Vantage"

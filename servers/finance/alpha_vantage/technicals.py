@@ -1,4 +1,4 @@
-"""Technical indicators, worked out from the bars of days that are over."""
+"""Technical indicators, computed from completed trading days."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ Period = Annotated[
     Field(
         ge=2,
         le=200,
-        description="Bars that a value looks back over, 2 to 200; 14 when left out. "
-        "MACD takes none.",
+        description="Number of bars a value looks back over, 2 to 200; defaults to 14. "
+        "Not accepted for MACD.",
     ),
 ]
 Prices = dict[str, list[float]]
 CLOSE_YEARS = {"daily": 3, "weekly": 12, "monthly": 30}
-"""Calendar years before this one from which closes are taken, for exponential means to settle."""
+"""Calendar years of closes before this one: enough for exponential averages to settle."""
 RANGE_YEARS = {"daily": 1, "weekly": 2, "monthly": 5}
-"""Calendar years before this one from which bars are taken where highs and lows count."""
+"""Calendar years of bars before this one, for indicators that use highs and lows."""
 DEFAULT_PERIOD = 14
 
 
 @dataclass(frozen=True)
 class Indicator:
-    """How an indicator is computed from prices and a period, and the fields of its values.
+    """How to compute an indicator from prices and a period, and the fields of its values.
 
-    The prices are closes, and also highs and lows where the indicator is `ranged`.
+    The prices are closes, plus highs and lows if the indicator is `ranged`.
     """
 
     description: str
@@ -96,7 +96,7 @@ INDICATORS: dict[str, Indicator] = {
 
 
 class Technicals(Service):
-    """Indicators and what there is of them."""
+    """Technical indicators and their descriptions."""
 
     @reads(example={"symbol": "SMPK", "indicator": "RSI"})
     def get_alpha_technical_indicator(
@@ -108,14 +108,17 @@ class Technicals(Service):
         limit: Limit = 30,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return an indicator's values by date, newest first, from bars of trading days that are over; get_alpha_indicator_list says which
-        fields a value has. For coins STOCH and ADX are daily only."""
+        """Return an indicator's values by date, newest first, from completed trading days.
+
+        get_alpha_indicator_list describes the fields of a value. For coins, STOCH and ADX are
+        available only daily.
+        """
         row = data.find_security(self, WORDS, symbol)
         spec = INDICATORS[indicator]
         period = self._period(indicator, time_period)
         if spec.ranged and row["kind"] == "crypto" and interval != "daily":
-            message = f"{indicator} of a coin is worked out for days only."
-            hint = "Use interval daily, or an indicator of closes such as RSI."
+            message = f"{indicator} is available only for daily bars of a coin."
+            hint = "Use the daily interval, or an indicator based on closes such as RSI."
             self.fail("INTERVAL_NOT_SUPPORTED", message, hint, interval=interval)
         dates, prices = self._prices(row, interval, spec.ranged)
         values = _values(dates, spec.outputs, spec.run(prices, period))
@@ -137,7 +140,7 @@ class Technicals(Service):
 
     @reads()
     def get_alpha_indicator_list(self) -> dict[str, Any]:
-        """Return the technical indicators, what each means, the fields of its values and its usual time_period."""
+        """Return the technical indicators with their meaning, fields and default time_period."""
         listed = [
             {
                 "indicator": name,
@@ -154,7 +157,7 @@ class Technicals(Service):
             return asked or DEFAULT_PERIOD
         if asked is not None:
             message = "MACD always looks back over 12, 26 and 9 bars."
-            hint = "Leave time_period out for MACD."
+            hint = "Omit time_period for MACD."
             self.fail("INVALID_TIME_PERIOD", message, hint, time_period=asked)
         return 0
 
@@ -163,7 +166,7 @@ class Technicals(Service):
     ) -> tuple[list[str], Prices]:
         """Return the dates of bars and their prices, oldest first.
 
-        They begin on a fixed day, so that an indicator's value for a date stays what it was.
+        They start on a fixed day, so that an indicator's value for a date never changes.
         """
         this_year = market.trading_date(row, self.now).year
         since = date(this_year - (RANGE_YEARS if ranged else CLOSE_YEARS)[interval], 1, 1)
@@ -183,7 +186,7 @@ class Technicals(Service):
 def _values(
     dates: list[str], outputs: tuple[str, ...], lines: tuple[Series, ...]
 ) -> dict[str, dict[str, float]]:
-    """Return the values of a date by output, newest first, where every output has one."""
+    """Return the values by date and output, newest first, for dates with a value of each output."""
     by_date: dict[str, dict[str, float]] = {}
     for n in reversed(range(len(dates))):
         values = [line[n] for line in lines]

@@ -12,7 +12,7 @@ from servers.kit.values import Cursor, Limit, page
 
 
 class Watchlists(Service):
-    """Symbols kept together under a name."""
+    """Named lists of symbols."""
 
     @reads()
     def list_alpha_watchlists(
@@ -23,7 +23,7 @@ class Watchlists(Service):
 
     @reads(example={"watchlist_id": seeded("avw", "screens")})
     def get_alpha_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
-        """Return one watchlist with a delayed quote of each symbol, in its order."""
+        """Return a watchlist with a delayed quote of each symbol, in the list's order."""
         row = data.find_watchlist(self, WORDS, watchlist_id)
         return _about(row) | {
             "delay_minutes": DELAY // 60,
@@ -32,12 +32,12 @@ class Watchlists(Service):
 
     @writes(example={"name": "Rate watch", "symbols": ["BNDT", "STRY", "HRSQ"]}, idempotent=True)
     def save_alpha_watchlist(self, name: data.ListName, symbols: data.Symbols) -> dict[str, Any]:
-        """Save symbols under a name and return the watchlist; what stood under that name before is overwritten."""
+        """Save symbols as a watchlist and return it; an existing list of that name is replaced."""
         return _about(data.save_watchlist(self, WORDS, name, symbols, self.codes.invalid))
 
     @writes(example={"watchlist_id": seeded("avw", "screens")}, destructive=True)
     def delete_alpha_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
-        """Delete a watchlist for good."""
+        """Delete a watchlist permanently."""
         row = data.drop_watchlist(self, WORDS, watchlist_id)
         return {"watchlist_id": row["id"], "status": "deleted"}
 

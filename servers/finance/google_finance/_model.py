@@ -1,4 +1,4 @@
-"""Google Finance's tables, its words, and how it shows a security."""
+"""Google Finance's tables, names, and the short form of a security."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TYPES: dict[str, AssetType] = {
 }
 Exchange = Annotated[
     Literal["NASDAQ", "NYSE", "NYSEAMERICAN", "MUTF", "CRYPTO"],
-    Field(description="Exchange; MUTF stands for mutual funds, CRYPTO for coins."),
+    Field(description="Exchange; MUTF means mutual funds, CRYPTO means coins."),
 ]
 EXCHANGES = {
     "NASDAQ": "NASDAQ",
@@ -53,7 +53,7 @@ WORDS = data.Words(
 
 
 def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a security as lists show it."""
+    """Return the short form of a security."""
     quote = market.quote(row, svc.now)
     return {
         "symbol": row["symbol"],

@@ -1,4 +1,4 @@
-"""Portfolios that keep track of what was bought elsewhere, and watchlists."""
+"""Portfolios that track purchases made elsewhere, and watchlists."""
 
 from __future__ import annotations
 
@@ -17,71 +17,72 @@ from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Date, Limit, dollars, page
 
-PortfolioId = Annotated[str, Field(description="portfolio_id, from list_google_portfolios.")]
+PortfolioId = Annotated[str, Field(description="portfolio_id from list_google_portfolios.")]
 LotId = Annotated[
     str,
     Field(
         description="lot_id of the one purchase to remove, from get_google_portfolio; "
-        "all of the symbol when left out."
+        "omit it to remove all lots of the symbol."
     ),
 ]
 PortfolioName = Annotated[
-    str, Field(min_length=1, max_length=60, description="A name that no other portfolio has.")
+    str, Field(min_length=1, max_length=60, description="A name that no other portfolio uses.")
 ]
 PurchaseDate = Annotated[
     Date,
-    Field(description="Trading day of the purchase as YYYY-MM-DD; the latest one when left out."),
+    Field(description="Trading day of the purchase as YYYY-MM-DD; defaults to the latest one."),
 ]
 Quantity = Annotated[
     float,
     Field(
         gt=0,
         le=1_000_000,
-        description="Shares; stocks to six decimals, funds to three, coins to eight.",
+        description="Number of shares: up to six decimals for stocks, three for funds, "
+        "eight for coins.",
     ),
 ]
 LEEWAY = 5
-"""Percent by which a purchase price may lie outside of the day's range: commissions, after hours."""
+"""Percent by which a purchase price may lie outside the day's range, for fees and after hours."""
 
 
 class Portfolios(Service):
-    """What one follows."""
+    """What the user follows and tracks."""
 
     @reads()
     def list_google_watchlists(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the watchlists, oldest first, each with its symbols and how many they are."""
+        """Return the watchlists, oldest first, each with its symbols and their number."""
         return page(data.watchlists(self, WORDS), "watchlists", limit, cursor, _list)
 
     @reads(example={"watchlist_id": seeded("gfw", "portland")})
     def get_google_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
-        """Return a watchlist with price and day change of everything on it."""
+        """Return a watchlist with the price and day change of each security on it."""
         row = data.find_watchlist(self, WORDS, watchlist_id)
         return _list(row) | {"items": data.watched(self, row, lambda r: ticker_json(self, r))}
 
     @writes(example={"name": "Chips", "symbols": ["NVLT", "TCHQ"]}, idempotent=True)
     def save_google_watchlist(self, name: data.ListName, symbols: data.Symbols) -> dict[str, Any]:
-        """Make a watchlist, or give the one of that name these symbols instead of its old ones."""
+        """Create a watchlist, or replace the symbols of the one with that name."""
         return _list(data.save_watchlist(self, WORDS, name, symbols, self.codes.invalid))
 
     @writes(example={"watchlist_id": seeded("gfw", "portland")}, destructive=True)
     def delete_google_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
-        """Delete a watchlist; the securities on it are not touched."""
+        """Delete a watchlist; the securities on it are not affected."""
         row = data.drop_watchlist(self, WORDS, watchlist_id)
         return {"watchlist_id": row["id"], "name": row["name"], "status": "deleted"}
 
     @writes(example={"name": "Someday"})
     def create_google_portfolio(self, name: PortfolioName) -> dict[str, Any]:
-        """Make an empty portfolio. It only keeps track: nothing is bought or sold through it."""
+        """Create an empty portfolio. It only tracks holdings: nothing is bought or sold."""
         title = " ".join(name.split())
         known = {p["name"].casefold(): p["id"] for p in self.db.rows("google_finance_portfolios")}
         if not title:
             hint = "Give it a name of 1 to 60 characters."
             self.fail(self.codes.invalid, "A portfolio needs a name.", hint, name=name)
         if title.casefold() in known:
-            message = f"There is a portfolio named {title!r} already."
-            hint = "Use it, or choose another name; see list_google_portfolios."
+            message = f"A portfolio named {title!r} already exists."
+            hint = "Use that one (see list_google_portfolios), or choose another name."
             self.fail("PORTFOLIO_EXISTS", message, hint, portfolio_id=known[title.casefold()])
         row = {"id": self.new_id("gfp"), "name": title, "created_at": self.time}
         return self._summary(self.db.insert("google_finance_portfolios", row))
@@ -90,14 +91,17 @@ class Portfolios(Service):
     def list_google_portfolios(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the portfolios, oldest first, with cost, value and gain in dollars at present prices."""
+        """Return the portfolios, oldest first, with cost, current value and gain in dollars."""
         rows = self.db.rows("google_finance_portfolios", order="created_at, rowid")
         return page(rows, "portfolios", limit, cursor, self._summary)
 
     @reads(example={"portfolio_id": seeded("gfp", "robinhood")})
     def get_google_portfolio(self, portfolio_id: PortfolioId) -> dict[str, Any]:
-        """Return a portfolio's holdings with their purchases (lots), average cost, present value, gain since purchase and on the day, in
-        dollars to the cent; gains of the day count purchases of today from their price on."""
+        """Return a portfolio's holdings with their purchases (lots), in dollars to the cent.
+
+        Each holding has its average cost, current value, gain since purchase and gain today; a lot
+        bought today counts from its purchase price.
+        """
         row = self._portfolio(portfolio_id)
         return self._summary(row) | {"holdings": self._holdings(self._lots(portfolio_id))}
 
@@ -118,8 +122,10 @@ class Portfolios(Service):
         purchase_price: Price,
         purchase_date: PurchaseDate | None = None,
     ) -> dict[str, Any]:
-        """Note a purchase and return the holding with it. The price a share must be one that was paid on the day: within five percent of
-        its range."""
+        """Record a purchase and return the holding that includes it.
+
+        The price per share must be within five percent of the security's price range on that day.
+        """
         self._portfolio(portfolio_id)
         row = data.find_security(self, WORDS, symbol)
         day = self._day(row, purchase_date)
@@ -157,18 +163,18 @@ class Portfolios(Service):
     def remove_from_google_portfolio(
         self, portfolio_id: PortfolioId, symbol: Symbol, lot_id: LotId | None = None
     ) -> dict[str, Any]:
-        """Take a holding, or one purchase of it, out of a portfolio."""
+        """Remove a holding, or one purchase of it, from a portfolio."""
         self._portfolio(portfolio_id)
         row = data.find_security(self, WORDS, symbol)
         lots = self._lots(portfolio_id, row["symbol"])
         if not lots:
-            message = f"The portfolio holds no {row['symbol']}."
-            hint = "See get_google_portfolio for what it holds."
+            message = f"This portfolio has no holding in {row['symbol']}."
+            hint = "Call get_google_portfolio to see its holdings."
             self.fail("HOLDING_NOT_FOUND", message, hint, symbol=row["symbol"])
         taken = [lot for lot in lots if lot_id in (None, lot["id"])]
         if not taken:
-            message = f"No purchase of {row['symbol']} in this portfolio is {lot_id!r}."
-            hint = "Take a lot_id from get_google_portfolio."
+            message = f"This portfolio has no purchase of {row['symbol']} with the ID {lot_id!r}."
+            hint = "Use a lot_id from get_google_portfolio."
             self.fail("LOT_NOT_FOUND", message, hint, lot_id=lot_id)
         for lot in taken:
             self.db.delete("google_finance_lots", lot["id"])
@@ -182,7 +188,7 @@ class Portfolios(Service):
 
     @writes(example={"portfolio_id": seeded("gfp", "robinhood")}, destructive=True)
     def delete_google_portfolio(self, portfolio_id: PortfolioId) -> dict[str, Any]:
-        """Delete a portfolio with all that it tracks; accounts at brokers are not touched."""
+        """Delete a portfolio and everything it tracks; brokerage accounts are not affected."""
         row = self._portfolio(portfolio_id)
         for lot in self._lots(portfolio_id):
             self.db.delete("google_finance_lots", lot["id"])
@@ -194,7 +200,7 @@ class Portfolios(Service):
         row = self.db.get("google_finance_portfolios", portfolio_id)
         if row is None:
             message = f"There is no portfolio {portfolio_id!r}."
-            hint = "Take a portfolio_id from list_google_portfolios."
+            hint = "Use a portfolio_id from list_google_portfolios."
             self.fail("PORTFOLIO_NOT_FOUND", message, hint, portfolio_id=portfolio_id)
         return row
 
@@ -205,7 +211,7 @@ class Portfolios(Service):
         return [r for r in rows if symbol in (None, r["symbol"])]
 
     def _day(self, row: dict[str, Any], asked: str | None) -> date:
-        """Return the day of a purchase, or refuse one on which the security did not trade."""
+        """Return the day of a purchase, or refuse a day on which the security did not trade."""
         latest = market.trading_date(row, self.now)
         day = latest if asked is None else date.fromisoformat(asked)
         if not market.days(row, day, day, self.now):
@@ -213,7 +219,7 @@ class Portfolios(Service):
             self.fail(
                 "INVALID_PURCHASE_DATE",
                 f"{row['symbol']} {verb} on {day}.",
-                f"The latest day on which it traded is {latest}.",
+                f"Its latest trading day is {latest}.",
                 purchase_date=str(day),
                 latest_trading_day=str(latest),
             )
@@ -229,7 +235,7 @@ class Portfolios(Service):
         self.fail(
             "PRICE_OUT_OF_RANGE",
             f"{row['symbol']} traded {spread}, not at ${price / market.PIP:,}.",
-            "Correct purchase_price, or give the purchase_date of an earlier purchase.",
+            "Correct purchase_price, or set purchase_date if the purchase was earlier.",
             purchase_date=str(day),
             low=bar.low,
             high=bar.high,
@@ -277,7 +283,7 @@ class Portfolios(Service):
         }
 
     def _worth(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> tuple[int, int]:
-        """Return what lots are worth and what they gained on the day, both in cents."""
+        """Return the value of lots and their gain today, both in cents."""
         last = market.price_pips(row, self.now)
         today = str(market.trading_date(row, self.now))
         previous_close = market.pips(market.previous_close(row, self.now))
@@ -309,7 +315,7 @@ class Portfolios(Service):
 
 
 def _cents(holdings: list[dict[str, Any]], field: str) -> int:
-    """Return the sum of an amount of the holdings shown, in cents."""
+    """Sum one amount of the holdings, in cents."""
     return sum(round(holding[field] * 100) for holding in holdings)
 
 

@@ -1,4 +1,4 @@
-"""Finding tickers, quotes, and charts of a window."""
+"""Ticker search, quotes, and charts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from servers.kit.zones import months_later
 Window = Annotated[
     Literal["1D", "5D", "1M", "6M", "1Y"],
     Field(
-        description="1D and 5D: half hours of the latest one or five trading days; "
+        description="1D and 5D: half-hourly points of the latest one or five trading days; "
         "1M and 6M: daily closes; 1Y: weekly closes."
     ),
 ]
-OnlyType = Annotated[AssetType, Field(description="Only this kind of security.")]
+OnlyType = Annotated[AssetType, Field(description="Only securities of this type.")]
 MONTHS = {"1M": 1, "6M": 6, "1Y": 12}
 
 
@@ -40,15 +40,21 @@ class Quotes(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find securities by words of their name or by symbol, best match first, with price in dollars and the day's change in percent.
-        A query may be left out where a filter does."""
+        """Find securities by name or symbol, best match first.
+
+        Each has its price in dollars and the day's change in percent. The query may be omitted if
+        there is a filter.
+        """
         rows = data.search(self, WORDS, query, asset_type, exchange)
         return page(rows, "tickers", limit, cursor, lambda r: ticker_json(self, r))
 
     @reads(example={"symbol": "SMPK", "exchange": "NASDAQ"})
     def get_google_quote(self, symbol: Symbol, exchange: Exchange | None = None) -> dict[str, Any]:
-        """Return a security's present quote in dollars: price, the day's range and change, 52-week range of the closes, market value, price
-        to earnings, yield in percent, and market_state (open, closed, halted or delisted)."""
+        """Return a security's current quote in dollars.
+
+        It has the price, the day's range and change, the 52-week range of closes, market value,
+        P/E ratio, dividend yield in percent, and market_state (open, closed, halted or delisted).
+        """
         row = self._listed(symbol, exchange)
         quote = market.quote(row, self.now)
         low, high = market.year_range(row, self.now)
@@ -68,8 +74,11 @@ class Quotes(Service):
 
     @reads(example={"symbol": "SMPK", "window": "5D"})
     def get_google_price_chart(self, symbol: Symbol, window: Window = "1M") -> dict[str, Any]:
-        """Return the chart of a window that ends now (or with the last trade), oldest point first: prices in dollars, and the change since
-        reference_price, the close before the window. Points before the listing are missing."""
+        """Return the price chart of a window that ends now or with the last trade, oldest first.
+
+        Prices are in dollars; change is measured from reference_price, the close before the window.
+        There are no points before the listing.
+        """
         row = data.find_security(self, WORDS, symbol)
         end = market.trading_date(row, self.now)
         last = market.price(row, self.now)
@@ -118,6 +127,6 @@ class Quotes(Service):
         listed = EXCHANGES[row["exchange"]]
         if on not in (None, listed):
             message = f"{row['symbol']} is not listed on {on}."
-            hint = f"Ask with exchange {listed}, or leave it out."
+            hint = f"Use exchange {listed}, or omit it."
             self.fail("EXCHANGE_MISMATCH", message, hint, symbol=row["symbol"], exchange=listed)
         return row

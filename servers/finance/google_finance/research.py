@@ -1,4 +1,4 @@
-"""Companies and sectors: profiles, news, analysts, comparisons, a screener."""
+"""Companies and sectors: profiles, news, analysts, comparisons, and a screener."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ Metrics = Annotated[
     Field(
         min_length=1,
         max_length=15,
-        description="What to compare: dollars, or percent for changes, yields, returns "
-        "and expense_ratio.",
+        description="Metrics to compare: in dollars, or in percent for changes, yields, "
+        "returns and expense_ratio.",
     ),
 ]
 PROFILE = (
@@ -53,17 +53,20 @@ PROFILE = (
     "employees",
     "expense_ratio",
 )
-"""Columns that a profile shows as they are."""
+"""Columns that a profile shows unchanged."""
 MONTHS_BACK = {"return_1m": 1, "return_6m": 6, "return_1y": 12}
 
 
 class Research(Service):
-    """What is known and said of companies."""
+    """Facts and opinions about companies."""
 
     @reads(example={"symbol": "SMPK"})
     def get_google_company_profile(self, symbol: Symbol) -> dict[str, Any]:
-        """Return what a company, fund or coin is: sector and industry (or a fund's family and category), description, headquarters,
-        year of foundation and employees, where it has them."""
+        """Describe a company, fund or coin.
+
+        The profile has its sector and industry (or a fund's family and category), description,
+        headquarters, founding year and number of employees where they apply.
+        """
         row = data.find_security(self, WORDS, symbol)
         about = {
             "symbol": row["symbol"],
@@ -78,8 +81,10 @@ class Research(Service):
     def get_google_company_news(
         self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return news about a security from several sources, newest first. Articles stay as they were published: look for later ones
-        before trusting a report."""
+        """Return news about a security from several sources, newest first.
+
+        Articles stay as published, so check later ones before relying on a report.
+        """
         row = data.find_security(self, WORDS, symbol)
         published = {make_id("gfn", a.key): a for a in news.articles(row, self.now)}
         return {"symbol": row["symbol"]} | page(
@@ -88,13 +93,15 @@ class Research(Service):
 
     @reads(example={"symbol": "SMPK"})
     def get_google_analyst_summary(self, symbol: Symbol) -> dict[str, Any]:
-        """Return the analysts' consensus on a stock, their average target in dollars, its upside over the present price in percent, and
-        how many give which rating."""
+        """Return analysts' consensus on a stock, with their target price and rating counts.
+
+        The average target is in dollars, its upside over the current price in percent.
+        """
         row = data.find_security(self, WORDS, symbol)
         analysts = figures.analysts(row, self.now)
         if analysts is None:
             message = f"Analysts do not cover {row['symbol']}."
-            hint = "They cover stocks; see screen_google_equities."
+            hint = "They cover only stocks; find some with screen_google_equities."
             self.fail("ANALYSTS_NOT_AVAILABLE", message, hint, symbol=row["symbol"])
         last = market.price(row, self.now)
         return {
@@ -114,21 +121,27 @@ class Research(Service):
     def compare_google_stocks(
         self, symbols: Compared, metrics: Metrics | None = None
     ) -> dict[str, Any]:
-        """Return securities side by side in the order given, each with the metrics asked for (price, change, market value, price to
-        earnings, yield and a year's return by default); null where one has no such figure."""
+        """Compare securities side by side, in the order given.
+
+        Each has the requested metrics (by default price, change, market value, P/E ratio, yield and
+        one-year return); a metric is null where it does not apply.
+        """
         named = [data.find_security(self, WORDS, symbol) for symbol in symbols]
         rows = list({r["symbol"]: r for r in named}.values())
         if len(rows) < 2:
             message = "A comparison needs two different symbols."
             only = [r["symbol"] for r in rows]
-            self.fail(self.codes.invalid, message, "Name another one.", symbols=only)
+            self.fail(self.codes.invalid, message, "Add another symbol.", symbols=only)
         wanted = list(dict.fromkeys(metrics or USUAL))
         return {"metrics": wanted, "comparison": [self._compared(r, wanted) for r in rows]}
 
     @reads(example={"sector": "Technology"})
     def get_google_sector_performance(self, sector: data.Sector | None = None) -> dict[str, Any]:
-        """Return how sectors did, best of the day first: change in percent over the latest day, five trading days, a month and since the
-        year began, weighed by market value. With a sector, its stocks, too."""
+        """Return the performance of sectors, the day's best first.
+
+        Changes are in percent over the latest day, five trading days, a month and the year to date,
+        weighted by market value. If a sector is given, its stocks are listed, too.
+        """
         stocks = self._stocks_by_sector()
         shown = []
         for name, of_sector in stocks.items():
@@ -149,7 +162,10 @@ class Research(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return listed stocks that meet every condition, by market value, each with its sector, consensus and upside to the target."""
+        """Return listed stocks that meet every condition, by market value, largest first.
+
+        Each has its sector, consensus and upside to the average target.
+        """
         stocks = data.screen(self, self.now, sector, analyst_rating, min_market_cap)
         passed = {s.row["symbol"]: s for s in stocks}
         return page(list(passed), "results", limit, cursor, lambda s: self._screened(passed[s]))
@@ -213,10 +229,7 @@ class Research(Service):
         }
 
     def _change(self, stocks: list[dict[str, Any]], day: date) -> float:
-        """Return the change of stocks since the close of a day, in percent.
-
-        A stock listed later is left out.
-        """
+        """Return the percentage change of stocks since a day's close, excluding later listings."""
         worth_then = []
         worth_now = []
         for row in stocks:

@@ -11,7 +11,7 @@ from servers.kit.service import Codes
 
 
 class GoogleFinance(Quotes, Research, Portfolios):
-    """Quotes and charts at a glance, sectors and comparisons, and portfolios that keep track of what was bought elsewhere."""
+    """Quotes and charts at a glance, sector comparisons, and portfolios that track holdings."""
 
     name = "google_finance"
     title = "Google Finance"

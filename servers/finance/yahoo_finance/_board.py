@@ -1,7 +1,7 @@
-"""What the crowd writes on the boards.
+"""What the crowd writes on the message boards.
 
-A post is a function of a security, a day and a number; there are more of them after a day of large
-moves.
+A post is a function of a security, a day and a number. A large move brings more posts the day
+after.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ HALTED: dict[str | None, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Post:
-    """A post of the crowd: its author, board and moment, and how the author feels.
+    """A post by the crowd: who wrote it, on which board and when, and with what sentiment.
 
-    `text` makes its words when it is shown. `most_likes` bounds the likes, which grow for two days.
+    `text` makes its words when it is shown. `most_likes` limits the likes, which grow for two days.
     """
 
     id: str
@@ -105,7 +105,7 @@ class Post:
 def posts(row: dict[str, Any], peers: Sequence[str], since: int, at: int) -> list[Post]:
     """Return the crowd's posts on a security's board between two moments, newest first.
 
-    They go back 30 days at most. `peers` are the symbols of its sector, which some posts name.
+    They go back at most 30 days. `peers` are symbols of the same sector, which some posts mention.
     """
     since = max(since, at - DAYS * 86_400)
     day = local_day(since, calendar.NEW_YORK)
@@ -144,7 +144,7 @@ def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
 
 
 def _chatter(row: dict[str, Any], moved: float) -> int:
-    """Return how many posts a day may bring."""
+    """Return the number of posts that a day may bring."""
     if row["kind"] == "mutual_fund":
         return 0
     usual = 1 + int(9 * share("chatter", row["symbol"]) ** 3)
@@ -158,7 +158,7 @@ def _sentiment(feeling: float) -> Sentiment | None:
 
 
 def _moved(row: dict[str, Any], day: date) -> float:
-    """Return the latest move before a day, as a part of the move from which there is news."""
+    """Return the last move before a day, relative to the size from which a move is news."""
     before = day - timedelta(days=1)
     if row["kind"] != "crypto":
         before = calendar.on_or_before(before)
@@ -169,7 +169,7 @@ def _moved(row: dict[str, Any], day: date) -> float:
 
 
 def text(row: dict[str, Any], post: Post) -> str:
-    """Return the words of a post, with the price of its moment."""
+    """Return the text of a post, with prices as of its moment."""
     last = market.price(row, post.at)
     steps = {"price": last, "high": last * 1.25, "low": last * 0.8}
     prices = {name: _dollars(amount) for name, amount in steps.items()}
@@ -183,7 +183,7 @@ def _dollars(amount: float) -> str:
 
 
 def _texts(row: dict[str, Any], post: Post) -> tuple[str, ...]:
-    """Return the texts that a post may have."""
+    """Return the templates for the text of a post."""
     if post.peer:
         return PAIRED
     if market.state(row, post.at) == "halted":
@@ -203,5 +203,5 @@ def _texts(row: dict[str, Any], post: Post) -> tuple[str, ...]:
 
 
 def likes(post_id: str, most: int, written: int, at: int) -> int:
-    """Return how many like a post by a moment."""
+    """Return the number of likes of a post at a moment."""
     return int(most * min((at - written) / (2 * 86_400), 1.0) * (0.5 + share("likes", post_id) / 2))

@@ -1,4 +1,4 @@
-"""Yahoo Finance's tables, its words, and how it shows a security."""
+"""Yahoo Finance's tables, names, and the short form of a security."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from servers.kit.store import Table
 TABLES = {
     "yahoo_finance_profile": Table("id:str handle:str", identity=True),
     "yahoo_finance_watchlists": data.WATCHLISTS,
-    # Posts that somebody really wrote, the user's own included; `_board` makes those of the crowd.
+    # Posts by real people, including the user; `_board` generates those of the crowd.
     "yahoo_finance_posts": Table(
         "id:str symbol:str author:str mine:bool text:str sentiment:str? created_at:str "
         "deleted_at:str?",
@@ -51,7 +51,7 @@ WORDS = data.Words(
 
 
 def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the head of a quote: what a security is, its price and the day's change."""
+    """Return the short form of a quote: the security, its price and the day's change."""
     quote = market.quote(row, svc.now)
     return {
         "symbol": row["symbol"],

@@ -1,4 +1,4 @@
-"""The message board, what it talks about, and watchlists."""
+"""The message boards, trending tickers, and watchlists."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Text = Annotated[
     Field(
         min_length=1,
         max_length=1000,
-        description="What to say, in plain words; everybody can read it.",
+        description="Text of the post in plain words; it is public.",
     ),
 ]
 Feeling = Annotated[
     board.Sentiment,
-    Field(description="Tag of the post: whether the user expects the price to rise or to fall."),
+    Field(description="Tag of the post: whether the user expects the price to rise or fall."),
 ]
 PostId = Annotated[
     str, Field(description="post_id of one of the user's own posts, from list_yahoo_posts.")
@@ -37,21 +37,24 @@ MOST_LIKES = 6
 
 
 class Mention(NamedTuple):
-    """One time that a post names a symbol; one named besides the board's own has no sentiment."""
+    """One mention of a symbol in a post; a symbol other than the board's own has no sentiment."""
 
     symbol: str
     sentiment: str | None
 
 
 class Community(Service):
-    """What people write and watch."""
+    """Posts, trending tickers and watchlists."""
 
     @reads(example={"symbol": "PXGV"})
     def get_yahoo_conversations(
         self, symbol: Symbol, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the posts of the past 30 days on a security's board, newest first, with author, sentiment (null where none was tagged) and
-        likes; mine marks the user's own. Nobody checks what is said there."""
+        """Return the posts of the past 30 days on a security's board, newest first.
+
+        Each has its author, likes and sentiment (null if untagged); mine marks the user's own
+        posts. Nobody verifies what people post.
+        """
         row = data.find_security(self, WORDS, symbol)
         crowd = board.posts(row, self._peers(row), 0, self.now)
         written = self.db.rows(
@@ -70,21 +73,24 @@ class Community(Service):
     def post_yahoo_comment(
         self, symbol: Symbol, text: Text, sentiment: Feeling | None = None
     ) -> dict[str, Any]:
-        """Post on a security's board in the user's name and return the post. The same text cannot be posted there twice within a day."""
+        """Post on a security's board in the user's name and return the post.
+
+        The same text cannot be posted on a board twice within a day.
+        """
         row = data.find_security(self, WORDS, symbol)
         words = text.strip()
         if not words:
-            self.fail(self.codes.invalid, "A post needs some text.", "Say something.", field="text")
+            self.fail(self.codes.invalid, "The post is empty.", "Give it some text.", field="text")
         if market.state(row, self.now) == "delisted":
-            message = f"The board of {row['symbol']} is closed since it was delisted."
+            message = f"The board of {row['symbol']} is closed because the stock was delisted."
             hint = "Choose another symbol."
             self.fail("CONVERSATION_CLOSED", message, hint, symbol=row["symbol"])
         same = "symbol=? AND mine=1 AND text=? AND deleted_at IS NULL AND created_at>?"
         since = iso(self.now - DAY)
         twins = self.db.rows("yahoo_finance_posts", same, row["symbol"], words, since)
         if twins:
-            message = "The user posted just this here within a day."
-            hint = "See list_yahoo_posts; say it in other words, or leave it."
+            message = "The user already posted this text here within the past day."
+            hint = "See list_yahoo_posts; change the text, or do not post it again."
             self.fail("DUPLICATE_POST", message, hint, post_id=twins[0]["id"])
         profile = self.db.rows("yahoo_finance_profile")
         post = {
@@ -111,14 +117,14 @@ class Community(Service):
 
     @writes(example={"post_id": seeded("yfp", "vnta-question")}, destructive=True)
     def delete_yahoo_comment(self, post_id: PostId) -> dict[str, Any]:
-        """Take one of the user's own posts off its board."""
+        """Delete one of the user's own posts."""
         row = self.db.get("yahoo_finance_posts", post_id)
         if row is None or row["deleted_at"] is not None:
             if self._crowd_wrote(post_id):
                 self._not_own(post_id)
             message = f"There is no post {post_id!r}."
             self.fail(
-                "POST_NOT_FOUND", message, "Take a post_id from list_yahoo_posts.", post_id=post_id
+                "POST_NOT_FOUND", message, "Use a post_id from list_yahoo_posts.", post_id=post_id
             )
         if not row["mine"]:
             self._not_own(post_id)
@@ -129,11 +135,18 @@ class Community(Service):
     def get_yahoo_trending_tickers(
         self, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the tickers that the boards name most in the past 24 hours: mentions (posts on the board, and $SYMBOL elsewhere), those of
-        the 24 hours before, and sentiment from -1 (all tagged posts bearish) to 1, null where none is tagged."""
+        """Return the tickers mentioned most on the boards in the past 24 hours.
+
+        Mentions are posts on the ticker's board and $SYMBOL elsewhere; mentions_day_before counts
+        the 24 hours before. sentiment runs from -1 (all tagged posts bearish) to 1, or is null if
+        no post is tagged.
+        """
         latest = self._mentions(self.now - DAY, self.now)
         before = self._mentions(self.now - 2 * DAY, self.now - DAY)
-        counts = Counter(mention.symbol for mention in latest)
+        sentiments: dict[str, list[str | None]] = {}
+        for mention in latest:
+            sentiments.setdefault(mention.symbol, []).append(mention.sentiment)
+        counts = {symbol: len(of_symbol) for symbol, of_symbol in sentiments.items()}
         earlier = Counter(mention.symbol for mention in before)
         ranking = sorted(counts, key=lambda s: (-counts[s], s))
 
@@ -142,7 +155,7 @@ class Community(Service):
                 "rank": ranking.index(symbol) + 1,
                 "mentions": counts[symbol],
                 "mentions_day_before": earlier[symbol],
-                "sentiment": _mood([m.sentiment for m in latest if m.symbol == symbol]),
+                "sentiment": _mood(sentiments[symbol]),
             }
 
         return page(ranking, "tickers", limit, cursor, shown)
@@ -152,23 +165,23 @@ class Community(Service):
     def list_yahoo_watchlists(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the watchlists, oldest first; get_yahoo_watchlist has their quotes."""
+        """Return the watchlists, oldest first; get_yahoo_watchlist returns their quotes."""
         return page(data.watchlists(self, WORDS), "watchlists", limit, cursor, _list)
 
     @reads(example={"watchlist_id": seeded("yfw", "main")})
     def get_yahoo_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
-        """Return one watchlist with live prices of its symbols."""
+        """Return a watchlist with live prices of its symbols."""
         row = data.find_watchlist(self, WORDS, watchlist_id)
         return _list(row) | {"quotes": data.watched(self, row, lambda r: ticker_json(self, r))}
 
     @writes(example={"name": "Streaming", "symbols": ["STMK", "PXGV"]}, idempotent=True)
     def save_yahoo_watchlist(self, name: data.ListName, symbols: data.Symbols) -> dict[str, Any]:
-        """Save a watchlist under a name; a list of that name is overwritten with these symbols. Returns the list."""
+        """Save a watchlist and return it; an existing list of that name is replaced."""
         return _list(data.save_watchlist(self, WORDS, name, symbols, self.codes.invalid))
 
     @writes(example={"watchlist_id": seeded("yfw", "main")}, destructive=True)
     def delete_yahoo_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
-        """Remove a watchlist."""
+        """Delete a watchlist."""
         row = data.drop_watchlist(self, WORDS, watchlist_id)
         return {"watchlist_id": row["id"], "status": "removed"}
 
@@ -178,7 +191,7 @@ class Community(Service):
         return [r["symbol"] for r in alike if r["sector"] == row["sector"]]
 
     def _mentions(self, since: int, until: int) -> list[Mention]:
-        """Return each time that a post names a listed symbol, after one moment and up to another."""
+        """Return the mentions of listed symbols after one moment and up to another."""
         rows = {r["symbol"]: r for r in market.securities(self)}
         groups: dict[Any, list[str]] = {}
         for row in rows.values():
@@ -210,7 +223,7 @@ class Community(Service):
         return self._post(market.security(self, row["symbol"]) or {}, row)
 
     def _post(self, row: dict[str, Any], post: board.Post | dict[str, Any]) -> dict[str, Any]:
-        """Return a post of the crowd, or one that is kept as a row, on a security's board."""
+        """Format a post on a security's board, by the crowd or from a row."""
         written = _moment(post)
         if isinstance(post, board.Post):
             shown = {
@@ -236,7 +249,7 @@ class Community(Service):
 
 
 def _mood(sentiments: list[str | None]) -> float | None:
-    """Return the mean of the tagged sentiments from -1 (all bearish) to 1, None without any."""
+    """Return the mean of the tagged sentiments from -1 (all bearish) to 1, or None if untagged."""
     tagged = [1 if sentiment == "bullish" else -1 for sentiment in sentiments if sentiment]
     return round(sum(tagged) / len(tagged), 2) if tagged else None
 

@@ -1,4 +1,4 @@
-"""Finding tickers, live quotes, price history by interval, and options."""
+"""Ticker search, live quotes, price history by interval, and options."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from servers.kit.zones import months_later
 
 Range = Annotated[
     Literal["1d", "5d", "1mo", "3mo", "6mo", "1y"],
-    Field(description="How far back, counted from the latest trading day."),
+    Field(description="How far back from the latest trading day."),
 ]
 Interval = Annotated[
     Literal["15m", "30m", "1h", "1d", "1wk", "1mo"],
     Field(
-        description="Length of a bar: 15m, 30m and 1h within ranges of 1d and 5d "
-        "(1h within 1mo, too), 1wk from 1mo on, 1mo from 3mo on."
+        description="Length of a bar: 15m and 30m for ranges of 1d and 5d, 1h up to 1mo, "
+        "1d for any range, 1wk from 1mo up, 1mo from 3mo up."
     ),
 ]
-OnlyType = Annotated[QuoteType, Field(description="Only this kind of security.")]
-NEXT_ONE = "An expiration of get_yahoo_options_expirations; the next one when left out."
+OnlyType = Annotated[QuoteType, Field(description="Only securities of this type.")]
+NEXT_ONE = "An expiration date from get_yahoo_options_expirations; defaults to the next one."
 Expiration = Annotated[Date, Field(description=NEXT_ONE)]
 FITTING: dict[str, tuple[str, ...]] = {
     "1d": ("15m", "30m", "1h", "1d"),
@@ -57,14 +57,20 @@ class Quotes(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find tickers by symbol or by words of the name, best match first; filters work without a query, too. Delisted ones come last."""
+        """Find tickers by symbol or by words of the name, best match first, delisted ones last.
+
+        The filters also work without a query.
+        """
         rows = data.search(self, WORDS, query, quote_type, exchange)
         return page(rows, "quotes", limit, cursor, lambda r: ticker_json(self, r))
 
     @reads(example={"symbol": "SMPK"})
     def get_yahoo_live_quote(self, symbol: Symbol) -> dict[str, Any]:
-        """Return the live quote of a security: price, bid and ask (null while nothing trades), the day's range, that of 52 weeks of closes,
-        volume, and figures of valuation, in dollars."""
+        """Return the live quote of a security in dollars.
+
+        It has the price, bid and ask (null while the security does not trade), the day's range,
+        the 52-week range of closes, volume, and valuation figures.
+        """
         row = data.find_security(self, WORDS, symbol)
         quote = market.quote(row, self.now)
         low, high = market.year_range(row, self.now)
@@ -99,8 +105,11 @@ class Quotes(Service):
         limit: Limit = 100,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return bars in dollars, newest first, the latest as far as it has come, and dividends with an ex-date in the range. A range of
-        months goes back to the same day of the month; funds have no bars within a day."""
+        """Return price bars in dollars, newest first, and the dividends in the range.
+
+        The latest bar may be incomplete; dividends count by their ex-date. A range of months goes
+        back to the same day of the month. Funds have no bars shorter than a day.
+        """
         row = data.find_security(self, WORDS, symbol)
         self._check_interval(row, range, interval)
         end = market.trading_date(row, self.now)
@@ -118,7 +127,7 @@ class Quotes(Service):
 
     @reads(example={"symbol": "SMPK"})
     def get_yahoo_options_expirations(self, symbol: Symbol) -> dict[str, Any]:
-        """Return the dates on which options on a stock or ETF expire, and its listed strikes in dollars."""
+        """Return the expiration dates of options on a stock or ETF, and its strikes in dollars."""
         row = self._optioned(symbol)
         return {
             "symbol": row["symbol"],
@@ -130,14 +139,17 @@ class Quotes(Service):
     def get_yahoo_options_chain(
         self, symbol: Symbol, expiration_date: Expiration | None = None
     ) -> dict[str, Any]:
-        """Return calls and puts of one expiration by strike: premium, bid and ask in dollars a share (a contract is for 100), volume, open
-        interest, implied volatility as a fraction."""
+        """Return the calls and puts of one expiration date, by strike.
+
+        Premium, bid and ask are in dollars per share (a contract covers 100 shares); implied
+        volatility is a fraction.
+        """
         row = self._optioned(symbol)
         dates = options.expirations(self.now)
         chosen = dates[0] if expiration_date is None else date.fromisoformat(expiration_date)
         if chosen not in dates:
             message = f"No options on {row['symbol']} expire on {chosen}."
-            hint = f"They expire on {', '.join(map(str, dates))}."
+            hint = f"Expiration dates: {', '.join(map(str, dates))}."
             self.fail("EXPIRATION_NOT_FOUND", message, hint, expiration_date=str(chosen))
         reply = {
             "symbol": row["symbol"],
@@ -151,7 +163,7 @@ class Quotes(Service):
 
     # -- bars --------------------------------------------------------------------------------------
     def _check_interval(self, row: dict[str, Any], span: str, interval: str) -> None:
-        """Refuse an interval that does not fit a range; a fund has no bars within a day."""
+        """Refuse an interval that does not fit a range; a fund has no bars shorter than a day."""
         fund = row["kind"] == "mutual_fund"
         fitting = list(FITTING[span])
         if fund:
@@ -205,12 +217,12 @@ class Quotes(Service):
         }
 
     def _parts(self, row: dict[str, Any], day: date, length: int) -> list[tuple[int, int]]:
-        """Return (start, end) of the bars of a day that have begun, newest first."""
+        """Return (start, end) of a day's bars that have begun, newest first."""
         end = market.closed(row, day)
         first = market.intraday(row, day, self.now)[0][0]
         ends = [parse_time(row[c]) for c in ("halted_at", "delisted_at") if row[c]]
         last = min(self.now // 60 * 60, end, *ends)
-        # A day has its first bar from the moment of the opening on, before a minute has passed.
+        # At the opening itself, before a minute has passed, the day already has its first bar.
         until = max(last, first + 1)
         starts = [start for start in range(first, end, length) if start < until]
         return [(start, min(start + length, last)) for start in reversed(starts)]
@@ -218,8 +230,8 @@ class Quotes(Service):
     def _part(self, row: dict[str, Any], start: int, end: int) -> dict[str, Any]:
         """Return a bar within a day.
 
-        A price only rises or only falls within a half hour, so the bar's ends and the half hours
-        between them are enough for its high and low.
+        A price only rises or only falls within a half hour, so the high and low are among the ends
+        of the bar and the half hours between them.
         """
         inner = range(start // HALF_HOUR * HALF_HOUR + HALF_HOUR, end, HALF_HOUR)
         day = market.trading_date(row, start)
@@ -239,8 +251,8 @@ class Quotes(Service):
     def _optioned(self, symbol: str) -> dict[str, Any]:
         row = data.find_security(self, WORDS, symbol)
         if not options.has_options(row):
-            message = f"No options are traded on {row['symbol']}."
-            hint = "Options exist on much-traded stocks and ETFs alone."
+            message = f"There are no options on {row['symbol']}."
+            hint = "Options exist only on heavily traded stocks and ETFs."
             self.fail("OPTIONS_NOT_FOUND", message, hint, symbol=row["symbol"])
         return row
 

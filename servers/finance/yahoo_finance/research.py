@@ -1,4 +1,4 @@
-"""Companies: profile, news, recommendations, a screener."""
+"""Companies: profile, news, recommendations, and a screener."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from servers.kit.zones import local_day, local_moment, months_later
 
 SortBy = Annotated[
     Literal["market_cap", "change_percent", "volume"],
-    Field(description="Which comes first: the largest of these."),
+    Field(description="Sort key, largest first."),
 ]
 GRADES = {
     "strong_buy": "strongBuy",
@@ -33,12 +33,15 @@ GRADES = {
 
 
 class Research(Service):
-    """What is known and said of companies."""
+    """Facts and opinions about companies."""
 
     @reads(example={"symbol": "SMPK"})
     def get_yahoo_company_profile(self, symbol: Symbol) -> dict[str, Any]:
-        """Return a company's profile: industry, headquarters, employees, summary of its business, revenue in dollars, latest and next
-        quarterly reports. Funds and coins have what they have of it."""
+        """Return a company's profile, with revenue in dollars and recent and next earnings.
+
+        It has the industry, headquarters, employees and a business summary; fields that do not
+        apply to a fund or coin are null.
+        """
         row = data.find_security(self, WORDS, symbol)
         reports = [
             {
@@ -70,8 +73,10 @@ class Research(Service):
     def get_yahoo_company_news(
         self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return news about a security, newest first. An article that proved wrong carries the editors' note (correction) from the moment
-        at which they added it."""
+        """Return news about a security, newest first.
+
+        An article that proved wrong has a correction, the editors' note, once they have added it.
+        """
         row = data.find_security(self, WORDS, symbol)
         published = {make_id("yfn", a.key): a for a in news.articles(row, self.now)}
         return {"symbol": row["symbol"]} | page(
@@ -80,13 +85,16 @@ class Research(Service):
 
     @reads(example={"symbol": "SMPK"})
     def get_yahoo_recommendation_trend(self, symbol: Symbol) -> dict[str, Any]:
-        """Return how many analysts rate a stock how, this month (0m) and in the three before, with the present recommendation, its mean
-        from 1 (strong buy) to 5, and target prices in dollars."""
+        """Return the analysts' recommendations for a stock by month, back to three months ago.
+
+        0m is the current month. The mean runs from 1 (strong buy) to 5 (strong sell); target prices
+        are in dollars.
+        """
         row = data.find_security(self, WORDS, symbol)
         analysts = figures.analysts(row, self.now)
         if analysts is None:
             message = f"There are no recommendations for {row['symbol']}."
-            hint = "Analysts rate stocks; see screen_yahoo_equities."
+            hint = "Analysts rate only stocks; find some with screen_yahoo_equities."
             self.fail("NO_ANALYST_COVERAGE", message, hint, symbol=row["symbol"])
         return {
             "symbol": row["symbol"],
@@ -109,7 +117,10 @@ class Research(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return listed stocks that meet every condition, in the order asked for, with their recommendation and the day's volume."""
+        """Return listed stocks that meet every condition, in the requested order.
+
+        Each has its analyst recommendation and the day's volume.
+        """
         stocks = data.screen(self, self.now, sector, analyst_rating, min_market_cap)
         if sort_by != "market_cap":
             stocks.sort(key=lambda s: -getattr(market.quote(s.row, self.now), sort_by))

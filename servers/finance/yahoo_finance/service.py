@@ -11,7 +11,7 @@ from servers.kit.service import Codes
 
 
 class YahooFinance(Quotes, Research, Community):
-    """Live quotes, bars down to fifteen minutes, options chains, and a message board where anybody writes."""
+    """Live quotes, bars down to 15 minutes, options chains, and public message boards."""
 
     name = "yahoo_finance"
     title = "Yahoo Finance"

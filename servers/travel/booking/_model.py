@@ -1,6 +1,6 @@
-"""Booking.com's tables, words, policies, and how it shows houses, rooms and bookings.
+"""Booking.com's tables, names and policies, and the form of its properties, rooms and bookings.
 
-Totals include taxes and the house's fees.
+Totals include taxes and the property's fees.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ TABLES = {
     "booking_account": rules.ACCOUNT,
     "booking_travelers": rules.TRAVELERS,
     "booking_cards": rules.CARDS,
-    # `genius` is the highest discount (percent) that the house gives to members, 0 where it takes
-    # no part.
+    # `genius` is the highest member discount of the property in percent, 0 if it does not
+    # participate.
     "booking_properties": Table(
         "id:str hotel_id:str name:str rating:float review_count:int genius:int", index=("hotel_id",)
     ),
@@ -74,7 +74,7 @@ def policy_name(room: dict[str, Any]) -> str:
 
 
 def terms(room: dict[str, Any]) -> str:
-    """Return a room type's policy in words."""
+    """Return the text of a room type's policy."""
     policy = bookings.policy(room)
     if policy.days is None:
         return "Nothing is refunded and dates cannot be changed."
@@ -94,7 +94,7 @@ def nightly_json(check_in: str, check_out: str, prices: list[int]) -> list[dict[
 def cancellation_json(
     room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int
 ) -> dict[str, Any]:
-    """Return a policy with the moment until which it is free, for a booking made at `created`."""
+    """Return a policy and its free cancellation deadline for a booking made at `created`."""
     until = bookings.free_until(WORDS, room, check_in, hotel, created)
     return {
         "policy": policy_name(room),
@@ -106,7 +106,7 @@ def cancellation_json(
 def offer_json(
     svc: Service, offer: Offer, hotel: dict[str, Any], stay: tuple[str, str]
 ) -> dict[str, Any]:
-    """Return a room type with the price of each night and what one room costs in all."""
+    """Return a room type with the price of each night and the total for one room."""
     room = offer.room
     price = rules.cost(WORDS, hotel, offer.prices, 1)
     return {
@@ -130,7 +130,7 @@ def offer_json(
 
 
 def booking_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> dict[str, Any]:
-    """Return a booking with its status now."""
+    """Return a booking with its current status."""
     room = rules.find_room(svc, WORDS, row["room_type_id"])
     price = bookings.booked(WORDS, row, hotel)
     charged = bookings.charged(WORDS, room, row, hotel)

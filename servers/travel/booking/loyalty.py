@@ -20,7 +20,7 @@ from servers.travel.booking._model import WORDS, booking_json, property_json
 from servers.travel.booking.stays import HOTEL, STAY
 
 LEVELS = ((1, 0, 10), (2, 5, 15), (3, 15, 20))
-"""Level, completed bookings in two years that it takes, and its discount in percent."""
+"""Levels: number, completed bookings required within two years, and discount in percent."""
 PERKS = {
     1: ["10% off stays at participating properties"],
     2: ["15% off at selected properties", "Free breakfast at selected properties"],
@@ -34,18 +34,16 @@ Target = Annotated[
     Dollars,
     Field(
         description="Price per night before taxes at or below which the alert triggers; "
-        "left out: any drop."
+        "if omitted, any drop triggers it."
     ),
 ]
-AlertId = Annotated[str, Field(description="alert_id, from list_price_alerts.")]
+AlertId = Annotated[str, Field(description="alert_id from list_price_alerts.")]
 Arrival = Annotated[
     Date,
-    Field(
-        description="First night of the stay to price; with check_out. Left out: the coming night."
-    ),
+    Field(description="First night of the stay to price, with check_out; defaults to tonight."),
 ]
 Departure = Annotated[
-    Date, Field(description="Day of departure of the stay to price; with check_in.")
+    Date, Field(description="Departure date of the stay to price, with check_in.")
 ]
 ALERT = Setup(
     "set_price_alert",
@@ -60,7 +58,7 @@ ALERT = Setup(
 
 
 class GeniusLevel(NamedTuple):
-    """A member's level, and the completed bookings of the last two years and of all time."""
+    """A member's level, with completed bookings of the last two years and of all time."""
 
     level: int
     recent: int
@@ -68,11 +66,11 @@ class GeniusLevel(NamedTuple):
 
 
 class Loyalty(Service):
-    """Who is signed in, what membership gives, and watched prices."""
+    """The account, the benefits of membership, and price alerts."""
 
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
-        """Return the account: name, email, phone, saved travelers, and payment_method, the card charged unless another is named."""
+        """Return the account: contact details, saved travelers and the default payment method."""
         me = stays.account(self, WORDS)
         card = stays.paying_card(self, WORDS)
         rows = self.db.rows("booking_travelers", order="name")
@@ -88,12 +86,18 @@ class Loyalty(Service):
 
     @reads()
     def list_payment_methods(self) -> dict[str, Any]:
-        """Return saved cards, oldest first, with brand, last4 and expiry (YYYY-MM); expired ones cannot pay."""
+        """Return the saved cards, oldest first, with brand, last4 and expiry (YYYY-MM).
+
+        Expired cards cannot be charged.
+        """
         return {"payment_methods": [stays.card_json(self, c) for c in stays.cards(self, WORDS)]}
 
     @reads()
     def get_genius_status(self) -> dict[str, Any]:
-        """Return the Genius level, which counts stays completed in the last two years, its perks, and bookings to the next level."""
+        """Return the Genius level, its perks, and the number of bookings to the next level.
+
+        The level is based on stays completed in the last two years.
+        """
         genius = self._level()
         above = next((need for step, need, _ in LEVELS if step == genius.level + 1), None)
         perks: list[str] = []
@@ -129,9 +133,13 @@ class Loyalty(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return properties that give members a discount, with the cheapest average price of a night for two before and after it."""
+        """Return properties with a member discount.
+
+        Prices are those of the cheapest room for two: the average per night, before and after the
+        discount.
+        """
         if (check_in is None) != (check_out is None):
-            message = "check_in and check_out go together."
+            message = "check_in and check_out must be given together."
             self.fail(self.codes.invalid, message, "Give both or neither.")
         if city is not None:
             towns = rules.cities(self, city)
@@ -175,21 +183,24 @@ class Loyalty(Service):
         idempotent=True,
     )
     def apply_genius_discount(self, booking_id: BookingId) -> dict[str, Any]:
-        """Take the member discount off a booking at a participating property, once, before check-in. Taxes follow the lower price."""
+        """Apply the member discount to a booking at a participating property before check-in.
+
+        It can be applied once. Taxes are based on the lower price.
+        """
         row, hotel = bookings.find_booking(self, WORDS, booking_id)
         status = bookings.status(self, row, hotel)
         if status != "confirmed":
             message = f"Booking {booking_id} is {status}."
-            hint = "Only bookings ahead can be discounted."
+            hint = "Only upcoming bookings can be discounted."
             self.fail("CANNOT_MODIFY", message, hint, status=status)
         if row["discount"]:
-            message = f"Booking {booking_id} has its Genius discount of {row['discount']}% already."
+            message = f"Booking {booking_id} already has a Genius discount of {row['discount']}%."
             hint = "See get_booking for its price."
             self.fail("DISCOUNT_ALREADY_APPLIED", message, hint, booking_id=booking_id)
         percent = self._discount(hotel)
         if not percent:
-            message = f"{hotel['name']} takes no part in Genius."
-            self.fail("NOT_ELIGIBLE", message, "See get_genius_deals for those that do.")
+            message = f"{hotel['name']} does not participate in Genius."
+            self.fail("NOT_ELIGIBLE", message, "See get_genius_deals for properties that do.")
         before = bookings.booked(WORDS, row, hotel).total
         self.db.update("booking_bookings", booking_id, discount=percent)
         shown = booking_json(self, row | {"discount": percent}, hotel)
@@ -209,7 +220,10 @@ class Loyalty(Service):
         check_out: CheckOut,
         target_price: Target | None = None,
     ) -> dict[str, Any]:
-        """Watch the cheapest price of a night for two at a property for some dates; returns the alert with the current price."""
+        """Set an alert on a property's lowest price per night for two, and return it.
+
+        It includes the current price for the dates.
+        """
         hotel = rules.find_property(self, WORDS, property_id)
         rules.check_dates(self, WORDS, hotel, check_in, check_out)
         same = self.db.rows(
@@ -220,8 +234,8 @@ class Loyalty(Service):
             check_out,
         )
         if same:
-            message = f"{hotel['name']} is watched for these dates already."
-            hint = "Remove it with remove_price_alert first to set another target."
+            message = f"There is already a price alert for {hotel['name']} on these dates."
+            hint = "To set another target, remove the alert with remove_price_alert first."
             self.fail("ALERT_EXISTS", message, hint, alert_id=same[0]["id"])
         alert = {
             "id": self.new_id("bal"),
@@ -263,16 +277,17 @@ class Loyalty(Service):
 
     @reads()
     def list_price_alerts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return price alerts, newest first, each with today's price per night; null when sold out or over.
+        """Return price alerts, newest first, with today's price per night.
 
-        status is active, triggered (the price is at or below the target) or expired.
+        The price is null if the property is sold out or the dates are past. status is active,
+        triggered (the price is at or below the target) or expired.
         """
         rows = self.db.rows("booking_price_alerts", order="created_at DESC, id")
         return page(rows, "alerts", limit, cursor, self._alert)
 
     @writes(example={"alert_id": "${alert.alert_id}"}, setup=(ALERT,), idempotent=True)
     def remove_price_alert(self, alert_id: AlertId) -> dict[str, Any]:
-        """Stop watching a price."""
+        """Remove a price alert."""
         if self.db.get("booking_price_alerts", alert_id) is None:
             message = f"There is no price alert {alert_id!r}."
             self.fail("ALERT_NOT_FOUND", message, "See list_price_alerts.", alert_id=alert_id)
@@ -281,7 +296,7 @@ class Loyalty(Service):
 
 
 def _triggers(row: dict[str, Any], price: int) -> bool:
-    """Return whether a price is at or below an alert's target, or below where it began."""
+    """Return whether a price meets an alert's target or, without one, is below its first price."""
     if row["target"] is not None:
         return price <= row["target"]
     return price < (row["started"] or 0)

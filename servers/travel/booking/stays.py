@@ -1,4 +1,4 @@
-"""Finding a place to stay and booking it."""
+"""Searching for places to stay and booking them."""
 
 from __future__ import annotations
 
@@ -38,13 +38,11 @@ from servers.travel.booking._model import (
     terms,
 )
 
-MinScore = Annotated[float, Field(ge=0, le=10, description="Lowest review score, out of 10.")]
-Refundable = Annotated[
-    bool, Field(description="Only rates that can still be cancelled for free if booked now.")
-]
+MinScore = Annotated[float, Field(ge=0, le=10, description="Minimum review score, out of 10.")]
+Refundable = Annotated[bool, Field(description="Only rates with free cancellation if booked now.")]
 Unavailable = Annotated[
     bool,
-    Field(description="Also show properties without a room for these dates, after the others."),
+    Field(description="Also show properties without a room for these dates, at the end."),
 ]
 
 KEY = "wabash_house"
@@ -87,9 +85,10 @@ class Stays(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return places with a room that sleeps all guests on every night, best review score first, each with its cheapest rate.
+        """Return places with a room that sleeps all guests on every night, best score first.
 
-        A city name without a state finds every town of that name. Prices stay valid until midnight at the property.
+        Each has its cheapest rate. A city name without a state matches every town of that name.
+        Prices are valid until midnight at the property.
         """
         stay = (check_in_date, check_out_date)
 
@@ -128,7 +127,11 @@ class Stays(Service):
 
     @reads(example={"property_id": HOTEL})
     def get_property(self, property_id: PropertyId) -> dict[str, Any]:
-        """Return a property: address, phone, check-in and check-out times, score, amenities, Genius discount, closure and room types."""
+        """Return a property's details.
+
+        They include its address, phone, check-in and check-out times, review score, amenities,
+        maximum Genius discount, closure and room types.
+        """
         hotel = rules.find_property(self, WORDS, property_id)
         rooms = rules.room_types(self, WORDS, property_id)
         return property_json(hotel) | {
@@ -155,9 +158,10 @@ class Stays(Service):
         num_guests: Guests = 2,
         rooms_booked: Rooms = 1,
     ) -> dict[str, Any]:
-        """Return all room types for these nights with the price of one room, what is left, and why one cannot be had.
+        """Return all room types for these nights, with the price per room and the rooms left.
 
-        unavailable_reason is sold_out, minimum_stay or too_small.
+        unavailable_reason is sold_out, minimum_stay or too_small, or null if the room can be
+        booked.
         """
         hotel = rules.find_property(self, WORDS, property_id)
         stay = (check_in_date, check_out_date)
@@ -181,9 +185,10 @@ class Stays(Service):
         payment_method_id: CardId | None = None,
         quoted_total: Quoted | None = None,
     ) -> dict[str, Any]:
-        """Book rooms, charge the card the deposit (mostly the whole total), and return the booking. Each call makes another one.
+        """Book rooms, charge the deposit to the card, and return the booking.
 
-        The guest is the account holder unless named. A genius discount is applied afterwards.
+        The deposit is usually the whole total. The guest is the account holder unless named. Apply
+        a Genius discount afterwards. Every call creates another booking.
         """
         row, hotel = stays.create(
             self,
@@ -213,10 +218,11 @@ class Stays(Service):
         rooms_booked: Rooms | None = None,
         special_requests: Requests | None = None,
     ) -> dict[str, Any]:
-        """Change a booking before arrival: nights already booked keep their price, new ones cost today's. Returns it and price_difference,
-        which the card is charged (or given back when negative).
+        """Change a booking before arrival, and return it with price_difference.
 
-        Dates and rooms can be changed only while cancelling is free.
+        Nights already booked keep their price; new ones cost today's. The card is charged the
+        difference, or refunded if it is negative. Dates and rooms can be changed only while
+        cancellation is free.
         """
         dates = (check_in_date, check_out_date)
         modified = stays.modify(
@@ -227,7 +233,10 @@ class Stays(Service):
 
     @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
     def cancel_booking(self, booking_id: BookingId) -> dict[str, Any]:
-        """Cancel a booking before check-in. refund_amount follows its policy: all that was charged, all but the first night, or nothing."""
+        """Cancel a booking before check-in.
+
+        refund_amount follows its policy: everything charged, all but the first night, or nothing.
+        """
         cancelled = stays.cancel(self, WORDS, booking_id)
         return {
             "booking_id": booking_id,
@@ -240,14 +249,17 @@ class Stays(Service):
 
     @reads(example={"booking_id": seeded("bkg", "first")})
     def get_booking(self, booking_id: BookingId) -> dict[str, Any]:
-        """Return a booking: status now, property, dates, guests, price by night, and until when it can be cancelled for free."""
+        """Return a booking with its current status.
+
+        It has the property, dates, guests, price by night and the free cancellation deadline.
+        """
         return booking_json(self, *bookings.find_booking(self, WORDS, booking_id))
 
     @reads(example={"booking_status": "confirmed"})
     def list_bookings(
         self, booking_status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return bookings, the latest check-in first: ahead, under way, past and cancelled."""
+        """Return bookings, latest check-in first: upcoming, current, past and cancelled."""
         rows = bookings.by_status(self, WORDS, booking_status)
         return page(rows, "bookings", limit, cursor, self._line)
 

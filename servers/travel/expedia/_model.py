@@ -1,6 +1,6 @@
-"""Expedia's tables, words, policies, and how it shows hotels, rates and itineraries.
+"""Expedia's tables, names and policies, and the form of its hotels, rates and itineraries.
 
-What the house charges on top is due there.
+The hotel's own fees are paid at the hotel.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def hotel_json(hotel: dict[str, Any]) -> dict[str, Any]:
 
 
 def policy_text(room: dict[str, Any]) -> str:
-    """Return a room type's cancellation policy in words."""
+    """Return the text of a room type's cancellation policy."""
     policy = bookings.policy(room)
     if policy.days is None:
         return "Not refundable, and dates cannot be changed." + GRACE
@@ -93,10 +93,10 @@ def policy_text(room: dict[str, Any]) -> str:
 def price_json(
     hotel: dict[str, Any], room: dict[str, Any], prices: list[int], rooms: int
 ) -> dict[str, Any]:
-    """Return what nights cost, in dollars.
+    """Return the price of nights, in dollars.
 
-    `pay_now` is the part of `total` that is charged at booking; `due_at_property` is the rest and
-    the fees.
+    `pay_now` is the part of `total` charged at booking; `due_at_property` is the rest plus the
+    hotel's fees.
     """
     price = rules.cost(WORDS, hotel, prices, rooms)
     pay_now = round_cents(price.total * room["deposit"] / 100)
@@ -132,14 +132,14 @@ def rate_json(svc: Service, offer: Offer, hotel: dict[str, Any], check_in: str) 
 
 
 def insurance(svc: Service, booking_id: str) -> dict[str, Any] | None:
-    """Return the insurance row of a booking that was not given back, if any."""
+    """Return a booking's insurance that has not been cancelled, if any."""
     active = "booking_id=? AND cancelled_at IS NULL"
     rows = svc.db.rows("expedia_insurance", active, booking_id)
     return rows[0] if rows else None
 
 
 def itinerary_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> dict[str, Any]:
-    """Return an itinerary with its status now."""
+    """Return an itinerary with its current status."""
     room = rules.find_room(svc, WORDS, row["room_type_id"])
     until = bookings.deadline(svc, WORDS, row, hotel)
     covered = insurance(svc, row["id"])

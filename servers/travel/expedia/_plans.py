@@ -1,4 +1,4 @@
-"""Travel insurance: the plans, what they cost and what they pay."""
+"""Travel insurance: the plans, their prices and their payouts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from servers.kit.values import iso, parse_time, round_cents
 from servers.travel import _rules as rules
 
 FREE_LOOK = 10 * rules.DAY
-"""Seconds in which a premium is given back."""
+"""Seconds after purchase in which a premium is refunded."""
 
 
 @dataclass(frozen=True)
@@ -54,23 +54,23 @@ PLANS = {
 
 
 def premium(plan: Plan, total: int) -> int:
-    """Return what a plan costs, in cents, for a trip of `total` cents."""
+    """Return the premium of a plan for a trip of `total` cents, in cents."""
     return max(plan.least, round_cents(total * plan.percent / 100))
 
 
 def refundable_until(row: dict[str, Any]) -> str:
-    """Return until when the premium of an insurance is refunded, as a time in UTC.
+    """Return the time (in UTC) until which the premium of an insurance is refundable.
 
-    It is never refunded after check-in, which the caller checks.
+    The caller checks that check-in is not over, after which no premium is refunded.
     """
     return iso(parse_time(row["bought_at"]) + FREE_LOOK)
 
 
 def premium_back(svc: Service, row: dict[str, Any]) -> int:
-    """Return the premium, in cents, that comes back now."""
+    """Return the part of a premium that is refunded now, in cents."""
     return row["price"] if svc.time <= refundable_until(row) else 0
 
 
 def payout(row: dict[str, Any], lost: int) -> int:
-    """Return what an insurance pays of a lost prepayment, in cents."""
+    """Return the insurance payout for a lost prepayment, in cents."""
     return round_cents(lost * PLANS[row["plan_id"]].pays / 100)

@@ -1,4 +1,4 @@
-"""The account: profile, saved travelers, cards, and insurance of stays ahead."""
+"""The account: profile, saved travelers, cards, and insurance for upcoming stays."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from servers.travel.expedia._model import WORDS, insurance
 from servers.travel.expedia._plans import PLANS, payout, premium, premium_back, refundable_until
 from servers.travel.expedia.hotels import BOOKED
 
-PlanId = Annotated[str, Field(description="plan_id, from get_insurance_options.")]
+PlanId = Annotated[str, Field(description="plan_id from get_insurance_options.")]
 TravelerName = Annotated[
-    str, Field(min_length=1, max_length=120, description="Name as saved, in any case.")
+    str, Field(min_length=1, max_length=120, description="Name of the traveler, in any case.")
 ]
 MADE = "${made.booking_id}"
 INSURED = Setup("add_insurance", {"booking_id": MADE, "plan_id": "plan_cancel"})
 
 
 class Account(Service):
-    """Who travels, what pays, and what is insured."""
+    """Profile, travelers, cards and insurance."""
 
     @reads()
     def get_traveler_profile(self) -> dict[str, Any]:
-        """Return the account holder, saved travelers, and payment_method: the card that pays when none is named."""
+        """Return the account holder, saved travelers, and payment_method, the default card."""
         me = stays.account(self, WORDS)
         card = stays.paying_card(self, WORDS)
         travelers = self.db.rows("expedia_travelers", order="name, id")
@@ -53,17 +53,20 @@ class Account(Service):
 
     @reads()
     def list_saved_cards(self) -> dict[str, Any]:
-        """Return the cards on file with payment_method_id, brand, last four digits and month of expiry; an expired card is refused."""
+        """Return the saved cards with brand, last four digits and expiry (YYYY-MM).
+
+        Expired cards are refused.
+        """
         return {"cards": [stays.card_json(self, c) for c in stays.cards(self, WORDS)]}
 
     @writes(example={"name": "Kai Tanaka", "email": "kai.tanaka@gmail.com"})
     def add_saved_traveler(
         self, name: PersonName, email: Email | None = None, phone: Phone | None = None
     ) -> dict[str, Any]:
-        """Save a traveler for later itineraries. Names are unique, whatever their case."""
+        """Save a traveler for later itineraries. Names must be unique, ignoring case."""
         if self._saved(name) is not None:
-            message = f"{name} is saved already."
-            hint = "See get_traveler_profile; remove the old entry to replace it."
+            message = f"{name} is already saved."
+            hint = "See get_traveler_profile; to replace the entry, remove it first."
             self.fail("TRAVELER_EXISTS", message, hint)
         row = {
             "id": self.new_id("xtv"),
@@ -77,12 +80,12 @@ class Account(Service):
 
     @writes(example={"name": "Tom Lindqvist"}, idempotent=True)
     def remove_saved_traveler(self, name: TravelerName) -> dict[str, Any]:
-        """Remove a saved traveler by name. Itineraries keep theirs."""
+        """Remove a saved traveler by name. Existing itineraries keep their traveler."""
         row = self._saved(name)
         if row is None:
-            message = f"No saved traveler is called {name!r}."
+            message = f"There is no saved traveler named {name!r}."
             names = [t["name"] for t in self.db.rows("expedia_travelers", order="name")]
-            hint = f"Saved are {', '.join(names)}." if names else "No travelers are saved."
+            hint = f"Saved travelers: {', '.join(names)}." if names else "No travelers are saved."
             self.fail("TRAVELER_NOT_FOUND", message, hint, name=name)
         self.db.delete("expedia_travelers", row["id"])
         return {"name": row["name"], "status": "removed"}
@@ -95,7 +98,7 @@ class Account(Service):
     # -- insurance ---------------------------------------------------------------------------------
     @reads(example={"booking_id": seeded("xit", "first")})
     def get_insurance_options(self, booking_id: rules.BookingId) -> dict[str, Any]:
-        """Return the plans with coverage and price for this itinerary, and whether they can still be bought."""
+        """Return insurance plans for an itinerary, with prices, and whether they can be bought."""
         row, hotel = bookings.find_booking(self, WORDS, booking_id)
         total = bookings.booked(WORDS, row, hotel).total
         ahead = bookings.status(self, row, hotel) == "confirmed"
@@ -116,15 +119,18 @@ class Account(Service):
 
     @writes(example={"booking_id": MADE, "plan_id": "plan_cancel"}, setup=(BOOKED,))
     def add_insurance(self, booking_id: rules.BookingId, plan_id: PlanId) -> dict[str, Any]:
-        """Insure an itinerary before check-in, with one plan, priced by its total now. The premium can be refunded for ten days."""
+        """Insure an itinerary before check-in, at a premium based on its current total.
+
+        An itinerary can have one plan. The premium is refundable for ten days.
+        """
         row, hotel = self._ahead(booking_id)
         if plan_id not in PLANS:
             message = f"There is no plan {plan_id!r}."
             self.fail("PLAN_NOT_FOUND", message, "See get_insurance_options.", plan_id=plan_id)
         covered = insurance(self, booking_id)
         if covered is not None:
-            message = f"Itinerary {booking_id} has {PLANS[covered['plan_id']].name} already."
-            hint = "Call cancel_insurance first to change plans."
+            message = f"Itinerary {booking_id} already has {PLANS[covered['plan_id']].name}."
+            hint = "To change plans, call cancel_insurance first."
             self.fail("ALREADY_INSURED", message, hint, plan_id=covered["plan_id"])
         stays.usable_card(self, WORDS, row["card_id"])
         insured = {
@@ -139,9 +145,9 @@ class Account(Service):
 
     @reads(example={"booking_id": MADE}, setup=(BOOKED, INSURED))
     def get_insurance_details(self, booking_id: rules.BookingId) -> dict[str, Any]:
-        """Return the plan of an itinerary: coverage, price, when bought, and until when its premium is refundable.
+        """Return an itinerary's plan: coverage, price, purchase time and refund deadline.
 
-        `payout` is what it paid when the itinerary was cancelled; null before.
+        `payout` is the amount paid when the itinerary was cancelled, or null if it was not.
         """
         row, hotel = bookings.find_booking(self, WORDS, booking_id)
         covered = self._covered(booking_id)
@@ -155,7 +161,10 @@ class Account(Service):
 
     @writes(example={"booking_id": MADE}, setup=(BOOKED, INSURED), destructive=True)
     def cancel_insurance(self, booking_id: rules.BookingId) -> dict[str, Any]:
-        """Give an insurance back before check-in. The premium is refunded within ten days of purchase, else lost."""
+        """Cancel an itinerary's insurance before check-in.
+
+        The premium is refunded within ten days of purchase and lost afterwards.
+        """
         self._ahead(booking_id)
         covered = self._covered(booking_id)
         self.db.update("expedia_insurance", covered["id"], cancelled_at=self.time)
@@ -174,7 +183,7 @@ class Account(Service):
             self.fail(
                 "INSURANCE_UNAVAILABLE",
                 f"Itinerary {booking_id} is {status}.",
-                "Insurance is bought and given back before check-in.",
+                "Insurance can be bought or cancelled only before check-in.",
                 booking_id=booking_id,
                 status=status,
             )

@@ -1,4 +1,4 @@
-"""Trip boards, and the activities that they may hold."""
+"""Trip boards, and the activities that can be added to them."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ BoardName = Annotated[
 Destination = Annotated[
     str, Field(min_length=2, max_length=80, description="City with its state, e.g. 'Seattle, WA'.")
 ]
-BoardId = Annotated[str, Field(description="board_id, from list_trip_boards.")]
-ItemType = Annotated[Literal["property", "activity"], Field(description="What the item is.")]
+BoardId = Annotated[str, Field(description="board_id from list_trip_boards.")]
+ItemType = Annotated[Literal["property", "activity"], Field(description="Type of the item.")]
 ItemId = Annotated[str, Field(description="property_id of a hotel or activity_id of an activity.")]
 Notes = Annotated[str, Field(min_length=1, max_length=300, description="A note on the item.")]
 People = Annotated[
@@ -52,10 +52,10 @@ ActivityKind = Annotated[
 ]
 Query = Annotated[
     str,
-    Field(min_length=1, max_length=80, description="Words of the activity's name; all must occur."),
+    Field(min_length=1, max_length=80, description="Words of the activity's name; all must match."),
 ]
 Day = Annotated[Date, Field(description="Only activities offered on this date.")]
-ActivityId = Annotated[str, Field(description="activity_id, from search_activities.")]
+ActivityId = Annotated[str, Field(description="activity_id from search_activities.")]
 
 BOARD = Setup(
     "create_trip_board",
@@ -75,7 +75,7 @@ WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class Boards(Service):
-    """Ideas for a trip, kept and shared."""
+    """Ideas for trips, saved and shared."""
 
     @reads(example={"city": "Seattle, WA"})
     def search_activities(
@@ -87,7 +87,10 @@ class Boards(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return activities in a city, best rated first, with price per person, length in hours and the weekdays on which they run."""
+        """Return activities in a city, best rated first.
+
+        Each has its price per person, its length in hours and the weekdays on which it runs.
+        """
         rows = self._activities([town["id"] for town in rules.cities(self, city)])
         if kind is not None:
             rows = [r for r in rows if r["kind"] == kind]
@@ -101,7 +104,7 @@ class Boards(Service):
 
     @reads(example={"activity_id": seeded("xac", "seattle-0")})
     def get_activity(self, activity_id: ActivityId) -> dict[str, Any]:
-        """Return one activity: name, city, kind, hours, price per person, rating and weekdays."""
+        """Return one activity: name, city, kind, length in hours, price, rating and weekdays."""
         row = self.db.get("expedia_activities", activity_id)
         if row is None:
             message = f"There is no activity {activity_id!r}."
@@ -133,17 +136,17 @@ class Boards(Service):
     def create_trip_board(
         self, name: BoardName, destination: Destination, travel_dates: TravelDates | None = None
     ) -> dict[str, Any]:
-        """Start an empty board for a trip and return it. Board names are unique."""
+        """Create an empty board for a trip and return it. Board names are unique."""
         towns = rules.cities(self, destination)
         if len(towns) > 1:
             names = [f"{t['name']}, {t['state']}" for t in towns]
-            message = f"{destination!r} is {' or '.join(names)}."
+            message = f"{destination!r} could be {' or '.join(names)}."
             self.fail("AMBIGUOUS_DESTINATION", message, "Add the state.", candidates=names)
         boards = self.db.rows("expedia_boards", order="id")
         same = next((b for b in boards if b["name"].lower() == name.lower()), None)
         if same is not None:
-            message = f"A board is called {name!r} already."
-            hint = "Use it or choose another name."
+            message = f"A board named {name!r} already exists."
+            hint = "Use that board, or choose another name."
             self.fail("BOARD_EXISTS", message, hint, board_id=same["id"])
         begins, ends = travel_dates.split("/") if travel_dates is not None else (None, None)
         row = {
@@ -158,24 +161,24 @@ class Boards(Service):
 
     @reads()
     def list_trip_boards(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return trip boards, newest first, with destination, dates and how many items each holds."""
+        """Return trip boards, newest first, with destination, dates and number of items."""
         rows = self.db.rows("expedia_boards", order="created_at DESC, id")
         return page(rows, "boards", limit, cursor, self._counted)
 
     @reads(example={"board_id": seeded("xbd", "first")})
     def get_trip_board(self, board_id: BoardId) -> dict[str, Any]:
-        """Return a board with its hotels and activities, notes, and whom it is shared with."""
+        """Return a board with its hotels, activities and notes, and the people who share it."""
         return self._board(self._find(board_id))
 
     @writes(example=ITEM.args | {"notes": "Close to the workshop"}, setup=(BOARD,))
     def add_to_trip_board(
         self, board_id: BoardId, item_type: ItemType, item_id: ItemId, notes: Notes | None = None
     ) -> dict[str, Any]:
-        """Put a hotel or an activity on a board, once."""
+        """Add a hotel or an activity to a board; each can be on it only once."""
         board = self._find(board_id)
         self._thing(item_type, item_id)
         if any(i["item_id"] == item_id for i in self._items(board_id)):
-            message = f"{item_id} is on {board['name']!r} already."
+            message = f"{item_id} is already on {board['name']!r}."
             self.fail("ALREADY_ON_BOARD", message, "See get_trip_board.", item_id=item_id)
         row = {
             "id": self.new_id("xbi"),
@@ -194,7 +197,7 @@ class Boards(Service):
         idempotent=True,
     )
     def remove_from_trip_board(self, board_id: BoardId, item_id: ItemId) -> dict[str, Any]:
-        """Take a hotel or an activity off a board."""
+        """Remove a hotel or an activity from a board."""
         board = self._find(board_id)
         row = next((i for i in self._items(board_id) if i["item_id"] == item_id), None)
         if row is None:
@@ -209,14 +212,17 @@ class Boards(Service):
         idempotent=True,
     )
     def share_trip_board(self, board_id: BoardId, emails: People) -> dict[str, Any]:
-        """Share a board with people by email; returns everyone who sees it. Those who have it already are left as they are."""
+        """Share a board with people by email, and return everyone it is shared with.
+
+        People who already have the board are not affected.
+        """
         self._find(board_id)
         own = stays.account(self, WORDS)["email"].lower()
         shared = self._shares(board_id)
         for email in dict.fromkeys(e.lower() for e in emails):
             if email == own:
                 message = f"{email} is this account's own address."
-                self.fail("CANNOT_SHARE_WITH_SELF", message, "Name other people.")
+                self.fail("CANNOT_SHARE_WITH_SELF", message, "Share it with other people.")
             if email in shared:
                 continue
             row = {
@@ -278,7 +284,7 @@ class Boards(Service):
 
 
 def _names(name: str, words: list[str]) -> bool:
-    """Return whether there are words, and each of them begins a word of a name."""
+    """Return whether there are words and each of them starts a word of a name."""
     parts = re.findall(r"\w+", name.lower())
     for word in words:
         if not any(part.startswith(word) for part in parts):

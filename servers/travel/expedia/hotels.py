@@ -25,7 +25,7 @@ from servers.travel.expedia._model import (
 from servers.travel.expedia._plans import payout, premium_back
 
 Stars = Annotated[int, Field(ge=1, le=5, description="Only hotels with exactly this many stars.")]
-MinRating = Annotated[float, Field(ge=0, le=5, description="Lowest guest rating, out of 5.")]
+MinRating = Annotated[float, Field(ge=0, le=5, description="Minimum guest rating, out of 5.")]
 
 KEY = "wabash_house"
 ROOM = seeded("xrt", f"{KEY}-0")
@@ -61,16 +61,17 @@ class Hotels(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return hotels with a room that sleeps all guests, best guest rating first, sold-out ones last, each with its lowest rate.
+        """Return hotels with a room that sleeps all guests, each with its lowest rate.
 
-        A name that several towns share must come with its state. price.total has taxes; due_at_property is what the desk asks for:
-        fees of the house, and what pay_now leaves.
+        The best guest rating comes first, sold-out hotels last. If several towns share the name,
+        add the state. price.total includes taxes; due_at_property is what the guest pays at the
+        desk: the hotel's fees and whatever pay_now does not cover.
         """
         towns = rules.cities(self, city)
         if len(towns) > 1:
             names = [f"{t['name']}, {t['state']}" for t in towns]
-            message = f"{city!r} may be {' or '.join(names)}."
-            hint = "Name the city with its state."
+            message = f"{city!r} could be {' or '.join(names)}."
+            hint = "Add the state."
             self.fail("AMBIGUOUS_DESTINATION", message, hint, candidates=names)
         matches = rules.search(
             self,
@@ -98,7 +99,11 @@ class Hotels(Service):
 
     @reads(example={"property_id": seeded("xpr", KEY)})
     def get_hotel_details(self, property_id: rules.PropertyId) -> dict[str, Any]:
-        """Return a hotel: location and coordinates, phone, check-in and check-out times, stars, rating, amenities, nightly fee, rooms."""
+        """Return a hotel's details.
+
+        They include its location, phone, check-in and check-out times, stars, rating, amenities,
+        nightly fee, closure and rooms.
+        """
         hotel = rules.find_property(self, WORDS, property_id)
         closure = None
         if hotel["closed_from"] is not None:
@@ -135,7 +140,8 @@ class Hotels(Service):
     ) -> dict[str, Any]:
         """Return the rates of a hotel's rooms for a stay, per room, cheapest available first.
 
-        status is available, sold_out, minimum_stay or too_small. Rates hold until midnight at the hotel.
+        status is available, sold_out, minimum_stay or too_small. Rates are valid until midnight at
+        the hotel.
         """
         hotel = rules.find_property(self, WORDS, property_id)
         rules.check_dates(self, WORDS, hotel, check_in_date, check_out_date)
@@ -159,7 +165,10 @@ class Hotels(Service):
         payment_method_id: rules.CardId | None = None,
         quoted_total: rules.Quoted | None = None,
     ) -> dict[str, Any]:
-        """Book rooms, charge the card price.pay_now, and return the itinerary. The same room, dates and guest cannot be booked twice."""
+        """Book rooms, charge price.pay_now to the card, and return the itinerary.
+
+        The same guest cannot book the same room for the same dates twice.
+        """
         guest = guest_name or stays.account(self, WORDS)["name"]
         same = self.db.rows(
             "expedia_bookings",
@@ -170,7 +179,7 @@ class Hotels(Service):
         )
         twin = next((b for b in same if b["guest_name"].lower() == guest.lower()), None)
         if twin is not None:
-            message = f"{guest} has this room on these dates already."
+            message = f"{guest} already has this room on these dates."
             hint = "Use update_itinerary for more rooms, or name another guest."
             self.fail("DUPLICATE_ITINERARY", message, hint, booking_id=twin["id"])
         row, hotel = stays.create(
@@ -201,9 +210,10 @@ class Hotels(Service):
         rooms_booked: rules.Rooms | None = None,
         special_requests: rules.Requests | None = None,
     ) -> dict[str, Any]:
-        """Change dates, guests, rooms or requests before arrival; new nights cost today's rate. Returns the itinerary and amount_due.
+        """Change an itinerary's dates, guests, rooms or requests before arrival, and return it.
 
-        Dates and rooms follow the cancellation policy; a negative amount_due is refunded. Insurance keeps its price.
+        New nights cost today's rate. amount_due is charged to the card, or refunded if negative.
+        Dates and rooms follow the cancellation policy. Insurance keeps its price.
         """
         dates = (check_in_date, check_out_date)
         modified = stays.modify(
@@ -214,9 +224,10 @@ class Hotels(Service):
 
     @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
     def cancel_itinerary(self, booking_id: rules.BookingId) -> dict[str, Any]:
-        """Cancel a stay before check-in. Returns the refund by policy, what insurance pays of the rest, and the premium given back.
+        """Cancel a stay before check-in, with its refund by policy and what insurance pays.
 
-        A premium comes back within ten days of purchase, where the insurance pays nothing.
+        Insurance pays from the rest that is not refunded. If it pays nothing, its premium is
+        refunded within ten days of purchase.
         """
         covered = insurance(self, booking_id)
         cancelled = stays.cancel(self, WORDS, booking_id)
@@ -241,7 +252,10 @@ class Hotels(Service):
 
     @reads(example={"booking_id": seeded("xit", "first")})
     def get_itinerary(self, booking_id: rules.BookingId) -> dict[str, Any]:
-        """Return an itinerary: status now, hotel, room, traveler, rates, price, cancellation deadline and insurance."""
+        """Return an itinerary with its current status.
+
+        It has the hotel, room, traveler, rates, price, cancellation deadline and insurance.
+        """
         return itinerary_json(self, *bookings.find_booking(self, WORDS, booking_id))
 
     @reads(example={"limit": 5})
@@ -251,7 +265,7 @@ class Hotels(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return itineraries, the latest check-in first, with hotel, dates, traveler and price."""
+        """Return itineraries, latest check-in first, with hotel, dates, traveler and price."""
         rows = bookings.by_status(self, WORDS, booking_status)
         return page(rows, "trips", limit, cursor, self._trip)
 

@@ -11,7 +11,7 @@ from servers.travel.expedia.hotels import Hotels
 
 
 class Expedia(Account, Hotels, Boards):
-    """Hotels with saved travelers, insurance and trip boards."""
+    """Hotels, with saved travelers, insurance and trip boards."""
 
     name = "expedia"
     title = "Expedia"

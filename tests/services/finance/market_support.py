@@ -1,4 +1,4 @@
-"""What the tests of the market-data services share: calls by the tool's name, and the clock."""
+"""Helpers of the market-data tests: calls by tool name, and moving the clock."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def until(session: Session, moment: str) -> None:
 
 
 def owner(tool: str) -> str:
-    """Return the service that a tool belongs to; its name tells."""
+    """Return the service of a tool, which the tool's name tells."""
     words = {"alpha": "alpha_vantage", "google": "google_finance", "yahoo": "yahoo_finance"}
     return next((service for word, service in words.items() if f"_{word}_" in tool), "robinhood")
 
 
 async def ask(session: Session, tool: str, /, **args: Any) -> dict[str, Any]:
-    """Return what a tool of any of the services answers."""
+    """Return the reply of a tool of any of the services."""
     return await call_ok(session, owner(tool), tool, **args)
 
 

@@ -1,4 +1,4 @@
-"""Alpha Vantage: indicators, end-of-day bars, and figures of the economy with their releases."""
+"""Alpha Vantage: indicators, end-of-day bars, and economic data with its releases."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_indicators_by_hand() -> None:
     assert indicators.sma([1], 3) == [None] and indicators.adx([1], [1], [1], 5) == [None]
 
 
-async def test_an_indicator_is_that_of_the_published_bars_and_keeps_its_past_values(
+async def test_an_indicator_follows_from_the_published_bars_and_keeps_its_past_values(
     session: Session,
 ) -> None:
     tool = "get_alpha_technical_indicator"
@@ -90,7 +90,7 @@ async def test_bars_are_end_of_day_and_add_up_to_weeks_and_months(session: Sessi
     assert monthly["next_cursor"]
 
 
-async def test_a_figure_is_unknown_before_its_release_and_revised_by_later_ones(
+async def test_a_figure_is_unknown_before_its_release_and_revised_by_later_releases(
     session: Session,
 ) -> None:
     tool = "get_alpha_economic_indicator"

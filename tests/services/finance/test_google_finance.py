@@ -1,4 +1,4 @@
-"""Google Finance: charts by window, sectors, and portfolios that only keep track."""
+"""Google Finance: charts by window, sectors, and tracking portfolios."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def test_a_sector_moves_with_its_stocks_weighed_by_market_value(session: S
     assert len((await ask(session, "get_google_sector_performance"))["sectors"]) == 10
 
 
-async def test_a_portfolio_gains_to_the_cent_what_its_purchases_did(session: Session) -> None:
+async def test_a_portfolios_gain_is_that_of_its_purchases_to_the_cent(session: Session) -> None:
     until(session, MONDAY_NOON)
     created = await ask(session, "create_google_portfolio", name="Trial")
     one = {"portfolio_id": created["portfolio_id"], "symbol": "ORBX"}
@@ -87,7 +87,7 @@ async def test_a_portfolio_gains_to_the_cent_what_its_purchases_did(session: Ses
     assert cents(holding["gain_loss"]) == worth - cost
     assert sum(cents(lot["gain_loss"]) for lot in lots) == worth - cost
     day_gain = pytest.approx(3.333 * quote["change"], abs=0.011)
-    assert holding["day_gain"] == day_gain, "what was bought today gains from its own price on"
+    assert holding["day_gain"] == day_gain, "a lot bought today counts from its purchase price"
     assert holding["shares"] == 5.333
     assert [lot["purchase_date"] for lot in lots] == ["2026-03-12", "2026-03-16"]
     await ask(session, "remove_from_google_portfolio", **one, lot_id=lots[0]["lot_id"])
@@ -112,7 +112,7 @@ async def test_a_purchase_must_have_been_possible(session: Session) -> None:
     assert error["code"] == "PORTFOLIO_EXISTS"
 
 
-async def test_mayas_portfolio_is_no_longer_what_she_holds(session: Session) -> None:
+async def test_mayas_tracked_portfolio_differs_from_what_she_holds(session: Session) -> None:
     portfolio = await ask(session, "get_google_portfolio", portfolio_id=at("gfp", "robinhood"))
     tracked = {h["symbol"]: h["shares"] for h in portfolio["holdings"]}
     holdings = (await ask(session, "get_portfolio"))["holdings"]

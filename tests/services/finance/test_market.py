@@ -58,12 +58,12 @@ def test_sessions_follow_new_york_through_daylight_saving_and_half_days() -> Non
     summer = tuple(map(iso, calendar.session(date(2026, 3, 9))))
     assert summer == ("2026-03-09T13:30:00Z", "2026-03-09T20:00:00Z")
     _, early = calendar.session(date(2026, 11, 27))
-    assert iso(early) == "2026-11-27T18:00:00Z", "one in the afternoon after Thanksgiving"
+    assert iso(early) == "2026-11-27T18:00:00Z", "the exchanges close at 1 p.m. after Thanksgiving"
     assert not calendar.is_open(SATURDAY) and calendar.next_open(SATURDAY) == MONDAY_OPEN
     assert calendar.is_open(MONDAY_OPEN)
     assert calendar.is_open(FRIDAY_CLOSE - 1) and not calendar.is_open(FRIDAY_CLOSE)
     opening = iso(calendar.next_open(at("2026-06-18T21:00:00Z")))
-    assert opening == "2026-06-22T13:30:00Z", "over Juneteenth and the weekend"
+    assert opening == "2026-06-22T13:30:00Z", "Juneteenth and the weekend are skipped"
     assert calendar.next_close(FRIDAY_CLOSE - 1) == FRIDAY_CLOSE < calendar.next_close(FRIDAY_CLOSE)
 
 
@@ -89,7 +89,7 @@ def test_prices_are_the_same_on_every_machine() -> None:
     assert {symbol: market.price(ROWS[symbol], SATURDAY) for symbol in prices} == prices
 
 
-def test_outside_of_the_session_the_last_close_holds() -> None:
+def test_outside_the_session_the_last_close_holds() -> None:
     for row in TRADED:
         quote = market.quote(row, SATURDAY)
         assert quote.price == market.price(row, FRIDAY_CLOSE) == market.price(row, MONDAY_OPEN - 1)
@@ -97,10 +97,10 @@ def test_outside_of_the_session_the_last_close_holds() -> None:
         assert (quote.state, quote.as_of) == ("closed", FRIDAY_CLOSE)
         assert quote.bid is None and quote.ask is None
     moved = [r for r in TRADED if market.price(r, MONDAY_OPEN) != market.price(r, FRIDAY_CLOSE)]
-    assert len(moved) > len(TRADED) / 2, "the market opens where it will, not where it closed"
+    assert len(moved) > len(TRADED) / 2, "most prices move between close and opening"
 
 
-def test_highs_and_lows_hold_every_minute_and_closes_pass_on() -> None:
+def test_highs_and_lows_cover_every_minute_and_closes_carry_over() -> None:
     row = ROWS["NVLT"]
     day = date(2026, 3, 12)
     opened, closed = calendar.session(day)
@@ -116,14 +116,14 @@ def test_highs_and_lows_hold_every_minute_and_closes_pass_on() -> None:
     assert noon.bid is not None and noon.ask is not None and noon.bid < noon.price < noon.ask
 
 
-def test_moves_of_a_day_are_of_an_ordinary_size() -> None:
+def test_daily_moves_have_an_ordinary_size() -> None:
     for row in TRADED:
         bars = market.bars(row, "daily", date(2025, 6, 1), date(2025, 12, 31), SATURDAY)
         moves = [abs(b.close / a.close - 1) * 100 for a, b in itertools.pairwise(bars)]
         assert 0.01 < sum(moves) / len(moves) < 3.5 and max(moves) < 15, row["symbol"]
 
 
-def test_bars_of_weeks_and_months_hold_those_of_days() -> None:
+def test_weekly_and_monthly_bars_agree_with_daily_bars() -> None:
     row = ROWS["CSPL"]
     first = date(2026, 1, 1)
     last = date(2026, 3, 14)
@@ -135,7 +135,7 @@ def test_bars_of_weeks_and_months_hold_those_of_days() -> None:
         assert (bars[0].open, bars[-1].close) == (daily[0].open, daily[-1].close)
         assert max(b.high for b in bars) == max(b.high for b in daily)
     newcomer = market.bars(ROWS["KYRA"], "daily", date(2025, 9, 1), date(2025, 9, 30), SATURDAY)
-    assert newcomer[0].date == "2025-09-17", "its first day"
+    assert newcomer[0].date == "2025-09-17", "the day of its listing"
 
 
 def test_a_fund_is_priced_once_a_day_at_the_close() -> None:
@@ -148,7 +148,7 @@ def test_a_fund_is_priced_once_a_day_at_the_close() -> None:
     assert day.open == day.high == day.low == day.close and day.volume == 0
 
 
-def test_share_classes_move_together_and_the_cheap_one_gets_ahead() -> None:
+def test_share_classes_move_together_and_the_cheaper_one_gets_ahead() -> None:
     admiral = ROWS["MFHAX"]
     investor = ROWS["MFHIX"]
     early = at("2025-03-14T21:00:00Z")
@@ -157,7 +157,7 @@ def test_share_classes_move_together_and_the_cheap_one_gets_ahead() -> None:
     assert 0 < gains[0] - gains[1] < 0.003
 
 
-def test_coins_trade_at_the_weekend_by_days_of_utc() -> None:
+def test_coins_trade_on_weekends_with_days_in_utc() -> None:
     row = ROWS["BTCR"]
     assert market.price(row, SATURDAY) != market.price(row, SATURDAY + 3600)
     quote = market.quote(row, SATURDAY)
@@ -166,7 +166,7 @@ def test_coins_trade_at_the_weekend_by_days_of_utc() -> None:
     assert quote.previous_close == market.price(row, at("2026-03-14T00:00:00Z"))
 
 
-def test_what_is_halted_or_delisted_stands_still() -> None:
+def test_a_halted_or_delisted_security_keeps_its_price() -> None:
     halted = ROWS["HLXA"]
     gone = ROWS["NWSP"]
     stop = at("2026-03-12T15:00:00Z")
@@ -178,7 +178,7 @@ def test_what_is_halted_or_delisted_stands_still() -> None:
     days = market.days(gone, date(2025, 11, 10), date(2025, 12, 1), SATURDAY)
     assert days[-1] == date(2025, 11, 14)
     filled = crossing(halted, stop + 60, stop + 90 * 86_400, lambda _: True)
-    assert filled is None, "nothing fills in a halt"
+    assert filled is None, "nothing fills during a halt"
 
 
 # -- figures ---------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_valuation_agrees_with_the_price() -> None:
             assert earned is None and ratio is None and figures.analysts(row, SATURDAY) is None
 
 
-def test_analysts_and_earnings_are_whole() -> None:
+def test_analysts_and_earnings_are_complete() -> None:
     for row in STOCKS:
         analysts = figures.analysts(row, SATURDAY)
         assert analysts is not None
@@ -215,13 +215,13 @@ def test_analysts_and_earnings_are_whole() -> None:
         assert analysts.target_low < analysts.target < analysts.target_high
         assert 1 <= analysts.score <= 5
         tomorrow = figures.analysts(row, SATURDAY + 86_400)
-        assert analysts == tomorrow, "they do not change within a month"
+        assert analysts == tomorrow, "ratings do not change within a month"
         ahead, *past = figures.earnings(row, SATURDAY)
         assert ahead.reported is None and ahead.date > date(2026, 3, 14) and len(past) == 4
         assert all(e.reported is not None and e.date <= date(2026, 3, 14) for e in past)
 
 
-def test_results_come_out_before_the_opening_and_what_was_expected_stays() -> None:
+def test_results_come_out_before_the_opening_and_the_estimate_stays() -> None:
     for row in STOCKS:
         ahead, *past = figures.earnings(row, SATURDAY)
         seven = local_moment(ahead.date, figures.PUBLISHED, calendar.NEW_YORK)
@@ -230,7 +230,7 @@ def test_results_come_out_before_the_opening_and_what_was_expected_stays() -> No
         assert latest == replace(ahead, reported=latest.reported) and latest.reported is not None
 
 
-def test_what_is_halted_keeps_its_last_trade_as_every_later_close() -> None:
+def test_a_halted_security_keeps_its_last_trade_as_every_later_close() -> None:
     halt = at("2026-03-10T15:00:00Z")
     for symbol in ("SMPK", next(r["symbol"] for r in ROWS.values() if r["kind"] == "crypto")):
         row = ROWS[symbol] | {"halted_at": "2026-03-10T15:00:00Z"}
@@ -253,7 +253,7 @@ def test_options_end_on_fridays_or_the_day_before_a_holiday() -> None:
     assert last_minute == date(2026, 3, 20) < after
 
 
-def test_premiums_and_greeks_hang_together() -> None:
+def test_premiums_and_greeks_are_consistent() -> None:
     row = ROWS["SMPK"]
     expiry = date(2026, 5, 15)
     spot = market.price(row, SATURDAY)
@@ -268,11 +268,11 @@ def test_premiums_and_greeks_hang_together() -> None:
         assert call.premium >= round(spot - call.strike, 2)
         assert put.premium >= round(put.strike - spot, 2)
         if abs(call.strike / spot - 1) < 0.05:
-            # Parity, to the cents by which a put may be exercised early.
+            # Put-call parity, within the cents that early exercise of a put is worth.
             forward = spot - call.strike * (1 - options.RATE * 63 / 365)
             assert call.premium - put.premium == pytest.approx(forward, abs=0.06)
     later = options.contract(row, SATURDAY, date(2026, 8, 21), "call", calls[8].strike)
-    assert later.premium > calls[8].premium, "time is worth something"
+    assert later.premium > calls[8].premium, "a later expiration costs more"
 
 
 def test_at_its_end_an_option_is_worth_its_exercise() -> None:
@@ -288,8 +288,8 @@ def test_at_its_end_an_option_is_worth_its_exercise() -> None:
 
 # -- fills -----------------------------------------------------------------------------------------
 def test_money_is_rounded_once_half_to_even_and_amounts_are_never_exceeded() -> None:
-    assert value(UNIT, 123_450) == 1234, "half a cent goes to the even side"
-    assert value(UNIT, 123_550) == 1236, "half a cent goes to the even side"
+    assert value(UNIT, 123_450) == 1234, "half a cent rounds to even"
+    assert value(UNIT, 123_550) == 1236, "half a cent rounds to even"
     assert value(3 * UNIT // 2, 100_100) == 1502
     assert value(UNIT * 1_000_000, 10_000_000_000) == 10**14
     for amount, price in ((2_500, 2_834_700), (100, 532_946_800), (1_999, 1_174)):
@@ -339,6 +339,6 @@ def test_orders_fill_by_their_kind() -> None:
 def test_recurring_days_keep_their_day_of_the_month() -> None:
     days = [occurrence(date(2026, 1, 31), "monthly", n, every_day=True) for n in range(4)]
     assert days == [date(2026, 1, 31), date(2026, 2, 28), date(2026, 3, 31), date(2026, 4, 30)]
-    assert occurrence(date(2026, 4, 3), "weekly", 0) == date(2026, 4, 6), "moved off Good Friday"
+    assert occurrence(date(2026, 4, 3), "weekly", 0) == date(2026, 4, 6), "Good Friday is skipped"
     assert occurrence(date(2026, 4, 2), "daily", 1) == date(2026, 4, 6)
     assert iso(next_run(date(2026, 3, 15), "quarterly", SATURDAY)) == "2026-03-16T14:00:00Z"

@@ -1,4 +1,4 @@
-"""Alpha Vantage, Google Finance and Yahoo Finance look at one market and keep lists alike."""
+"""Alpha Vantage, Google Finance and Yahoo Finance show the same market and keep watchlists."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def test_all_three_quote_the_same_analysts_in_their_own_words(session: Ses
     assert error["code"] == "NO_ANALYST_COVERAGE"
 
 
-async def test_screens_hold_what_meets_every_condition(session: Session) -> None:
+async def test_screens_return_the_stocks_that_meet_every_condition(session: Session) -> None:
     everything = await ask_all(session, "screen_google_equities", "results", limit=20)
     caps = [r["market_cap"] for r in everything]
     assert caps == sorted(caps, reverse=True) and "NWSP" not in {r["symbol"] for r in everything}

@@ -1,4 +1,4 @@
-"""Yahoo Finance: bars by interval, and the message board with what it talks about."""
+"""Yahoo Finance: bars by interval, message boards, and trending tickers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def test_history_pages_from_the_latest_bar_back_and_names_dividends(sessio
 
 
 # -- the board -------------------------------------------------------------------------------------
-async def test_a_board_is_paged_from_the_newest_post_back_and_goes_on_by_itself(
+async def test_a_board_is_paged_from_the_newest_post_and_grows_by_itself(
     session: Session,
 ) -> None:
     tool = "get_yahoo_conversations"

@@ -1,4 +1,4 @@
-"""What the tests of travel share: nights in May, bookings, and the way to a moment."""
+"""Helpers of the travel tests: nights in May, bookings, and moving the clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life of a booking: the hotel's clock, refunds, deposits, days of grace, and changes."""
+"""The life of a booking: the hotel's clock, refunds, deposits, grace periods, and changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def session() -> Session:
     return new_session("booking", "expedia")
 
 
-async def test_a_stay_begins_and_ends_by_the_hotels_own_clock(session: Session) -> None:
+async def test_a_stay_begins_and_ends_in_the_hotels_time_zone(session: Session) -> None:
     trips = (await call_ok(session, "expedia", "list_trips", booking_status="confirmed"))["trips"]
     key = trips[0]["booking_id"]
     stay = await call_ok(session, "expedia", "get_itinerary", booking_id=key)
@@ -71,7 +71,7 @@ async def test_a_refund_follows_the_policy(
     assert error["code"] == "ALREADY_CANCELLED"
 
 
-async def test_a_deposit_is_what_is_charged_and_given_back() -> None:
+async def test_only_the_deposit_is_charged_and_refunded() -> None:
     session = session_of("rafael", "booking", "expedia")
     ahead = await call_ok(session, "booking", "list_bookings", booking_status="confirmed")
     cottages = next(b for b in ahead["bookings"] if b["property_name"] == "Sea Turtle Cottages")
@@ -88,7 +88,7 @@ async def test_a_deposit_is_what_is_charged_and_given_back() -> None:
     assert itinerary["refund_amount"] == 208.9
 
 
-async def test_expedia_lets_go_of_any_rate_for_a_day_and_booking_does_not(session: Session) -> None:
+async def test_expedia_refunds_any_rate_for_a_day_and_booking_does_not(session: Session) -> None:
     for advance, refundable in ((DAY - 60, True), (DAY + 60, False)):
         one = new_session("booking", "expedia")
         itinerary = await reserve(one, "wabash_house-1")
@@ -101,7 +101,9 @@ async def test_expedia_lets_go_of_any_rate_for_a_day_and_booking_does_not(sessio
     assert gone["refund_amount"] == 0
 
 
-async def test_a_longer_stay_keeps_the_nights_agreed_and_pays_for_the_new(session: Session) -> None:
+async def test_a_longer_stay_keeps_its_agreed_nights_and_pays_for_the_new_one(
+    session: Session,
+) -> None:
     booking = await book(session)
     session.control.advance(3 * DAY)
     change = {"booking_id": booking["booking_id"], "check_out_date": "2026-05-08"}

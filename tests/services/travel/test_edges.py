@@ -1,4 +1,4 @@
-"""Midnight between two towns, what insurance owes in its first days, and searches for nothing."""
+"""Midnight between two towns, insurance in its first days, and searches without results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def session() -> Session:
 
 
 def late_evening(session: Session) -> None:
-    """Go to nine in the evening in Oregon, when the next day has begun in Maine."""
+    """Go to 9:30 in the evening in Oregon, when the next day has begun in Maine."""
     go_to(session, "2026-03-15T04:30:00Z")
 
 
@@ -33,7 +33,7 @@ async def test_tonight_is_searched_in_the_town_where_it_is_still_tonight(session
     assert error["code"] == "INVALID_DATES"
 
 
-async def test_deals_of_tonight_are_found_although_it_is_tomorrow_elsewhere(
+async def test_tonights_deals_are_found_even_where_it_is_tomorrow_elsewhere(
     session: Session,
 ) -> None:
     late_evening(session)
@@ -46,7 +46,7 @@ async def test_deals_of_tonight_are_found_although_it_is_tomorrow_elsewhere(
     assert error["code"] == "INVALID_DATES"
 
 
-async def test_insurance_pays_from_its_first_day_and_its_payment_can_be_seen_later(
+async def test_insurance_pays_from_its_first_day_and_shows_its_payout_later(
     session: Session,
 ) -> None:
     stay = {"check_in_date": "2026-03-19", "check_out_date": "2026-03-20"}
@@ -58,12 +58,12 @@ async def test_insurance_pays_from_its_first_day_and_its_payment_can_be_seen_lat
     assert details["payout"] is None
     gone = await call_ok(session, "expedia", "cancel_itinerary", booking_id=key)
     assert gone["refund"]["amount"] == 0 and cents(gone["insurance_payout"]) == round(0.75 * total)
-    assert gone["insurance_premium_refunded"] == 0, "what has paid is not given back"
+    assert gone["insurance_premium_refunded"] == 0, "insurance that has paid out is not refunded"
     details = await call_ok(session, "expedia", "get_insurance_details", booking_id=key)
     assert details["payout"] == gone["insurance_payout"]
 
 
-async def test_insurance_that_pays_nothing_is_given_back_with_the_stay(session: Session) -> None:
+async def test_insurance_that_pays_nothing_is_refunded_with_the_stay(session: Session) -> None:
     key = (await reserve(session))["booking_id"]
     plan = {"booking_id": key, "plan_id": "plan_complete"}
     bought = await call_ok(session, "expedia", "add_insurance", **plan)
@@ -72,7 +72,7 @@ async def test_insurance_that_pays_nothing_is_given_back_with_the_stay(session: 
     assert gone["insurance_premium_refunded"] == bought["price"]
 
 
-async def test_activities_are_not_found_by_punctuation_nor_boards_named_by_blanks(
+async def test_punctuation_finds_no_activities_and_blanks_name_no_board(
     session: Session,
 ) -> None:
     city = "Seattle, WA"

@@ -1,4 +1,4 @@
-"""What only one of the two has: Genius and price alerts; insurance, trip boards and travelers."""
+"""Features of one provider only: Genius and price alerts; insurance, boards and travelers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def session() -> Session:
 
 
 # -- Booking.com -----------------------------------------------------------------------------------
-async def test_a_level_grows_with_stays_and_its_discount_is_taken_once(session: Session) -> None:
+async def test_the_genius_level_grows_with_stays_and_its_discount_applies_once(
+    session: Session,
+) -> None:
     status = await call_ok(session, "booking", "get_genius_status")
     assert (status["level"], status["bookings_to_next_level"]) == (1, 1)
     stay = {"city": "Chicago", "check_in": "2026-05-05", "check_out": "2026-05-07"}
@@ -58,7 +60,7 @@ async def test_an_alert_triggers_expires_and_is_unique(session: Session) -> None
 
 
 # -- Expedia ---------------------------------------------------------------------------------------
-async def test_insurance_is_priced_by_the_stay_given_back_in_time_and_pays_what_is_lost(
+async def test_insurance_is_priced_by_the_stay_refunded_in_time_and_pays_the_loss(
     session: Session,
 ) -> None:
     itinerary = await reserve(session, "wabash_house-1")
@@ -89,7 +91,7 @@ async def test_insurance_is_priced_by_the_stay_given_back_in_time_and_pays_what_
     assert error["code"] == "INSURANCE_UNAVAILABLE"
 
 
-async def test_a_board_holds_what_can_be_searched_and_is_found_again(session: Session) -> None:
+async def test_a_board_holds_search_results_and_can_be_listed(session: Session) -> None:
     saturday = {"city": "Seattle, WA", "on_date": "2026-04-11"}
     activities = await call_ok(session, "expedia", "search_activities", **saturday)
     things = activities["activities"]

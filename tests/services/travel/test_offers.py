@@ -1,4 +1,4 @@
-"""What Booking.com and Expedia offer: one world under two names, prices, and rooms that run out."""
+"""Offers of Booking.com and Expedia: one world under two names, prices, and availability."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def session() -> Session:
 
 # -- the world -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", names())
-async def test_stays_ahead_are_those_of_the_persons_life_at_the_total_told(name: str) -> None:
+async def test_upcoming_stays_are_those_of_the_persons_life_at_the_given_total(name: str) -> None:
     session = session_of(name, "booking", "expedia")
     told = {"maya": 398.0, "eleanor": 398.0, "rafael": 189.0}[name]
     stays = (await call_ok(session, "booking", "list_bookings", limit=100))["bookings"]
@@ -50,7 +50,7 @@ async def test_one_house_is_sold_by_both_at_its_own_price_and_under_its_own_id(
     assert price != rates["rooms"][0]["nightly_average"]
 
 
-async def test_towns_of_one_name_are_mixed_by_booking_and_asked_back_by_expedia(
+async def test_booking_mixes_towns_of_the_same_name_and_expedia_asks_which_one(
     session: Session,
 ) -> None:
     both = await call_ok(session, "booking", "search_properties", city="Portland", **MAY)
@@ -88,7 +88,7 @@ async def test_a_total_is_the_sum_of_its_nights_with_tax_and_the_searched_price_
     assert taxes == cents(booking["total_price"]) - sum(nights) > 0.15 * sum(nights)
 
 
-async def test_a_price_may_be_another_tomorrow_and_then_a_quote_is_refused(
+async def test_a_price_may_change_overnight_and_then_an_old_quote_is_refused(
     session: Session,
 ) -> None:
     room = at("brt", "wabash_house-0")
@@ -107,7 +107,7 @@ async def test_a_price_may_be_another_tomorrow_and_then_a_quote_is_refused(
     assert error["code"] == "PRICE_CHANGED" and error["total_price"] == await quote()
 
 
-async def test_booking_counts_the_fee_of_the_house_and_expedia_leaves_it_to_the_desk(
+async def test_booking_includes_the_hotels_fee_and_expedia_leaves_it_to_the_desk(
     session: Session,
 ) -> None:
     keys = [r["id"] for r in session.world.rows("travel_hotels", "fee>0", order="id")]

@@ -1,6 +1,7 @@
-"""What a person keeps at the market-data services: watchlists, portfolios for tracking, posts.
+"""A person's data at the market-data services: watchlists, tracking portfolios, and posts.
 
-Securities come with the brokers (`finance.py`); news and the crowd's posts are functions, not rows.
+Securities are written with the brokers (`finance.py`); news and the crowd's posts are functions,
+not rows.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Shelf:
         self.life = {h["key"]: h for h in builder.life if "invest" in h}
 
     def fill(self) -> None:
-        """Write everything."""
+        """Write all of them."""
         for service, lists in self.seeds["watchlists"].items():
             for key, (at, name, symbols, *later) in lists.items():
                 self.watchlist(service, key, at, name, symbols.split(), later)
@@ -44,7 +45,7 @@ class Shelf:
     def watchlist(
         self, service: str, key: str, at: str, name: str, symbols: list[str], later: list[list[str]]
     ) -> None:
-        """Add a list as it was first saved, and change it as it was saved later."""
+        """Add a list as first saved, and change it as saved later."""
         list_id = self.builder.id(PREFIXES[service], key)
         moment = iso(self.builder.moment(at))
         self.builder.add(
@@ -65,9 +66,9 @@ class Shelf:
             self.builder.change(moment, f"{service}_watchlists", list_id, **changes)
 
     def portfolio(self, key: str, portfolio: dict[str, Any]) -> None:
-        """Add a portfolio and its lots: [symbol, shares, when bought, price, when noted].
+        """Add a portfolio and its lots: [symbol, shares, when bought, price, when recorded].
 
-        The price and the time of the note may be left out.
+        The price and the time of recording are optional.
         """
         portfolio_id = self.builder.id("gfp", key)
         opened = self.builder.moment(portfolio["at"])
@@ -94,8 +95,8 @@ class Shelf:
     ) -> None:
         """Add a purchase.
 
-        Shares written `$500` are as many as that buys. One dated `life:<key>` is bought with the
-        amount of that happening.
+        Shares written as `$500` are the number that this amount buys. For a purchase dated
+        `life:<key>`, the amount is that of the happening.
         """
         happening = self.life[when.removeprefix("life:")] if when.startswith("life:") else None
         row = self.listed[symbol]
@@ -123,13 +124,13 @@ class Shelf:
         )
 
     def _traded(self, row: dict[str, Any], at: int) -> int:
-        """Return the first moment from `at` on at which a security can be bought."""
+        """Return the first moment, from `at` on, at which a security can be bought."""
         if row["kind"] in ("stock", "etf") and not calendar.is_open(at):
             return calendar.next_open(at)
         return calendar.next_close(at) if row["kind"] == "mutual_fund" else at
 
     def board(self, board: dict[str, Any]) -> None:
-        """Add the person's posts (of which some were deleted), and those written by others."""
+        """Add the person's posts (some of them deleted later), and those of other people."""
         joined = self.builder.moment(board["joined"])
         self.builder.add(joined, "yahoo_finance_profile", id="me", handle=board["handle"])
         for key, at, symbol, text, sentiment, *gone in board["posts"]:

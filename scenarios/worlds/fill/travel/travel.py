@@ -1,7 +1,7 @@
 """Booking.com and Expedia: towns, hotels, events that fill them, and a person's stays.
 
-Each hotel is on both sites under two names and prices. Hotels are put together from `_hotels.yaml`;
-those of `places.yaml` come first in their city and keep their address and phone.
+Both sites sell the same hotels, under different names and prices. Hotels are assembled from
+`_hotels.yaml`; those in `places.yaml` come first in their city and keep their address and phone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PARTS = Path(__file__).with_name("_hotels.yaml")
 
 @dataclass(frozen=True)
 class Site:
-    """A provider's prefixes of ids, and its words."""
+    """A provider's prefixes of ids, and its `Words`."""
 
     hotel: str
     room: str
@@ -42,18 +42,18 @@ SITES = {
 }
 BOTH = ("booking", "expedia")
 ELSEWHERE = 5
-"""Hotels of a city that is no destination of the person."""
+"""Number of hotels in a city that is not one of the person's destinations."""
 KINDS = {
     "Motel": "motel",
     "Lodge": "lodge",
     "Holiday cottages": "apartment",
     "Holiday flats": "apartment",
 }
-"""Kinds of hotels by the category of their place; others are hotels."""
+"""Kinds of hotels by the category of their place; any other category is a hotel."""
 
 
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
-    """Write both providers' hotels and what the person did there."""
+    """Write both providers' hotels and everything that the person did there."""
     travel = Travel(builder, seeds, parsed(PARTS))
     travel.towns()
     travel.accounts()
@@ -75,7 +75,7 @@ class House:
 
 
 class Pricing(NamedTuple):
-    """A hotel's usual price in dollars, its easy policy, and the pool in which the person stays."""
+    """A hotel's usual price in dollars, its easy policy, and the pool of the person's stay."""
 
     usual: float
     easy: str
@@ -83,7 +83,7 @@ class Pricing(NamedTuple):
 
 
 class Travel:
-    """Writes travel rows."""
+    """Writes the rows of the travel services."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any], parts: dict[str, Any]) -> None:
         self.builder = builder
@@ -103,7 +103,7 @@ class Travel:
         self.rooms: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     def _lived(self, happening: dict[str, Any]) -> dict[str, Any]:
-        """Return a stay of life.yaml in the form of the seeds: UTC moments, and who pays."""
+        """Return a stay of life.yaml in the form of the seeds: moments in UTC, and the card."""
         stay = dict(happening["stay"])
         on = stay.pop("on")
         first = str(stay.pop("from", None) or happening["at"][:10])
@@ -126,9 +126,9 @@ class Travel:
         }
 
     def _told_at(self, day: str, known: list[Any]) -> str:
-        """Return the moment of what happened on a day, as a time in UTC.
+        """Return the moment of an event on a day, as a time in UTC.
 
-        It is two minutes before the mail or payment of that day, or before noon without one.
+        It is two minutes before that day's mail or payment, or before noon if there is none.
         """
         near = next((at for at in known if str(at)[:10] == day[:10]), None)
         if len(day) == 10 and near is None:
@@ -138,9 +138,9 @@ class Travel:
         return iso(self.builder.moment(clock) - 120)
 
     def _tax(self, city: str) -> int:
-        """Return a city's tax in basis points: its state's, or a little more.
+        """Return a city's tax in basis points: its state's, or the least higher one that fits.
 
-        It is the least tax with which every total that the seeds tell is a sum with tax.
+        It fits if every total in the seeds is a whole number of cents plus its tax.
         """
         totals = []
         for stay in self.stays:
@@ -168,7 +168,6 @@ class Travel:
                 timezone=city["timezone"],
                 tax=self.taxes[key],
             )
-
         for number, event in enumerate(self.seeds["events"]):
             row = {
                 "city_id": event["city"],
@@ -188,7 +187,7 @@ class Travel:
     def houses(self, city: str) -> list[House]:
         """Return the hotels of a city.
 
-        Those of places.yaml come first, then assembled ones, in pairs that share a word.
+        Those in places.yaml come first, then assembled ones, in pairs that share a word.
         """
         words = self.parts["cities"][city]["words"]
         here = {k: p for k, p in self.places.items() if p["city"] == city}
@@ -227,7 +226,7 @@ class Travel:
         return self._equipped(house, chance)
 
     def _phone(self, area: int, number: int) -> str:
-        """Return a number of an area that nobody has, the drawn one if it is free."""
+        """Return a phone number in an area that nobody has, the drawn one if it is free."""
         numbers = (f"+1-{area}-555-01{(number + n) % 100:02d}" for n in range(100))
         free = next(phone for phone in numbers if phone not in self.phones)
         self.phones.add(free)
@@ -269,7 +268,7 @@ class Travel:
         return house
 
     def house(self, house: House) -> None:
-        """Write a hotel, and each provider's page and rooms of it."""
+        """Write a hotel, with its page and rooms at each provider."""
         city = self.cities[house.row["city_id"]]
         hotel_id = self.builder.id("htl", house.key)
         self.builder.add(self.first, "travel_hotels", id=hotel_id, **house.row)
@@ -287,7 +286,7 @@ class Travel:
             self._rooms(site, house, chance)
 
     def _page(self, site: str, house: House, chance: Random) -> dict[str, Any]:
-        """Return the name, rating and reviews of a hotel at a provider."""
+        """Return a hotel's name, rating and reviews at a provider."""
         city = self.cities[house.row["city_id"]]["name"]
         score = round(min(5.0, max(1.5, house.rating + chance.uniform(-0.25, 0.25))), 1)
         reviews = int(chance.lognormvariate(5.6, 1.0)) + 12
@@ -307,9 +306,10 @@ class Travel:
         return {"name": name, "review_count": reviews, "rating": score, "vip": vip}
 
     def _rooms(self, site: str, house: House, chance: Random) -> None:
-        """Write the room types of a hotel at a provider.
+        """Write a hotel's room types at a provider.
 
-        Where a stay's total is told, the price and policy of the room that fits it follow from it.
+        If a stay's total is given, the prices follow from it, and the room that fits the guests has
+        the stay's policy.
         """
         pricing = self._pricing(site, house)
         usual = pricing.usual * chance.uniform(0.95, 1.05)
@@ -426,7 +426,7 @@ class Travel:
         )
 
     def stay(self, stay: dict[str, Any]) -> None:
-        """Write a booking at the price of its day, or at the total that is told."""
+        """Write a booking at the price of its day, or at the total given in the seeds."""
         site = stay["site"]
         hotel = self.hotels[site, stay["hotel"]]
         words = SITES[site].words
@@ -474,7 +474,7 @@ class Travel:
             self.builder.change(at, f"{site}_bookings", key, cancelled_at=iso(at))
 
     def _room(self, stay: dict[str, Any]) -> dict[str, Any]:
-        """Return the room type of a stay: the told one, or the first refundable one that fits."""
+        """Return the room type of a stay: the given one, or the first refundable one that fits."""
         offered = self.rooms[stay["site"], stay["hotel"]]
         if "room" in stay:
             return offered[stay["room"]]
@@ -483,7 +483,7 @@ class Travel:
         return fitting[0] if fitting else offered[-1]
 
     def _card(self, site: str) -> str:
-        """Return the key of the first card at a site that is in use."""
+        """Return the key of the first current card at a site."""
         known = {key: card for key, card in self.seeds["cards"].items() if site in card["on"]}
         return next(key for key, card in known.items() if not card.get("old"))
 
@@ -552,7 +552,7 @@ def _nights(stay: dict[str, Any]) -> int:
 def _fitted(
     words: rules.Words, hotel: dict[str, Any], prices: list[int], rooms: int, total: int
 ) -> list[int]:
-    """Return night prices that cost `total` cents in all, shaped like `prices`."""
+    """Return night prices shaped like `prices` that come to `total` cents with tax and fees."""
     fees = hotel["fee"] * len(prices) * rooms if words.fees_included else 0
     lodging = _untaxed(total - fees, hotel["tax"], rooms)
     if lodging is None:
@@ -562,7 +562,7 @@ def _fitted(
 
 
 def _untaxed(total: int, tax: int, rooms: int) -> int | None:
-    """Return the price before tax that makes a total and divides by the rooms, or None."""
+    """Return the price before tax of a total, divisible by the number of rooms, or None."""
     for price in _near(total, tax):
         if price % rooms == 0 and _taxed(price, tax) == total:
             return price
@@ -570,7 +570,7 @@ def _untaxed(total: int, tax: int, rooms: int) -> int | None:
 
 
 def _is_taxed(total: int, tax: int) -> bool:
-    """Return whether a total is some price with its tax."""
+    """Return whether a total is some whole number of cents plus its tax."""
     return any(_taxed(price, tax) == total for price in _near(total, tax))
 
 
