@@ -32,7 +32,7 @@ RESTOCK = 60
 WEEK = 7 * DAY
 MONDAY = 4 * DAY + 8 * HOUR
 """The first Monday after the epoch at 08:00 UTC; prices move at this time of the week."""
-# Up to a limit of a draw between 0 and 1, a price moves by this multiple of the offer's swing.
+# (limit, factor): a draw below the limit moves a price by this multiple of the offer's swing.
 STEPS = ((0.3, 0), (0.5, -0.5), (0.7, -1), (0.85, 0.5), (0.95, 0.25), (1, -1.6))
 
 
@@ -77,7 +77,7 @@ def find_product(svc: Service, shop: Shop, product_id: str) -> dict[str, Any]:
     """Return a product's row, whether it is still sold or not, or refuse."""
     row = svc.db.get(f"{shop.tables}_products", product_id)
     if row is None:
-        message = f"{shop.title} has no product {product_id!r}."
+        message = f"{shop.title} has no product with the ID {product_id!r}."
         svc.fail(
             "PRODUCT_NOT_FOUND",
             message,
@@ -95,7 +95,7 @@ def on_sale(svc: Service, shop: Shop, product_id: str) -> dict[str, Any]:
         svc.fail(
             "PRODUCT_UNAVAILABLE",
             message,
-            f"Look for something like it with {shop.search}.",
+            f"Search for a similar product with {shop.search}.",
             product_id=product_id,
         )
     return row
@@ -147,11 +147,11 @@ def fits(
 def check_range(svc: Service, low: int | None, high: int | None) -> None:
     """Refuse a lowest price above the highest one."""
     if low is not None and high is not None and low > high:
-        message = f"min_price {low} is more than max_price {high}."
+        message = f"min_price ({low}) is greater than max_price ({high})."
         svc.fail(
             "INVALID_PRICE_RANGE",
             message,
-            "Give the lower price as min_price; both are in cents.",
+            "Pass the lower price as min_price. Both are in cents.",
             min_price=low,
             max_price=high,
         )
@@ -279,11 +279,11 @@ def add_review(
     table = f"{shop.tables}_reviews"
     earlier = svc.db.rows(table, "subject=? AND mine=1", subject)
     if earlier:
-        message = f"You reviewed this product on {earlier[0]['at'][:10]}."
+        message = f"You already reviewed this product on {earlier[0]['at'][:10]}."
         svc.fail(
             "REVIEW_EXISTS",
             message,
-            "One review for each product; yours is among its reviews.",
+            "You can write one review per product; yours is listed among its reviews.",
             review_id=earlier[0]["id"],
         )
     review = {

@@ -22,11 +22,11 @@ NOT_ELIGIBLE = 3
 ALREADY_USED = 4
 # Indexed by the reasons above; the first four are also the places in `Shop.codes`.
 WHY = (
-    "is not known",
-    "is not valid now",
-    "asks for a larger order",
-    "is for nothing in the cart",
-    "was used before",
+    "does not exist",
+    "is not valid right now",
+    "requires a larger order",
+    "does not apply to anything in the cart",
+    "has already been used",
 )
 
 
@@ -34,8 +34,8 @@ def find(svc: Service, shop: Shop, code: str) -> dict[str, Any]:
     """Return a code's row, or refuse."""
     row = svc.db.get(f"{shop.tables}_coupons", code.strip().upper())
     if row is None:
-        hint = f"Check the spelling; {shop.codes_tool} shows codes that are open to all."
-        svc.fail(shop.codes[UNKNOWN], f"There is no code {code!r}.", hint, coupon=code)
+        hint = f"Check the spelling. {shop.codes_tool} lists the codes that anyone can use."
+        svc.fail(shop.codes[UNKNOWN], f"The code {code!r} does not exist.", hint, coupon=code)
     return row
 
 
@@ -104,7 +104,7 @@ def require(
     svc.fail(
         _error(shop, why),
         f"The code {row['code']} {WHY[why]}.",
-        f"{row['description']}. To go on without a code, use {shop.drop_code}.",
+        f"{row['description']}. To continue without a code, call {shop.drop_code}.",
         coupon=row["code"],
         minimum=row["minimum"],
         eligible_subtotal=sum(eligible),
@@ -141,7 +141,7 @@ def coupon_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]
 
 
 def public(svc: Service, shop: Shop) -> list[dict[str, Any]]:
-    """Return the unexpired codes that are open to all, the first to expire first."""
+    """Return the unexpired codes that anyone can use, the first to expire first."""
     return svc.db.rows(
         f"{shop.tables}_coupons", "public=1 AND expires>?", svc.time, order="expires, code"
     )

@@ -260,9 +260,9 @@ def find_order(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
     """Return an order, or refuse."""
     row = svc.db.get(f"{shop.tables}_orders", order_id)
     if row is None:
-        message = f"There is no order {order_id!r}."
+        message = f"There is no order with the ID {order_id!r}."
         svc.fail(
-            "ORDER_NOT_FOUND", message, f"Take an order_id from {shop.orders}.", order_id=order_id
+            "ORDER_NOT_FOUND", message, f"Use an order_id from {shop.orders}.", order_id=order_id
         )
     return row
 
@@ -342,10 +342,10 @@ def cancel(
         on_its_way = state in ("shipped", "out_for_delivery", "delivered", "delayed")
         hint = f"See {shop.orders}."
         if on_its_way:
-            hint = f"It can be returned once it has arrived; see {shop.returns}."
+            hint = f"You can return it once it arrives; {shop.returns} lists your returns."
         svc.fail(
             code,
-            f"Order {order_id} is {state} and cannot be canceled any more.",
+            f"Order {order_id} is {state} and can no longer be canceled.",
             hint,
             order_id=order_id,
             status=state,
@@ -363,10 +363,10 @@ def hand_over(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
     row = find_order(svc, shop, order_id)
     state = status(row, svc.time)
     if state != "ready":
-        message = f"Order {order_id} is {state}, not ready at a store."
+        message = f"Order {order_id} is not ready for pickup; its status is {state}."
         hint = f"See {shop.orders}."
         if state == "preparing" and row["ready_at"]:
-            hint = f"It is ready at {row['ready_at']}."
+            hint = f"It will be ready at {row['ready_at']}."
         svc.fail("ORDER_NOT_READY", message, hint, order_id=order_id, status=state)
     table = f"{shop.tables}_charges"
     where = "order_id=? AND at=? AND what=?"
@@ -430,43 +430,44 @@ def _require_returnable(
 ) -> None:
     state = status(row, svc.time)
     if state not in ("delivered", "picked_up"):
-        message = f"Order {row['id']} is {state}; only what has arrived can be returned."
+        message = f"Order {row['id']} is {state}; only items you have received can be returned."
         svc.fail(
             "RETURN_NOT_ALLOWED",
             message,
-            "Wait until it has arrived, or cancel it while it is being prepared.",
+            "Wait until you have received it, or cancel it before it ships.",
             status=state,
         )
     if days is None:
         svc.fail(
             "ITEM_NOT_RETURNABLE",
             f"{item['title']} cannot be returned.",
-            "Food and final-sale products are not taken back.",
+            "Food and final-sale products cannot be returned.",
         )
     if item.get("outcome") is not None:
-        message = f"{item['title']} was {item['outcome']} when the order was put together."
+        message = f"{item['title']} was out of stock, so it was {item['outcome']}."
         svc.fail(
             "ITEM_NOT_RETURNABLE",
             message,
-            "Take what you were given instead back to the store.",
+            "If you received a substitute, take it back to the store.",
             outcome=item["outcome"],
         )
     last = return_by(row, days) or ""
     if svc.time > last:
-        message = f"{item['title']} could be returned until {last[:10]}."
+        message = f"{item['title']} could only be returned until {last[:10]}."
         svc.fail(
             "RETURN_WINDOW_CLOSED",
             message,
-            f"Returns are taken for {days} days after delivery.",
+            f"Returns are accepted for {days} days after delivery or pickup.",
             return_by=last,
         )
     earlier = svc.db.rows(f"{shop.tables}_returns", "item_id=?", item["id"])
     if earlier:
-        message = f"A return of {item['title']} was opened on {earlier[0]['requested_at'][:10]}."
+        opened_on = earlier[0]["requested_at"][:10]
+        message = f"You already opened a return of {item['title']} on {opened_on}."
         svc.fail(
             "ALREADY_RETURNED",
             message,
-            f"See its progress with {shop.returns}.",
+            f"Check its status with {shop.returns}.",
             return_id=earlier[0]["id"],
         )
 
@@ -500,8 +501,8 @@ def find_return(svc: Service, shop: Shop, return_id: str) -> dict[str, Any]:
     if row is None:
         svc.fail(
             "RETURN_NOT_FOUND",
-            f"There is no return {return_id!r}.",
-            f"Take a return_id from {shop.returns}.",
+            f"There is no return with the ID {return_id!r}.",
+            f"Use a return_id from {shop.returns}.",
             return_id=return_id,
         )
     return row

@@ -105,14 +105,17 @@ BIRTHDAY = 5
 Fulfillment = Annotated[
     Literal["shipping", "order_pickup", "drive_up", "same_day_delivery"],
     Field(
-        description="shipping: a parcel; order_pickup: collected in a store; "
-        "drive_up: brought to the car; same_day_delivery: by courier"
+        description="shipping: by parcel; order_pickup: picked up inside a store; "
+        "drive_up: brought out to your car; same_day_delivery: by courier."
     ),
 ]
 LineId = Annotated[str, Field(max_length=64, description="line_item_id, from view_cart.")]
 AtStore = Annotated[
     str,
-    Field(max_length=64, description="store_id it comes from; the preferred store when left out."),
+    Field(
+        max_length=64,
+        description="store_id of the store it comes from; defaults to the preferred store.",
+    ),
 ]
 RegistryId = Annotated[
     str,

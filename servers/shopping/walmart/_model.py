@@ -93,25 +93,25 @@ Fulfillment = Literal["shipping", "pickup", "delivery"]
 HowFulfilled = Annotated[
     Fulfillment,
     Field(
-        description="shipping: by parcel; pickup: collected at a store; "
-        "delivery: brought from a store in hours, or the next morning."
+        description="shipping: by parcel; pickup: picked up at a store; "
+        "delivery: delivered from a store within hours, or the next morning."
     ),
 ]
 Substitution = Annotated[
     Literal["allow_substitution", "no_substitution", "contact_me"],
     Field(
-        description="What to do if the store runs out: take something like it, refund it, "
-        "or ask (refunded if nobody answers)."
+        description="What to do if the store runs out: send a similar product, refund it, "
+        "or contact you (refunded if you do not answer)."
     ),
 ]
 LineId = Annotated[str, Field(max_length=64, description="line_item_id, from get_basket.")]
 SlotId = Annotated[
-    str, Field(max_length=64, description="slot_id, from get_pickup_slots of the store.")
+    str, Field(max_length=64, description="slot_id, from get_pickup_slots for the store.")
 ]
 AtStore = Annotated[
     str,
     Field(
-        max_length=64, description="store_id for pickup or delivery; the home store when left out."
+        max_length=64, description="store_id for pickup or delivery; defaults to the home store."
     ),
 ]
 

@@ -34,7 +34,7 @@ from servers.shopping.walmart.products import EASTPORT
 ReturnId = Annotated[str, Field(max_length=64, description="return_id, from list_return_requests.")]
 Way = Annotated[
     Literal["store", "mail"],
-    Field(description="store: bring it to any store; mail: send it by parcel."),
+    Field(description="store: take it to any store; mail: send it by parcel."),
 ]
 VISA = seeded("wmm", "visa")
 PLACED = (ADDED, Setup("submit_order", {"payment_method_id": VISA}, "order"))
@@ -124,7 +124,7 @@ def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[s
 
 
 class Orders(Service):
-    """What was ordered."""
+    """Orders and returns."""
 
     @writes(example={"payment_method_id": VISA}, setup=(ADDED,), destructive=True)
     def submit_order(
@@ -133,10 +133,11 @@ class Orders(Service):
         address_id: AddressId | None = None,
         pickup_slot_id: SlotId | None = None,
     ) -> dict[str, Any]:
-        """Order the whole basket at the prices of now, charge it and empty the basket; returns the order, all money in cents.
+        """Order the whole basket at current prices, charge it, and return the order, in cents.
 
-        Every line must have the same fulfilment and store. Pickup needs a slot, given or reserved. An item of which the store holds
-        fewer than 3 may run out and is then substituted or refunded, as its substitution_pref says.
+        All lines must have the same fulfilment and store. Pickup needs a slot, either passed or
+        reserved. If the store has fewer than 3 units of an item left, the item may run out; it is
+        then substituted or refunded according to its substitution_pref.
         """
         basket = model.lines(self)
         baskets.require_one_way(self, SHOP, basket, "BASKET_EMPTY", "choose_fulfillment")
@@ -148,8 +149,8 @@ class Orders(Service):
         if pickup_slot_id is not None and how != "pickup":
             self.fail(
                 "SLOT_NOT_NEEDED",
-                "Only pickup takes a slot.",
-                "Leave pickup_slot_id out or use choose_fulfillment.",
+                "Only pickup orders use a slot.",
+                "Leave out pickup_slot_id, or switch to pickup with choose_fulfillment.",
             )
         slot = self._slot(store, pickup_slot_id) if how == "pickup" else None
         row = place(
@@ -176,20 +177,20 @@ class Orders(Service):
         return order_json(self, row)
 
     def _slot(self, store: dict[str, Any], slot_id: str | None) -> dict[str, Any]:
-        """Return the pickup slot given, or the one reserved, or refuse."""
+        """Return the requested or reserved pickup slot, or refuse."""
         chosen = model.checkout(self)
         reserved = chosen["slot_at"] is not None and chosen["slot_until"] > self.time
         if reserved and chosen["slot_store"] == store["id"]:
-            # A reserved slot is taken even if others have filled it meanwhile.
+            # A reserved slot stays valid even if it is full or no longer listed.
             start = parse_time(chosen["slot_at"])
             if slot_id in (None, stores.window_id(SHOP, store["id"], "pickup", start)):
                 return {"start": start, "end": start + HOUR}
         if slot_id is None:
-            message = "Pickup needs a slot of that store."
+            message = "Pickup requires a slot at the store."
             self.fail(
                 "SLOT_REQUIRED",
                 message,
-                "Pass pickup_slot_id from get_pickup_slots, or reserve one.",
+                "Pass a pickup_slot_id from get_pickup_slots, or call reserve_pickup_slot.",
                 store_id=store["id"],
             )
         return stores.find_window(self, SHOP, store, "pickup", slot_id, "get_pickup_slots")
@@ -203,7 +204,10 @@ class Orders(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return orders from the newest on, each with order_id, status, items and total in cents; `query` is for what was bought."""
+        """Return orders, newest first: order_id, status, items, total in cents.
+
+        `query` searches the products in them.
+        """
         rows = life.orders(self, SHOP, status, query, ordered_since)
         return page(rows, "orders", limit, cursor, self._summary)
 
@@ -225,7 +229,10 @@ class Orders(Service):
 
     @reads(example={"order_id": seeded("wmo", "first-fryer")})
     def get_purchase_details(self, order_id: OrderId) -> dict[str, Any]:
-        """Return one order whole: status now, items and what became of them, sums, charges and refunds, slot or parcel with its events."""
+        """Return an order in full: current status, items, sums, charges, refunds, and events.
+
+        Each item shows its outcome if the store ran out of it. Pickup orders show their slot.
+        """
         return order_json(self, life.find_order(self, SHOP, order_id))
 
     @writes(
@@ -234,7 +241,7 @@ class Orders(Service):
         destructive=True,
     )
     def cancel_purchase(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
-        """Cancel an order that has not shipped, or is still being prepared, and refund it whole."""
+        """Cancel an order that is still processing or preparing and refund it in full."""
         row, refunded = life.cancel(self, SHOP, order_id, reason, "ORDER_NOT_CANCELABLE")
         return {
             "order_id": row["id"],
@@ -245,7 +252,10 @@ class Orders(Service):
 
     @writes(example={"order_id": seeded("wmo", "ready-now")}, destructive=True)
     def check_in_for_pickup(self, order_id: OrderId) -> dict[str, Any]:
-        """Tell the store that you are there for an order that is ready; it is handed over. One not collected in 3 days is refunded."""
+        """Tell the store that you have arrived for an order that is ready; it is handed over.
+
+        An order that is not collected within 3 days is refunded.
+        """
         row = life.hand_over(self, SHOP, order_id)
         return {
             "order_id": order_id,
@@ -264,7 +274,10 @@ class Orders(Service):
     def initiate_return(
         self, order_id: OrderId, product_id: ProductId, reason: Reason, return_method: Way = "store"
     ) -> dict[str, Any]:
-        """Open the return of an item, all its units, once; a store refunds on receipt, the next day; mail takes eight days."""
+        """Return an item of an order, all its units, once.
+
+        A store refunds it the next day; by mail it takes eight days.
+        """
         row = life.find_order(self, SHOP, order_id)
         item = find_item(self, row, product_id)
         days = life.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
@@ -275,7 +288,7 @@ class Orders(Service):
     def list_return_requests(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return every return that was opened, newest first: return_id, order, product, method, status and refund in cents."""
+        """Return the returns that you opened, newest first, with status and refund in cents."""
         rows = self.db.rows("walmart_returns", order="requested_at DESC, rowid DESC")
         return page(rows, "returns", limit, cursor, self._return_json)
 
@@ -284,7 +297,7 @@ class Orders(Service):
         setup=(Setup("list_return_requests", {}, "all"),),
     )
     def get_return_request(self, return_id: ReturnId) -> dict[str, Any]:
-        """Return one return with its status now and when its refund is due or was made."""
+        """Return a return with its current status and the date of its refund."""
         return self._return_json(life.find_return(self, SHOP, return_id))
 
     def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -308,11 +321,11 @@ def find_item(svc: Service, row: dict[str, Any], product_id: str) -> dict[str, A
     items = life.items(svc, SHOP, row["id"])
     item = next((i for i in items if i["product_id"] == product_id), None)
     if item is None:
-        message = f"Product {product_id!r} is not part of order {row['id']}."
+        message = f"The product {product_id!r} is not part of order {row['id']}."
         svc.fail(
             "ITEM_NOT_IN_ORDER",
             message,
-            "See get_purchase_details for its items.",
+            "See get_purchase_details for the items in the order.",
             order_id=row["id"],
             product_id=product_id,
         )
@@ -385,11 +398,11 @@ def _delivery(
 ) -> dict[str, str]:
     """Return the moments of a delivery from a store, or refuse it."""
     if subtotal < model.DELIVERY_MINIMUM:
-        message = f"Delivery needs items for {model.DELIVERY_MINIMUM} cents."
+        message = f"Delivery requires a subtotal of at least {model.DELIVERY_MINIMUM} cents."
         svc.fail(
             "MIN_ORDER_NOT_MET",
             message,
-            "Add items, or choose pickup.",
+            "Add more items, or choose pickup.",
             minimum=model.DELIVERY_MINIMUM,
             subtotal=subtotal,
         )
