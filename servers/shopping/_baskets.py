@@ -87,7 +87,7 @@ def require_stock(
         )
 
 
-def same(
+def same_line(
     svc: Service,
     shop: Shop,
     product_id: str,
@@ -148,7 +148,7 @@ def put(
     row = catalogue.on_sale(svc, shop, product_id)
     where = store["id"] if store else None
     given_columns = {name: given for name, (given, _) in own.items()}
-    line = same(svc, shop, product_id, fulfillment, where, given_columns)
+    line = same_line(svc, shop, product_id, fulfillment, where, given_columns)
     require_stock(svc, shop, row, store, quantity + together(svc, shop, product_id, where))
     if line:
         changed = {name: given for name, (given, _) in own.items() if given is not None}
@@ -183,7 +183,7 @@ def change(
         store_id = None if how == SHIPPING else line["store_id"]
     store = store_for(svc, shop, how, store_id, usual)
     where = store["id"] if store else None
-    other = same(svc, shop, line["product_id"], how, where, line)
+    other = same_line(svc, shop, line["product_id"], how, where, line)
     if other and other["id"] != line["id"]:
         message = "Another line already has this product with that fulfillment and store."
         svc.fail(

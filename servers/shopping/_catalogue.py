@@ -63,7 +63,7 @@ def offer_price(offer: dict[str, Any], at: int) -> int:
 
 
 def on_special(row: dict[str, Any], at: int) -> bool:
-    """Whether a listing's special price holds at a moment."""
+    """Whether a listing's special price applies at a moment."""
     return row["special"] is not None and row["special_from"] <= iso(at) < row["special_until"]
 
 
@@ -107,7 +107,7 @@ def discontinued(svc: Service, row: dict[str, Any]) -> bool:
 
 
 def item_of(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the item behind a product: brand, category, department, description, features."""
+    """Return the item behind a product, with its brand, category, department and features."""
     item = svc.db.get("shopping_items", row["item_id"])
     assert item is not None
     return item
@@ -162,7 +162,7 @@ def in_order(
 ) -> list[dict[str, Any]]:
     """Return products (JSON) sorted by relevance, price_low, price_high, rating or name.
 
-    `price` is the key of the price. Relevance is the order they come in.
+    `price` is the key of the price to sort by. Relevance is the order in which they come in.
     """
     keys: dict[str, Any] = {
         "price_low": lambda p: p[price],
@@ -255,7 +255,7 @@ def reviews(
 
 
 def review_json(row: dict[str, Any], product_id: str) -> dict[str, Any]:
-    """Return a review for the agent."""
+    """Return a review as JSON."""
     return {
         "review_id": row["id"],
         "product_id": product_id,

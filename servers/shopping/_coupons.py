@@ -40,7 +40,7 @@ def find(svc: Service, shop: Shop, code: str) -> dict[str, Any]:
 
 
 def used(svc: Service, shop: Shop, code: str) -> bool:
-    """Whether an order that was not canceled was placed with a code."""
+    """Whether an order that was not canceled has used a code."""
     query = f"SELECT 1 FROM {shop.tables}_orders WHERE code=? AND canceled_at IS NULL LIMIT 1"
     return bool(svc.db.sql(query, code))
 
@@ -73,15 +73,15 @@ class Applied(NamedTuple):
     """The coupon code of a cart."""
 
     row: dict[str, Any] | None
-    """The code's row; None where no code is applied."""
+    """The row of the code; None where none is applied."""
     refusal: str | None
-    """The error code of the reason why it does not apply now; None where it does."""
+    """The error code that says why it does not apply now; None where it does."""
     shares: list[int]
     """Cents off each line."""
 
 
 def applied(svc: Service, shop: Shop, code: str | None, lines: Sequence[dict[str, Any]]) -> Applied:
-    """Return what a cart's code does for its lines, see `worth`."""
+    """Return what a code takes off a cart's lines; see `worth` for what a line has."""
     row = svc.db.get(f"{shop.tables}_coupons", code) if code else None
     if row is None:
         return Applied(None, None, [0] * len(lines))

@@ -148,7 +148,7 @@ def tracking_number(row: dict[str, Any], now: str) -> str | None:
 def parcel(now: int, zone: ZoneInfo, days: tuple[int, int], key: str) -> dict[str, str]:
     """Return the moments of a parcel that is promised within (fewest, most) days.
 
-    It always arrives in time.
+    New orders always arrive in time; late and lost parcels exist only in the seeds.
     """
     spread = int(share("days", key) * (days[1] - days[0] + 1))
     arrives = local(now, zone).date() + timedelta(days=days[0] + spread)
@@ -171,7 +171,7 @@ def parcel(now: int, zone: ZoneInfo, days: tuple[int, int], key: str) -> dict[st
 def courier(now: int, start: int, end: int) -> dict[str, str]:
     """Return the moments of a courier's run from a store within a window.
 
-    The courier leaves in time for the middle of the window.
+    The courier leaves in time to arrive in the middle of the window.
     """
     middle = (start + end) // 2
     return {
@@ -242,13 +242,13 @@ def entries(svc: Service, shop: Shop, order_id: str) -> list[dict[str, Any]]:
 
 
 def drop_entries_ahead(svc: Service, shop: Shop, order_id: str) -> None:
-    """Remove the entries of an order whose moment has not come yet."""
+    """Remove the entries of an order that lie in the future."""
     for row in svc.db.rows(f"{shop.tables}_charges", "order_id=? AND at>?", order_id, svc.time):
         svc.db.delete(f"{shop.tables}_charges", row["id"])
 
 
-def lower_hold(svc: Service, shop: Shop, order_id: str, amount: int) -> None:
-    """Lower the refund due if nobody collects an order, by an amount refunded already."""
+def lower_unclaimed_refund(svc: Service, shop: Shop, order_id: str, amount: int) -> None:
+    """Lower the refund due if nobody collects an order by an amount refunded already."""
     table = f"{shop.tables}_charges"
     where = "order_id=? AND what=? AND at>?"
     for entry in svc.db.rows(table, where, order_id, UNCLAIMED, svc.time):
@@ -277,8 +277,8 @@ def orders(
 ) -> list[dict[str, Any]]:
     """Return orders, newest first.
 
-    `state` is a status they must have now, `since` a date they were placed after, and each word of
-    `query` must occur in one of an order's products.
+    `state` is the status they have now and `since` the first day on which they were placed. Each
+    word of `query` must occur in one of an order's products.
     """
     newest = "placed_at DESC, rowid DESC"
     rows = svc.db.rows(f"{shop.tables}_orders", "placed_at>=?", since or "", order=newest)
@@ -317,7 +317,7 @@ def sums(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, int]:
 
 
 def entry_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return money that moved as JSON."""
+    """Return an entry as JSON."""
     kind = "charge" if row["amount"] > 0 else "refund"
     return {
         "kind": kind,
@@ -419,7 +419,7 @@ def open_return(
         "refunded_at": iso(received + handling),
     }
     svc.db.insert(f"{shop.tables}_returns", opened)
-    unrefunded = item_paid(item) + given_back(svc, shop, item["id"])
+    unrefunded = item_paid(item) + item_refunds(svc, shop, item["id"])
     refund = max(min(unrefunded, left_to_refund(svc, shop, row)), 0)
     charge(svc, shop, row, -refund, "return", at=opened["refunded_at"], ref=opened["id"])
     return opened
@@ -485,10 +485,10 @@ def left_to_refund(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
     return moved - row["shipping"] - row["fees"]
 
 
-def given_back(svc: Service, shop: Shop, item_id: str) -> int:
-    """Return the refunds of an item other than its return, as a negative number of cents.
+def item_refunds(svc: Service, shop: Shop, item_id: str) -> int:
+    """Return what was refunded for an item other than by a return, e.g. by a price match.
 
-    A price match is one.
+    The result is zero or a negative number of cents.
     """
     return svc.db.sql(
         f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", item_id

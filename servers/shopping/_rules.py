@@ -192,7 +192,7 @@ def tax_shares(state: str, nets: Sequence[tuple[int, bool]]) -> list[int]:
 
 # -- who is signed in ------------------------------------------------------------------------------
 def profile(svc: Service, shop: Shop) -> dict[str, Any]:
-    """Return the row of the account that is signed in."""
+    """Return the row of the signed-in account."""
     return svc.db.rows(f"{shop.tables}_profile")[0]
 
 
@@ -204,14 +204,14 @@ def default_of(rows: Sequence[dict[str, Any]]) -> str | None:
 
 
 def addresses(svc: Service, shop: Shop) -> list[dict[str, Any]]:
-    """Return the saved addresses as JSON, in the order in which they were added."""
+    """Return the saved addresses as JSON, oldest first."""
     rows = svc.db.rows(f"{shop.tables}_addresses", order="added_at, rowid")
     default = default_of(rows)
     return [address_json(r) | {"is_default": r["id"] == default} for r in rows]
 
 
 def address_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return an address without saying whether it is the default."""
+    """Return an address as JSON, without `is_default`."""
     columns = ("name", "street", "city", "state", "zip", "country")
     return {"address_id": row["id"]} | {column: row[column] for column in columns}
 
@@ -233,7 +233,7 @@ def find_address(svc: Service, shop: Shop, address_id: str | None) -> dict[str, 
 def add_address(
     svc: Service, shop: Shop, given: dict[str, Any], is_default: bool
 ) -> dict[str, Any]:
-    """Save an address unless it is saved already, and return it as JSON."""
+    """Save an address and return it as JSON; refuse one that is already saved."""
     table = f"{shop.tables}_addresses"
     if given["state"] not in TAX_BPS:
         svc.fail(
@@ -282,14 +282,14 @@ def gift_balance(svc: Service, shop: Shop, gift_card: str) -> int:
 
 
 def methods(svc: Service, shop: Shop) -> list[dict[str, Any]]:
-    """Return the saved payment methods as JSON, in the order in which they were added."""
+    """Return the saved payment methods as JSON, oldest first."""
     rows = svc.db.rows(f"{shop.tables}_methods", order="added_at, rowid")
     default = default_of(rows)
     return [method_json(svc, shop, r) | {"is_default": r["id"] == default} for r in rows]
 
 
 def method_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a payment method without saying whether it is the default."""
+    """Return a payment method as JSON, without `is_default`."""
     shown = {
         "payment_method_id": row["id"],
         "type": row["type"],
@@ -325,7 +325,7 @@ def authorize(
 ) -> None:
     """Refuse a method that cannot be charged an amount now or at a given moment (ISO).
 
-    An order is paid with one method alone.
+    An order is always paid with a single method.
     """
     at = at or svc.time
     card = f"The {method['brand']} ending in {method['last4']}"
@@ -387,7 +387,7 @@ def add_card(
 def add_gift_card(svc: Service, shop: Shop, number: str, is_default: bool) -> dict[str, Any]:
     """Save a gift card; refuse a number that the shop has not issued.
 
-    The balance is known to the shop alone.
+    The card's balance is looked up, not given by the customer.
     """
     cards = svc.db.rows(f"{shop.tables}_gift_cards", "number=?", number)
     if not cards:

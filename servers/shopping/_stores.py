@@ -24,7 +24,7 @@ STORES = Table(
     "id:str name:str street:str city:str state:str zip:str lat:float lng:float phone:str "
     "timezone:str opens:int closes:int services:list closed_on:str?"
 )
-# Where a product in a store departs from the general rule: its count, its price.
+# Exceptions to the rules for a product in a store: its own count, its own price.
 SHELVES = Table(
     "id:str store_id:str product_id:str quantity:int? price:int? note:str?", index=("product_id",)
 )
@@ -45,7 +45,7 @@ AISLES = {
 }
 """The letter of a department's aisles."""
 CAPACITY = 6
-"""Orders that one window takes at most."""
+"""The most orders that a window takes."""
 
 ZipFilter = Annotated[
     str, Field(pattern=r"^[0-9]{5}$", description="ZIP code to search around, e.g. 97214.")
@@ -144,7 +144,7 @@ def store_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def closed(svc: Service, row: dict[str, Any]) -> bool:
-    """Whether a store has closed for good."""
+    """Whether a store has closed permanently."""
     return row["closed_on"] is not None and row["closed_on"] <= svc.time[:10]
 
 
@@ -160,7 +160,7 @@ def find_store(svc: Service, shop: Shop, store_id: str) -> dict[str, Any]:
 
 
 def open_store(svc: Service, shop: Shop, store_id: str) -> dict[str, Any]:
-    """Return a store that has not closed for good, or refuse."""
+    """Return a store that has not closed permanently, or refuse."""
     row = find_store(svc, shop, store_id)
     if closed(svc, row):
         message = f"{row['name']} closed permanently on {row['closed_on']}."
@@ -251,7 +251,7 @@ def window_id(shop: Shop, store_id: str, kind: Kind, start: int) -> str:
 
 
 def _taken(svc: Service, shop: Shop, store_id: str, kind: Kind) -> dict[str, int]:
-    """Return how many orders are placed for each window (by its ISO start) from now on."""
+    """Return how many orders are placed for each future window, by its ISO start."""
     rows = svc.db.sql(
         f"SELECT slot_at, count(*) FROM {shop.tables}_orders"
         " WHERE store_id=? AND slot_at>? AND canceled_at IS NULL"
@@ -318,7 +318,7 @@ def next_opening(svc: Service, store: dict[str, Any], after: int, hours: int = 0
 
 
 def slot_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the window of an order, local to its store, or None where it has none."""
+    """Return an order's window in local time, or None if it has none."""
     if row["slot_at"] is None or row["store_id"] is None:
         return None
     zone = ZoneInfo(find_store(svc, shop, row["store_id"])["timezone"])

@@ -394,7 +394,7 @@ def code_state(svc: Service, cart: list[dict[str, Any]]) -> coupons.Applied:
 
 
 def cart_json(svc: Service) -> dict[str, Any]:
-    """Return the cart as JSON, at the prices of now."""
+    """Return the cart as JSON, at current prices."""
     cart = lines(svc)
     code, refusal, shares = code_state(svc, cart)
     option = checkout(svc)["shipping_option"]

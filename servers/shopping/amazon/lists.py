@@ -215,7 +215,7 @@ class Lists(Service):
     def list_price_alerts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
         """Return the active price alerts, newest first, with target and current price in cents.
 
-        triggered_at is when the target was first met.
+        Each shows in triggered_at when its target was first met.
         """
         newest = "created_at DESC, rowid DESC"
         rows = self.db.rows("amazon_alerts", "removed_at IS NULL", order=newest)

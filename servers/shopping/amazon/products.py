@@ -161,7 +161,7 @@ class Products(Service):
     def get_seller(self, seller_id: AnySeller) -> dict[str, Any]:
         """Return a seller: name, average rating, number of ratings, and whether it is Amazon.
 
-        selling_since is when it started selling on Amazon.
+        Also shows since when it has been selling on Amazon.
         """
         row = self.db.get("amazon_sellers", seller_id)
         if row is None:

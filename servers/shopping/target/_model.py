@@ -100,7 +100,7 @@ SAME_DAY = 999
 RED_CARD = 5
 """Percent off with a RedCard."""
 BIRTHDAY = 5
-"""Percent off one order in the month of the birthday."""
+"""Percent off one order in the month of the guest's birthday."""
 
 Fulfillment = Annotated[
     Literal["shipping", "order_pickup", "drive_up", "same_day_delivery"],
@@ -147,7 +147,7 @@ def in_store_price(row: dict[str, Any], at: int) -> int:
 
 
 def lines(svc: Service) -> list[dict[str, Any]]:
-    """Return the cart's lines at the prices of now."""
+    """Return the cart's lines at current prices."""
 
     def price(row: dict[str, Any], store: dict[str, Any] | None) -> int:
         if store is None:
@@ -289,7 +289,7 @@ def priced(svc: Service, method: dict[str, Any] | None) -> Priced:
 
 
 def cart_json(svc: Service) -> dict[str, Any]:
-    """Return the cart as JSON, at the prices of now."""
+    """Return the cart as JSON, at current prices."""
     cart, promo, refusal = priced(svc, None)
     items = []
     discounts: dict[str, int] = {}

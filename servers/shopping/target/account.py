@@ -29,7 +29,7 @@ class Account(Service):
     def get_guest_profile(self) -> dict[str, Any]:
         """Return the signed-in guest: user_id, name, email, phone, birth month.
 
-        circle_member_since is null if the guest has not joined Target Circle.
+        If the guest has not joined Target Circle, circle_member_since is null.
         """
         me = rules.profile(self, SHOP)
         return {

@@ -14,7 +14,7 @@ from servers.shopping import _rules as rules
 from servers.shopping._rules import OrderId
 from servers.shopping.target import _model as model
 from servers.shopping.target._model import SHOP, OfferId
-from servers.shopping.target.orders import GIVEN_BACK, PLACED, REDEEMED, keep_points
+from servers.shopping.target.orders import PLACED, POINTS_RETURNED, REDEEMED, keep_points
 
 OfferState = Annotated[
     Literal["active", "upcoming", "expired", "used"],
@@ -190,7 +190,7 @@ class Circle(Service):
             " coalesce(sum(points) FILTER (WHERE at<=?1 AND points>0),0)"
             " FROM target_points WHERE what<>?2",
             self.time,
-            GIVEN_BACK,
+            POINTS_RETURNED,
         )[0]
         return {
             "user_id": me["user_id"],
@@ -237,10 +237,10 @@ class Circle(Service):
                 amount_due=owed,
             )
         life.charge(self, SHOP, row, -points, "Circle points")
-        life.lower_hold(self, SHOP, order_id, points)
+        life.lower_unclaimed_refund(self, SHOP, order_id, points)
         keep_points(self, order_id, self.time, -points, REDEEMED)
         if row["hold_until"] is not None:
-            keep_points(self, order_id, row["hold_until"], points, GIVEN_BACK)
+            keep_points(self, order_id, row["hold_until"], points, POINTS_RETURNED)
         return {
             "redeemed": True,
             "order_id": order_id,

@@ -51,7 +51,7 @@ PREPARES = 2 * HOUR
 """Seconds until an order for pickup inside a store is ready."""
 REDEEMED = "Redeemed"
 """What the ledger of points calls points spent on an order."""
-GIVEN_BACK = "Points returned"
+POINTS_RETURNED = "Points returned"
 """What the ledger calls points that were spent and came back."""
 LONGER = 30
 """Days by which a RedCard extends the time for returns."""
@@ -338,11 +338,11 @@ class Orders(Service):
             if entry["at"] <= self.time:
                 spent -= entry["points"]
                 continue
-            if entry["what"] != GIVEN_BACK:
+            if entry["what"] != POINTS_RETURNED:
                 earned += entry["points"]
             self.db.delete("target_points", entry["id"])
         if spent:
-            keep_points(self, order_id, self.time, spent, GIVEN_BACK)
+            keep_points(self, order_id, self.time, spent, POINTS_RETURNED)
         return {
             "order_id": order_id,
             "canceled": True,
@@ -360,7 +360,7 @@ class Orders(Service):
         row = life.hand_over(self, SHOP, order_id)
         # Points spent on the order would have come back if nobody had collected it.
         where = "order_id=? AND at>? AND what=?"
-        for entry in self.db.rows("target_points", where, order_id, self.time, GIVEN_BACK):
+        for entry in self.db.rows("target_points", where, order_id, self.time, POINTS_RETURNED):
             self.db.delete("target_points", entry["id"])
         self._earn(row, self.time)
         return {
@@ -403,7 +403,7 @@ class Orders(Service):
         unrefunded = life.item_paid(item) - life.return_sum(self, SHOP, opened["id"])
         points = min(unrefunded, self._points_spent(order_id))
         if points > 0:
-            keep_points(self, order_id, opened["refunded_at"], points, GIVEN_BACK)
+            keep_points(self, order_id, opened["refunded_at"], points, POINTS_RETURNED)
         return self._return_json(opened)
 
     def _item_to_return(self, order_id: str, product_id: str) -> dict[str, Any]:
@@ -425,7 +425,7 @@ class Orders(Service):
     def _points_spent(self, order_id: str) -> int:
         """Return the points spent on an order, less those that came back or are about to."""
         where = "order_id=? AND what IN (?,?)"
-        entries = self.db.rows("target_points", where, order_id, REDEEMED, GIVEN_BACK)
+        entries = self.db.rows("target_points", where, order_id, REDEEMED, POINTS_RETURNED)
         return -sum(entry["points"] for entry in entries)
 
     @reads()

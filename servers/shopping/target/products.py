@@ -102,7 +102,7 @@ class Products(Service):
     def get_merchandise_info(self, product_id: rules.ProductId) -> dict[str, Any]:
         """Return a product: description, features, upc, rating, options, prices in cents, any sale.
 
-        shippable_quantity is the number of units that can be shipped now.
+        The shippable_quantity is the number of units that can be shipped now.
         """
         row = catalogue.find_product(self, SHOP, product_id)
         item = catalogue.item_of(self, row)

@@ -96,7 +96,7 @@ class Registry(Service):
     def get_registry(self, registry_id: RegistryId) -> dict[str, Any]:
         """Return a registry with its items: price in cents, quantities desired and fulfilled.
 
-        given_by names the givers of an item. share_link is null until the registry has been shared.
+        Each item names its givers. The share_link is null until the registry has been shared.
         """
         return self._registry_json(self._find_registry(registry_id))
 

@@ -62,8 +62,8 @@ TABLES = {
         "id:str code:str? slot_store:str? slot_at:str? slot_until:str? updated_at:str"
     ),
     "walmart_orders": Table(life.ORDER, index=life.ORDER_INDEX),
-    # `outcome` of an item that was short when the order was put together: substituted or refunded,
-    # from the moment `settled_at` on.
+    # `outcome` is substituted or refunded for an item that the store ran out of; it is known from
+    # the moment `settled_at` on.
     "walmart_order_items": Table(
         life.ITEM + " substitution:str outcome:str? substitute_id:str? settled_at:str?",
         index=("order_id", "product_id"),
@@ -87,7 +87,7 @@ SHIPPING = 699
 DELIVERY = 995
 """Cents for delivery from a store without Walmart+."""
 DELIVERY_MINIMUM = 3500
-"""Cents that a delivery from a store must come to."""
+"""The least subtotal in cents for a delivery from a store."""
 
 Fulfillment = Literal["shipping", "pickup", "delivery"]
 HowFulfilled = Annotated[
@@ -117,7 +117,7 @@ AtStore = Annotated[
 
 
 def plus(svc: Service) -> bool:
-    """Whether the account's Walmart+ membership runs now."""
+    """Whether the account has a Walmart+ membership now."""
     until = rules.profile(svc, SHOP)["plus_until"]
     return until is not None and svc.time < until
 
@@ -158,7 +158,7 @@ def unit_price(svc: Service, row: dict[str, Any], store: dict[str, Any] | None) 
 
 
 def lines(svc: Service) -> list[dict[str, Any]]:
-    """Return the basket's lines at the prices of now."""
+    """Return the basket's lines at current prices."""
     return baskets.lines(svc, SHOP, lambda row, store: unit_price(svc, row, store))
 
 
@@ -177,7 +177,7 @@ def code_state(svc: Service, basket: list[dict[str, Any]]) -> coupons.Applied:
 
 
 def basket_json(svc: Service) -> dict[str, Any]:
-    """Return the basket as JSON, at the prices of now."""
+    """Return the basket as JSON, at current prices."""
     basket = lines(svc)
     row, refusal, shares = code_state(svc, basket)
     promo = None

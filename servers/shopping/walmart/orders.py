@@ -39,9 +39,9 @@ Way = Annotated[
 VISA = seeded("wmm", "visa")
 PLACED = (ADDED, Setup("submit_order", {"payment_method_id": VISA}, "order"))
 DELIVERY_HOURS = 3
-"""Hours within which a delivery comes."""
+"""Hours that a delivery window lasts."""
 SHORT = 3
-"""A store with fewer units than this may have sold them before an order is put together."""
+"""A store with fewer units than this runs out before an order is put together."""
 FOR_PICKUP = (
     SLOTS,
     Setup(
@@ -414,7 +414,7 @@ def _delivery(
 def _settle_short(
     svc: Service, row: dict[str, Any], basket: list[dict[str, Any]], store: dict[str, Any]
 ) -> None:
-    """Decide what becomes of the items that a store may run out of.
+    """Decide what becomes of the items that the store runs out of.
 
     The outcome and its refund count from the moment at which the order is put together.
     """
@@ -438,7 +438,7 @@ def _settle_short(
             substitute_id=substitute["id"] if substitute else None,
             settled_at=at,
         )
-    life.lower_hold(svc, SHOP, row["id"], refunded)
+    life.lower_unclaimed_refund(svc, SHOP, row["id"], refunded)
 
 
 def _refund(

@@ -52,7 +52,7 @@ class PriceMatch(Service):
     def check_price_match(self, product_id: ProductId) -> dict[str, Any]:
         """Return competitors' current prices for the identical product (same upc), in cents.
 
-        best_competitor is the cheapest one that has it in stock.
+        The best_competitor is the cheapest one that has it in stock.
         """
         row = catalogue.find_product(self, SHOP, product_id)
         competitors = self._competitors(row)
@@ -140,7 +140,7 @@ class PriceMatch(Service):
         }
         if refund:
             life.charge(self, SHOP, row, -refund, "price match", at=decided_at, ref=item["id"])
-            life.lower_hold(self, SHOP, order_id, refund)
+            life.lower_unclaimed_refund(self, SHOP, order_id, refund)
         return self._match_json(self.db.insert("walmart_matches", request))
 
     def _require_matchable(

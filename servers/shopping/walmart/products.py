@@ -58,7 +58,7 @@ class Products(Service):
     ) -> dict[str, Any]:
         """Search for products with words and filters; colours and sizes are options of one result.
 
-        Each option has its own product_id. Prices are in cents. effective_price is the current
+        Each option has its own product_id. Prices are in cents. The effective_price is the current
         price, which the price filters use; rollback_price is set while a temporary price applies.
         """
         catalogue.check_range(self, min_price, max_price)
@@ -108,8 +108,8 @@ class Products(Service):
     def get_item_details(self, product_id: ProductId) -> dict[str, Any]:
         """Return a product: description, features, upc, rating, options, prices in cents, stock.
 
-        effective_price is the current price: the rollback_price while there is one, else the
-        regular price. online_quantity is the number of units that can be shipped now.
+        The effective_price is the current price: the rollback_price while there is one, else the
+        regular price. The online_quantity is the number of units that can be shipped now.
         """
         row = catalogue.find_product(self, SHOP, product_id)
         item = catalogue.item_of(self, row)
@@ -139,7 +139,7 @@ class Products(Service):
     def check_store_availability(self, product_id: ProductId, store_id: StoreId) -> dict[str, Any]:
         """Return whether a store has a product now, how many units, and where.
 
-        price_override is the store's own price in cents, if it has one.
+        The price_override is the store's own price in cents, if it has one.
         """
         row = catalogue.find_product(self, SHOP, product_id)
         store = stores.find_store(self, SHOP, store_id)

@@ -29,7 +29,7 @@ _NOT_YET = (
     "canceled_at",
     "cancel_reason",
 )
-"""Columns of an order that stay empty unless something happens."""
+"""Columns of an order that are empty unless something fills them."""
 Line = tuple[str, str | None, int]
 """Product, colour or size, quantity."""
 
@@ -66,7 +66,7 @@ class Orders:
         return int(datetime.combine(day, time(hour, 20), self.builder.zone).timestamp())
 
     def _next_slot(self, after: int) -> int:
-        """Return the next full hour, by day, at which a store hands over."""
+        """Return the next full hour in the daytime, when stores hand orders over."""
         when = datetime.fromtimestamp(after - 1, self.builder.zone) + timedelta(hours=1)
         day = when.date()
         hour = max(when.hour, 9)
@@ -81,7 +81,7 @@ class Orders:
     ) -> None:
         """Write an order of `lines`.
 
-        `seed` may hold pay, how, to (address), store, days, took, arrives, total, rate (percent
+        `seed` may have pay, how, to (address), store, days, took, arrives, total, rate (percent
         off), option, plan, code, off, slot, waits, late, lost, double, cancel, why, back, refund.
         """
         prefix = PREFIX[shop]
@@ -132,7 +132,7 @@ class Orders:
     def _money(
         self, shop: str, row: dict[str, Any], at: int, total: int, seed: dict[str, Any]
     ) -> None:
-        """Write an order's charge and full refunds; cancel the order where seeds say so."""
+        """Write an order's charge and full refunds; cancel the order if its seeds say so."""
         self.charge(shop, row, at, at, total, "order")
         if seed.get("double"):
             self.charge(shop, row, at + 20, at + 20, total, "order")
@@ -231,9 +231,9 @@ class Orders:
         seed: dict[str, Any],
         state: str,
     ) -> tuple[list[int], list[int]]:
-        """Return prices and taxes with which an order comes to its total.
+        """Return unit prices and taxes that bring an order to its total.
 
-        An item that went back comes to its refund by itself, the others to the rest.
+        An item that was returned comes to its refund on its own, the others to the rest.
         """
         places = list(range(len(quantities)))
         groups = [(places, cents(seed["total"]))]
@@ -384,7 +384,7 @@ class Orders:
             self.order(seed["shop"], seed["key"], at, _lines(seed["items"]), more)
 
     def routines(self, seeds: list[dict[str, Any]], since: int) -> None:
-        """Write orders that came back every so many days until the start of the world."""
+        """Write orders that were repeated every few days or weeks until the start of the world."""
         own = ("shop", "key", "items", "every", "first", "hour", "skip")
         for seed in seeds:
             chance = self.builder.chance("routine", seed["key"])
@@ -401,7 +401,7 @@ class Orders:
                 at = self.later(at, days, chance.randint(8, 21)) + chance.randint(0, 3000)
 
     def strays(self, counts: dict[str, int], likes: list[str], since: int) -> None:
-        """Write orders of one to three things that the person likes, on any day."""
+        """Write orders of one to three things that the person likes, on random days."""
         span = self.builder.start - 3 * DAY - since
         for shop, count in counts.items():
             liked = [key for key in likes if self._is_sold(shop, key)]
@@ -457,7 +457,7 @@ class Orders:
         self.order(buy["on"], happening["key"], at, lines, seed)
 
     def _card(self, happening: dict[str, Any], total: Any) -> str | None:
-        """Return the person's card that a happening says was charged this total, else None."""
+        """Return the card that a happening says was charged this total, or None."""
         paid = happening.get("paid", {})
         if not isinstance(paid, dict) or paid.get("amount") != total:
             return None
@@ -488,8 +488,8 @@ def _nets_and_taxes(
 ) -> tuple[list[int], list[int]]:
     """Return the net cents and the tax of lines that come to `gross` together.
 
-    Net cents divide by the quantities, so that units have whole prices; what is left over goes to
-    the first line's tax.
+    Net cents are divisible by the quantities, so that unit prices are whole cents. Whatever is left
+    over goes to the tax of the first line.
     """
     weights = [price * n for price, n in zip(prices, quantities, strict=True)]
     shares: list[int] = []
