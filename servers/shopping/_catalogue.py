@@ -181,15 +181,17 @@ def units_ordered(
     where: str = "o.store_id IS NULL",
     *params: Any,
 ) -> int:
-    """Return how many units the user has ordered since a moment and not canceled."""
-    return svc.db.sql(
+    """Return how many units the user has ordered since a moment and not canceled.
+
+    `where` is a further condition on the order `o` and the item `i`; without one, only orders from
+    the warehouse count.
+    """
+    query = (
         f"SELECT coalesce(sum(i.quantity),0) FROM {shop.tables}_order_items i"
         f" JOIN {shop.tables}_orders o ON o.id=i.order_id"
-        f" WHERE i.product_id=? AND o.placed_at>? AND o.canceled_at IS NULL AND {where}",
-        product_id,
-        since,
-        *params,
-    )[0][0]
+        f" WHERE i.product_id=? AND o.placed_at>? AND o.canceled_at IS NULL AND {where}"
+    )
+    return svc.db.sql(query, product_id, since, *params)[0][0]
 
 
 def in_warehouse(svc: Service, row: dict[str, Any], ordered: int) -> int:

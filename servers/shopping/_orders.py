@@ -479,10 +479,7 @@ def item_paid(item: dict[str, Any]) -> int:
 
 def left_to_refund(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
     """Return the cents paid for an order's products and not refunded, now or later."""
-    moved = svc.db.sql(
-        f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE order_id=?", row["id"]
-    )[0][0]
-    return moved - row["shipping"] - row["fees"]
+    return _entered(svc, shop, "order_id", row["id"]) - row["shipping"] - row["fees"]
 
 
 def item_refunds(svc: Service, shop: Shop, item_id: str) -> int:
@@ -490,9 +487,13 @@ def item_refunds(svc: Service, shop: Shop, item_id: str) -> int:
 
     The result is zero or a negative number of cents.
     """
-    return svc.db.sql(
-        f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", item_id
-    )[0][0]
+    return _entered(svc, shop, "ref", item_id)
+
+
+def _entered(svc: Service, shop: Shop, column: str, value: str) -> int:
+    """Return the sum of all entries, past and future, with a value in a column."""
+    query = f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE {column}=?"
+    return svc.db.sql(query, value)[0][0]
 
 
 def find_return(svc: Service, shop: Shop, return_id: str) -> dict[str, Any]:
@@ -517,6 +518,4 @@ def return_status(row: dict[str, Any], now: str) -> str:
 
 def return_sum(svc: Service, shop: Shop, return_id: str) -> int:
     """Return the cents that a return refunds."""
-    return -svc.db.sql(
-        f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", return_id
-    )[0][0]
+    return -_entered(svc, shop, "ref", return_id)

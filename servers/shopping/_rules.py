@@ -238,7 +238,7 @@ def add_address(
     if given["state"] not in TAX_BPS:
         svc.fail(
             "INVALID_ADDRESS",
-            f"{shop.title} does not deliver to a state {given['state']!r}.",
+            f"{shop.title} does not deliver to the state {given['state']!r}.",
             "Pass a two-letter state code, e.g. OR.",
         )
     saved = svc.db.rows(table)

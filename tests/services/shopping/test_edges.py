@@ -46,7 +46,7 @@ async def points(session: Session) -> dict[str, Any]:
     return await call_ok(session, "target", "get_circle_points")
 
 
-# -- money that went back another way --------------------------------------------------------------
+# -- refunds in points, price match ----------------------------------------------------------------
 
 
 async def test_an_item_paid_with_points_is_refunded_in_points(bare: Session) -> None:
@@ -297,7 +297,7 @@ async def test_a_store_id_is_refused_for_shipping_not_ignored(session: Session) 
     assert shipped["items"][0]["store_id"] is None
 
 
-# -- what one tool says and another ----------------------------------------------------------------
+# -- what several tools agree on -------------------------------------------------------------------
 
 
 async def test_a_wish_for_a_variant_shows_the_price_of_that_variant(session: Session) -> None:

@@ -53,8 +53,10 @@ class Orders:
         self.accounts = accounts
         self.states = states
         self._charges = 0
-        self.placed: dict[str, set[str]] = {name: set() for name in PREFIX}
-        self.known: dict[tuple[str, str], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
+        # What was written, for the reviews and price matches that refer to it: the product ids that
+        # were bought, by shop, and the rows of orders and their items, by shop and key.
+        self.bought: dict[str, set[str]] = {name: set() for name in PREFIX}
+        self.written: dict[tuple[str, str], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
 
     def moment(self, text: str) -> int:
         """Return the epoch seconds of a local time (`2026-03-01T19:20`) or date (its evening)."""
@@ -116,8 +118,8 @@ class Orders:
         if how == "shipping" and "total" not in seed and not seed.get("plan"):
             row["shipping"] = self._shipping(shop, at, seed, net)
         self.builder.add(at, f"{shop}_orders", **row)
-        self.placed[shop] |= {item["product_id"] for item in items}
-        self.known[shop, key] = row, items
+        self.bought[shop] |= {item["product_id"] for item in items}
+        self.written[shop, key] = row, items
         for item in items:
             self.builder.add(at, f"{shop}_order_items", **item)
         total = net + sum(item["tax"] for item in items) + row["shipping"]
@@ -259,7 +261,7 @@ class Orders:
                 taxes[place] = tax
         return fitted, taxes
 
-    # -- what came after ---------------------------------------------------------------------------
+    # -- what follows an order ---------------------------------------------------------------------
     def charge(
         self,
         shop: str,
@@ -323,6 +325,7 @@ class Orders:
         item: dict[str, Any],
         back: dict[str, Any],
     ) -> None:
+        """Write the return of an item and its refund."""
         done = parse_time(row["done_at"])
         if "at" in back:
             asked = self.moment(back["at"])
@@ -355,7 +358,7 @@ class Orders:
 
     def match(self, seed: dict[str, Any]) -> None:
         """Write a request to match a competitor's price, decided long ago."""
-        row, items = self.known["walmart", seed["order"]]
+        row, items = self.written["walmart", seed["order"]]
         item = items[0]
         at = parse_time(row["placed_at"]) + seed["after"] * DAY
         back = cents(seed["back"]) if "back" in seed else 0

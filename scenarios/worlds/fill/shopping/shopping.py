@@ -374,7 +374,7 @@ class Shops:
             texts[stars] = [row for row in rows if row[0] in (None, department)]
         return texts
 
-    # -- what the person did -----------------------------------------------------------------------
+    # -- the person's reviews, plans and lists -----------------------------------------------------
     def _own_reviews(self, orders: Orders) -> None:
         for seed in self.seeds.get("reviews", []):
             shop = seed["shop"]
@@ -387,7 +387,7 @@ class Shops:
                 "title": seed["title"],
                 "body": seed["body"],
                 "author": self.builder.person["name"],
-                "verified": row["id"] in orders.placed[shop],
+                "verified": row["id"] in orders.bought[shop],
                 "mine": True,
                 "at": iso(at),
             }
