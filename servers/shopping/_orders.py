@@ -1,4 +1,4 @@
-"""The life of an order, from placing to returns, and the money that moves for it.
+"""The life of an order, from placing to cancelation, and the money that moves for it.
 
 The moments of an order's life are fixed when it is placed; its status is a function of them and of
 the present moment. Refunds that lie ahead are entered with their own moment, so that the amounts
@@ -40,17 +40,10 @@ CHARGES = Table(
     "id:str order_id:str method_id:str amount:int at:str what:str ref:str?",
     index=("order_id", "method_id"),
 )
-RETURNS = Table(
-    "id:str order_id:str item_id:str reason:str method:str "
-    "requested_at:str received_at:str refunded_at:str",
-    index=("order_id",),
-)
 UNCLAIMED = "not picked up"
 """The `what` of the refund of an order that nobody collects."""
 HOLD = 3 * DAY
 """Seconds for which a store keeps an order that is ready."""
-TRAVEL = {"mail": (6 * DAY, 2 * DAY), "store": (DAY, 0), "drive_up": (DAY, 0)}
-"""By method: seconds until a return is received, and from then until it is refunded."""
 HUBS = (
     "Reno, NV", "Louisville, KY", "Memphis, TN", "Fort Worth, TX",
     "Kent, WA", "Joliet, IL", "Charlotte, NC", "Harrisburg, PA",
@@ -241,6 +234,12 @@ def entries(svc: Service, shop: Shop, order_id: str) -> list[dict[str, Any]]:
     )
 
 
+def entered(svc: Service, shop: Shop, column: str, value: str) -> int:
+    """Return the sum of all entries, past and future, with a value in a column."""
+    query = f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE {column}=?"
+    return svc.db.sql(query, value)[0][0]
+
+
 def drop_entries_ahead(svc: Service, shop: Shop, order_id: str) -> None:
     """Remove the entries of an order that lie in the future."""
     for row in svc.db.rows(f"{shop.tables}_charges", "order_id=? AND at>?", order_id, svc.time):
@@ -374,148 +373,3 @@ def hand_over(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
         svc.db.delete(table, entry["id"])
     svc.db.update(f"{shop.tables}_orders", order_id, done_at=svc.time)
     return find_order(svc, shop, order_id)
-
-
-# -- returns ---------------------------------------------------------------------------------------
-def return_days(svc: Service, shop: Shop, product: dict[str, Any]) -> int | None:
-    """Return the number of days in which a product can be returned, or None for never."""
-    item = svc.db.get("shopping_items", product["item_id"]) or {}
-    if item["final_sale"] or item["food"]:
-        return None
-    return shop.electronics_days if item["department"] == "Electronics" else shop.return_days
-
-
-def return_by(row: dict[str, Any], days: int | None) -> str | None:
-    """Return the last moment at which a return can be requested, or None."""
-    if days is None or row["done_at"] is None:
-        return None
-    return iso(parse_time(row["done_at"]) + days * DAY)
-
-
-def open_return(
-    svc: Service,
-    shop: Shop,
-    row: dict[str, Any],
-    item: dict[str, Any],
-    reason: str,
-    method: str,
-    days: int | None,
-) -> dict[str, Any]:
-    """Open a return of an order's item and return its row.
-
-    Its refund is entered for the day on which it is due.
-    """
-    _require_returnable(svc, shop, row, item, days)
-    travel, handling = TRAVEL[method]
-    received = svc.now + travel
-    opened = {
-        "id": svc.new_id(shop.ids + "x"),
-        "order_id": row["id"],
-        "item_id": item["id"],
-        "reason": reason,
-        "method": method,
-        "requested_at": svc.time,
-        "received_at": iso(received),
-        "refunded_at": iso(received + handling),
-    }
-    svc.db.insert(f"{shop.tables}_returns", opened)
-    unrefunded = item_paid(item) + item_refunds(svc, shop, item["id"])
-    refund = max(min(unrefunded, left_to_refund(svc, shop, row)), 0)
-    charge(svc, shop, row, -refund, "return", at=opened["refunded_at"], ref=opened["id"])
-    return opened
-
-
-def _require_returnable(
-    svc: Service, shop: Shop, row: dict[str, Any], item: dict[str, Any], days: int | None
-) -> None:
-    state = status(row, svc.time)
-    if state not in ("delivered", "picked_up"):
-        message = f"Order {row['id']} is {state}; only items you have received can be returned."
-        svc.fail(
-            "RETURN_NOT_ALLOWED",
-            message,
-            "Wait until you have received it, or cancel it before it ships.",
-            status=state,
-        )
-    if days is None:
-        svc.fail(
-            "ITEM_NOT_RETURNABLE",
-            f"{item['title']} cannot be returned.",
-            "Food and final-sale products cannot be returned.",
-        )
-    if item.get("outcome") is not None:
-        message = f"{item['title']} was out of stock, so it was {item['outcome']}."
-        svc.fail(
-            "ITEM_NOT_RETURNABLE",
-            message,
-            "If you received a substitute, take it back to the store.",
-            outcome=item["outcome"],
-        )
-    last = return_by(row, days) or ""
-    if svc.time > last:
-        message = f"{item['title']} could only be returned until {last[:10]}."
-        svc.fail(
-            "RETURN_WINDOW_CLOSED",
-            message,
-            f"Returns are accepted for {days} days after delivery or pickup.",
-            return_by=last,
-        )
-    earlier = svc.db.rows(f"{shop.tables}_returns", "item_id=?", item["id"])
-    if earlier:
-        opened_on = earlier[0]["requested_at"][:10]
-        message = f"You already opened a return of {item['title']} on {opened_on}."
-        svc.fail(
-            "ALREADY_RETURNED",
-            message,
-            f"Check its status with {shop.returns}.",
-            return_id=earlier[0]["id"],
-        )
-
-
-def item_paid(item: dict[str, Any]) -> int:
-    """Return what an item cost, less its discount and with its tax."""
-    return item["unit_price"] * item["quantity"] - item["discount"] + item["tax"]
-
-
-def left_to_refund(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
-    """Return the cents paid for an order's products and not refunded, now or later."""
-    return _entered(svc, shop, "order_id", row["id"]) - row["shipping"] - row["fees"]
-
-
-def item_refunds(svc: Service, shop: Shop, item_id: str) -> int:
-    """Return what was refunded for an item other than by a return, e.g. by a price match.
-
-    The result is zero or a negative number of cents.
-    """
-    return _entered(svc, shop, "ref", item_id)
-
-
-def _entered(svc: Service, shop: Shop, column: str, value: str) -> int:
-    """Return the sum of all entries, past and future, with a value in a column."""
-    query = f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE {column}=?"
-    return svc.db.sql(query, value)[0][0]
-
-
-def find_return(svc: Service, shop: Shop, return_id: str) -> dict[str, Any]:
-    """Return a return's row, or refuse."""
-    row = svc.db.get(f"{shop.tables}_returns", return_id)
-    if row is None:
-        svc.fail(
-            "RETURN_NOT_FOUND",
-            f"There is no return with the ID {return_id!r}.",
-            f"Use a return_id from {shop.returns}.",
-            return_id=return_id,
-        )
-    return row
-
-
-def return_status(row: dict[str, Any], now: str) -> str:
-    """Return requested (on its way back), received or refunded."""
-    if now < row["received_at"]:
-        return "requested"
-    return "received" if now < row["refunded_at"] else "refunded"
-
-
-def return_sum(svc: Service, shop: Shop, return_id: str) -> int:
-    """Return the cents that a return refunds."""
-    return -_entered(svc, shop, "ref", return_id)

@@ -11,6 +11,7 @@ from servers.kit.store import Table
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as orders
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping._rules import Shop
 
@@ -71,7 +72,7 @@ TABLES = {
         index=("order_id", "product_id"),
     ),
     "amazon_charges": orders.CHARGES,
-    "amazon_returns": orders.RETURNS,
+    "amazon_returns": returns.RETURNS,
     "amazon_wishlists": Table("id:str name:str is_public:bool created_at:str first:bool"),
     "amazon_wishes": Table(
         "id:str wishlist_id:str product_id:str variant_id:str? note:str? added_at:str",

@@ -14,6 +14,7 @@ from servers.kit.zones import local_day
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping._rules import (
     AddressId,
@@ -79,8 +80,8 @@ def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[s
     return_by = None
     if life.done(row, svc.time):
         product = catalogue.find_product(svc, SHOP, item["product_id"])
-        return_by = life.return_by(row, life.return_days(svc, SHOP, product))
-    returns = svc.db.rows("amazon_returns", "item_id=?", item["id"])
+        return_by = returns.return_by(row, returns.return_days(svc, SHOP, product))
+    opened = svc.db.rows("amazon_returns", "item_id=?", item["id"])
     return {
         "product_id": item["product_id"],
         "variant_id": item["variant_id"],
@@ -93,7 +94,7 @@ def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[s
         "gift_wrap": item["gift_wrap"],
         "gift_message": item["gift_message"],
         "return_by": return_by,
-        "return_id": returns[0]["id"] if returns else None,
+        "return_id": opened[0]["id"] if opened else None,
     }
 
 
@@ -241,8 +242,8 @@ class Orders(Cart):
         """
         row = life.find_order(self, SHOP, order_id)
         item = self._item_to_return(order_id, product_id, variant_id, seller_id)
-        days = life.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
-        opened = life.open_return(self, SHOP, row, item, reason, "mail", days)
+        days = returns.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
+        opened = returns.open_return(self, SHOP, row, item, reason, "mail", days)
         return self._return_json(opened)
 
     def _item_to_return(
@@ -287,11 +288,11 @@ class Orders(Cart):
     )
     def get_return(self, return_id: ReturnId) -> dict[str, Any]:
         """Return a return: requested, received or refunded, with its refund in cents and dates."""
-        return self._return_json(life.find_return(self, SHOP, return_id))
+        return self._return_json(returns.find_return(self, SHOP, return_id))
 
     def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
         item = self.db.get("amazon_order_items", row["item_id"]) or {}
-        state = life.return_status(row, self.time)
+        state = returns.return_status(row, self.time)
         return {
             "return_id": row["id"],
             "order_id": row["order_id"],
@@ -300,7 +301,7 @@ class Orders(Cart):
             "quantity": item["quantity"],
             "reason": row["reason"],
             "status": state,
-            "refund_amount": life.return_sum(self, SHOP, row["id"]),
+            "refund_amount": returns.return_sum(self, SHOP, row["id"]),
             "requested_at": row["requested_at"],
             "received_at": row["received_at"] if state != "requested" else None,
             "refunded_at": row["refunded_at"] if state == "refunded" else None,

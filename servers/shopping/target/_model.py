@@ -12,6 +12,7 @@ from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._rules import Shop, percent
@@ -75,7 +76,7 @@ TABLES = {
         index=("order_id", "product_id"),
     ),
     "target_charges": life.CHARGES,
-    "target_returns": life.RETURNS,
+    "target_returns": returns.RETURNS,
     # `owner` is null where the registry is the user's own; `slug` is the end of its link, once it
     # has been shared.
     "target_registries": Table(

@@ -14,6 +14,7 @@ from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._rules import (
@@ -133,7 +134,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 def _item_json(
     svc: Service, row: dict[str, Any], item: dict[str, Any], done: bool
 ) -> dict[str, Any]:
-    returns = svc.db.rows("target_returns", "item_id=?", item["id"])
+    opened = svc.db.rows("target_returns", "item_id=?", item["id"])
     return {
         "product_id": item["product_id"],
         "title": item["title"],
@@ -142,8 +143,8 @@ def _item_json(
         "discount": item["discount"],
         "tax": item["tax"],
         "registry_id": item["registry_id"],
-        "return_by": life.return_by(row, return_days(svc, row, item)) if done else None,
-        "return_id": returns[0]["id"] if returns else None,
+        "return_by": returns.return_by(row, return_days(svc, row, item)) if done else None,
+        "return_id": opened[0]["id"] if opened else None,
     }
 
 
@@ -395,12 +396,12 @@ class Orders(Service):
         item = self._item_to_return(order_id, product_id)
         way = "store" if return_method == "in_store" else return_method
         days = return_days(self, row, item)
-        opened = life.open_return(self, SHOP, row, item, reason, way, days)
+        opened = returns.open_return(self, SHOP, row, item, reason, way, days)
         if points_of(self, row):
             lost = net_price(item) // 100
             keep_points(self, order_id, opened["refunded_at"], -lost, "Return")
         # Any part of the price that the refund does not cover was paid with points.
-        unrefunded = life.item_paid(item) - life.return_sum(self, SHOP, opened["id"])
+        unrefunded = returns.item_paid(item) - returns.return_sum(self, SHOP, opened["id"])
         points = min(unrefunded, self._points_spent(order_id))
         if points > 0:
             keep_points(self, order_id, opened["refunded_at"], points, POINTS_RETURNED)
@@ -440,7 +441,7 @@ class Orders(Service):
     )
     def get_return_info(self, return_id: ReturnId) -> dict[str, Any]:
         """Return a return's status (requested, received or refunded), refund in cents, due date."""
-        return self._return_json(life.find_return(self, SHOP, return_id))
+        return self._return_json(returns.find_return(self, SHOP, return_id))
 
     def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
         item = self.db.get("target_order_items", row["item_id"]) or {}
@@ -452,8 +453,8 @@ class Orders(Service):
             "quantity": item["quantity"],
             "return_method": way,
             "reason": row["reason"],
-            "status": life.return_status(row, self.time),
-            "refund_amount": life.return_sum(self, SHOP, row["id"]),
+            "status": returns.return_status(row, self.time),
+            "refund_amount": returns.return_sum(self, SHOP, row["id"]),
             "refund_due_at": row["refunded_at"],
             "begun_at": row["requested_at"],
         }

@@ -11,7 +11,7 @@ from servers.kit.fields import Rating
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _catalogue as catalogue
-from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._stores import CityFilter, Radius, StateName, ZipFilter
@@ -274,7 +274,7 @@ def life_days(svc: Service, row: dict[str, Any]) -> int | None:
 
     None means never.
     """
-    return own_brand_days(svc, row) or life.return_days(svc, SHOP, row)
+    return own_brand_days(svc, row) or returns.return_days(svc, SHOP, row)
 
 
 def own_brand_days(svc: Service, row: dict[str, Any]) -> int | None:

@@ -13,6 +13,7 @@ from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._rules import Shop
@@ -69,7 +70,7 @@ TABLES = {
         index=("order_id", "product_id"),
     ),
     "walmart_charges": life.CHARGES,
-    "walmart_returns": life.RETURNS,
+    "walmart_returns": returns.RETURNS,
     "walmart_reorders": Table(
         "id:str product_id:str frequency_days:int quantity:int address_id:str method_id:str "
         "created_at:str next_at:str? paused:bool canceled_at:str? skipped:str?"

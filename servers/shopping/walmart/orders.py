@@ -14,6 +14,7 @@ from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._rules import (
@@ -106,8 +107,8 @@ def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[s
     return_by = None
     if life.done(row, svc.time):
         product = catalogue.find_product(svc, SHOP, item["product_id"])
-        return_by = life.return_by(row, life.return_days(svc, SHOP, product))
-    returns = svc.db.rows("walmart_returns", "item_id=?", item["id"])
+        return_by = returns.return_by(row, returns.return_days(svc, SHOP, product))
+    opened = svc.db.rows("walmart_returns", "item_id=?", item["id"])
     return {
         "product_id": item["product_id"],
         "title": item["title"],
@@ -119,7 +120,7 @@ def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[s
         "outcome": item["outcome"] if settled else None,
         "substitute_product_id": item["substitute_id"] if settled else None,
         "return_by": return_by,
-        "return_id": returns[0]["id"] if returns else None,
+        "return_id": opened[0]["id"] if opened else None,
     }
 
 
@@ -280,8 +281,8 @@ class Orders(Service):
         """
         row = life.find_order(self, SHOP, order_id)
         item = find_item(self, row, product_id)
-        days = life.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
-        opened = life.open_return(self, SHOP, row, item, reason, return_method, days)
+        days = returns.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
+        opened = returns.open_return(self, SHOP, row, item, reason, return_method, days)
         return self._return_json(opened)
 
     @reads()
@@ -298,7 +299,7 @@ class Orders(Service):
     )
     def get_return_request(self, return_id: ReturnId) -> dict[str, Any]:
         """Return a return with its current status and the date of its refund."""
-        return self._return_json(life.find_return(self, SHOP, return_id))
+        return self._return_json(returns.find_return(self, SHOP, return_id))
 
     def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
         item = self.db.get("walmart_order_items", row["item_id"]) or {}
@@ -309,8 +310,8 @@ class Orders(Service):
             "name": item["title"],
             "reason": row["reason"],
             "method": row["method"],
-            "status": life.return_status(row, self.time),
-            "refund_amount": life.return_sum(self, SHOP, row["id"]),
+            "status": returns.return_status(row, self.time),
+            "refund_amount": returns.return_sum(self, SHOP, row["id"]),
             "requested_at": row["requested_at"],
             "refund_due": row["refunded_at"],
         }

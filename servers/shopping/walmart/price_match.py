@@ -182,12 +182,12 @@ class PriceMatch(Service):
                 "Only items that you received can be matched.",
                 outcome=item["outcome"],
             )
-        returns = self.db.rows("walmart_returns", "item_id=?", item["id"])
-        if returns:
-            returned_on = returns[0]["requested_at"][:10]
+        opened = self.db.rows("walmart_returns", "item_id=?", item["id"])
+        if opened:
+            returned_on = opened[0]["requested_at"][:10]
             message = f"You opened a return of {item['title']} on {returned_on}."
             hint = "It is refunded in full; see get_return_request."
-            self.fail("ALREADY_RETURNED", message, hint, return_id=returns[0]["id"])
+            self.fail("ALREADY_RETURNED", message, hint, return_id=opened[0]["id"])
 
     def _decide(
         self, product: dict[str, Any], item: dict[str, Any], name: str, claimed: int

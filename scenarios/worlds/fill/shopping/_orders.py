@@ -11,6 +11,7 @@ from scenarios.worlds.build import Builder
 from scenarios.worlds.fill.shopping._products import PREFIX, Products, catalogue
 from servers.kit.values import cents, iso, parse_time
 from servers.shopping import _orders as rules
+from servers.shopping._returns import TRAVEL
 from servers.shopping._rules import DAY, HOUR, percent, split, tax_shares
 
 REFUND_AFTER = 3 * DAY
@@ -333,7 +334,7 @@ class Orders:
             asked = min(done + DAY, self.builder.start - 30 * HOUR)
         asked = max(asked, done + HOUR)
         method = back.get("method", "mail")
-        travel, handling = rules.TRAVEL[method]
+        travel, handling = TRAVEL[method]
         received = asked + travel
         refunded = asked + travel + handling
         if back.get("done"):
