@@ -70,7 +70,7 @@ def require_stock(
             message = f"{row['title']} is out of stock {where}."
         else:
             code = "INSUFFICIENT_STOCK"
-            message = f"Only {available} of {row['title']} left {where}."
+            message = f"Only {available} units of {row['title']} are left {where}."
         hint = (
             "Try a different fulfillment_type, a different store "
             f"(check with {shop.availability}), or a smaller quantity."

@@ -208,7 +208,7 @@ def find_offer(svc: Service, product_id: str, seller_id: str | None) -> dict[str
             seller_id=seller_id,
         )
     if offer is None:
-        hint = "get_product_offers shows used ones and restock dates; or use set_price_alert."
+        hint = "See get_product_offers for used units and restock dates, or call set_price_alert."
         svc.fail(
             "OUT_OF_STOCK",
             "No seller has this product new and in stock.",
@@ -284,10 +284,10 @@ def check_stock(
     if left < quantity:
         if left == 0:
             code = "OUT_OF_STOCK"
-            message = f"This seller is out of stock of {row['title']}."
+            message = f"{row['title']} is out of stock at this seller."
         else:
             code = "INSUFFICIENT_STOCK"
-            message = f"This seller has only {left} of {row['title']} left."
+            message = f"This seller has only {left} units of {row['title']} left."
         hint = "Choose a different variant, another seller from get_product_offers, or fewer units."
         svc.fail(code, message, hint, product_id=row["id"], available=left)
     if quantity > row["per_order"]:

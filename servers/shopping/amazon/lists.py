@@ -196,7 +196,7 @@ class Lists(Service):
     # -- price alerts ------------------------------------------------------------------------------
     @writes(example={"product_id": KETTLE, "target_price": 3000})
     def set_price_alert(self, product_id: ProductId, target_price: Target) -> dict[str, Any]:
-        """Set an alert on the lowest price of a product when new and from a well-rated seller.
+        """Watch the lowest price of a product, new and from a well-rated seller.
 
         Returns the alert. It replaces any earlier alert for the product.
         """
