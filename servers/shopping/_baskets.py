@@ -1,4 +1,4 @@
-"""Baskets of shops with stores: lines by product and fulfilment, their stores, their stock."""
+"""Baskets of shops with stores: lines by product and fulfilment, their stores and stock."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def store_for(
     """
     if fulfillment == SHIPPING:
         if store_id is not None:
-            message = "What is shipped comes from no store."
+            message = "Shipped items do not come from a store."
             svc.fail(
                 "STORE_NOT_NEEDED",
                 message,
-                "Leave store_id out, or pass another fulfillment_type with it.",
+                "Leave out store_id, or pass a different fulfillment_type with it.",
                 store_id=store_id,
             )
         return None
     chosen = store_id or usual
     if chosen is None:
-        message = f"{fulfillment} needs a store."
+        message = f"You have not chosen a store for {fulfillment}."
         svc.fail(
             "STORE_REQUIRED",
             message,
@@ -41,11 +41,11 @@ def store_for(
         )
     store = stores.open_store(svc, shop, chosen)
     if fulfillment not in store["services"]:
-        message = f"{store['name']} offers no {fulfillment}."
+        message = f"{store['name']} does not offer {fulfillment}."
         svc.fail(
             "FULFILLMENT_UNAVAILABLE",
             message,
-            "Choose another store or another fulfillment_type.",
+            "Choose a different store or fulfillment_type.",
             offered=store["services"],
         )
     return store
@@ -70,21 +70,24 @@ def require_stock(
             message = f"{row['title']} is out of stock {where}."
         else:
             code = "INSUFFICIENT_STOCK"
-            message = f"{row['title']} is left {available} times {where}."
-        hint = f"Try another fulfillment_type, another store ({shop.availability}), or fewer."
+            message = f"Only {available} units of {row['title']} are left {where}."
+        hint = (
+            "Try a different fulfillment_type, a different store "
+            f"(check with {shop.availability}), or a smaller quantity."
+        )
         svc.fail(code, message, hint, product_id=row["id"], available=available)
     if quantity > row["per_order"]:
-        message = f"{row['title']} is limited to {row['per_order']} in one order."
+        message = f"{row['title']} is limited to {row['per_order']} per order."
         svc.fail(
             "QUANTITY_LIMIT_EXCEEDED",
             message,
-            "Order fewer.",
+            "Order a smaller quantity.",
             product_id=row["id"],
             limit=row["per_order"],
         )
 
 
-def same(
+def same_line(
     svc: Service,
     shop: Shop,
     product_id: str,
@@ -94,7 +97,8 @@ def same(
 ) -> dict[str, Any] | None:
     """Return the line of a product with this fulfilment and store, or None.
 
-    Where the shop tells lines of one product apart by a further column, `own` must agree in it.
+    In a shop with a further column that tells lines of one product apart, the line must also agree
+    with `own` in that column.
     """
     where = "product_id=? AND fulfillment=? AND store_id IS ?"
     for line in svc.db.rows(shop.lines, where, product_id, fulfillment, store_id):
@@ -118,11 +122,11 @@ def find_line(svc: Service, shop: Shop, line_id: str) -> dict[str, Any]:
     """Return a line, or refuse."""
     row = svc.db.get(shop.lines, line_id)
     if row is None:
-        message = f"There is no line {line_id!r}."
+        message = f"There is no line with the ID {line_id!r}."
         svc.fail(
             "LINE_ITEM_NOT_FOUND",
             message,
-            f"Take a line_item_id from {shop.view_cart}.",
+            f"Use a line_item_id from {shop.view_cart}.",
             line_item_id=line_id,
         )
     return row
@@ -137,14 +141,14 @@ def put(
     store: dict[str, Any] | None,
     **own: Any,
 ) -> None:
-    """Add a product to the basket, or to its line where there is one.
+    """Add a product to the basket, or to its line if it already has one.
 
-    `own` holds the shop's further columns: (the value given, the value of a new line otherwise).
+    `own` holds the shop's further columns as (value given, value of a new line if none was given).
     """
     row = catalogue.on_sale(svc, shop, product_id)
     where = store["id"] if store else None
     given_columns = {name: given for name, (given, _) in own.items()}
-    line = same(svc, shop, product_id, fulfillment, where, given_columns)
+    line = same_line(svc, shop, product_id, fulfillment, where, given_columns)
     require_stock(svc, shop, row, store, quantity + together(svc, shop, product_id, where))
     if line:
         changed = {name: given for name, (given, _) in own.items() if given is not None}
@@ -179,11 +183,14 @@ def change(
         store_id = None if how == SHIPPING else line["store_id"]
     store = store_for(svc, shop, how, store_id, usual)
     where = store["id"] if store else None
-    other = same(svc, shop, line["product_id"], how, where, line)
+    other = same_line(svc, shop, line["product_id"], how, where, line)
     if other and other["id"] != line["id"]:
-        message = "Another line holds this product for that fulfilment and store."
+        message = "Another line already has this product with that fulfillment and store."
         svc.fail(
-            "DUPLICATE_LINE", message, "Change its quantity instead.", line_item_id=other["id"]
+            "DUPLICATE_LINE",
+            message,
+            "Change the quantity of that line instead.",
+            line_item_id=other["id"],
         )
     quantity = quantity or line["quantity"]
     total = quantity + together(svc, shop, line["product_id"], where, line_id)
@@ -231,10 +238,10 @@ def gather(
 def lines(
     svc: Service, shop: Shop, price: Callable[[dict[str, Any], dict[str, Any] | None], int]
 ) -> list[dict[str, Any]]:
-    """Return the lines with all that prices and codes need to know of them.
+    """Return the lines with everything that pricing and coupon codes need.
 
-    To its columns each line adds its product's `row`, its `store`, `unit` price, units `left`,
-    `net` price, and `item_id`, `food`, `department` and `category` of its item.
+    To its columns each line adds its product's `row`, its `store`, its `unit` price, the units
+    `left`, its `net` price, and its item's `item_id`, `food`, `department` and `category`.
     """
     basket = svc.db.rows(shop.lines, order="added_at, rowid")
     for line in basket:
@@ -257,7 +264,7 @@ def lines(
 
 
 def line_json(line: dict[str, Any]) -> dict[str, Any]:
-    """Return what every shop shows of a line."""
+    """Return the part of a line's JSON that all shops share."""
     return {
         "line_item_id": line["id"],
         "product_id": line["product_id"],
@@ -276,20 +283,21 @@ def require_one_way(
 ) -> None:
     """Refuse an empty basket, lines that differ in fulfilment or store, and short stock.
 
-    `empty` is the shop's code for an empty basket; `tool` gives all lines one fulfilment.
+    `empty` is the shop's code for an empty basket; `tool` is the one that gives all lines the same
+    fulfilment.
     """
     if not basket:
         svc.fail(
             empty,
             "There is nothing to order.",
-            f"Add products with {shop.add}; {shop.orders} shows what was ordered already.",
+            f"Add products with {shop.add}. {shop.orders} shows the orders already placed.",
         )
     if len({(line["fulfillment"], line["store_id"]) for line in basket}) > 1:
-        message = "The lines differ in fulfilment or store."
+        message = "The lines have different fulfillment types or stores."
         svc.fail(
             "MIXED_FULFILLMENT",
             message,
-            f"Make them one with {tool}, or take lines out and order them apart.",
+            f"Use {tool} to give them all the same, or order them separately.",
         )
     for line in basket:
         total = together(svc, shop, line["product_id"], line["store_id"])
@@ -299,12 +307,12 @@ def require_one_way(
 
 
 def require_reach(svc: Service, shop: Shop, store: dict[str, Any], address: dict[str, Any]) -> None:
-    """Refuse a delivery from a store to another city."""
+    """Refuse a delivery from a store to an address in another city."""
     if (address["city"].casefold(), address["state"]) != (store["city"].casefold(), store["state"]):
         message = f"{store['name']} does not deliver to {address['city']}, {address['state']}."
         svc.fail(
             "DELIVERY_UNAVAILABLE",
             message,
-            f"Choose a store in that city with {shop.stores}, or shipping.",
+            f"Find a store in that city with {shop.stores}, or choose shipping.",
             store_id=store["id"],
         )

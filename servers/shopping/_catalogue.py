@@ -32,7 +32,7 @@ RESTOCK = 60
 WEEK = 7 * DAY
 MONDAY = 4 * DAY + 8 * HOUR
 """The first Monday after the epoch at 08:00 UTC; prices move at this time of the week."""
-# Up to a limit of a draw between 0 and 1, a price moves by this multiple of the offer's swing.
+# (limit, factor): a draw below the limit moves a price by this multiple of the offer's swing.
 STEPS = ((0.3, 0), (0.5, -0.5), (0.7, -1), (0.85, 0.5), (0.95, 0.25), (1, -1.6))
 
 
@@ -63,7 +63,7 @@ def offer_price(offer: dict[str, Any], at: int) -> int:
 
 
 def on_special(row: dict[str, Any], at: int) -> bool:
-    """Whether a listing's special price holds at a moment."""
+    """Whether a listing's special price applies at a moment."""
     return row["special"] is not None and row["special_from"] <= iso(at) < row["special_until"]
 
 
@@ -77,7 +77,7 @@ def find_product(svc: Service, shop: Shop, product_id: str) -> dict[str, Any]:
     """Return a product's row, whether it is still sold or not, or refuse."""
     row = svc.db.get(f"{shop.tables}_products", product_id)
     if row is None:
-        message = f"{shop.title} has no product {product_id!r}."
+        message = f"{shop.title} has no product with the ID {product_id!r}."
         svc.fail(
             "PRODUCT_NOT_FOUND",
             message,
@@ -95,7 +95,7 @@ def on_sale(svc: Service, shop: Shop, product_id: str) -> dict[str, Any]:
         svc.fail(
             "PRODUCT_UNAVAILABLE",
             message,
-            f"Look for something like it with {shop.search}.",
+            f"Search for a similar product with {shop.search}.",
             product_id=product_id,
         )
     return row
@@ -107,7 +107,7 @@ def discontinued(svc: Service, row: dict[str, Any]) -> bool:
 
 
 def item_of(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the item behind a product: brand, category, department, description, features."""
+    """Return the item behind a product, with its brand, category, department and features."""
     item = svc.db.get("shopping_items", row["item_id"])
     assert item is not None
     return item
@@ -147,11 +147,11 @@ def fits(
 def check_range(svc: Service, low: int | None, high: int | None) -> None:
     """Refuse a lowest price above the highest one."""
     if low is not None and high is not None and low > high:
-        message = f"min_price {low} is more than max_price {high}."
+        message = f"min_price ({low}) is greater than max_price ({high})."
         svc.fail(
             "INVALID_PRICE_RANGE",
             message,
-            "Give the lower price as min_price; both are in cents.",
+            "Pass the lower price as min_price. Both are in cents.",
             min_price=low,
             max_price=high,
         )
@@ -162,7 +162,7 @@ def in_order(
 ) -> list[dict[str, Any]]:
     """Return products (JSON) sorted by relevance, price_low, price_high, rating or name.
 
-    `price` is the key of the price. Relevance is the order they come in.
+    `price` is the key of the price to sort by. Relevance is the order in which they come in.
     """
     keys: dict[str, Any] = {
         "price_low": lambda p: p[price],
@@ -181,15 +181,17 @@ def units_ordered(
     where: str = "o.store_id IS NULL",
     *params: Any,
 ) -> int:
-    """Return how many units the user has ordered since a moment and not canceled."""
-    return svc.db.sql(
+    """Return how many units the user has ordered since a moment and not canceled.
+
+    `where` is a further condition on the order `o` and the item `i`; without one, only orders from
+    the warehouse count.
+    """
+    query = (
         f"SELECT coalesce(sum(i.quantity),0) FROM {shop.tables}_order_items i"
         f" JOIN {shop.tables}_orders o ON o.id=i.order_id"
-        f" WHERE i.product_id=? AND o.placed_at>? AND o.canceled_at IS NULL AND {where}",
-        product_id,
-        since,
-        *params,
-    )[0][0]
+        f" WHERE i.product_id=? AND o.placed_at>? AND o.canceled_at IS NULL AND {where}"
+    )
+    return svc.db.sql(query, product_id, since, *params)[0][0]
 
 
 def in_warehouse(svc: Service, row: dict[str, Any], ordered: int) -> int:
@@ -255,7 +257,7 @@ def reviews(
 
 
 def review_json(row: dict[str, Any], product_id: str) -> dict[str, Any]:
-    """Return a review for the agent."""
+    """Return a review as JSON."""
     return {
         "review_id": row["id"],
         "product_id": product_id,
@@ -279,11 +281,11 @@ def add_review(
     table = f"{shop.tables}_reviews"
     earlier = svc.db.rows(table, "subject=? AND mine=1", subject)
     if earlier:
-        message = f"You reviewed this product on {earlier[0]['at'][:10]}."
+        message = f"You already reviewed this product on {earlier[0]['at'][:10]}."
         svc.fail(
             "REVIEW_EXISTS",
             message,
-            "One review for each product; yours is among its reviews.",
+            "You can write one review per product; yours is listed among its reviews.",
             review_id=earlier[0]["id"],
         )
     review = {

@@ -22,11 +22,11 @@ NOT_ELIGIBLE = 3
 ALREADY_USED = 4
 # Indexed by the reasons above; the first four are also the places in `Shop.codes`.
 WHY = (
-    "is not known",
-    "is not valid now",
-    "asks for a larger order",
-    "is for nothing in the cart",
-    "was used before",
+    "does not exist",
+    "is not valid right now",
+    "requires a larger order",
+    "does not apply to anything in the cart",
+    "has already been used",
 )
 
 
@@ -34,13 +34,13 @@ def find(svc: Service, shop: Shop, code: str) -> dict[str, Any]:
     """Return a code's row, or refuse."""
     row = svc.db.get(f"{shop.tables}_coupons", code.strip().upper())
     if row is None:
-        hint = f"Check the spelling; {shop.codes_tool} shows codes that are open to all."
-        svc.fail(shop.codes[UNKNOWN], f"There is no code {code!r}.", hint, coupon=code)
+        hint = f"Check the spelling. {shop.codes_tool} lists the codes that anyone can use."
+        svc.fail(shop.codes[UNKNOWN], f"The code {code!r} does not exist.", hint, coupon=code)
     return row
 
 
 def used(svc: Service, shop: Shop, code: str) -> bool:
-    """Whether an order that was not canceled was placed with a code."""
+    """Whether an order that was not canceled has used a code."""
     query = f"SELECT 1 FROM {shop.tables}_orders WHERE code=? AND canceled_at IS NULL LIMIT 1"
     return bool(svc.db.sql(query, code))
 
@@ -73,15 +73,15 @@ class Applied(NamedTuple):
     """The coupon code of a cart."""
 
     row: dict[str, Any] | None
-    """The code's row; None where no code is applied."""
+    """The row of the code; None where none is applied."""
     refusal: str | None
-    """The error code of the reason why it does not apply now; None where it does."""
+    """The error code that says why it does not apply now; None where it does."""
     shares: list[int]
     """Cents off each line."""
 
 
 def applied(svc: Service, shop: Shop, code: str | None, lines: Sequence[dict[str, Any]]) -> Applied:
-    """Return what a cart's code does for its lines, see `worth`."""
+    """Return what a code takes off a cart's lines; see `worth` for what a line has."""
     row = svc.db.get(f"{shop.tables}_coupons", code) if code else None
     if row is None:
         return Applied(None, None, [0] * len(lines))
@@ -104,7 +104,7 @@ def require(
     svc.fail(
         _error(shop, why),
         f"The code {row['code']} {WHY[why]}.",
-        f"{row['description']}. To go on without a code, use {shop.drop_code}.",
+        f"{row['description']}. To continue without a code, call {shop.drop_code}.",
         coupon=row["code"],
         minimum=row["minimum"],
         eligible_subtotal=sum(eligible),
@@ -141,7 +141,7 @@ def coupon_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]
 
 
 def public(svc: Service, shop: Shop) -> list[dict[str, Any]]:
-    """Return the unexpired codes that are open to all, the first to expire first."""
+    """Return the unexpired codes that anyone can use, the first to expire first."""
     return svc.db.rows(
         f"{shop.tables}_coupons", "public=1 AND expires>?", svc.time, order="expires, code"
     )

@@ -1,4 +1,4 @@
-"""The life of an order, from placing to returns, and the money that moves for it.
+"""The life of an order, from placing to cancelation, and the money that moves for it.
 
 The moments of an order's life are fixed when it is placed; its status is a function of them and of
 the present moment. Refunds that lie ahead are entered with their own moment, so that the amounts
@@ -40,17 +40,10 @@ CHARGES = Table(
     "id:str order_id:str method_id:str amount:int at:str what:str ref:str?",
     index=("order_id", "method_id"),
 )
-RETURNS = Table(
-    "id:str order_id:str item_id:str reason:str method:str "
-    "requested_at:str received_at:str refunded_at:str",
-    index=("order_id",),
-)
 UNCLAIMED = "not picked up"
 """The `what` of the refund of an order that nobody collects."""
 HOLD = 3 * DAY
 """Seconds for which a store keeps an order that is ready."""
-TRAVEL = {"mail": (6 * DAY, 2 * DAY), "store": (DAY, 0), "drive_up": (DAY, 0)}
-"""By method: seconds until a return is received, and from then until it is refunded."""
 HUBS = (
     "Reno, NV", "Louisville, KY", "Memphis, TN", "Fort Worth, TX",
     "Kent, WA", "Joliet, IL", "Charlotte, NC", "Harrisburg, PA",
@@ -148,7 +141,7 @@ def tracking_number(row: dict[str, Any], now: str) -> str | None:
 def parcel(now: int, zone: ZoneInfo, days: tuple[int, int], key: str) -> dict[str, str]:
     """Return the moments of a parcel that is promised within (fewest, most) days.
 
-    It always arrives in time.
+    New orders always arrive in time; late and lost parcels exist only in the seeds.
     """
     spread = int(share("days", key) * (days[1] - days[0] + 1))
     arrives = local(now, zone).date() + timedelta(days=days[0] + spread)
@@ -171,7 +164,7 @@ def parcel(now: int, zone: ZoneInfo, days: tuple[int, int], key: str) -> dict[st
 def courier(now: int, start: int, end: int) -> dict[str, str]:
     """Return the moments of a courier's run from a store within a window.
 
-    The courier leaves in time for the middle of the window.
+    The courier leaves in time to arrive in the middle of the window.
     """
     middle = (start + end) // 2
     return {
@@ -241,14 +234,20 @@ def entries(svc: Service, shop: Shop, order_id: str) -> list[dict[str, Any]]:
     )
 
 
+def entered(svc: Service, shop: Shop, column: str, value: str) -> int:
+    """Return the sum of all entries, past and future, with a value in a column."""
+    query = f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE {column}=?"
+    return svc.db.sql(query, value)[0][0]
+
+
 def drop_entries_ahead(svc: Service, shop: Shop, order_id: str) -> None:
-    """Remove the entries of an order whose moment has not come yet."""
+    """Remove the entries of an order that lie in the future."""
     for row in svc.db.rows(f"{shop.tables}_charges", "order_id=? AND at>?", order_id, svc.time):
         svc.db.delete(f"{shop.tables}_charges", row["id"])
 
 
-def lower_hold(svc: Service, shop: Shop, order_id: str, amount: int) -> None:
-    """Lower the refund due if nobody collects an order, by an amount refunded already."""
+def lower_unclaimed_refund(svc: Service, shop: Shop, order_id: str, amount: int) -> None:
+    """Lower the refund due if nobody collects an order by an amount refunded already."""
     table = f"{shop.tables}_charges"
     where = "order_id=? AND what=? AND at>?"
     for entry in svc.db.rows(table, where, order_id, UNCLAIMED, svc.time):
@@ -260,9 +259,9 @@ def find_order(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
     """Return an order, or refuse."""
     row = svc.db.get(f"{shop.tables}_orders", order_id)
     if row is None:
-        message = f"There is no order {order_id!r}."
+        message = f"There is no order with the ID {order_id!r}."
         svc.fail(
-            "ORDER_NOT_FOUND", message, f"Take an order_id from {shop.orders}.", order_id=order_id
+            "ORDER_NOT_FOUND", message, f"Use an order_id from {shop.orders}.", order_id=order_id
         )
     return row
 
@@ -277,8 +276,8 @@ def orders(
 ) -> list[dict[str, Any]]:
     """Return orders, newest first.
 
-    `state` is a status they must have now, `since` a date they were placed after, and each word of
-    `query` must occur in one of an order's products.
+    `state` is the status they have now and `since` the first day on which they were placed. Each
+    word of `query` must occur in one of an order's products.
     """
     newest = "placed_at DESC, rowid DESC"
     rows = svc.db.rows(f"{shop.tables}_orders", "placed_at>=?", since or "", order=newest)
@@ -317,7 +316,7 @@ def sums(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, int]:
 
 
 def entry_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return money that moved as JSON."""
+    """Return an entry as JSON."""
     kind = "charge" if row["amount"] > 0 else "refund"
     return {
         "kind": kind,
@@ -342,10 +341,10 @@ def cancel(
         on_its_way = state in ("shipped", "out_for_delivery", "delivered", "delayed")
         hint = f"See {shop.orders}."
         if on_its_way:
-            hint = f"It can be returned once it has arrived; see {shop.returns}."
+            hint = f"You can return it once it arrives; {shop.returns} lists your returns."
         svc.fail(
             code,
-            f"Order {order_id} is {state} and cannot be canceled any more.",
+            f"Order {order_id} is {state} and can no longer be canceled.",
             hint,
             order_id=order_id,
             status=state,
@@ -363,10 +362,10 @@ def hand_over(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
     row = find_order(svc, shop, order_id)
     state = status(row, svc.time)
     if state != "ready":
-        message = f"Order {order_id} is {state}, not ready at a store."
+        message = f"Order {order_id} is not ready for pickup; its status is {state}."
         hint = f"See {shop.orders}."
         if state == "preparing" and row["ready_at"]:
-            hint = f"It is ready at {row['ready_at']}."
+            hint = f"It will be ready at {row['ready_at']}."
         svc.fail("ORDER_NOT_READY", message, hint, order_id=order_id, status=state)
     table = f"{shop.tables}_charges"
     where = "order_id=? AND at=? AND what=?"
@@ -374,148 +373,3 @@ def hand_over(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
         svc.db.delete(table, entry["id"])
     svc.db.update(f"{shop.tables}_orders", order_id, done_at=svc.time)
     return find_order(svc, shop, order_id)
-
-
-# -- returns ---------------------------------------------------------------------------------------
-def return_days(svc: Service, shop: Shop, product: dict[str, Any]) -> int | None:
-    """Return the number of days in which a product can be returned, or None for never."""
-    item = svc.db.get("shopping_items", product["item_id"]) or {}
-    if item["final_sale"] or item["food"]:
-        return None
-    return shop.electronics_days if item["department"] == "Electronics" else shop.return_days
-
-
-def return_by(row: dict[str, Any], days: int | None) -> str | None:
-    """Return the last moment at which a return can be requested, or None."""
-    if days is None or row["done_at"] is None:
-        return None
-    return iso(parse_time(row["done_at"]) + days * DAY)
-
-
-def open_return(
-    svc: Service,
-    shop: Shop,
-    row: dict[str, Any],
-    item: dict[str, Any],
-    reason: str,
-    method: str,
-    days: int | None,
-) -> dict[str, Any]:
-    """Open a return of an order's item and return its row.
-
-    Its refund is entered for the day on which it is due.
-    """
-    _require_returnable(svc, shop, row, item, days)
-    travel, handling = TRAVEL[method]
-    received = svc.now + travel
-    opened = {
-        "id": svc.new_id(shop.ids + "x"),
-        "order_id": row["id"],
-        "item_id": item["id"],
-        "reason": reason,
-        "method": method,
-        "requested_at": svc.time,
-        "received_at": iso(received),
-        "refunded_at": iso(received + handling),
-    }
-    svc.db.insert(f"{shop.tables}_returns", opened)
-    unrefunded = item_paid(item) + given_back(svc, shop, item["id"])
-    refund = max(min(unrefunded, left_to_refund(svc, shop, row)), 0)
-    charge(svc, shop, row, -refund, "return", at=opened["refunded_at"], ref=opened["id"])
-    return opened
-
-
-def _require_returnable(
-    svc: Service, shop: Shop, row: dict[str, Any], item: dict[str, Any], days: int | None
-) -> None:
-    state = status(row, svc.time)
-    if state not in ("delivered", "picked_up"):
-        message = f"Order {row['id']} is {state}; only what has arrived can be returned."
-        svc.fail(
-            "RETURN_NOT_ALLOWED",
-            message,
-            "Wait until it has arrived, or cancel it while it is being prepared.",
-            status=state,
-        )
-    if days is None:
-        svc.fail(
-            "ITEM_NOT_RETURNABLE",
-            f"{item['title']} cannot be returned.",
-            "Food and final-sale products are not taken back.",
-        )
-    if item.get("outcome") is not None:
-        message = f"{item['title']} was {item['outcome']} when the order was put together."
-        svc.fail(
-            "ITEM_NOT_RETURNABLE",
-            message,
-            "Take what you were given instead back to the store.",
-            outcome=item["outcome"],
-        )
-    last = return_by(row, days) or ""
-    if svc.time > last:
-        message = f"{item['title']} could be returned until {last[:10]}."
-        svc.fail(
-            "RETURN_WINDOW_CLOSED",
-            message,
-            f"Returns are taken for {days} days after delivery.",
-            return_by=last,
-        )
-    earlier = svc.db.rows(f"{shop.tables}_returns", "item_id=?", item["id"])
-    if earlier:
-        message = f"A return of {item['title']} was opened on {earlier[0]['requested_at'][:10]}."
-        svc.fail(
-            "ALREADY_RETURNED",
-            message,
-            f"See its progress with {shop.returns}.",
-            return_id=earlier[0]["id"],
-        )
-
-
-def item_paid(item: dict[str, Any]) -> int:
-    """Return what an item cost, less its discount and with its tax."""
-    return item["unit_price"] * item["quantity"] - item["discount"] + item["tax"]
-
-
-def left_to_refund(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
-    """Return the cents paid for an order's products and not refunded, now or later."""
-    moved = svc.db.sql(
-        f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE order_id=?", row["id"]
-    )[0][0]
-    return moved - row["shipping"] - row["fees"]
-
-
-def given_back(svc: Service, shop: Shop, item_id: str) -> int:
-    """Return the refunds of an item other than its return, as a negative number of cents.
-
-    A price match is one.
-    """
-    return svc.db.sql(
-        f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", item_id
-    )[0][0]
-
-
-def find_return(svc: Service, shop: Shop, return_id: str) -> dict[str, Any]:
-    """Return a return's row, or refuse."""
-    row = svc.db.get(f"{shop.tables}_returns", return_id)
-    if row is None:
-        svc.fail(
-            "RETURN_NOT_FOUND",
-            f"There is no return {return_id!r}.",
-            f"Take a return_id from {shop.returns}.",
-            return_id=return_id,
-        )
-    return row
-
-
-def return_status(row: dict[str, Any], now: str) -> str:
-    """Return requested (on its way back), received or refunded."""
-    if now < row["received_at"]:
-        return "requested"
-    return "received" if now < row["refunded_at"] else "refunded"
-
-
-def return_sum(svc: Service, shop: Shop, return_id: str) -> int:
-    """Return the cents that a return refunds."""
-    return -svc.db.sql(
-        f"SELECT coalesce(sum(amount),0) FROM {shop.tables}_charges WHERE ref=?", return_id
-    )[0][0]

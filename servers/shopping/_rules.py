@@ -49,17 +49,17 @@ Query = Annotated[
     str,
     Field(
         max_length=200,
-        description='Words of titles, brands and categories; "quotes" keep words together.',
+        description='Words in titles, brands and categories; put "quotes" around phrases.',
     ),
 ]
 ProductId = Annotated[str, Field(max_length=64, description="product_id, from the product search.")]
-Quantity = Annotated[int, Field(ge=1, le=99, description="How many.")]
+Quantity = Annotated[int, Field(ge=1, le=99, description="How many units.")]
 OrderId = Annotated[str, Field(max_length=64, description="order_id, from the list of orders.")]
 AddressId = Annotated[
     str,
     Field(
         max_length=64,
-        description="address_id, from the list of addresses; the default address when left out.",
+        description="address_id, from the list of addresses; defaults to the default address.",
     ),
 ]
 PaymentId = Annotated[
@@ -68,12 +68,16 @@ PaymentId = Annotated[
 StoreId = Annotated[str, Field(max_length=64, description="store_id, from the store search.")]
 Category = Annotated[
     str,
-    Field(max_length=80, description="Only this category, as products show it, e.g. Headphones."),
+    Field(
+        max_length=80,
+        description="Only products in this category, spelled as in results, e.g. Headphones.",
+    ),
 ]
 Department = Annotated[
     str,
     Field(
-        max_length=80, description="Only this department, as products show it, e.g. Electronics."
+        max_length=80,
+        description="Only products in this department, spelled as in results, e.g. Electronics.",
     ),
 ]
 MinPrice = Annotated[int, Field(ge=0, le=10_000_000, description="Lowest price in cents.")]
@@ -81,7 +85,7 @@ MaxPrice = Annotated[int, Field(ge=0, le=10_000_000, description="Highest price 
 MinRating = Annotated[float, Field(ge=1, le=5, description="Lowest average rating, 1 to 5.")]
 Stars = Annotated[int, Field(ge=1, le=5, description="Only reviews with this many stars.")]
 VerifiedOnly = Annotated[
-    bool, Field(description="true: only reviews by people who bought the product here.")
+    bool, Field(description="Whether to return only reviews by people who bought the product here.")
 ]
 ReviewTitle = Annotated[
     str, Field(min_length=1, max_length=120, description="Headline of the review.")
@@ -92,18 +96,20 @@ ReviewBody = Annotated[
         min_length=10, max_length=5000, description="Text of the review, at least 10 characters."
     ),
 ]
-Reason = Annotated[str, Field(min_length=3, max_length=300, description="Why, in a few words.")]
+Reason = Annotated[
+    str, Field(min_length=3, max_length=300, description="The reason, in a few words.")
+]
 Code = Annotated[
     str,
-    Field(min_length=2, max_length=40, description="The code as printed; case does not matter."),
+    Field(min_length=2, max_length=40, description="The code; upper and lower case are the same."),
 ]
-MakeDefault = Annotated[bool, Field(description="true makes it the default from now on.")]
+MakeDefault = Annotated[bool, Field(description="Whether to make it the default from now on.")]
 StateFilter = Annotated[
     Literal[
         "processing", "shipped", "out_for_delivery", "delayed", "delivered", "lost",
         "preparing", "ready", "picked_up", "expired", "canceled",
     ],
-    Field(description="Only orders in this status now."),
+    Field(description="Only orders that currently have this status."),
 ]  # fmt: skip
 
 
@@ -186,7 +192,7 @@ def tax_shares(state: str, nets: Sequence[tuple[int, bool]]) -> list[int]:
 
 # -- who is signed in ------------------------------------------------------------------------------
 def profile(svc: Service, shop: Shop) -> dict[str, Any]:
-    """Return the row of the account that is signed in."""
+    """Return the row of the signed-in account."""
     return svc.db.rows(f"{shop.tables}_profile")[0]
 
 
@@ -198,14 +204,14 @@ def default_of(rows: Sequence[dict[str, Any]]) -> str | None:
 
 
 def addresses(svc: Service, shop: Shop) -> list[dict[str, Any]]:
-    """Return the saved addresses as JSON, in the order in which they were added."""
+    """Return the saved addresses as JSON, oldest first."""
     rows = svc.db.rows(f"{shop.tables}_addresses", order="added_at, rowid")
     default = default_of(rows)
     return [address_json(r) | {"is_default": r["id"] == default} for r in rows]
 
 
 def address_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return an address without saying whether it is the default."""
+    """Return an address as JSON, without `is_default`."""
     columns = ("name", "street", "city", "state", "zip", "country")
     return {"address_id": row["id"]} | {column: row[column] for column in columns}
 
@@ -216,33 +222,34 @@ def find_address(svc: Service, shop: Shop, address_id: str | None) -> dict[str, 
     address_id = address_id or default_of(svc.db.rows(table))
     row = svc.db.get(table, address_id) if address_id else None
     if row is None:
-        hint = f"Take an address_id from {shop.addresses} or save one with {shop.add_address}."
-        svc.fail(
-            "ADDRESS_NOT_FOUND",
-            f"There is no address {address_id!r} in the address book.",
-            hint,
-            address_id=address_id,
-        )
+        message = "Your address book is empty."
+        if address_id:
+            message = f"There is no address with the ID {address_id!r} in your address book."
+        hint = f"Use an address_id from {shop.addresses}, or save one with {shop.add_address}."
+        svc.fail("ADDRESS_NOT_FOUND", message, hint, address_id=address_id)
     return row
 
 
 def add_address(
     svc: Service, shop: Shop, given: dict[str, Any], is_default: bool
 ) -> dict[str, Any]:
-    """Save an address unless it is saved already, and return it as JSON."""
+    """Save an address and return it as JSON; refuse one that is already saved."""
     table = f"{shop.tables}_addresses"
     if given["state"] not in TAX_BPS:
         svc.fail(
             "INVALID_ADDRESS",
-            f"{given['state']!r} is no state that {shop.title} delivers to.",
-            "Give the two-letter code, e.g. OR.",
+            f"{shop.title} does not deliver to the state {given['state']!r}.",
+            "Pass a two-letter state code, e.g. OR.",
         )
     saved = svc.db.rows(table)
     for row in saved:
         if _same_address(row, given):
             message = f"{row['street']}, {row['city']} is already saved for {row['name']}."
             svc.fail(
-                "DUPLICATE_ADDRESS", message, "Use the saved address_id.", address_id=row["id"]
+                "DUPLICATE_ADDRESS",
+                message,
+                "Use the address_id of the saved address.",
+                address_id=row["id"],
             )
     since = svc.time if is_default or not saved else None
     address = {
@@ -275,14 +282,14 @@ def gift_balance(svc: Service, shop: Shop, gift_card: str) -> int:
 
 
 def methods(svc: Service, shop: Shop) -> list[dict[str, Any]]:
-    """Return the saved payment methods as JSON, in the order in which they were added."""
+    """Return the saved payment methods as JSON, oldest first."""
     rows = svc.db.rows(f"{shop.tables}_methods", order="added_at, rowid")
     default = default_of(rows)
     return [method_json(svc, shop, r) | {"is_default": r["id"] == default} for r in rows]
 
 
 def method_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a payment method without saying whether it is the default."""
+    """Return a payment method as JSON, without `is_default`."""
     shown = {
         "payment_method_id": row["id"],
         "type": row["type"],
@@ -302,13 +309,14 @@ def find_method(svc: Service, shop: Shop, method_id: str | None) -> dict[str, An
     method_id = method_id or default_of(svc.db.rows(table))
     row = svc.db.get(table, method_id) if method_id else None
     if row is None:
-        hint = f"Take a payment_method_id from {shop.methods} or save one with {shop.add_method}."
-        svc.fail(
-            "PAYMENT_METHOD_NOT_FOUND",
-            f"There is no payment method {method_id!r}.",
-            hint,
-            payment_method_id=method_id,
+        hint = (
+            f"Use a payment_method_id from {shop.methods}, "
+            f"or save a payment method with {shop.add_method}."
         )
+        message = "You have not saved a payment method."
+        if method_id:
+            message = f"There is no payment method with the ID {method_id!r}."
+        svc.fail("PAYMENT_METHOD_NOT_FOUND", message, hint, payment_method_id=method_id)
     return row
 
 
@@ -317,11 +325,11 @@ def authorize(
 ) -> None:
     """Refuse a method that cannot be charged an amount now or at a given moment (ISO).
 
-    An order is paid with one method alone.
+    An order is always paid with a single method.
     """
     at = at or svc.time
     card = f"The {method['brand']} ending in {method['last4']}"
-    hint = f"Choose another one from {shop.methods}."
+    hint = f"Choose another payment method from {shop.methods}."
     if card_expired(method["expires"], at):
         svc.fail(
             "PAYMENT_METHOD_EXPIRED",
@@ -340,8 +348,8 @@ def authorize(
         balance = gift_balance(svc, shop, method["gift_card"])
         if balance < amount:
             message = (
-                f"The gift card ending in {method['last4']} holds {balance} cents; "
-                f"{amount} are needed."
+                f"The gift card ending in {method['last4']} has a balance of {balance} cents, "
+                f"but {amount} are needed."
             )
             svc.fail(
                 "INSUFFICIENT_GIFT_CARD_BALANCE", message, hint, available=balance, required=amount
@@ -363,7 +371,7 @@ def add_card(
         svc.fail(
             "CARD_EXPIRED",
             f"The card expired in {expires}.",
-            "Save a card that is still valid.",
+            "Use a card that has not expired.",
             expires=expires,
         )
     card = {
@@ -379,11 +387,11 @@ def add_card(
 def add_gift_card(svc: Service, shop: Shop, number: str, is_default: bool) -> dict[str, Any]:
     """Save a gift card; refuse a number that the shop has not issued.
 
-    The balance is known to the shop alone.
+    The card's balance is looked up, not given by the customer.
     """
     cards = svc.db.rows(f"{shop.tables}_gift_cards", "number=?", number)
     if not cards:
-        message = f"{shop.title} has issued no gift card with this number."
+        message = f"{shop.title} has not issued a gift card with this number."
         svc.fail("GIFT_CARD_NOT_FOUND", message, "Check the number on the back of the card.")
     method = {
         "type": "gift_card",
@@ -405,7 +413,7 @@ def _save_method(
             svc.fail(
                 "DUPLICATE_PAYMENT_METHOD",
                 message,
-                f"Use its payment_method_id; see {shop.methods}.",
+                f"Use its payment_method_id from {shop.methods}.",
                 payment_method_id=row["id"],
             )
     since = svc.time if is_default or not saved else None

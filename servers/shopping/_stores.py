@@ -24,7 +24,7 @@ STORES = Table(
     "id:str name:str street:str city:str state:str zip:str lat:float lng:float phone:str "
     "timezone:str opens:int closes:int services:list closed_on:str?"
 )
-# Where a product in a store departs from the general rule: its count, its price.
+# Exceptions to the rules for a product in a store: its own count, its own price.
 SHELVES = Table(
     "id:str store_id:str product_id:str quantity:int? price:int? note:str?", index=("product_id",)
 )
@@ -45,7 +45,7 @@ AISLES = {
 }
 """The letter of a department's aisles."""
 CAPACITY = 6
-"""Orders that one window takes at most."""
+"""The most orders that a window takes."""
 
 ZipFilter = Annotated[
     str, Field(pattern=r"^[0-9]{5}$", description="ZIP code to search around, e.g. 97214.")
@@ -55,15 +55,17 @@ CityFilter = Annotated[
     Field(
         min_length=2,
         max_length=80,
-        description="City to search around; give the state too where names repeat.",
+        description="City to search around; also pass the state if several cities share the name.",
     ),
 ]
 StateName = Annotated[
     str,
-    Field(pattern=r"^[A-Z]{2}$", description="Two-letter code of the state of the city, e.g. OR."),
+    Field(pattern=r"^[A-Z]{2}$", description="Two-letter code of the city's state, e.g. OR."),
 ]
-Radius = Annotated[int, Field(ge=1, le=200, description="How many miles around to search.")]
-AvailableOnly = Annotated[bool, Field(description="true: only windows that still take orders.")]
+Radius = Annotated[int, Field(ge=1, le=200, description="Search radius in miles.")]
+AvailableOnly = Annotated[
+    bool, Field(description="Whether to return only windows that still take orders.")
+]
 Kind = Literal["pickup", "delivery"]
 
 
@@ -89,7 +91,7 @@ def _origin(
         svc.fail(
             "LOCATION_REQUIRED",
             "Neither a ZIP code nor a city was given.",
-            "Give zip_code, or city and state.",
+            "Pass zip_code, or city and state.",
         )
     if zip_code is not None:
         areas = svc.db.rows("shopping_areas", "id=?", zip_code)
@@ -104,7 +106,7 @@ def _origin(
         place = zip_code or ", ".join(x for x in (city, state) if x)
         svc.fail(
             "LOCATION_NOT_FOUND",
-            f"No stores are known around {place!r}.",
+            f"The location {place!r} was not found.",
             "Try a ZIP code or a larger city nearby.",
             location=place,
         )
@@ -112,8 +114,8 @@ def _origin(
     if len(states) > 1:
         svc.fail(
             "AMBIGUOUS_LOCATION",
-            f"{city!r} is in {' and '.join(states)}.",
-            "Give the state too.",
+            f"There is a city named {city!r} in {' and '.join(states)}.",
+            "Pass the state as well.",
             states=states,
         )
     lat = sum(area["lat"] for area in areas) / len(areas)
@@ -142,7 +144,7 @@ def store_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def closed(svc: Service, row: dict[str, Any]) -> bool:
-    """Whether a store has closed for good."""
+    """Whether a store has closed permanently."""
     return row["closed_on"] is not None and row["closed_on"] <= svc.time[:10]
 
 
@@ -150,7 +152,7 @@ def find_store(svc: Service, shop: Shop, store_id: str) -> dict[str, Any]:
     """Return a store, or refuse."""
     row = svc.db.get(f"{shop.tables}_stores", store_id)
     if row is None:
-        message = f"{shop.title} has no store {store_id!r}."
+        message = f"{shop.title} has no store with the ID {store_id!r}."
         svc.fail(
             "STORE_NOT_FOUND", message, f"Find the store_id with {shop.stores}.", store_id=store_id
         )
@@ -158,12 +160,12 @@ def find_store(svc: Service, shop: Shop, store_id: str) -> dict[str, Any]:
 
 
 def open_store(svc: Service, shop: Shop, store_id: str) -> dict[str, Any]:
-    """Return a store that has not closed for good, or refuse."""
+    """Return a store that has not closed permanently, or refuse."""
     row = find_store(svc, shop, store_id)
     if closed(svc, row):
-        message = f"{row['name']} closed for good on {row['closed_on']}."
+        message = f"{row['name']} closed permanently on {row['closed_on']}."
         svc.fail(
-            "STORE_CLOSED", message, f"Find another one with {shop.stores}.", store_id=store_id
+            "STORE_CLOSED", message, f"Find another store with {shop.stores}.", store_id=store_id
         )
     return row
 
@@ -249,7 +251,7 @@ def window_id(shop: Shop, store_id: str, kind: Kind, start: int) -> str:
 
 
 def _taken(svc: Service, shop: Shop, store_id: str, kind: Kind) -> dict[str, int]:
-    """Return how many orders are placed for each window (by its ISO start) from now on."""
+    """Return how many orders are placed for each future window, by its ISO start."""
     rows = svc.db.sql(
         f"SELECT slot_at, count(*) FROM {shop.tables}_orders"
         " WHERE store_id=? AND slot_at>? AND canceled_at IS NULL"
@@ -281,19 +283,19 @@ def find_window(
     upcoming = windows(svc, shop, store, kind)
     window = next((w for w in upcoming if w["id"] == window_id), None)
     if window is None:
-        message = f"{store['name']} has no window {window_id!r} any more."
+        message = f"{store['name']} has no upcoming time slot with the ID {window_id!r}."
         svc.fail(
             "SLOT_NOT_FOUND",
             message,
-            f"Take a window from {tool} of that store.",
+            f"Choose a time slot from {tool} for that store.",
             store_id=store["id"],
         )
     if window["left"] < 1:
-        message = f"The window on {window['date']} at {window['start_time']} is full."
+        message = f"The time slot on {window['date']} at {window['start_time']} is full."
         svc.fail(
             "SLOT_UNAVAILABLE",
             message,
-            f"Take one that is available from {tool}.",
+            f"Choose an available time slot from {tool}.",
             store_id=store["id"],
         )
     return window
@@ -316,7 +318,7 @@ def next_opening(svc: Service, store: dict[str, Any], after: int, hours: int = 0
 
 
 def slot_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the window of an order, local to its store, or None where it has none."""
+    """Return an order's window in local time, or None if it has none."""
     if row["slot_at"] is None or row["store_id"] is None:
         return None
     zone = ZoneInfo(find_store(svc, shop, row["store_id"])["timezone"])

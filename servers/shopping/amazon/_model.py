@@ -11,6 +11,7 @@ from servers.kit.store import Table
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as orders
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping._rules import Shop
 
@@ -71,7 +72,7 @@ TABLES = {
         index=("order_id", "product_id"),
     ),
     "amazon_charges": orders.CHARGES,
-    "amazon_returns": orders.RETURNS,
+    "amazon_returns": returns.RETURNS,
     "amazon_wishlists": Table("id:str name:str is_public:bool created_at:str first:bool"),
     "amazon_wishes": Table(
         "id:str wishlist_id:str product_id:str variant_id:str? note:str? added_at:str",
@@ -92,20 +93,20 @@ VariantId = Annotated[
     str,
     Field(
         max_length=64,
-        description="variant_id, from get_product_details; needed where has_variations is true.",
+        description="variant_id, from get_product_details; required if has_variations is true.",
     ),
 ]
 SellerId = Annotated[
     str,
     Field(
         max_length=64,
-        description="seller_id, from get_product_offers; the buy box's seller when left out.",
+        description="seller_id, from get_product_offers; defaults to the seller in the buy box.",
     ),
 ]
 GiftMessage = Annotated[
     str,
     Field(
-        min_length=1, max_length=240, description="Message on the gift card, up to 240 characters."
+        min_length=1, max_length=240, description="Message for the recipient, up to 240 characters."
     ),
 ]
 Option = Literal["standard", "expedited", "prime_two_day", "prime_one_day", "prime_same_day"]
@@ -122,7 +123,7 @@ SAME_DAY_UNTIL = 12
 
 
 def prime(svc: Service) -> bool:
-    """Whether the account's Prime membership runs now."""
+    """Whether the account has a Prime membership now."""
     until = rules.profile(svc, SHOP)["prime_until"]
     return until is not None and svc.time < until
 
@@ -192,24 +193,27 @@ def trusted_new(svc: Service, product_id: str) -> list[dict[str, Any]]:
 
 
 def find_offer(svc: Service, product_id: str, seller_id: str | None) -> dict[str, Any]:
-    """Return the offer of a seller, or of the buy box, or refuse."""
+    """Return a seller's offer, or that of the buy box by default, or refuse."""
     listed = offers(svc, product_id).get(product_id, [])
     if seller_id is None:
         offer = buy_box(listed)
     else:
         offer = offer_of(listed, seller_id)
     if offer is None and seller_id is not None:
-        message = f"The seller {seller_id!r} does not offer this product."
+        message = f"No seller with the ID {seller_id!r} offers this product."
         svc.fail(
             "SELLER_NOT_FOUND",
             message,
-            "Take a seller_id from get_product_offers of this product.",
+            "Use a seller_id from get_product_offers for this product.",
             seller_id=seller_id,
         )
     if offer is None:
-        hint = "See get_product_offers for used ones and for when it is back, or set_price_alert."
+        hint = "See get_product_offers for used units and restock dates, or call set_price_alert."
         svc.fail(
-            "OUT_OF_STOCK", "Nobody has this product new and in stock.", hint, product_id=product_id
+            "OUT_OF_STOCK",
+            "No seller has this product new and in stock.",
+            hint,
+            product_id=product_id,
         )
     return offer
 
@@ -240,7 +244,7 @@ def find_variant(svc: Service, product_id: str, variant_id: str | None) -> dict[
     offered = variants(svc, product_id)
     chosen = next((v for v in offered if v["id"] == variant_id), None)
     if variant_id is None and offered:
-        message = "This product comes in several colours or sizes."
+        message = "This product comes in several colors or sizes."
         svc.fail(
             "VARIANT_REQUIRED",
             message,
@@ -248,11 +252,11 @@ def find_variant(svc: Service, product_id: str, variant_id: str | None) -> dict[
             product_id=product_id,
         )
     if variant_id is not None and chosen is None:
-        message = f"This product has no variant {variant_id!r}."
+        message = f"This product has no variant with the ID {variant_id!r}."
         svc.fail(
             "VARIANT_NOT_FOUND",
             message,
-            "Take the variant_id from get_product_details of this product.",
+            "Use a variant_id from get_product_details for this product.",
             variant_id=variant_id,
         )
     return chosen
@@ -283,24 +287,25 @@ def check_stock(
             message = f"{row['title']} is out of stock at this seller."
         else:
             code = "INSUFFICIENT_STOCK"
-            message = f"{row['title']} is left {left} times at this seller."
-        hint = "Choose another variant, or another seller from get_product_offers, or fewer units."
+            message = f"This seller has only {left} units of {row['title']} left."
+        hint = "Choose a different variant, another seller from get_product_offers, or fewer units."
         svc.fail(code, message, hint, product_id=row["id"], available=left)
     if quantity > row["per_order"]:
-        message = f"{row['title']} is limited to {row['per_order']} in one order."
+        message = f"{row['title']} is limited to {row['per_order']} per order."
         svc.fail(
             "QUANTITY_LIMIT_EXCEEDED",
             message,
-            "Order fewer.",
+            "Order a smaller quantity.",
             product_id=row["id"],
             limit=row["per_order"],
         )
 
 
 def check_together(svc: Service, cart: list[dict[str, Any]]) -> None:
-    """Refuse lines that are each good, but not together.
+    """Refuse lines that are fine one by one, but not together.
 
-    The lines of one product may ask for more than its seller has, or than one order may hold.
+    Lines of the same product may together ask for more than the seller has, or than one order may
+    hold.
     """
     for line in cart:
         row = line["row"]
@@ -310,19 +315,19 @@ def check_together(svc: Service, cart: list[dict[str, Any]]) -> None:
         limit = row["per_order"]
         if sum(x["quantity"] for x in alike) > limit:
             message = (
-                f"{row['title']} is limited to {limit} in one order, "
-                "whatever its colour, size and seller."
+                f"{row['title']} is limited to {limit} per order, "
+                "counting all colors, sizes and sellers."
             )
-            hint = "Take some out with update_cart_item or remove_from_cart."
+            hint = "Reduce the quantity with update_cart_item or remove_from_cart."
             svc.fail("QUANTITY_LIMIT_EXCEEDED", message, hint, product_id=row["id"], limit=limit)
 
 
 # -- the cart --------------------------------------------------------------------------------------
 def lines(svc: Service) -> list[dict[str, Any]]:
-    """Return the cart's lines with all that prices and codes need to know of them.
+    """Return the cart's lines with everything that pricing and coupon codes need.
 
-    To its columns each line adds the `row` of its product, its `offer`, `variant`, `unit` and `net`
-    price, and `item_id`, `department` and `food` of its item.
+    To its columns each line adds its product's `row`, its `offer`, its `variant`, its `unit` and
+    `net` price, and its item's `item_id`, `department` and `food`.
     """
     cart = svc.db.rows("amazon_cart", order="added_at, rowid")
     for line in cart:
@@ -363,7 +368,7 @@ def checkout(svc: Service) -> dict[str, Any]:
 
 
 def seller_shipping(cart: list[dict[str, Any]]) -> int:
-    """Return what sellers that ship themselves charge for shipping a cart."""
+    """Return what the sellers that ship for themselves charge for shipping a cart."""
     return sum(line["offer"]["shipping"] * line["quantity"] for line in cart)
 
 
@@ -390,7 +395,7 @@ def code_state(svc: Service, cart: list[dict[str, Any]]) -> coupons.Applied:
 
 
 def cart_json(svc: Service) -> dict[str, Any]:
-    """Return the cart as JSON, at the prices of now."""
+    """Return the cart as JSON, at current prices."""
     cart = lines(svc)
     code, refusal, shares = code_state(svc, cart)
     option = checkout(svc)["shipping_option"]

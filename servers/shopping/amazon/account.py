@@ -1,4 +1,4 @@
-"""The account: membership, addresses, payment methods."""
+"""The account: membership, addresses and payment methods."""
 
 from __future__ import annotations
 
@@ -17,21 +17,26 @@ from servers.shopping.amazon._model import SHOP
 Country = Annotated[
     str,
     Field(
-        pattern="^US$", description="Country of the address: US, where all orders are delivered."
+        pattern="^US$", description="Country of the address; orders are only delivered in the US."
     ),
 ]
 Billing = Annotated[
     str,
-    Field(min_length=5, max_length=200, description="Billing address of the card, on one line."),
+    Field(
+        min_length=5, max_length=200, description="Billing address of the card, as a single line."
+    ),
 ]
 
 
 class Account(Service):
-    """Who buys, where to, and with which card."""
+    """Who the customer is, and their addresses and cards."""
 
     @reads()
     def get_account(self) -> dict[str, Any]:
-        """Return the signed-in account: user_id, name, email, phone, and whether and until when Prime runs."""
+        """Return the signed-in account and its Prime membership.
+
+        Shows user_id, name, email, phone, prime_member, and prime_until, the end of the membership.
+        """
         me = rules.profile(self, SHOP)
         return {
             "user_id": me["user_id"],
@@ -44,7 +49,7 @@ class Account(Service):
 
     @reads()
     def list_addresses(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the saved delivery addresses in the order in which they were added; one of them is the default."""
+        """Return the saved delivery addresses, oldest first; is_default marks the default one."""
         return page(rules.addresses(self, SHOP), "addresses", limit, cursor)
 
     @writes(
@@ -66,7 +71,10 @@ class Account(Service):
         country: Country = "US",
         is_default: MakeDefault = False,
     ) -> dict[str, Any]:
-        """Save a delivery address and return it with its address_id; one that is saved already is refused."""
+        """Save a delivery address and return it with its address_id.
+
+        An address that is already saved is refused.
+        """
         address = {
             "name": name,
             "street": street,
@@ -81,7 +89,10 @@ class Account(Service):
     def list_payment_methods(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the saved cards: payment_method_id, type, brand, last four digits, expiry, which one is the default."""
+        """Return the saved payment methods, oldest first; is_default marks the default one.
+
+        Each has its payment_method_id, type, brand, last four digits and expiry.
+        """
         return page(rules.methods(self, SHOP), "payment_methods", limit, cursor)
 
     @writes(
@@ -95,7 +106,10 @@ class Account(Service):
     def add_payment_method(
         self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_address: Billing
     ) -> dict[str, Any]:
-        """Save a credit or debit card and return it with its payment_method_id; the number itself is not kept."""
+        """Save a credit or debit card and return it with its payment_method_id.
+
+        The card number itself is not stored.
+        """
         return rules.add_card(
             self,
             SHOP,

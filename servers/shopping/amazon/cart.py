@@ -1,4 +1,4 @@
-"""The cart: lines by product, variant and seller, a coupon, and how the next order is shipped."""
+"""The cart: lines by product, variant and seller, a coupon, and a shipping option."""
 
 from __future__ import annotations
 
@@ -21,22 +21,28 @@ from servers.shopping.amazon.products import KETTLE
 
 GiftWrap = Annotated[
     bool,
-    Field(description="Whether to wrap it as a gift (499 cents a unit; only what Amazon ships)."),
+    Field(
+        description="Whether to gift-wrap it (499 cents per unit; only items shipped by Amazon)."
+    ),
 ]
 Shipping = Annotated[
     Option,
-    Field(description="How the next order is shipped; the prime_ ones need a Prime membership."),
+    Field(description="How to ship the next order; the prime_ options require Prime membership."),
 ]
 FILTER = seeded("azp", "coffee-filters")
 ADDED = Setup("add_to_cart", {"product_id": KETTLE, "quantity": 1})
 
 
 class Cart(Service):
-    """What will be ordered next."""
+    """The next order."""
 
     @reads()
     def get_cart(self) -> dict[str, Any]:
-        """Return the cart at the prices of now: items with stock, subtotal, coupon and why it may not hold, shipping; all sums in cents."""
+        """Return the cart at current prices, in cents.
+
+        Shows its items and whether they are in stock, the coupon and any reason why it does not
+        apply, the shipping option, and the total before tax.
+        """
         return model.cart_json(self)
 
     @writes(
@@ -56,7 +62,10 @@ class Cart(Service):
         gift_wrap: GiftWrap | None = None,
         gift_message: GiftMessage | None = None,
     ) -> dict[str, Any]:
-        """Add units of a product and return the cart; the same product, variant and seller again adds to its line."""
+        """Add units of a product to the cart and return the cart.
+
+        If the cart already has this product in this variant from this seller, its quantity goes up.
+        """
         row = catalogue.on_sale(self, SHOP, product_id)
         variant = model.find_variant(self, product_id, variant_id)
         offer = model.find_offer(self, product_id, seller_id)
@@ -75,8 +84,8 @@ class Cart(Service):
             if len(self.db.rows("amazon_cart")) >= 50:
                 self.fail(
                     "CART_FULL",
-                    "The cart holds 50 lines already.",
-                    "Place the order or take something out with remove_from_cart.",
+                    "The cart is full: it already has 50 lines.",
+                    "Place the order, or remove something with remove_from_cart.",
                 )
             line = {
                 "id": self.new_id("azl"),
@@ -102,7 +111,10 @@ class Cart(Service):
         variant_id: VariantId | None = None,
         seller_id: SellerId | None = None,
     ) -> dict[str, Any]:
-        """Set the quantity or gift options of a line and return the cart. variant_id and seller_id tell lines of one product apart."""
+        """Change the quantity or gift options of a cart item and return the cart.
+
+        Pass variant_id and seller_id if the product is in the cart more than once.
+        """
         line = self._line(product_id, variant_id, seller_id)
         row = catalogue.find_product(self, SHOP, product_id)
         offer = model.find_offer(self, product_id, line["seller_id"])
@@ -128,13 +140,19 @@ class Cart(Service):
         variant_id: VariantId | None = None,
         seller_id: SellerId | None = None,
     ) -> dict[str, Any]:
-        """Take a line out and return the cart. variant_id and seller_id say which line, where a product has several."""
+        """Remove an item from the cart and return the cart.
+
+        Pass variant_id and seller_id if the product is in the cart more than once.
+        """
         self.db.delete("amazon_cart", self._line(product_id, variant_id, seller_id)["id"])
         return model.cart_json(self)
 
     @reads()
     def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return coupons that are open to all, the first to expire first; codes sent to you alone are not listed. Amounts in cents."""
+        """Return the coupons that anyone can use, the first to expire first; amounts in cents.
+
+        Codes sent only to you are not listed.
+        """
 
         def show(row: dict[str, Any]) -> dict[str, Any]:
             return {"coupon_code": row["code"]} | coupons.coupon_json(self, SHOP, row)
@@ -143,7 +161,10 @@ class Cart(Service):
 
     @writes(example={"coupon_code": "KITCHEN10"}, setup=(ADDED,), idempotent=True)
     def apply_coupon(self, coupon_code: Code) -> dict[str, Any]:
-        """Use a coupon for the next order, in place of any other; returns its discount on the present cart. Each works for one order."""
+        """Apply a coupon to the next order and return the discount on the current cart, in cents.
+
+        It replaces any coupon applied before. Each coupon works for one order.
+        """
         row = coupons.find(self, SHOP, coupon_code)
         shares = coupons.require(self, SHOP, row, model.lines(self))
         if model.checkout(self)["code"] != row["code"]:
@@ -161,14 +182,17 @@ class Cart(Service):
         idempotent=True,
     )
     def remove_coupon(self) -> dict[str, Any]:
-        """Take the coupon off and return the cart."""
+        """Remove the coupon from the cart and return the cart."""
         if model.checkout(self)["code"] is not None:
             self.db.update("amazon_checkout", model.checkout(self)["id"], code=None)
         return model.cart_json(self)
 
     @reads()
     def list_shipping_options(self) -> dict[str, Any]:
-        """Return the shipping options with their cost for the present cart (cents), days until arrival, and why one is not available."""
+        """Return the shipping options with their cost for the current cart, in cents.
+
+        Each has the fewest and most days until arrival and, if it is not available, the reason.
+        """
         cart = model.lines(self)
         shown = []
         for option in OPTIONS:
@@ -185,7 +209,10 @@ class Cart(Service):
 
     @writes(example={"shipping_option": "expedited"}, idempotent=True)
     def select_shipping_option(self, shipping_option: Shipping) -> dict[str, Any]:
-        """Choose how the next order is shipped; returns its cost for the present cart and the fewest and most days until arrival."""
+        """Choose the shipping option of the next order and return its cost, in cents.
+
+        Also returns the fewest and most days until the current cart would arrive.
+        """
         cart = model.lines(self)
         self.require_option(shipping_option, cart)
         if model.checkout(self)["shipping_option"] != shipping_option:
@@ -205,16 +232,16 @@ class Cart(Service):
         if refusal == "PRIME_REQUIRED":
             self.fail(
                 refusal,
-                f"{option} is for Prime members.",
+                f"{option} is only for Prime members.",
                 "Choose standard or expedited.",
                 shipping_option=option,
             )
         if refusal is not None:
             slow = [line["product_id"] for line in cart if not line["offer"]["prime"]]
-            message = f"{option} is not available for this cart now."
+            message = f"{option} is not available for this cart right now."
             hint = (
-                "See list_shipping_options; sellers that ship themselves "
-                "and orders after 12:00 cannot come the same day."
+                "See list_shipping_options. Items not shipped by Amazon cannot use Prime shipping, "
+                "and same-day orders must be placed before 12:00."
             )
             self.fail(refusal, message, hint, shipping_option=option, not_prime_eligible=slow)
 
@@ -231,11 +258,11 @@ class Cart(Service):
 
     def _check_wrap(self, offer: dict[str, Any], wrap: bool | None) -> None:
         if wrap and not offer["prime"]:
-            message = "This seller ships itself and does not wrap gifts."
+            message = "This seller ships its own orders and does not offer gift wrap."
             self.fail(
                 "GIFT_WRAP_UNAVAILABLE",
                 message,
-                "Leave gift_wrap out or choose an offer that is prime_eligible.",
+                "Leave out gift_wrap, or choose an offer that is prime_eligible.",
             )
 
     def _same(
@@ -257,12 +284,17 @@ class Cart(Service):
             several = [
                 {"variant_id": x["variant_id"], "seller_id": x["seller_id"]} for x in candidates
             ]
-            message = "The product is on several lines of the cart."
+            message = "This product is on several lines of the cart."
             self.fail(
                 "AMBIGUOUS_CART_ITEM",
                 message,
-                "Pass variant_id and seller_id as get_cart shows them.",
+                "Pass variant_id and seller_id as shown by get_cart.",
                 lines=several,
             )
-        message = f"No line of the cart is product {product_id!r} as given."
-        self.fail("CART_ITEM_NOT_FOUND", message, "See get_cart.", product_id=product_id)
+        message = f"The cart has no matching line for the product {product_id!r}."
+        self.fail(
+            "CART_ITEM_NOT_FOUND",
+            message,
+            "See get_cart for the items in the cart.",
+            product_id=product_id,
+        )

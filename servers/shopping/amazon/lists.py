@@ -19,23 +19,25 @@ WishlistId = Annotated[
     str,
     Field(
         max_length=64,
-        description="wishlist_id, from list_wishlists; the default list when left out.",
+        description="wishlist_id, from list_wishlists; defaults to the default list.",
     ),
 ]
 ListName = Annotated[str, Field(min_length=1, max_length=60, description="Name of the list.")]
 Note = Annotated[
     str,
     Field(
-        min_length=1, max_length=250, description="A note to yourself or to whoever sees the list."
+        min_length=1,
+        max_length=250,
+        description="A note for yourself or for anyone who sees the list.",
     ),
 ]
-Public = Annotated[bool, Field(description="Whether others may find the list.")]
+Public = Annotated[bool, Field(description="Whether other people can find the list.")]
 Target = Annotated[
     int,
     Field(
         ge=1,
         le=10_000_000,
-        description="Price in cents at which, or below which, the alert is triggered.",
+        description="The alert is triggered at this price in cents or below.",
     ),
 ]
 AlertId = Annotated[str, Field(max_length=64, description="alert_id, from list_price_alerts.")]
@@ -43,11 +45,14 @@ LAMP = seeded("azp", "desk-lamp")
 
 
 class Lists(Service):
-    """What the user would like to have."""
+    """Wish lists and price alerts."""
 
     @reads()
     def list_wishlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the wish lists, the default one first: wishlist_id, name, number of items, whether others may find it."""
+        """Return your wish lists, the default one first.
+
+        Each has its wishlist_id, name, number of items, and whether other people can find it.
+        """
         rows = self.db.rows("amazon_wishlists", order="first DESC, created_at, rowid")
         query = "SELECT wishlist_id, count(*) FROM amazon_wishes GROUP BY wishlist_id"
         counts = dict(self.db.sql(query))
@@ -59,12 +64,15 @@ class Lists(Service):
 
     @writes(example={"name": "Cabin weekend"})
     def create_wishlist(self, name: ListName, is_public: Public = False) -> dict[str, Any]:
-        """Start another wish list and return it; a name that is in use is refused."""
+        """Create another wish list and return it; a name that is already used is refused."""
         same = self.db.rows("amazon_wishlists", "lower(name)=lower(?)", name)
         if same:
-            message = f"There is a list {same[0]['name']!r} already."
+            message = f"You already have a list named {same[0]['name']!r}."
             self.fail(
-                "WISHLIST_EXISTS", message, "Use it, or another name.", wishlist_id=same[0]["id"]
+                "WISHLIST_EXISTS",
+                message,
+                "Use that list, or choose a different name.",
+                wishlist_id=same[0]["id"],
             )
         wishlist = {
             "id": self.new_id("azw"),
@@ -77,7 +85,10 @@ class Lists(Service):
 
     @reads()
     def get_wishlist(self, wishlist_id: WishlistId | None = None) -> dict[str, Any]:
-        """Return a wish list with its items at the prices of now (cents; null when nobody has a new one) and whether each is in stock."""
+        """Return a wish list with its items at current prices and whether each is in stock.
+
+        Prices are in cents, and null if no seller has the item new.
+        """
         return self._list_json(self._find_list(wishlist_id))
 
     @writes(example={"product_id": LAMP, "note": "For the studio"})
@@ -88,17 +99,20 @@ class Lists(Service):
         variant_id: VariantId | None = None,
         note: Note | None = None,
     ) -> dict[str, Any]:
-        """Put a product on a wish list and return the list; what is on it already is refused."""
+        """Add a product to a wish list and return the list.
+
+        A product that is already on the list is refused.
+        """
         row = self._find_list(wishlist_id)
         catalogue.find_product(self, SHOP, product_id)
         if variant_id is not None:
             model.find_variant(self, product_id, variant_id)
         if self._wishes(row["id"], product_id, variant_id):
-            message = f"The product is on {row['name']!r} already."
+            message = f"This product is already on {row['name']!r}."
             self.fail(
                 "ALREADY_ON_WISHLIST",
                 message,
-                "See get_wishlist.",
+                "See get_wishlist for the items on the list.",
                 product_id=product_id,
                 wishlist_id=row["id"],
             )
@@ -120,18 +134,21 @@ class Lists(Service):
         wishlist_id: WishlistId | None = None,
         variant_id: VariantId | None = None,
     ) -> dict[str, Any]:
-        """Take a product off a wish list, all its variants unless one is named, and return the list."""
+        """Remove a product from a wish list and return the list.
+
+        All its variants are removed unless you name one.
+        """
         row = self._find_list(wishlist_id)
         where = "wishlist_id=? AND product_id=?"
         wishes = self.db.rows("amazon_wishes", where, row["id"], product_id)
         if variant_id is not None:
             wishes = [wish for wish in wishes if wish["variant_id"] == variant_id]
         if not wishes:
-            message = f"Product {product_id!r} is not on {row['name']!r}."
+            message = f"The product {product_id!r} is not on {row['name']!r}."
             self.fail(
                 "ITEM_NOT_ON_WISHLIST",
                 message,
-                "See get_wishlist and list_wishlists.",
+                "See get_wishlist for the items on a list, and list_wishlists for other lists.",
                 product_id=product_id,
             )
         for wish in wishes:
@@ -143,11 +160,11 @@ class Lists(Service):
             return self.db.rows("amazon_wishlists", "first=1")[0]
         row = self.db.get("amazon_wishlists", wishlist_id)
         if row is None:
-            message = f"There is no wish list {wishlist_id!r}."
+            message = f"There is no wish list with the ID {wishlist_id!r}."
             self.fail(
                 "WISHLIST_NOT_FOUND",
                 message,
-                "Take a wishlist_id from list_wishlists.",
+                "Use a wishlist_id from list_wishlists.",
                 wishlist_id=wishlist_id,
             )
         return row
@@ -179,7 +196,10 @@ class Lists(Service):
     # -- price alerts ------------------------------------------------------------------------------
     @writes(example={"product_id": KETTLE, "target_price": 3000})
     def set_price_alert(self, product_id: ProductId, target_price: Target) -> dict[str, Any]:
-        """Watch the lowest price of a new one at well-rated sellers; returns the alert, which replaces an earlier one for the product."""
+        """Watch the lowest price of a product, new and from a well-rated seller.
+
+        Returns the alert. It replaces any earlier alert for the product.
+        """
         catalogue.on_sale(self, SHOP, product_id)
         for row in self.db.rows("amazon_alerts", "product_id=? AND removed_at IS NULL", product_id):
             self.db.update("amazon_alerts", row["id"], removed_at=self.time)
@@ -193,7 +213,10 @@ class Lists(Service):
 
     @reads()
     def list_price_alerts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return active price alerts, newest first: target and current price in cents, whether and when the target was met."""
+        """Return the active price alerts, newest first, with target and current price in cents.
+
+        Each shows in triggered_at when its target was first met.
+        """
         newest = "created_at DESC, rowid DESC"
         rows = self.db.rows("amazon_alerts", "removed_at IS NULL", order=newest)
         return page(rows, "price_alerts", limit, cursor, self._alert_json)
@@ -203,14 +226,14 @@ class Lists(Service):
         setup=(Setup("set_price_alert", {"product_id": LAMP, "target_price": 2000}, "alert"),),
     )
     def remove_price_alert(self, alert_id: AlertId) -> dict[str, Any]:
-        """Stop watching a price."""
+        """Remove a price alert."""
         row = self.db.get("amazon_alerts", alert_id)
         if row is None or row["removed_at"] is not None:
-            message = f"There is no active price alert {alert_id!r}."
+            message = f"There is no active price alert with the ID {alert_id!r}."
             self.fail(
                 "ALERT_NOT_FOUND",
                 message,
-                "Take an alert_id from list_price_alerts.",
+                "Use an alert_id from list_price_alerts.",
                 alert_id=alert_id,
             )
         self.db.update("amazon_alerts", alert_id, removed_at=self.time)
@@ -235,7 +258,7 @@ class Lists(Service):
         first_week = catalogue.week_of(since) + 1
         this_week = catalogue.week_of(self.now)
         moments = [since]
-        # Prices change once a week, so that these moments are all that can matter.
+        # Prices only change at the start of a week, so no other moment can matter.
         moments += [catalogue.week_start(week) for week in range(first_week, this_week + 1)]
         for moment in moments:
             if any(catalogue.offer_price(offer, moment) <= target for offer in offers):

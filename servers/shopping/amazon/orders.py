@@ -1,4 +1,4 @@
-"""Orders: placing, finding, following, canceling, and sending back."""
+"""Orders: placing, listing, tracking, canceling and returning."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from servers.kit.zones import local_day
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping._rules import (
     AddressId,
@@ -79,8 +80,8 @@ def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[s
     return_by = None
     if life.done(row, svc.time):
         product = catalogue.find_product(svc, SHOP, item["product_id"])
-        return_by = life.return_by(row, life.return_days(svc, SHOP, product))
-    returns = svc.db.rows("amazon_returns", "item_id=?", item["id"])
+        return_by = returns.return_by(row, returns.return_days(svc, SHOP, product))
+    opened = svc.db.rows("amazon_returns", "item_id=?", item["id"])
     return {
         "product_id": item["product_id"],
         "variant_id": item["variant_id"],
@@ -93,27 +94,29 @@ def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[s
         "gift_wrap": item["gift_wrap"],
         "gift_message": item["gift_message"],
         "return_by": return_by,
-        "return_id": returns[0]["id"] if returns else None,
+        "return_id": opened[0]["id"] if opened else None,
     }
 
 
 class Orders(Cart):
-    """What was ordered."""
+    """Orders and returns."""
 
     @writes(
         example={"address_id": HOME, "payment_method_id": VISA}, setup=(ADDED,), destructive=True
     )
     def place_order(self, address_id: AddressId, payment_method_id: PaymentId) -> dict[str, Any]:
-        """Order the whole cart with its coupon and shipping option, charge the payment method and empty the cart; returns the order.
+        """Order everything in the cart, charge the payment method, and return the order.
 
-        Prices are those of now. Nothing is ordered if a product is short, the coupon no longer holds or the payment is declined.
+        The order uses the applied coupon, the selected shipping option and current prices, and it
+        empties the cart. Nothing is ordered if a product is short, the coupon no longer applies or
+        the payment is declined.
         """
         cart = model.lines(self)
         if not cart:
             self.fail(
                 "CART_EMPTY",
                 "The cart is empty.",
-                "Add products with add_to_cart; see list_orders for what was ordered already.",
+                "Add products with add_to_cart. list_orders shows the orders already placed.",
             )
         for line in cart:
             catalogue.on_sale(self, SHOP, line["product_id"])
@@ -147,7 +150,10 @@ class Orders(Cart):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return orders, newest first: order_id, status, titles, total in cents, dates. `query` finds the products in them."""
+        """Return orders, newest first: order_id, status, items, total in cents, dates.
+
+        `query` searches the products in them.
+        """
 
         def show(row: dict[str, Any]) -> dict[str, Any]:
             sums = life.sums(self, SHOP, row)
@@ -170,7 +176,10 @@ class Orders(Cart):
 
     @reads(example={"order_id": ARRIVED})
     def get_order_details(self, order_id: OrderId) -> dict[str, Any]:
-        """Return one order: status now, items with prices and return_by, address, pricing, every charge and refund, delivery dates."""
+        """Return an order: current status, items, address, pricing, charges, refunds, dates.
+
+        Each item shows its price and return_by, the last moment for returning it.
+        """
         return order_json(self, life.find_order(self, SHOP, order_id))
 
     @writes(
@@ -179,7 +188,10 @@ class Orders(Cart):
         destructive=True,
     )
     def cancel_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
-        """Cancel an order that is still processing and refund it whole; one that has shipped can only be returned."""
+        """Cancel an order that is still processing and refund it in full.
+
+        An order that has shipped can only be returned.
+        """
         row, refunded = life.cancel(self, SHOP, order_id, reason, "NOT_CANCELABLE")
         return {
             "order_id": row["id"],
@@ -191,7 +203,10 @@ class Orders(Cart):
 
     @reads(example={"order_id": ARRIVED})
     def track_shipment(self, order_id: OrderId) -> dict[str, Any]:
-        """Return where an order is: status, tracking number once it has shipped, promised delivery, and the carrier's events so far."""
+        """Return an order's status, promised delivery, and the carrier's events so far.
+
+        It has a tracking number once it has shipped.
+        """
         row = life.find_order(self, SHOP, order_id)
         shown = order_json(self, row)
         keys = (
@@ -221,11 +236,14 @@ class Orders(Cart):
         variant_id: VariantId | None = None,
         seller_id: SellerId | None = None,
     ) -> dict[str, Any]:
-        """Send back an item of a delivered order by mail, all its units, once; the money comes back after the parcel has been received."""
+        """Return an item of a delivered order by mail, all its units, once.
+
+        The refund follows after the parcel has been received.
+        """
         row = life.find_order(self, SHOP, order_id)
         item = self._item_to_return(order_id, product_id, variant_id, seller_id)
-        days = life.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
-        opened = life.open_return(self, SHOP, row, item, reason, "mail", days)
+        days = returns.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
+        opened = returns.open_return(self, SHOP, row, item, reason, "mail", days)
         return self._return_json(opened)
 
     def _item_to_return(
@@ -238,29 +256,29 @@ class Orders(Cart):
         if seller_id is not None:
             items = [item for item in items if item["seller_id"] == seller_id]
         if not items:
-            message = f"Order {order_id} holds no such product {product_id!r}."
+            message = f"Order {order_id} has no matching item for the product {product_id!r}."
             self.fail(
                 "ITEM_NOT_IN_ORDER",
                 message,
-                "See the items in get_order_details.",
+                "See get_order_details for the items in the order.",
                 order_id=order_id,
                 product_id=product_id,
             )
         unreturned = [i for i in items if not self.db.rows("amazon_returns", "item_id=?", i["id"])]
         items = unreturned or items
         if len({(item["variant_id"], item["seller_id"]) for item in items}) > 1:
-            message = "The order holds this product in several variants or from several sellers."
+            message = "The order has this product in several variants or from several sellers."
             self.fail(
                 "AMBIGUOUS_ITEM",
                 message,
-                "Pass variant_id and seller_id as get_order_details shows them.",
+                "Pass variant_id and seller_id as shown by get_order_details.",
                 order_id=order_id,
             )
         return items[0]
 
     @reads()
     def list_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the returns that were opened, newest first, with their status and refund."""
+        """Return the returns that you opened, newest first, with their status and refund."""
         rows = self.db.rows("amazon_returns", order="requested_at DESC, rowid DESC")
         return page(rows, "returns", limit, cursor, self._return_json)
 
@@ -269,12 +287,12 @@ class Orders(Cart):
         setup=(Setup("list_returns", {}, "opened"),),
     )
     def get_return(self, return_id: ReturnId) -> dict[str, Any]:
-        """Return one return: requested, received or refunded, what it gives back in cents, and when."""
-        return self._return_json(life.find_return(self, SHOP, return_id))
+        """Return a return: requested, received or refunded, with its refund in cents and dates."""
+        return self._return_json(returns.find_return(self, SHOP, return_id))
 
     def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
         item = self.db.get("amazon_order_items", row["item_id"]) or {}
-        state = life.return_status(row, self.time)
+        state = returns.return_status(row, self.time)
         return {
             "return_id": row["id"],
             "order_id": row["order_id"],
@@ -283,7 +301,7 @@ class Orders(Cart):
             "quantity": item["quantity"],
             "reason": row["reason"],
             "status": state,
-            "refund_amount": life.return_sum(self, SHOP, row["id"]),
+            "refund_amount": returns.return_sum(self, SHOP, row["id"]),
             "requested_at": row["requested_at"],
             "received_at": row["received_at"] if state != "requested" else None,
             "refunded_at": row["refunded_at"] if state == "refunded" else None,

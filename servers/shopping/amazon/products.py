@@ -1,4 +1,4 @@
-"""The catalogue: search, details, offers of all sellers, price history, reviews."""
+"""The catalogue: search, details, offers, sellers, price history and reviews."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ KETTLE = seeded("azp", "kettle-gooseneck")
 AnySeller = Annotated[
     str, Field(max_length=64, description="seller_id, from an offer or an order.")
 ]
-Weeks = Annotated[int, Field(ge=1, le=104, description="How many weeks to look back.")]
+Weeks = Annotated[int, Field(ge=1, le=104, description="Number of weeks to look back.")]
 AtLeast = Annotated[
     int, Field(ge=1, le=5, description="Only reviews with at least this many stars.")
 ]
-Score = Annotated[int, Field(ge=1, le=5, description="Stars, from 1 (worst) to 5 (best).")]
+Score = Annotated[int, Field(ge=1, le=5, description="Rating from 1 (worst) to 5 (best) stars.")]
 
 
 class Products(Service):
-    """What is sold, by whom, for how much."""
+    """Products, their sellers, prices and reviews."""
 
     @reads(example={"query": "wireless headphones"})
     def search_products(
@@ -50,9 +50,10 @@ class Products(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find products by words, best match first; all by title without a query. Prices are cents; buy_box_price is null when sold out.
+        """Search for products, best match first; without a query, all of them by title.
 
-        Similar titles may be another model, a bundle or a renewed one: compare get_product_details.
+        Prices are in cents; buy_box_price is null if the product is sold out. A similar title may
+        be a different model, a bundle or a renewed unit: compare get_product_details.
         """
         catalogue.check_range(self, min_price, max_price)
         offers = model.offers(self)
@@ -83,7 +84,11 @@ class Products(Service):
 
     @reads(example={"product_id": KETTLE})
     def get_product_details(self, product_id: ProductId) -> dict[str, Any]:
-        """Return one product: description, features, model number (upc), rating, images, variations with stock, and the buy box."""
+        """Return a product: description, features, rating, images, variations, and the buy box.
+
+        `upc` identifies the model across shops. Variations show whether they are in stock. Prices
+        are in cents.
+        """
         row = catalogue.find_product(self, SHOP, product_id)
         item = catalogue.item_of(self, row)
         listed = model.offers(self, product_id).get(product_id, [])
@@ -124,7 +129,10 @@ class Products(Service):
     def get_product_offers(
         self, product_id: ProductId, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return every seller's offer of a product, cheapest landed price (price + shipping_cost, cents) first."""
+        """Return all sellers' offers of a product, cheapest first, in cents.
+
+        They are sorted by landed price: price + shipping_cost.
+        """
         catalogue.find_product(self, SHOP, product_id)
         listed = model.offers(self, product_id).get(product_id, [])
         box = model.buy_box(listed)
@@ -151,14 +159,17 @@ class Products(Service):
 
     @reads(example={"seller_id": seeded("azs", "amazon")})
     def get_seller(self, seller_id: AnySeller) -> dict[str, Any]:
-        """Return one seller: name, average rating, number of ratings, since when it sells here, and whether it is Amazon itself."""
+        """Return a seller: name, average rating, number of ratings, and whether it is Amazon.
+
+        Also shows since when it has been selling on Amazon.
+        """
         row = self.db.get("amazon_sellers", seller_id)
         if row is None:
-            message = f"There is no seller {seller_id!r}."
+            message = f"There is no seller with the ID {seller_id!r}."
             self.fail(
                 "SELLER_NOT_FOUND",
                 message,
-                "Take a seller_id from get_product_offers.",
+                "Use a seller_id from get_product_offers.",
                 seller_id=seller_id,
             )
         query = "SELECT count(DISTINCT product_id) FROM amazon_offers WHERE seller_id=?"
@@ -181,12 +192,16 @@ class Products(Service):
         limit: Limit = 30,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the lowest price of new ones at well-rated sellers (cents, without shipping), newest first, each with its first day."""
+        """Return how the lowest price of a product has changed, newest first.
+
+        It covers new items from well-rated sellers, in cents without shipping. Each price has the
+        first day on which it applied.
+        """
         catalogue.find_product(self, SHOP, product_id)
         listed = model.trusted_new(self, product_id)
         this_week = catalogue.week_of(self.now)
         changes: list[dict[str, Any]] = []
-        # From the oldest week on, so that a price is shown with the first day on which it held.
+        # Start with the oldest week, so that each price gets the first day on which it applied.
         for week in range(this_week - weeks + 1, this_week + 1) if listed else ():
             start = catalogue.week_start(week)
             price = min(catalogue.offer_price(offer, start) for offer in listed)
@@ -208,7 +223,10 @@ class Products(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return what buyers wrote about a product, newest first. The average rating of a product also counts ratings without text."""
+        """Return buyers' reviews of a product, newest first.
+
+        A product's average rating also counts ratings without text.
+        """
         catalogue.find_product(self, SHOP, product_id)
         reviews = catalogue.reviews(self, SHOP, product_id, min_rating or 1, 5, verified_only)
         return page(
@@ -226,7 +244,10 @@ class Products(Service):
     def write_review(
         self, product_id: ProductId, rating: Score, title: ReviewTitle, body: ReviewBody
     ) -> dict[str, Any]:
-        """Publish your review of a product, one for each product; returns it. It is marked verified if the product was delivered to you."""
+        """Publish your review of a product and return it; you can write one per product.
+
+        It is marked as verified if the product was delivered to you.
+        """
         catalogue.find_product(self, SHOP, product_id)
         author = rules.profile(self, SHOP)["name"]
         review = catalogue.add_review(self, SHOP, product_id, rating, title, body, author)

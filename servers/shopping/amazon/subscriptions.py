@@ -1,4 +1,4 @@
-"""Subscribe & Save: orders that the clock places."""
+"""Subscribe & Save: orders that are placed on schedule."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from servers.shopping.amazon.orders import place
 
 Frequency = Annotated[
     Literal["monthly", "biweekly", "quarterly"],
-    Field(description="How often it comes: every 30, 14 or 90 days."),
+    Field(description="How often it is delivered: every 30, 14 or 90 days."),
 ]
-Units = Annotated[int, Field(ge=1, le=12, description="How many come each time.")]
+Units = Annotated[int, Field(ge=1, le=12, description="Units per delivery.")]
 SubscriptionId = Annotated[
     str, Field(max_length=64, description="subscription_id, from list_subscriptions.")
 ]
@@ -29,7 +29,7 @@ MyPayment = Annotated[
     str,
     Field(
         max_length=64,
-        description="payment_method_id to charge each time; the default one when left out.",
+        description="payment_method_id to charge each time; defaults to the default method.",
     ),
 ]
 FREQUENCIES = {"biweekly": (14, 5), "monthly": (30, 10), "quarterly": (90, 5)}
@@ -42,11 +42,14 @@ TEA = seeded("azp", "tea-earl")
 
 
 class Subscriptions(Service):
-    """Products that come again and again."""
+    """Products that are delivered regularly."""
 
     @reads(example={"product_id": TEA})
     def get_subscribe_save_options(self, product_id: ProductId) -> dict[str, Any]:
-        """Return whether a product can be subscribed to, how often, with how many percent off, and its price now in cents."""
+        """Return whether you can subscribe to a product, at which intervals and discounts.
+
+        Also returns its current price, in cents.
+        """
         row = catalogue.find_product(self, SHOP, product_id)
         offer = self._offer(row)
         options = []
@@ -71,25 +74,28 @@ class Subscriptions(Service):
         address_id: AddressId | None = None,
         payment_method_id: MyPayment | None = None,
     ) -> dict[str, Any]:
-        """Have a product delivered regularly, shipped free; the first order is placed tomorrow at that day's price less the discount."""
+        """Subscribe to regular deliveries of a product, with free shipping.
+
+        The first order is placed tomorrow, at that day's price less the discount.
+        """
         row = catalogue.on_sale(self, SHOP, product_id)
         if self._offer(row) is None:
-            message = f"{row['title']} cannot be subscribed to."
+            message = f"Subscribe & Save is not available for {row['title']}."
             self.fail(
                 "SUBSCRIPTION_UNAVAILABLE",
                 message,
-                "See get_subscribe_save_options.",
+                "Check get_subscribe_save_options before subscribing.",
                 product_id=product_id,
             )
         running = self.db.rows(
             "amazon_subscriptions", "product_id=? AND canceled_at IS NULL", product_id
         )
         if running:
-            message = "There is a running subscription for this product."
+            message = "You already have a subscription for this product."
             self.fail(
                 "SUBSCRIPTION_EXISTS",
                 message,
-                "Cancel it first with cancel_subscription.",
+                "To change it, cancel it with cancel_subscription first.",
                 subscription_id=running[0]["id"],
             )
         address = rules.find_address(self, SHOP, address_id)
@@ -109,7 +115,11 @@ class Subscriptions(Service):
 
     @reads()
     def list_subscriptions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return subscriptions, running ones first: prices in cents, next order and delivery, orders placed, why one was skipped."""
+        """Return subscriptions, active ones first, with prices in cents and their orders so far.
+
+        Shows when the next order and delivery are due, and why the last order was skipped if it
+        was.
+        """
         running_first = "canceled_at IS NOT NULL, created_at DESC, rowid DESC"
         rows = self.db.rows("amazon_subscriptions", order=running_first)
         return page(rows, "subscriptions", limit, cursor, self._plan_json)
@@ -120,22 +130,25 @@ class Subscriptions(Service):
         destructive=True,
     )
     def cancel_subscription(self, subscription_id: SubscriptionId) -> dict[str, Any]:
-        """End a subscription. Orders that it has placed stay; cancel them with cancel_order while they are processing."""
+        """Cancel a subscription. Orders that it has already placed are not affected.
+
+        Use cancel_order for those, while they are processing.
+        """
         row = self.db.get("amazon_subscriptions", subscription_id)
         if row is None:
-            message = f"There is no subscription {subscription_id!r}."
+            message = f"There is no subscription with the ID {subscription_id!r}."
             self.fail(
                 "SUBSCRIPTION_NOT_FOUND",
                 message,
-                "Take one from list_subscriptions.",
+                "Use a subscription_id from list_subscriptions.",
                 subscription_id=subscription_id,
             )
         if row["canceled_at"] is not None:
-            message = f"The subscription ended on {row['canceled_at'][:10]}."
+            message = f"This subscription was canceled on {row['canceled_at'][:10]}."
             self.fail(
                 "SUBSCRIPTION_NOT_ACTIVE",
                 message,
-                "There is nothing to cancel.",
+                "There is nothing left to cancel.",
                 subscription_id=subscription_id,
             )
         self.db.update("amazon_subscriptions", subscription_id, canceled_at=self.time, next_at=None)

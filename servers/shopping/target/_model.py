@@ -12,6 +12,7 @@ from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._rules import Shop, percent
@@ -75,7 +76,7 @@ TABLES = {
         index=("order_id", "product_id"),
     ),
     "target_charges": life.CHARGES,
-    "target_returns": life.RETURNS,
+    "target_returns": returns.RETURNS,
     # `owner` is null where the registry is the user's own; `slug` is the end of its link, once it
     # has been shared.
     "target_registries": Table(
@@ -100,19 +101,22 @@ SAME_DAY = 999
 RED_CARD = 5
 """Percent off with a RedCard."""
 BIRTHDAY = 5
-"""Percent off one order in the month of the birthday."""
+"""Percent off one order in the month of the guest's birthday."""
 
 Fulfillment = Annotated[
     Literal["shipping", "order_pickup", "drive_up", "same_day_delivery"],
     Field(
-        description="shipping: a parcel; order_pickup: collected in a store; "
-        "drive_up: brought to the car; same_day_delivery: by courier"
+        description="shipping: by parcel; order_pickup: picked up inside a store; "
+        "drive_up: brought out to your car; same_day_delivery: by courier."
     ),
 ]
 LineId = Annotated[str, Field(max_length=64, description="line_item_id, from view_cart.")]
 AtStore = Annotated[
     str,
-    Field(max_length=64, description="store_id it comes from; the preferred store when left out."),
+    Field(
+        max_length=64,
+        description="store_id of the store it comes from; defaults to the preferred store.",
+    ),
 ]
 RegistryId = Annotated[
     str,
@@ -144,7 +148,7 @@ def in_store_price(row: dict[str, Any], at: int) -> int:
 
 
 def lines(svc: Service) -> list[dict[str, Any]]:
-    """Return the cart's lines at the prices of now."""
+    """Return the cart's lines at current prices."""
 
     def price(row: dict[str, Any], store: dict[str, Any] | None) -> int:
         if store is None:
@@ -286,7 +290,7 @@ def priced(svc: Service, method: dict[str, Any] | None) -> Priced:
 
 
 def cart_json(svc: Service) -> dict[str, Any]:
-    """Return the cart as JSON, at the prices of now."""
+    """Return the cart as JSON, at current prices."""
     cart, promo, refusal = priced(svc, None)
     items = []
     discounts: dict[str, int] = {}

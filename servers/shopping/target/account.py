@@ -1,4 +1,4 @@
-"""The account: address book and saved payments."""
+"""The account: profile, address book and saved payments."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ from servers.shopping.target._model import SHOP
 
 PaymentType = Annotated[
     Literal["credit", "debit", "red_card", "gift_card"],
-    Field(description="What kind of card it is."),
+    Field(description="Type of the card."),
 ]
-CardExpiry = Annotated[Expiry, Field(description="Expiry as MM/YY; gift cards have none.")]
+CardExpiry = Annotated[Expiry, Field(description="Expiry as MM/YY; not needed for gift cards.")]
 RED_CARD_NUMBERS = "585975"
-"""First digits of the cards that Target issues."""
+"""First digits of the numbers of cards that Target issues."""
 
 
 class Account(Service):
-    """Who the guest is, where things go, and how they are paid."""
+    """Who the guest is, and their addresses and cards."""
 
     @reads()
     def get_guest_profile(self) -> dict[str, Any]:
-        """Return the signed-in guest: user_id, name, email, phone, birth month, and since when a Circle member (null: none)."""
+        """Return the signed-in guest: user_id, name, email, phone, birth month.
+
+        If the guest has not joined Target Circle, circle_member_since is null.
+        """
         me = rules.profile(self, SHOP)
         return {
             "user_id": me["user_id"],
@@ -40,7 +43,7 @@ class Account(Service):
 
     @reads()
     def get_address_book(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return all saved addresses with their address_id; is_default marks where orders go unless told otherwise."""
+        """Return all saved addresses with their address_id; is_default marks the default one."""
         return page(rules.addresses(self, SHOP), "addresses", limit, cursor)
 
     @writes(
@@ -67,7 +70,10 @@ class Account(Service):
 
     @reads()
     def get_saved_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return saved cards; a red_card gives 5 percent off, a gift_card shows its balance in cents."""
+        """Return the saved cards.
+
+        A red_card takes 5 percent off; a gift_card shows its balance in cents.
+        """
 
         def show(method: dict[str, Any]) -> dict[str, Any]:
             return method | {"gift_card_balance": method.get("gift_card_balance")}
@@ -84,22 +90,25 @@ class Account(Service):
         expiry: CardExpiry | None = None,
         is_default: MakeDefault = False,
     ) -> dict[str, Any]:
-        """Save a card and return it. Target itself knows its RedCards and what is on its gift cards."""
+        """Save a card and return it.
+
+        Target recognizes its RedCards and gift cards, and their balance, by their number.
+        """
         if card_type == "gift_card":
             return rules.add_gift_card(self, SHOP, card_number, is_default)
         if expiry is None:
             self.fail(
                 "EXPIRY_REQUIRED",
-                f"A {card_type} card has an expiry.",
+                f"An expiry date is required for card_type {card_type}.",
                 "Pass expiry as MM/YY.",
                 card_type=card_type,
             )
         if card_type == "red_card" and not card_number.startswith(RED_CARD_NUMBERS):
-            message = "This is not the number of a RedCard."
+            message = "This is not a RedCard number."
             self.fail(
                 "NOT_A_RED_CARD",
                 message,
-                "Save it as credit or debit; only cards that Target issued are RedCards.",
+                "Save it as credit or debit. Only cards issued by Target are RedCards.",
             )
         return rules.add_card(
             self, SHOP, card_type, card_number, expiry, billing=None, is_default=is_default

@@ -1,4 +1,4 @@
-"""The cart: lines by fulfilment and store, a discount code, windows of stores."""
+"""The cart: lines by fulfilment and store, a discount code, and time slots of stores."""
 
 from __future__ import annotations
 
@@ -22,11 +22,15 @@ ADDED = Setup("put_in_cart", {"product_id": PUZZLE, "quantity": 1}, "cart")
 
 
 class Cart(Service):
-    """What will be checked out next."""
+    """The next order."""
 
     @reads()
     def view_cart(self) -> dict[str, Any]:
-        """Return the cart at the prices of now, in cents: lines, Circle offers that take hold, promo code and whether it holds, sums."""
+        """Return the cart at current prices, in cents.
+
+        Shows its lines, the Circle offers that apply, the promo code and any reason why it does not
+        apply, and the total before tax.
+        """
         return model.cart_json(self)
 
     @writes(
@@ -45,15 +49,18 @@ class Cart(Service):
         store_id: AtStore | None = None,
         registry_id: RegistryId | None = None,
     ) -> dict[str, Any]:
-        """Put a product into the cart and return it. With a registry_id it counts as a gift from that registry once it is checked out."""
+        """Add a product to the cart and return the cart.
+
+        With a registry_id, it counts as a gift from that registry once you check out.
+        """
         if registry_id is not None:
             where = "registry_id=? AND product_id=?"
             if not self.db.rows("target_wanted", where, registry_id, product_id):
-                message = f"The registry {registry_id!r} does not ask for this product."
+                message = f"This product is not in the registry {registry_id!r}."
                 self.fail(
                     "NOT_IN_REGISTRY",
                     message,
-                    "See get_registry for what it asks for.",
+                    "See get_registry for the products in the registry.",
                     registry_id=registry_id,
                 )
         store = model.choose_store(self, fulfillment_type, store_id)
@@ -80,12 +87,12 @@ class Cart(Service):
         fulfillment_type: Fulfillment | None = None,
         store_id: AtStore | None = None,
     ) -> dict[str, Any]:
-        """Set how many of a line, how they are fulfilled, or from which store, and return the cart."""
+        """Change a line's quantity, fulfilment or store and return the cart."""
         if quantity is None and fulfillment_type is None and store_id is None:
             baskets.find_line(self, SHOP, line_item_id)
             self.fail(
                 "NOTHING_TO_CHANGE",
-                "There is nothing to change.",
+                "No changes were given.",
                 "Pass quantity, fulfillment_type or store_id.",
             )
         baskets.change(
@@ -101,7 +108,7 @@ class Cart(Service):
 
     @writes(example={"line_item_id": "${cart.items.0.line_item_id}"}, setup=(ADDED,))
     def pull_from_cart(self, line_item_id: LineId) -> dict[str, Any]:
-        """Remove one line and return the cart."""
+        """Remove a line from the cart and return the cart."""
         self.db.delete("target_cart", baskets.find_line(self, SHOP, line_item_id)["id"])
         return model.cart_json(self)
 
@@ -112,7 +119,10 @@ class Cart(Service):
     def set_fulfillment_method(
         self, fulfillment_type: Fulfillment, store_id: AtStore | None = None
     ) -> dict[str, Any]:
-        """Fulfil the whole cart one way, from one store; returns it with warnings about lines that cannot be had so. Prices may change."""
+        """Give every line of the cart the same fulfilment and store and return the cart.
+
+        Warnings name the lines that are not available that way. Prices may change.
+        """
         store = model.choose_store(self, fulfillment_type, store_id)
         warnings = baskets.gather(self, SHOP, fulfillment_type, store)
         return model.cart_json(self) | {"warnings": warnings}
@@ -120,7 +130,10 @@ class Cart(Service):
     # -- discount codes ----------------------------------------------------------------------------
     @reads()
     def get_promotions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return discount codes that Target advertises, with minimum, departments and expiry; personal codes are not shown."""
+        """Return the discount codes that Target advertises, the first to expire first.
+
+        Each has its discount, minimum, departments and expiry. Personal codes are not listed.
+        """
 
         def show(row: dict[str, Any]) -> dict[str, Any]:
             return {"promo_code": row["code"]} | coupons.coupon_json(self, SHOP, row)
@@ -129,7 +142,11 @@ class Cart(Service):
 
     @writes(example={"promo_code": "HELLO10"}, setup=(ADDED,), idempotent=True)
     def apply_discount_code(self, promo_code: Code) -> dict[str, Any]:
-        """Use a discount code for the next order (one at a time, once each); it counts after Circle offers. Returns its worth in cents."""
+        """Apply a discount code to the next order and return its discount in cents.
+
+        It replaces any code applied before, is taken off after Circle offers, and works for one
+        order.
+        """
         row = coupons.find(self, SHOP, promo_code)
         checkout = model.checkout(self)
         cart = model.priced(self, None).lines
@@ -145,7 +162,7 @@ class Cart(Service):
 
     @writes(setup=(ADDED, Setup("apply_discount_code", {"promo_code": "HELLO10"})), idempotent=True)
     def clear_discount_code(self) -> dict[str, Any]:
-        """Drop the discount code and return the cart."""
+        """Remove the discount code from the cart and return the cart."""
         checkout = model.checkout(self)
         if checkout["code"]:
             self.db.update("target_checkout", checkout["id"], code=None)
@@ -160,7 +177,10 @@ class Cart(Service):
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the two-hour windows of same-day delivery from a store, today and two more days; local times, fee in cents."""
+        """Return a store's two-hour windows for same-day delivery, today and the next two days.
+
+        Times are local to the store; the fee is in cents.
+        """
 
         def show(window: dict[str, Any]) -> dict[str, Any]:
             return stores.window_json(window, "window_id") | {"fee": model.SAME_DAY}
@@ -176,7 +196,10 @@ class Cart(Service):
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the hours at which a store brings orders to the car, today and two more days, in the store's local time."""
+        """Return a store's one-hour slots for drive-up, today and the next two days.
+
+        Times are local to the store.
+        """
         windows = self._windows(store_id, "drive_up", available_only)
         return page([stores.window_json(w, "slot_id") for w in windows], "slots", limit, cursor)
 
@@ -184,11 +207,11 @@ class Cart(Service):
         """Return a store's windows of drive_up or same_day_delivery, or refuse."""
         store = stores.open_store(self, SHOP, store_id)
         if service not in store["services"]:
-            message = f"{store['name']} offers no {service}."
+            message = f"{store['name']} does not offer {service}."
             self.fail(
                 "FULFILLMENT_UNAVAILABLE",
                 message,
-                "See search_stores for what stores offer.",
+                "See search_stores for the services of each store.",
                 offered=store["services"],
             )
         kind = "pickup" if service == "drive_up" else "delivery"

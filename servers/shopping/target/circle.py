@@ -1,4 +1,4 @@
-"""Target Circle: offers to clip, points from a ledger, the birthday offer."""
+"""Target Circle: offers to clip, a ledger of points, and the birthday offer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from servers.shopping import _rules as rules
 from servers.shopping._rules import OrderId
 from servers.shopping.target import _model as model
 from servers.shopping.target._model import SHOP, OfferId
-from servers.shopping.target.orders import GIVEN_BACK, PLACED, REDEEMED, keep_points
+from servers.shopping.target.orders import PLACED, POINTS_RETURNED, REDEEMED, keep_points
 
 OfferState = Annotated[
     Literal["active", "upcoming", "expired", "used"],
-    Field(description="Only offers in this state now."),
+    Field(description="Only offers that currently have this state."),
 ]
 Points = Annotated[
     int,
@@ -26,7 +26,7 @@ Points = Annotated[
         ge=100,
         le=1_000_000,
         multiple_of=100,
-        description="Points to redeem, in hundreds; 100 points are one dollar.",
+        description="Points to redeem, a multiple of 100; 100 points are worth one dollar.",
     ),
 ]
 REWARD = 500
@@ -40,13 +40,16 @@ def balance(svc: Service) -> int:
 
 
 class Circle(Service):
-    """Loyalty."""
+    """The loyalty programme."""
 
     @reads()
     def get_circle_offers(
         self, state: OfferState | None = None, limit: Limit = 30, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return Circle offers with what they are for, expiry, whether clipped, and their state; each can be used in one order."""
+        """Return Circle offers, the first to expire first; each can be used in one order.
+
+        Each shows the products it is for, its expiry, its state, and whether you have clipped it.
+        """
         rows = self.db.rows("target_offers", order="expires, id")
         offers = [self._offer_json(row) for row in rows]
         if state is not None:
@@ -88,53 +91,56 @@ class Circle(Service):
         setup=(Setup("put_in_cart", {"product_id": seeded("tgp", "rc-car"), "quantity": 1}),),
     )
     def apply_circle_offer(self, offer_id: OfferId) -> dict[str, Any]:
-        """Clip an offer for the next order and return what it takes off the present cart in cents; on a line the best offer counts."""
+        """Clip an offer for the next order and return its discount on the current cart, in cents.
+
+        Only one offer applies to each line of the cart.
+        """
         row = model.find_offer(self, offer_id)
         if row is None:
-            message = f"There is no offer {offer_id!r}."
+            message = f"There is no offer with the ID {offer_id!r}."
             self.fail(
                 "OFFER_NOT_FOUND",
                 message,
-                "Take an offer_id from get_circle_offers.",
+                "Use an offer_id from get_circle_offers.",
                 offer_id=offer_id,
             )
         if rules.profile(self, SHOP)["circle_since"] is None:
             self.fail(
                 "CIRCLE_MEMBERSHIP_REQUIRED",
-                "This account is no member of Target Circle.",
+                "This account is not a member of Target Circle.",
                 "Use a code from get_promotions instead.",
             )
         if self.time >= row["expires"]:
             self.fail(
                 "OFFER_EXPIRED",
                 f"The offer expired on {row['expires'][:10]}.",
-                "See get_circle_offers.",
+                "See get_circle_offers for active offers.",
                 offer_id=offer_id,
             )
         if self.time < row["starts"]:
-            message = f"The offer holds from {row['starts'][:10]}."
+            message = f"The offer starts on {row['starts'][:10]}."
             self.fail(
                 "OFFER_NOT_STARTED",
                 message,
-                "Come back then.",
+                "Apply it on or after that date.",
                 offer_id=offer_id,
                 valid_from=row["starts"],
             )
         if self._clipped(offer_id) or model.offer_used(self, offer_id):
-            message = "The offer is clipped or has been used already."
+            message = "The offer has already been clipped or used."
             self.fail(
                 "ALREADY_APPLIED",
                 message,
-                "See view_cart for what it takes off.",
+                "See view_cart for its discount.",
                 offer_id=offer_id,
             )
         cart = model.lines(self)
         if sum(model.offer_shares(row, cart)) == 0:
-            message = f"{row['description']}: nothing in the cart qualifies."
+            message = f"Nothing in the cart qualifies for this offer: {row['description']}."
             self.fail(
                 "NOT_APPLICABLE",
                 message,
-                "Put something into the cart that it is for, then apply it.",
+                "Add a product that qualifies to the cart, then apply the offer.",
                 offer_id=offer_id,
                 minimum=row["minimum"],
                 categories=row["categories"],
@@ -153,7 +159,10 @@ class Circle(Service):
 
     @reads()
     def get_birthday_offer(self) -> dict[str, Any]:
-        """Return the offer of the birthday month: whether it is available now, its dates (UTC), and its offer_id for apply_circle_offer."""
+        """Return the offer for your birthday month and whether it is available now.
+
+        Its dates are in UTC. Use its offer_id in apply_circle_offer.
+        """
         row = model.birthday_offer(self)
         used = model.offer_used(self, row["id"])
         member = rules.profile(self, SHOP)["circle_since"] is not None
@@ -170,7 +179,10 @@ class Circle(Service):
 
     @reads()
     def get_circle_points(self) -> dict[str, Any]:
-        """Return the points to spend now, those still to come from orders under way, all ever earned, and the next reward's balance."""
+        """Return the points you can spend now and those pending from orders on their way.
+
+        Also returns all points ever earned and the balance of the next reward.
+        """
         me = rules.profile(self, SHOP)
         points = balance(self)
         pending, earned = self.db.sql(
@@ -178,7 +190,7 @@ class Circle(Service):
             " coalesce(sum(points) FILTER (WHERE at<=?1 AND points>0),0)"
             " FROM target_points WHERE what<>?2",
             self.time,
-            GIVEN_BACK,
+            POINTS_RETURNED,
         )[0]
         return {
             "user_id": me["user_id"],
@@ -191,7 +203,10 @@ class Circle(Service):
 
     @writes(example={"points": 100, "order_id": "${order.order_id}"}, setup=PLACED)
     def redeem_circle_points(self, points: Points, order_id: OrderId) -> dict[str, Any]:
-        """Spend points on an order that is still being prepared: its payment method gets the worth back (100 points are one dollar)."""
+        """Spend points on an order that is still processing or preparing.
+
+        Its payment method gets back their value: 100 points are worth one dollar.
+        """
         row = life.find_order(self, SHOP, order_id)
         available = balance(self)
         state = life.status(row, self.time)
@@ -200,20 +215,20 @@ class Circle(Service):
             self.fail(
                 "ORDER_NOT_ELIGIBLE",
                 message,
-                "Points are for orders that are processing or preparing.",
+                "Points can only be used on orders that are processing or preparing.",
                 status=state,
             )
         if available < points:
             self.fail(
                 "INSUFFICIENT_POINTS",
-                f"There are {available} points.",
-                "See get_circle_points.",
+                f"Your balance is {available} points.",
+                "Redeem no more than the balance in get_circle_points.",
                 points_balance=available,
                 requested=points,
             )
         owed = sum(e["amount"] for e in life.entries(self, SHOP, order_id))
         if owed < points:
-            message = f"Order {order_id} has {owed} cents left to pay with points."
+            message = f"Only {owed} cents of order {order_id} can still be paid with points."
             self.fail(
                 "POINTS_EXCEED_TOTAL",
                 message,
@@ -222,10 +237,10 @@ class Circle(Service):
                 amount_due=owed,
             )
         life.charge(self, SHOP, row, -points, "Circle points")
-        life.lower_hold(self, SHOP, order_id, points)
+        life.lower_unclaimed_refund(self, SHOP, order_id, points)
         keep_points(self, order_id, self.time, -points, REDEEMED)
         if row["hold_until"] is not None:
-            keep_points(self, order_id, row["hold_until"], points, GIVEN_BACK)
+            keep_points(self, order_id, row["hold_until"], points, POINTS_RETURNED)
         return {
             "redeemed": True,
             "order_id": order_id,
@@ -238,7 +253,10 @@ class Circle(Service):
     def get_circle_earnings_history(
         self, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the ledger of points, newest first: date, what for, points (negative when spent or taken back), order_id."""
+        """Return the ledger of points, newest first: date, description, points, order_id.
+
+        Points are negative when they were spent or taken back.
+        """
         rows = self.db.rows("target_points", "at<=?", self.time, order="at DESC, rowid DESC")
 
         def show(row: dict[str, Any]) -> dict[str, Any]:

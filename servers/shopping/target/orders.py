@@ -1,4 +1,4 @@
-"""Checkout and what follows: history, pickup, cancelation, returns."""
+"""Checkout and what follows: order history, pickup, cancelation, returns."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._rules import (
@@ -33,15 +34,17 @@ from servers.shopping.target.products import life_days
 
 WindowId = Annotated[
     str,
-    Field(max_length=64, description="window_id of get_delivery_windows, for same_day_delivery."),
+    Field(
+        max_length=64, description="window_id, from get_delivery_windows; for same_day_delivery."
+    ),
 ]
 DriveUpId = Annotated[
-    str, Field(max_length=64, description="slot_id of get_drive_up_times, for drive_up.")
+    str, Field(max_length=64, description="slot_id, from get_drive_up_times; for drive_up.")
 ]
 ReturnId = Annotated[str, Field(max_length=64, description="return_id, from list_my_returns.")]
 ReturnWay = Annotated[
     Literal["in_store", "mail", "drive_up"],
-    Field(description="Where it is handed in: at the desk, by mail, or from the car."),
+    Field(description="How to return it: at a store's service desk, by mail, or from your car."),
 ]
 VISA = seeded("tgm", "visa")
 PLACED = (ADDED, Setup("checkout_order", {"payment_method_id": VISA}, "order"))
@@ -49,11 +52,11 @@ PREPARES = 2 * HOUR
 """Seconds until an order for pickup inside a store is ready."""
 REDEEMED = "Redeemed"
 """What the ledger of points calls points spent on an order."""
-GIVEN_BACK = "Points returned"
+POINTS_RETURNED = "Points returned"
 """What the ledger calls points that were spent and came back."""
 LONGER = 30
 """Days by which a RedCard extends the time for returns."""
-BY_PARCEL_OR_COURIER = ("shipping", "same_day_delivery")
+TO_AN_ADDRESS = ("shipping", "same_day_delivery")
 """Fulfilments that need an address."""
 
 
@@ -131,7 +134,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 def _item_json(
     svc: Service, row: dict[str, Any], item: dict[str, Any], done: bool
 ) -> dict[str, Any]:
-    returns = svc.db.rows("target_returns", "item_id=?", item["id"])
+    opened = svc.db.rows("target_returns", "item_id=?", item["id"])
     return {
         "product_id": item["product_id"],
         "title": item["title"],
@@ -140,8 +143,8 @@ def _item_json(
         "discount": item["discount"],
         "tax": item["tax"],
         "registry_id": item["registry_id"],
-        "return_by": life.return_by(row, return_days(svc, row, item)) if done else None,
-        "return_id": returns[0]["id"] if returns else None,
+        "return_by": returns.return_by(row, return_days(svc, row, item)) if done else None,
+        "return_id": opened[0]["id"] if opened else None,
     }
 
 
@@ -174,7 +177,7 @@ def _order_line(line: dict[str, Any]) -> dict[str, Any]:
 
 
 class Orders(Service):
-    """What was checked out."""
+    """Orders and returns."""
 
     @writes(example={"payment_method_id": VISA}, setup=(ADDED,), destructive=True)
     def checkout_order(
@@ -184,10 +187,11 @@ class Orders(Service):
         delivery_window_id: WindowId | None = None,
         drive_up_slot_id: DriveUpId | None = None,
     ) -> dict[str, Any]:
-        """Check out the whole cart, which must have one fulfilment and store; charges the method, empties the cart, returns the order.
+        """Check out the whole cart, charge the payment method, and return the order.
 
-        Offers, then the promo code, then 5 percent with a RedCard are taken off. drive_up needs a slot, same_day_delivery a window;
-        what is collected is held for three days and refunded if nobody comes.
+        All lines must have the same fulfilment and store. Circle offers are taken off first, then
+        the promo code, then 5 percent with a RedCard. drive_up needs a slot and same_day_delivery a
+        window. An order for pickup is held for three days and refunded if nobody collects it.
         """
         method = rules.find_method(self, SHOP, payment_method_id)
         cart, promo, refusal = model.priced(self, method)
@@ -197,7 +201,7 @@ class Orders(Service):
         how = cart[0]["fulfillment"]
         store = cart[0]["store"]
         address = None
-        if how in BY_PARCEL_OR_COURIER:
+        if how in TO_AN_ADDRESS:
             address = rules.find_address(self, SHOP, address_id)
         order_id = self.new_id("tgo")
         order: dict[str, Any] = {
@@ -231,15 +235,15 @@ class Orders(Service):
         window_id: str | None,
         slot_id: str | None,
     ) -> dict[str, Any]:
-        """Return the moments of an order's life; refuse a window that it lacks or cannot have."""
+        """Return the moments of an order's life, or refuse a missing or unneeded time slot."""
         window_misplaced = window_id is not None and how != "same_day_delivery"
         slot_misplaced = slot_id is not None and how != "drive_up"
         if window_misplaced or slot_misplaced:
-            message = f"{how} takes no such window."
+            message = f"{how} does not use this kind of time slot."
             self.fail(
                 "WINDOW_NOT_NEEDED",
                 message,
-                "Leave it out, or change the fulfilment with set_fulfillment_method.",
+                "Leave it out, or change the fulfillment with set_fulfillment_method.",
                 fulfillment_type=how,
             )
         if store is None:
@@ -268,8 +272,8 @@ class Orders(Service):
     ) -> dict[str, Any]:
         """Return the chosen window of a store, or refuse; `tool` shows the windows of this kind."""
         if window_id is None:
-            message = f"{how} needs a window of {store['name']}."
-            self.fail("WINDOW_REQUIRED", message, f"Take one from {tool}.", store_id=store["id"])
+            message = f"{how} requires a time slot at {store['name']}."
+            self.fail("WINDOW_REQUIRED", message, f"Choose one from {tool}.", store_id=store["id"])
         if address is not None:
             baskets.require_reach(self, SHOP, store, address)
         return stores.find_window(self, SHOP, store, kind, window_id, tool)
@@ -296,7 +300,10 @@ class Orders(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return past and present orders, latest first, in short: order_id, status, fulfilment, what was bought, total in cents."""
+        """Return past and current orders, latest first: order_id, status, fulfilment, items bought.
+
+        Totals are in cents.
+        """
         rows = life.orders(self, SHOP, status, query, since)
         keys = ("order_id", "status", "fulfillment_type", "placed_at", "total", "refunded")
 
@@ -309,7 +316,10 @@ class Orders(Service):
 
     @reads(example={"order_id": seeded("tgo", "windstorm")})
     def get_order_info(self, order_id: OrderId) -> dict[str, Any]:
-        """Return an order in full: status, items, each kind of discount, charges and refunds, points, window or parcel, timeline."""
+        """Return an order in full: status, items, discounts, charges and refunds, points, timeline.
+
+        It also shows the window of a pickup or delivery, or the tracking number of a parcel.
+        """
         return order_json(self, life.find_order(self, SHOP, order_id))
 
     @writes(
@@ -318,7 +328,10 @@ class Orders(Service):
         destructive=True,
     )
     def void_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
-        """Cancel an order that is processing or preparing: the money goes back, points on their way are reversed, spent ones returned."""
+        """Cancel an order that is processing or preparing and refund it.
+
+        Pending points are reversed, and points spent on the order are returned.
+        """
         row, refunded = life.cancel(self, SHOP, order_id, reason, "ORDER_NOT_VOIDABLE")
         earned = 0
         spent = 0
@@ -326,11 +339,11 @@ class Orders(Service):
             if entry["at"] <= self.time:
                 spent -= entry["points"]
                 continue
-            if entry["what"] != GIVEN_BACK:
+            if entry["what"] != POINTS_RETURNED:
                 earned += entry["points"]
             self.db.delete("target_points", entry["id"])
         if spent:
-            keep_points(self, order_id, self.time, spent, GIVEN_BACK)
+            keep_points(self, order_id, self.time, spent, POINTS_RETURNED)
         return {
             "order_id": order_id,
             "canceled": True,
@@ -341,11 +354,14 @@ class Orders(Service):
 
     @writes(example={"order_id": seeded("tgo", "ready-now")}, destructive=True)
     def check_in_at_store(self, order_id: OrderId) -> dict[str, Any]:
-        """Say that you have arrived for a pickup or drive-up order that is ready; it is handed over and its points are credited."""
+        """Tell the store that you have arrived for an order_pickup or drive_up order that is ready.
+
+        The order is handed over, and its points are credited.
+        """
         row = life.hand_over(self, SHOP, order_id)
-        # The points spent on the order were to come back if nobody collected it.
+        # Points spent on the order would have come back if nobody had collected it.
         where = "order_id=? AND at>? AND what=?"
-        for entry in self.db.rows("target_points", where, order_id, self.time, GIVEN_BACK):
+        for entry in self.db.rows("target_points", where, order_id, self.time, POINTS_RETURNED):
             self.db.delete("target_points", entry["id"])
         self._earn(row, self.time)
         return {
@@ -370,32 +386,37 @@ class Orders(Service):
         reason: Reason,
         return_method: ReturnWay = "in_store",
     ) -> dict[str, Any]:
-        """Return all units of an item, once. The refund follows when Target has it: next day at a store or drive-up, eight days by mail.
+        """Return all units of an item, once.
 
-        What was paid with Circle points comes back as points.
+        The refund follows when Target has received the item: the next day at a store or by
+        drive-up, after eight days by mail. Whatever was paid with Circle points is returned as
+        points.
         """
         row = life.find_order(self, SHOP, order_id)
         item = self._item_to_return(order_id, product_id)
         way = "store" if return_method == "in_store" else return_method
         days = return_days(self, row, item)
-        opened = life.open_return(self, SHOP, row, item, reason, way, days)
+        opened = returns.open_return(self, SHOP, row, item, reason, way, days)
         if points_of(self, row):
             lost = net_price(item) // 100
             keep_points(self, order_id, opened["refunded_at"], -lost, "Return")
-        # What the refund falls short of was paid with points, which come back as points.
-        unrefunded = life.item_paid(item) - life.return_sum(self, SHOP, opened["id"])
+        # Any part of the price that the refund does not cover was paid with points.
+        unrefunded = returns.item_paid(item) - returns.return_sum(self, SHOP, opened["id"])
         points = min(unrefunded, self._points_spent(order_id))
         if points > 0:
-            keep_points(self, order_id, opened["refunded_at"], points, GIVEN_BACK)
+            keep_points(self, order_id, opened["refunded_at"], points, POINTS_RETURNED)
         return self._return_json(opened)
 
     def _item_to_return(self, order_id: str, product_id: str) -> dict[str, Any]:
         """Return the item of an order that is this product, one not returned yet if possible."""
         items = [i for i in life.items(self, SHOP, order_id) if i["product_id"] == product_id]
         if not items:
-            message = f"{product_id!r} was not bought with order {order_id}."
+            message = f"The product {product_id!r} is not part of order {order_id}."
             self.fail(
-                "ITEM_NOT_IN_ORDER", message, "get_order_info lists its items.", order_id=order_id
+                "ITEM_NOT_IN_ORDER",
+                message,
+                "See get_order_info for the items in the order.",
+                order_id=order_id,
             )
         for item in items:
             if not self.db.rows("target_returns", "item_id=?", item["id"]):
@@ -405,12 +426,12 @@ class Orders(Service):
     def _points_spent(self, order_id: str) -> int:
         """Return the points spent on an order, less those that came back or are about to."""
         where = "order_id=? AND what IN (?,?)"
-        entries = self.db.rows("target_points", where, order_id, REDEEMED, GIVEN_BACK)
+        entries = self.db.rows("target_points", where, order_id, REDEEMED, POINTS_RETURNED)
         return -sum(entry["points"] for entry in entries)
 
     @reads()
     def list_my_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the returns begun so far, the latest first."""
+        """Return the returns that you have begun, newest first."""
         rows = self.db.rows("target_returns", order="requested_at DESC, rowid DESC")
         return page([self._return_json(r) for r in rows], "returns", limit, cursor)
 
@@ -419,8 +440,8 @@ class Orders(Service):
         setup=(Setup("list_my_returns", {}, "mine"),),
     )
     def get_return_info(self, return_id: ReturnId) -> dict[str, Any]:
-        """Return how far a return is: requested, received or refunded, with the refund in cents and the day it is due."""
-        return self._return_json(life.find_return(self, SHOP, return_id))
+        """Return a return's status (requested, received or refunded), refund in cents, due date."""
+        return self._return_json(returns.find_return(self, SHOP, return_id))
 
     def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
         item = self.db.get("target_order_items", row["item_id"]) or {}
@@ -432,8 +453,8 @@ class Orders(Service):
             "quantity": item["quantity"],
             "return_method": way,
             "reason": row["reason"],
-            "status": life.return_status(row, self.time),
-            "refund_amount": life.return_sum(self, SHOP, row["id"]),
+            "status": returns.return_status(row, self.time),
+            "refund_amount": returns.return_sum(self, SHOP, row["id"]),
             "refund_due_at": row["refunded_at"],
             "begun_at": row["requested_at"],
         }

@@ -1,4 +1,4 @@
-"""The catalogue: search, details, where it is in a store, reviews; and the stores."""
+"""The catalogue: search, details, aisles in stores, reviews; and the stores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from servers.kit.fields import Rating
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _catalogue as catalogue
-from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._stores import CityFilter, Radius, StateName, ZipFilter
@@ -20,7 +20,7 @@ from servers.shopping.target._model import SHOP
 
 Order = Annotated[
     Literal["relevance", "price_low", "price_high", "rating", "name"],
-    Field(description="Order of the results; relevance when left out."),
+    Field(description="Order of the results; defaults to relevance."),
 ]
 VACUUM = seeded("tgp", "vacuum-stick")
 HOLLYWOOD = seeded("tgs", "hollywood")
@@ -30,7 +30,7 @@ UPSTAIRS = ("Home", "Toys", "Baby")
 
 
 class Products(Service):
-    """What is sold, and on which shelf."""
+    """Products, where to find them in stores, and reviews."""
 
     @reads(example={"query": "stick vacuum"})
     def search_merchandise(
@@ -45,9 +45,10 @@ class Products(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find products; colours and sizes are options of one result, each with its own product_id. Prices in cents.
+        """Search for products; colours and sizes are options of one result. Prices in cents.
 
-        `price` is the one for shipping, sales taken off; pickup, drive-up and same-day delivery cost in_store_price, which may differ.
+        Each option has its own product_id. `price` is the price for shipping, after any sale; order
+        pickup, drive-up and same-day delivery cost in_store_price, which may differ.
         """
         catalogue.check_range(self, min_price, max_price)
         written = catalogue.written(self, SHOP)
@@ -99,7 +100,10 @@ class Products(Service):
 
     @reads(example={"product_id": VACUUM})
     def get_merchandise_info(self, product_id: rules.ProductId) -> dict[str, Any]:
-        """Return one product with description, features, upc, prices in cents, sale, rating, options, how many can be shipped."""
+        """Return a product: description, features, upc, rating, options, prices in cents, any sale.
+
+        The shippable_quantity is the number of units that can be shipped now.
+        """
         row = catalogue.find_product(self, SHOP, product_id)
         item = catalogue.item_of(self, row)
         stock = catalogue.online_stock(self, SHOP, row)
@@ -124,7 +128,7 @@ class Products(Service):
     def check_in_store_availability(
         self, product_id: rules.ProductId, store_id: rules.StoreId
     ) -> dict[str, Any]:
-        """Return how many of a product a store has now, with aisle, shelf and floor."""
+        """Return how many units of a product a store has now, with aisle, shelf and floor."""
         place = self._place(product_id, store_id)
         return {
             "product_id": product_id,
@@ -138,7 +142,10 @@ class Products(Service):
 
     @reads(example={"product_id": VACUUM, "store_id": HOLLYWOOD})
     def find_in_store(self, product_id: rules.ProductId, store_id: rules.StoreId) -> dict[str, Any]:
-        """Say where in a store a product stands: aisle, shelf, floor and department; found is false if it is not carried."""
+        """Return the location of a product in a store: aisle, shelf, floor and department.
+
+        `found` is false if the store does not carry it.
+        """
         place = self._place(product_id, store_id)
         return {
             "product_id": product_id,
@@ -178,7 +185,7 @@ class Products(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return what guests say of a product in all its colours and sizes, the latest first."""
+        """Return guests' reviews of a product, newest first; all colours and sizes share them."""
         family = catalogue.find_product(self, SHOP, product_id)["family"]
         fewest = rating_filter or 1
         most = rating_filter or 5
@@ -200,7 +207,10 @@ class Products(Service):
         title: rules.ReviewTitle,
         body: rules.ReviewBody,
     ) -> dict[str, Any]:
-        """Post your review, one for each product in all its colours and sizes, and return it."""
+        """Post your review of a product and return it.
+
+        You can write one per product, whatever its colour or size.
+        """
         family = catalogue.find_product(self, SHOP, product_id)["family"]
         name = rules.profile(self, SHOP)["name"]
         review = catalogue.add_review(self, SHOP, family, rating, title, body, name)
@@ -217,7 +227,10 @@ class Products(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return Target stores near a ZIP code or city by distance in miles, with address, local hours and the fulfilment they offer."""
+        """Return Target stores near a ZIP code or city, nearest first.
+
+        Each has its distance in miles, address, local hours, and fulfilment services.
+        """
         nearby = stores.near(self, SHOP, zip_code, city, state, radius_miles)
         return page(nearby, "stores", limit, cursor)
 
@@ -228,7 +241,10 @@ class Products(Service):
 
     @reads()
     def get_preferred_store(self) -> dict[str, Any]:
-        """Return the preferred store, which fulfilment from a store uses unless another is named; null where there is none."""
+        """Return the preferred store, or null if none was chosen.
+
+        Pickup, drive-up and same-day delivery use it by default.
+        """
         store_id = model.preferred_store(self)
         store = None
         if store_id:
@@ -241,7 +257,7 @@ class Products(Service):
 
     @writes(example={"store_id": seeded("tgs", "galleria")}, idempotent=True)
     def set_preferred_store(self, store_id: rules.StoreId) -> dict[str, Any]:
-        """Make a store the preferred one; lines that are in the cart stay with theirs."""
+        """Set the preferred store. Lines already in the cart keep their store."""
         name = stores.open_store(self, SHOP, store_id)["name"]
         settings = self.db.rows("target_settings")[0]
         if settings["preferred_store"] != store_id:
@@ -258,7 +274,7 @@ def life_days(svc: Service, row: dict[str, Any]) -> int | None:
 
     None means never.
     """
-    return own_brand_days(svc, row) or life.return_days(svc, SHOP, row)
+    return own_brand_days(svc, row) or returns.return_days(svc, SHOP, row)
 
 
 def own_brand_days(svc: Service, row: dict[str, Any]) -> int | None:

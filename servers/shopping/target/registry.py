@@ -1,4 +1,4 @@
-"""Gift registries: the user's own, and those of others that were shared by link."""
+"""Gift registries: the user's own, and those that others have shared by link."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ RegistryName = Annotated[
     str, Field(min_length=2, max_length=80, description="Name of the registry.")
 ]
 Occasion = Annotated[
-    Literal["wedding", "baby", "birthday", "housewarming"], Field(description="What it is for.")
+    Literal["wedding", "baby", "birthday", "housewarming"],
+    Field(description="Occasion of the registry."),
 ]
-Link = Annotated[str, Field(max_length=200, description="share_link as share_registry gave it.")]
+Link = Annotated[
+    str, Field(max_length=200, description="share_link, from share_registry or from another guest.")
+]
 LINK = "https://gifts.target.example/r/"
 NEW = Setup(
     "create_gift_registry",
@@ -40,7 +43,7 @@ FILLED = Setup(
 
 
 class Registry(Service):
-    """What is wished for, and who has given it."""
+    """Registries, the gifts they ask for, and the gifts given."""
 
     @writes(example=NEW.args)
     def create_gift_registry(
@@ -50,12 +53,18 @@ class Registry(Service):
         event_date: Date | None = None,
         co_registrant_name: PersonName | None = None,
     ) -> dict[str, Any]:
-        """Start a gift registry and return it, still empty and not shared; an event must lie ahead."""
+        """Create a gift registry and return it, still empty and not shared.
+
+        The date of the event cannot be in the past.
+        """
         today = local_day(self.now, ZoneInfo(rules.profile(self, SHOP)["timezone"])).isoformat()
         if event_date is not None and event_date < today:
-            message = f"{event_date} has passed."
+            message = f"The event date {event_date} is in the past."
             self.fail(
-                "INVALID_EVENT_DATE", message, "Give a day from today on, or none.", today=today
+                "INVALID_EVENT_DATE",
+                message,
+                "Pass today or a later date, or leave out event_date.",
+                today=today,
             )
         registry = {
             "id": self.new_id("tgg"),
@@ -69,7 +78,7 @@ class Registry(Service):
 
     @reads()
     def list_registries(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return your own registries, newest first, with how much of them has been given."""
+        """Return your own registries, newest first, with the quantities desired and fulfilled."""
         newest = "created_at DESC, rowid DESC"
         rows = self.db.rows("target_registries", "owner IS NULL", order=newest)
 
@@ -85,7 +94,10 @@ class Registry(Service):
 
     @reads(example={"registry_id": seeded("tgg", "own")})
     def get_registry(self, registry_id: RegistryId) -> dict[str, Any]:
-        """Return a registry with its items: price in cents, how many are wished for and given, by whom; share_link once it was shared."""
+        """Return a registry with its items: price in cents, quantities desired and fulfilled.
+
+        Each item names its givers. The share_link is null until the registry has been shared.
+        """
         return self._registry_json(self._find_registry(registry_id))
 
     @reads(
@@ -93,14 +105,17 @@ class Registry(Service):
         setup=(NEW, Setup("share_registry", {"registry_id": "${new.registry_id}"}, "shared")),
     )
     def open_registry_link(self, share_link: Link) -> dict[str, Any]:
-        """Return the registry behind a link that somebody shared, yours or another's; give from it with put_in_cart and its registry_id."""
+        """Return the registry behind a share link, yours or someone else's.
+
+        To give a gift from it, call put_in_cart with its registry_id.
+        """
         slug = share_link.strip().removeprefix(LINK).rstrip("/")
         rows = self.db.rows("target_registries", "slug=?", slug)
         if not rows:
-            hint = "Ask for the link again, or see list_registries for your own."
+            hint = "Ask for the link again, or see list_registries for your own registries."
             self.fail(
                 "REGISTRY_NOT_FOUND",
-                "There is no registry behind this link.",
+                "No registry was found for this link.",
                 hint,
                 share_link=share_link,
             )
@@ -110,7 +125,7 @@ class Registry(Service):
     def add_to_registry(
         self, registry_id: RegistryId, product_id: ProductId, quantity_desired: Quantity = 1
     ) -> dict[str, Any]:
-        """Wish for a product in a registry of your own, or for more of it, and return the registry."""
+        """Add a product to one of your registries, or more units of it, and return the registry."""
         row = self._own(registry_id)
         catalogue.on_sale(self, SHOP, product_id)
         wanted = self._wanted(registry_id, product_id)
@@ -132,15 +147,18 @@ class Registry(Service):
     def remove_from_registry(
         self, registry_id: RegistryId, product_id: ProductId
     ) -> dict[str, Any]:
-        """Take a product off a registry of your own and return the registry; gifts already bought stay bought."""
+        """Remove a product from one of your registries and return the registry.
+
+        Gifts that have already been bought are not affected.
+        """
         row = self._own(registry_id)
         wanted = self._wanted(registry_id, product_id)
         if wanted is None:
-            message = f"The registry does not ask for {product_id!r}."
+            message = f"The product {product_id!r} is not in this registry."
             self.fail(
                 "ITEM_NOT_IN_REGISTRY",
                 message,
-                "See get_registry.",
+                "See get_registry for the products in the registry.",
                 registry_id=registry_id,
                 product_id=product_id,
             )
@@ -149,7 +167,7 @@ class Registry(Service):
 
     @writes(example={"registry_id": "${new.registry_id}"}, setup=(NEW,), idempotent=True)
     def share_registry(self, registry_id: RegistryId) -> dict[str, Any]:
-        """Return the link under which others see a registry of your own; the same one each time."""
+        """Return the link that lets others see one of your registries; it is always the same."""
         row = self._own(registry_id)
         slug = row["slug"] or make_id("reg", registry_id)[4:]
         if row["slug"] is None:
@@ -159,11 +177,11 @@ class Registry(Service):
     def _find_registry(self, registry_id: str) -> dict[str, Any]:
         row = self.db.get("target_registries", registry_id)
         if row is None:
-            message = f"There is no registry {registry_id!r}."
+            message = f"There is no registry with the ID {registry_id!r}."
             self.fail(
                 "REGISTRY_NOT_FOUND",
                 message,
-                "Take a registry_id from list_registries.",
+                "Use a registry_id from list_registries.",
                 registry_id=registry_id,
             )
         return row
@@ -171,11 +189,11 @@ class Registry(Service):
     def _own(self, registry_id: str) -> dict[str, Any]:
         row = self._find_registry(registry_id)
         if row["owner"] is not None:
-            message = f"This is the registry of {row['owner']}."
+            message = f"This registry belongs to {row['owner']}."
             self.fail(
                 "NOT_REGISTRY_OWNER",
                 message,
-                "Only its owner can change it; you may give from it.",
+                "Only the owner can change it. You can buy gifts from it with put_in_cart.",
                 registry_id=registry_id,
             )
         return row

@@ -13,6 +13,7 @@ from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._rules import Shop
@@ -62,14 +63,14 @@ TABLES = {
         "id:str code:str? slot_store:str? slot_at:str? slot_until:str? updated_at:str"
     ),
     "walmart_orders": Table(life.ORDER, index=life.ORDER_INDEX),
-    # `outcome` of an item that was short when the order was put together: substituted or refunded,
-    # from the moment `settled_at` on.
+    # `outcome` is substituted or refunded for an item that the store ran out of; it is known from
+    # the moment `settled_at` on.
     "walmart_order_items": Table(
         life.ITEM + " substitution:str outcome:str? substitute_id:str? settled_at:str?",
         index=("order_id", "product_id"),
     ),
     "walmart_charges": life.CHARGES,
-    "walmart_returns": life.RETURNS,
+    "walmart_returns": returns.RETURNS,
     "walmart_reorders": Table(
         "id:str product_id:str frequency_days:int quantity:int address_id:str method_id:str "
         "created_at:str next_at:str? paused:bool canceled_at:str? skipped:str?"
@@ -87,37 +88,37 @@ SHIPPING = 699
 DELIVERY = 995
 """Cents for delivery from a store without Walmart+."""
 DELIVERY_MINIMUM = 3500
-"""Cents that a delivery from a store must come to."""
+"""The least subtotal in cents for a delivery from a store."""
 
 Fulfillment = Literal["shipping", "pickup", "delivery"]
 HowFulfilled = Annotated[
     Fulfillment,
     Field(
-        description="shipping: by parcel; pickup: collected at a store; "
-        "delivery: brought from a store in hours, or the next morning."
+        description="shipping: by parcel; pickup: picked up at a store; "
+        "delivery: delivered from a store within hours, or the next morning."
     ),
 ]
 Substitution = Annotated[
     Literal["allow_substitution", "no_substitution", "contact_me"],
     Field(
-        description="What to do if the store runs out: take something like it, refund it, "
-        "or ask (refunded if nobody answers)."
+        description="What to do if the store runs out: send a similar product, refund it, "
+        "or contact you (refunded if you do not answer)."
     ),
 ]
 LineId = Annotated[str, Field(max_length=64, description="line_item_id, from get_basket.")]
 SlotId = Annotated[
-    str, Field(max_length=64, description="slot_id, from get_pickup_slots of the store.")
+    str, Field(max_length=64, description="slot_id, from get_pickup_slots for the store.")
 ]
 AtStore = Annotated[
     str,
     Field(
-        max_length=64, description="store_id for pickup or delivery; the home store when left out."
+        max_length=64, description="store_id for pickup or delivery; defaults to the home store."
     ),
 ]
 
 
 def plus(svc: Service) -> bool:
-    """Whether the account's Walmart+ membership runs now."""
+    """Whether the account has a Walmart+ membership now."""
     until = rules.profile(svc, SHOP)["plus_until"]
     return until is not None and svc.time < until
 
@@ -158,7 +159,7 @@ def unit_price(svc: Service, row: dict[str, Any], store: dict[str, Any] | None) 
 
 
 def lines(svc: Service) -> list[dict[str, Any]]:
-    """Return the basket's lines at the prices of now."""
+    """Return the basket's lines at current prices."""
     return baskets.lines(svc, SHOP, lambda row, store: unit_price(svc, row, store))
 
 
@@ -177,7 +178,7 @@ def code_state(svc: Service, basket: list[dict[str, Any]]) -> coupons.Applied:
 
 
 def basket_json(svc: Service) -> dict[str, Any]:
-    """Return the basket as JSON, at the prices of now."""
+    """Return the basket as JSON, at current prices."""
     basket = lines(svc)
     row, refusal, shares = code_state(svc, basket)
     promo = None

@@ -1,4 +1,4 @@
-"""The account: addresses and the wallet."""
+"""The account: profile, addresses and wallet."""
 
 from __future__ import annotations
 
@@ -15,22 +15,26 @@ from servers.shopping.walmart import _model as model
 from servers.shopping.walmart._model import SHOP
 
 CardType = Annotated[
-    Literal["credit", "debit", "gift_card"], Field(description="What kind of card it is.")
+    Literal["credit", "debit", "gift_card"], Field(description="Type of the card.")
 ]
 ValidUntil = Annotated[
     Expiry,
     Field(
-        description="Expiry as MM/YY; needed for credit and debit cards, ignored for gift cards."
+        description="Expiry as MM/YY; required for credit and debit cards, ignored for gift cards."
     ),
 ]
 
 
 class Account(Service):
-    """Who buys, where to, and how it is paid."""
+    """Who the customer is, and their addresses and cards."""
 
     @reads()
     def get_profile(self) -> dict[str, Any]:
-        """Return the signed-in customer: user_id, name, email, phone, Walmart+ membership (no shipping and delivery fees) and its end."""
+        """Return the signed-in customer: user_id, name, email, phone, Walmart+ membership.
+
+        Members pay no fees for shipping and delivery. walmart_plus_until is the end of the
+        membership.
+        """
         me = rules.profile(self, SHOP)
         return {
             "user_id": me["user_id"],
@@ -45,7 +49,7 @@ class Account(Service):
     def list_shipping_addresses(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the address book, oldest entry first, and which address is the default."""
+        """Return the address book, oldest first; is_default marks the default address."""
         return page(rules.addresses(self, SHOP), "addresses", limit, cursor)
 
     @writes(
@@ -66,7 +70,10 @@ class Account(Service):
         zip_code: Zip,
         is_default: MakeDefault = False,
     ) -> dict[str, Any]:
-        """Add an address to the address book and return it; the same one twice is refused."""
+        """Add an address to the address book and return it.
+
+        An address that is already saved is refused.
+        """
         address = {"name": name, "street": street, "city": city, "state": state, "zip": zip_code}
         return rules.add_address(self, SHOP, address, is_default)
 
@@ -74,7 +81,11 @@ class Account(Service):
     def list_wallet_payments(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the cards of the wallet: type, brand, last four, expiry, default; gift cards with their balance in cents."""
+        """Return the cards in the wallet, oldest first; is_default marks the default one.
+
+        Each has its type, brand, last four digits and expiry; gift cards show their balance in
+        cents.
+        """
         owner = {"user_id": rules.profile(self, SHOP)["user_id"]}
         return page(rules.methods(self, SHOP), "payments", limit, cursor, lambda m: m | owner)
 
@@ -88,13 +99,16 @@ class Account(Service):
         expiry: ValidUntil | None = None,
         is_default: MakeDefault = False,
     ) -> dict[str, Any]:
-        """Put a card into the wallet and return it. What a gift card holds is known from its number."""
+        """Add a card to the wallet and return it.
+
+        Walmart looks up the balance of a gift card by its number.
+        """
         if card_type == "gift_card":
             return rules.add_gift_card(self, SHOP, card_number, is_default)
         if expiry is None:
             self.fail(
                 "EXPIRY_REQUIRED",
-                "Credit and debit cards need their expiry.",
+                "Credit and debit cards require an expiry date.",
                 "Pass expiry as MM/YY.",
             )
         return rules.add_card(

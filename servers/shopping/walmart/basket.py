@@ -1,4 +1,4 @@
-"""The basket: lines by product and way of fulfilment, a promo code, a reserved pickup slot."""
+"""The basket: lines by product and fulfilment, a promo code, and a reserved pickup slot."""
 
 from __future__ import annotations
 
@@ -30,11 +30,15 @@ HELD = HOUR
 
 
 class Basket(Service):
-    """What will be ordered next."""
+    """The next order."""
 
     @reads()
     def get_basket(self) -> dict[str, Any]:
-        """Return the basket at the prices of now (cents): lines with stock, subtotal, promo code and whether it holds, reserved slot."""
+        """Return the basket at current prices, in cents.
+
+        Shows its lines and whether they are in stock, the subtotal, the promo code and any reason
+        why it does not apply, and the reserved slot.
+        """
         return model.basket_json(self)
 
     @writes(
@@ -53,7 +57,10 @@ class Basket(Service):
         store_id: AtStore | None = None,
         substitution_pref: Substitution | None = None,
     ) -> dict[str, Any]:
-        """Add a product and return the basket; the same product for the same fulfilment and store adds to its line."""
+        """Add a product to the basket and return the basket.
+
+        If the basket already has it with this fulfilment and store, its quantity goes up.
+        """
         store = model.choose_store(self, fulfillment_type, store_id)
         baskets.put(
             self,
@@ -81,7 +88,7 @@ class Basket(Service):
         line = baskets.find_line(self, SHOP, line_item_id)
         given = (quantity, fulfillment_type, store_id, substitution_pref)
         if all(value is None for value in given):
-            message = "Nothing to change was given."
+            message = "No changes were given."
             self.fail(
                 "NOTHING_TO_CHANGE",
                 message,
@@ -96,7 +103,7 @@ class Basket(Service):
 
     @writes(example={"line_item_id": "${basket.items.0.line_item_id}"}, setup=(ADDED,))
     def remove_item_from_basket(self, line_item_id: LineId) -> dict[str, Any]:
-        """Take a line out and return the basket."""
+        """Remove a line from the basket and return the basket."""
         self.db.delete("walmart_basket", baskets.find_line(self, SHOP, line_item_id)["id"])
         return model.touch(self)
 
@@ -107,7 +114,10 @@ class Basket(Service):
     def choose_fulfillment(
         self, fulfillment_type: HowFulfilled, store_id: AtStore | None = None
     ) -> dict[str, Any]:
-        """Set one fulfilment for every line and return the basket, with warnings about products that cannot be had that way."""
+        """Give every line the same fulfilment and store and return the basket.
+
+        Warnings name the products that are not available that way.
+        """
         store = model.choose_store(self, fulfillment_type, store_id)
         warnings = baskets.gather(self, SHOP, fulfillment_type, store)
         return model.touch(self) | {"warnings": warnings}
@@ -115,7 +125,10 @@ class Basket(Service):
     # -- promo codes -------------------------------------------------------------------------------
     @reads()
     def list_promo_codes(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return promo codes that are open to everybody, with what they ask for; codes sent in person are not among them."""
+        """Return the promo codes that anyone can use, with their conditions.
+
+        Personal codes are not listed.
+        """
 
         def show(row: dict[str, Any]) -> dict[str, Any]:
             return {"promo_code": row["code"]} | coupons.coupon_json(self, SHOP, row)
@@ -124,7 +137,10 @@ class Basket(Service):
 
     @writes(example={"promo_code": "ROLL10"}, setup=(ADDED,), idempotent=True)
     def redeem_promo_code(self, promo_code: Code) -> dict[str, Any]:
-        """Use a promo code for the next order, in place of any other; returns its discount on the present basket in cents."""
+        """Apply a promo code to the next order and return the discount on the basket, in cents.
+
+        It replaces any code applied before.
+        """
         row = coupons.find(self, SHOP, promo_code)
         shares = coupons.require(self, SHOP, row, model.lines(self))
         if model.checkout(self)["code"] != row["code"]:
@@ -138,7 +154,7 @@ class Basket(Service):
 
     @writes(setup=(ADDED, Setup("redeem_promo_code", {"promo_code": "ROLL10"})), idempotent=True)
     def remove_promo_code(self) -> dict[str, Any]:
-        """Order without a promo code after all; returns the basket."""
+        """Remove the promo code from the basket and return the basket."""
         if model.checkout(self)["code"] is not None:
             self.db.update("walmart_checkout", model.checkout(self)["id"], code=None)
         return model.basket_json(self)
@@ -152,7 +168,10 @@ class Basket(Service):
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return a store's pickup slots of today and the next two days, earliest first; date and times are local to the store."""
+        """Return a store's pickup slots of today and the next two days, earliest first.
+
+        Dates and times are local to the store.
+        """
         store = stores.open_store(self, SHOP, store_id)
         windows = stores.windows(self, SHOP, store, "pickup")
         if available_only:
@@ -161,7 +180,10 @@ class Basket(Service):
 
     @writes(example={"store_id": EASTPORT, "slot_id": "${slots.slots.0.slot_id}"}, setup=(SLOTS,))
     def reserve_pickup_slot(self, store_id: StoreId, slot_id: SlotId) -> dict[str, Any]:
-        """Hold a pickup slot for one hour for the next order, in place of any that was held."""
+        """Hold a pickup slot for one hour for the next order.
+
+        It replaces any slot held before.
+        """
         store = stores.open_store(self, SHOP, store_id)
         slot = stores.find_window(self, SHOP, store, "pickup", slot_id, "get_pickup_slots")
         until = iso(self.now + HELD)

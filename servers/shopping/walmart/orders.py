@@ -14,6 +14,7 @@ from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as life
+from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._rules import (
@@ -34,14 +35,14 @@ from servers.shopping.walmart.products import EASTPORT
 ReturnId = Annotated[str, Field(max_length=64, description="return_id, from list_return_requests.")]
 Way = Annotated[
     Literal["store", "mail"],
-    Field(description="store: bring it to any store; mail: send it by parcel."),
+    Field(description="store: take it to any store; mail: send it by parcel."),
 ]
 VISA = seeded("wmm", "visa")
 PLACED = (ADDED, Setup("submit_order", {"payment_method_id": VISA}, "order"))
 DELIVERY_HOURS = 3
-"""Hours within which a delivery comes."""
+"""Hours that a delivery window lasts."""
 SHORT = 3
-"""A store with fewer units than this may have sold them before an order is put together."""
+"""A store with fewer units than this runs out before an order is put together."""
 FOR_PICKUP = (
     SLOTS,
     Setup(
@@ -106,8 +107,8 @@ def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[s
     return_by = None
     if life.done(row, svc.time):
         product = catalogue.find_product(svc, SHOP, item["product_id"])
-        return_by = life.return_by(row, life.return_days(svc, SHOP, product))
-    returns = svc.db.rows("walmart_returns", "item_id=?", item["id"])
+        return_by = returns.return_by(row, returns.return_days(svc, SHOP, product))
+    opened = svc.db.rows("walmart_returns", "item_id=?", item["id"])
     return {
         "product_id": item["product_id"],
         "title": item["title"],
@@ -119,12 +120,12 @@ def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[s
         "outcome": item["outcome"] if settled else None,
         "substitute_product_id": item["substitute_id"] if settled else None,
         "return_by": return_by,
-        "return_id": returns[0]["id"] if returns else None,
+        "return_id": opened[0]["id"] if opened else None,
     }
 
 
 class Orders(Service):
-    """What was ordered."""
+    """Orders and returns."""
 
     @writes(example={"payment_method_id": VISA}, setup=(ADDED,), destructive=True)
     def submit_order(
@@ -133,10 +134,11 @@ class Orders(Service):
         address_id: AddressId | None = None,
         pickup_slot_id: SlotId | None = None,
     ) -> dict[str, Any]:
-        """Order the whole basket at the prices of now, charge it and empty the basket; returns the order, all money in cents.
+        """Order the whole basket at current prices, charge it, and return the order, in cents.
 
-        Every line must have the same fulfilment and store. Pickup needs a slot, given or reserved. An item of which the store holds
-        fewer than 3 may run out and is then substituted or refunded, as its substitution_pref says.
+        All lines must have the same fulfilment and store. Pickup needs a slot, either passed or
+        reserved. If the store has fewer than 3 units of an item left, the item may run out; it is
+        then substituted or refunded according to its substitution_pref.
         """
         basket = model.lines(self)
         baskets.require_one_way(self, SHOP, basket, "BASKET_EMPTY", "choose_fulfillment")
@@ -148,8 +150,8 @@ class Orders(Service):
         if pickup_slot_id is not None and how != "pickup":
             self.fail(
                 "SLOT_NOT_NEEDED",
-                "Only pickup takes a slot.",
-                "Leave pickup_slot_id out or use choose_fulfillment.",
+                "Only pickup orders use a slot.",
+                "Leave out pickup_slot_id, or switch to pickup with choose_fulfillment.",
             )
         slot = self._slot(store, pickup_slot_id) if how == "pickup" else None
         row = place(
@@ -176,20 +178,20 @@ class Orders(Service):
         return order_json(self, row)
 
     def _slot(self, store: dict[str, Any], slot_id: str | None) -> dict[str, Any]:
-        """Return the pickup slot given, or the one reserved, or refuse."""
+        """Return the requested or reserved pickup slot, or refuse."""
         chosen = model.checkout(self)
         reserved = chosen["slot_at"] is not None and chosen["slot_until"] > self.time
         if reserved and chosen["slot_store"] == store["id"]:
-            # A reserved slot is taken even if others have filled it meanwhile.
+            # A reserved slot stays valid even if it is full or no longer listed.
             start = parse_time(chosen["slot_at"])
             if slot_id in (None, stores.window_id(SHOP, store["id"], "pickup", start)):
                 return {"start": start, "end": start + HOUR}
         if slot_id is None:
-            message = "Pickup needs a slot of that store."
+            message = "Pickup requires a slot at the store."
             self.fail(
                 "SLOT_REQUIRED",
                 message,
-                "Pass pickup_slot_id from get_pickup_slots, or reserve one.",
+                "Pass a pickup_slot_id from get_pickup_slots, or call reserve_pickup_slot.",
                 store_id=store["id"],
             )
         return stores.find_window(self, SHOP, store, "pickup", slot_id, "get_pickup_slots")
@@ -203,7 +205,10 @@ class Orders(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return orders from the newest on, each with order_id, status, items and total in cents; `query` is for what was bought."""
+        """Return orders, newest first: order_id, status, items, total in cents.
+
+        `query` searches the products in them.
+        """
         rows = life.orders(self, SHOP, status, query, ordered_since)
         return page(rows, "orders", limit, cursor, self._summary)
 
@@ -225,7 +230,10 @@ class Orders(Service):
 
     @reads(example={"order_id": seeded("wmo", "first-fryer")})
     def get_purchase_details(self, order_id: OrderId) -> dict[str, Any]:
-        """Return one order whole: status now, items and what became of them, sums, charges and refunds, slot or parcel with its events."""
+        """Return an order in full: current status, items, sums, charges, refunds, and events.
+
+        Each item shows its outcome if the store ran out of it. Pickup orders show their slot.
+        """
         return order_json(self, life.find_order(self, SHOP, order_id))
 
     @writes(
@@ -234,7 +242,7 @@ class Orders(Service):
         destructive=True,
     )
     def cancel_purchase(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
-        """Cancel an order that has not shipped, or is still being prepared, and refund it whole."""
+        """Cancel an order that is still processing or preparing and refund it in full."""
         row, refunded = life.cancel(self, SHOP, order_id, reason, "ORDER_NOT_CANCELABLE")
         return {
             "order_id": row["id"],
@@ -245,7 +253,10 @@ class Orders(Service):
 
     @writes(example={"order_id": seeded("wmo", "ready-now")}, destructive=True)
     def check_in_for_pickup(self, order_id: OrderId) -> dict[str, Any]:
-        """Tell the store that you are there for an order that is ready; it is handed over. One not collected in 3 days is refunded."""
+        """Tell the store that you have arrived for an order that is ready; it is handed over.
+
+        An order that is not collected within 3 days is refunded.
+        """
         row = life.hand_over(self, SHOP, order_id)
         return {
             "order_id": order_id,
@@ -264,18 +275,21 @@ class Orders(Service):
     def initiate_return(
         self, order_id: OrderId, product_id: ProductId, reason: Reason, return_method: Way = "store"
     ) -> dict[str, Any]:
-        """Open the return of an item, all its units, once; a store refunds on receipt, the next day; mail takes eight days."""
+        """Return an item of an order, all its units, once.
+
+        A store refunds it the next day; by mail it takes eight days.
+        """
         row = life.find_order(self, SHOP, order_id)
         item = find_item(self, row, product_id)
-        days = life.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
-        opened = life.open_return(self, SHOP, row, item, reason, return_method, days)
+        days = returns.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
+        opened = returns.open_return(self, SHOP, row, item, reason, return_method, days)
         return self._return_json(opened)
 
     @reads()
     def list_return_requests(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return every return that was opened, newest first: return_id, order, product, method, status and refund in cents."""
+        """Return the returns that you opened, newest first, with status and refund in cents."""
         rows = self.db.rows("walmart_returns", order="requested_at DESC, rowid DESC")
         return page(rows, "returns", limit, cursor, self._return_json)
 
@@ -284,8 +298,8 @@ class Orders(Service):
         setup=(Setup("list_return_requests", {}, "all"),),
     )
     def get_return_request(self, return_id: ReturnId) -> dict[str, Any]:
-        """Return one return with its status now and when its refund is due or was made."""
-        return self._return_json(life.find_return(self, SHOP, return_id))
+        """Return a return with its current status and the date of its refund."""
+        return self._return_json(returns.find_return(self, SHOP, return_id))
 
     def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
         item = self.db.get("walmart_order_items", row["item_id"]) or {}
@@ -296,8 +310,8 @@ class Orders(Service):
             "name": item["title"],
             "reason": row["reason"],
             "method": row["method"],
-            "status": life.return_status(row, self.time),
-            "refund_amount": life.return_sum(self, SHOP, row["id"]),
+            "status": returns.return_status(row, self.time),
+            "refund_amount": returns.return_sum(self, SHOP, row["id"]),
             "requested_at": row["requested_at"],
             "refund_due": row["refunded_at"],
         }
@@ -308,11 +322,11 @@ def find_item(svc: Service, row: dict[str, Any], product_id: str) -> dict[str, A
     items = life.items(svc, SHOP, row["id"])
     item = next((i for i in items if i["product_id"] == product_id), None)
     if item is None:
-        message = f"Product {product_id!r} is not part of order {row['id']}."
+        message = f"The product {product_id!r} is not part of order {row['id']}."
         svc.fail(
             "ITEM_NOT_IN_ORDER",
             message,
-            "See get_purchase_details for its items.",
+            "See get_purchase_details for the items in the order.",
             order_id=row["id"],
             product_id=product_id,
         )
@@ -385,11 +399,11 @@ def _delivery(
 ) -> dict[str, str]:
     """Return the moments of a delivery from a store, or refuse it."""
     if subtotal < model.DELIVERY_MINIMUM:
-        message = f"Delivery needs items for {model.DELIVERY_MINIMUM} cents."
+        message = f"Delivery requires a subtotal of at least {model.DELIVERY_MINIMUM} cents."
         svc.fail(
             "MIN_ORDER_NOT_MET",
             message,
-            "Add items, or choose pickup.",
+            "Add more items, or choose pickup.",
             minimum=model.DELIVERY_MINIMUM,
             subtotal=subtotal,
         )
@@ -401,7 +415,7 @@ def _delivery(
 def _settle_short(
     svc: Service, row: dict[str, Any], basket: list[dict[str, Any]], store: dict[str, Any]
 ) -> None:
-    """Decide what becomes of the items that a store may run out of.
+    """Decide what becomes of the items that the store runs out of.
 
     The outcome and its refund count from the moment at which the order is put together.
     """
@@ -425,7 +439,7 @@ def _settle_short(
             substitute_id=substitute["id"] if substitute else None,
             settled_at=at,
         )
-    life.lower_hold(svc, SHOP, row["id"], refunded)
+    life.lower_unclaimed_refund(svc, SHOP, row["id"], refunded)
 
 
 def _refund(

@@ -23,7 +23,7 @@ Competitor = Annotated[
     Field(
         min_length=2,
         max_length=60,
-        description="Name of the competitor as check_price_match shows it.",
+        description="Name of the competitor, as shown by check_price_match.",
     ),
 ]
 RequestId = Annotated[str, Field(max_length=64, description="request_id, from list_price_matches.")]
@@ -36,7 +36,7 @@ ITEM = seeded("wmp", "airfryer-8")
 
 
 class Decision(NamedTuple):
-    """What becomes of a request."""
+    """How a request is decided."""
 
     verdict: str
     """approved or denied."""
@@ -46,11 +46,14 @@ class Decision(NamedTuple):
 
 
 class PriceMatch(Service):
-    """Competitors' prices and requests to match them."""
+    """Competitors' prices, and requests to match them."""
 
     @reads(example={"product_id": ITEM})
     def check_price_match(self, product_id: ProductId) -> dict[str, Any]:
-        """Return what competitors ask now for the identical product (same upc), in cents, and the lowest one that has it in stock."""
+        """Return competitors' current prices for the identical product (same upc), in cents.
+
+        The best_competitor is the cheapest one that has it in stock.
+        """
         row = catalogue.find_product(self, SHOP, product_id)
         competitors = self._competitors(row)
         usable = [c for c in competitors if c["in_stock"]]
@@ -107,9 +110,11 @@ class PriceMatch(Service):
         competitor_price: ClaimedPrice,
         competitor_name: Competitor,
     ) -> dict[str, Any]:
-        """Ask, within 7 days of an order, for the difference to a competitor's lower price; once for each item. Decided within two hours.
+        """Request the difference to a competitor's lower price, within 7 days of an order.
 
-        Walmart looks the price up itself: it must be no higher than claimed, for the identical product, in stock at that competitor.
+        You can ask once for each item; the decision follows within two hours. Walmart looks up the
+        price itself: the competitor must have the identical product in stock for no more than you
+        claim.
         """
         row = life.find_order(self, SHOP, order_id)
         item = find_item(self, row, product_id)
@@ -135,7 +140,7 @@ class PriceMatch(Service):
         }
         if refund:
             life.charge(self, SHOP, row, -refund, "price match", at=decided_at, ref=item["id"])
-            life.lower_hold(self, SHOP, order_id, refund)
+            life.lower_unclaimed_refund(self, SHOP, order_id, refund)
         return self._match_json(self.db.insert("walmart_matches", request))
 
     def _require_matchable(
@@ -146,41 +151,43 @@ class PriceMatch(Service):
         too_late = self.now > parse_time(row["placed_at"]) + WINDOW
         if too_late or state in ("canceled", "expired", "lost"):
             placed_on = row["placed_at"][:10]
-            message = f"Order {row['id']} of {placed_on} is {state} or older than 7 days."
+            message = f"Order {row['id']} is {state}."
+            if too_late:
+                message = f"Order {row['id']} was placed on {placed_on}, more than 7 days ago."
             self.fail(
                 "PRICE_MATCH_WINDOW_CLOSED",
                 message,
-                "Only recent orders that stand are matched.",
+                "Only orders of the last 7 days that are not canceled or lost qualify.",
                 order_id=row["id"],
                 status=state,
             )
         earlier = self.db.rows("walmart_matches", "item_id=?", item["id"])
         if earlier:
-            message = "A price match was asked for this item before."
+            message = "You have already requested a price match for this item."
             self.fail(
                 "PRICE_MATCH_EXISTS",
                 message,
-                "See get_price_match_status.",
+                "Check the request with get_price_match_status.",
                 request_id=earlier[0]["id"],
             )
         paid = _net_price(item) // item["quantity"]
         if competitor_price >= paid:
-            message = f"You paid {paid} cents; {competitor_price} is not lower."
+            message = f"You paid {paid} cents per unit; {competitor_price} cents is not lower."
             self.fail("PRICE_NOT_LOWER", message, "There is nothing to match.", paid=paid)
         if item["settled_at"] is not None and item["settled_at"] <= self.time:
-            message = f"{item['title']} was {item['outcome']} when the order was put together."
+            message = f"{item['title']} was out of stock, so it was {item['outcome']}."
             self.fail(
                 "PRICE_MATCH_NOT_ALLOWED",
                 message,
-                "Only what you received is matched.",
+                "Only items that you received can be matched.",
                 outcome=item["outcome"],
             )
-        returns = self.db.rows("walmart_returns", "item_id=?", item["id"])
-        if returns:
-            returned_on = returns[0]["requested_at"][:10]
-            message = f"A return of {item['title']} was opened on {returned_on}."
-            hint = "It is refunded whole; see get_return_request."
-            self.fail("ALREADY_RETURNED", message, hint, return_id=returns[0]["id"])
+        opened = self.db.rows("walmart_returns", "item_id=?", item["id"])
+        if opened:
+            returned_on = opened[0]["requested_at"][:10]
+            message = f"You opened a return of {item['title']} on {returned_on}."
+            hint = "It is refunded in full; see get_return_request."
+            self.fail("ALREADY_RETURNED", message, hint, return_id=opened[0]["id"])
 
     def _decide(
         self, product: dict[str, Any], item: dict[str, Any], name: str, claimed: int
@@ -223,14 +230,17 @@ class PriceMatch(Service):
         ),
     )
     def get_price_match_status(self, request_id: RequestId) -> dict[str, Any]:
-        """Return one request: pending, approved or denied, with the reason and the refund in cents once it is decided."""
+        """Return a request: pending, approved or denied.
+
+        Once it is decided, it shows the reason and the refund in cents.
+        """
         row = self.db.get("walmart_matches", request_id)
         if row is None:
-            message = f"There is no price match request {request_id!r}."
+            message = f"There is no price match request with the ID {request_id!r}."
             self.fail(
                 "REQUEST_NOT_FOUND",
                 message,
-                "Take a request_id from list_price_matches.",
+                "Use a request_id from list_price_matches.",
                 request_id=request_id,
             )
         return self._match_json(row)

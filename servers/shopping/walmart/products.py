@@ -1,4 +1,4 @@
-"""The catalogue: search, details, what a store has, reviews; and the stores themselves."""
+"""The catalogue: search, details, stock in stores, reviews; and the stores themselves."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from servers.shopping.walmart._model import SHOP
 
 SortBy = Annotated[
     Literal["price_low", "price_high", "rating", "name"],
-    Field(description="Order of the results; best match first when left out."),
+    Field(description="Order of the results; defaults to best match first."),
 ]
 FRYER = seeded("wmp", "airfryer-5")
 GLASS = seeded("wmp", "kettle-glass")
@@ -41,7 +41,7 @@ EASTPORT = seeded("wms", "eastport")
 
 
 class Products(Service):
-    """What is sold, online and in stores."""
+    """Products and reviews, online and in stores."""
 
     @reads(example={"query": "air fryer", "sort_by": "price_low"})
     def browse_products(
@@ -56,9 +56,10 @@ class Products(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find products by words and filters; each comes once, with its colours and sizes as options that have product_ids of their own.
+        """Search for products with words and filters; colours and sizes are options of one result.
 
-        Prices are cents. A rollback_price is what it costs now, for a while; limits of the price look at what it costs now.
+        Each option has its own product_id. Prices are in cents. The effective_price is the current
+        price, which the price filters use; rollback_price is set while a temporary price applies.
         """
         catalogue.check_range(self, min_price, max_price)
         written = catalogue.written(self, SHOP)
@@ -105,7 +106,11 @@ class Products(Service):
 
     @reads(example={"product_id": FRYER})
     def get_item_details(self, product_id: ProductId) -> dict[str, Any]:
-        """Return one product: description, features, upc, rating, options, regular, rollback and effective price (cents), stock to ship."""
+        """Return a product: description, features, upc, rating, options, prices in cents, stock.
+
+        The effective_price is the current price: the rollback_price while there is one, else the
+        regular price. The online_quantity is the number of units that can be shipped now.
+        """
         row = catalogue.find_product(self, SHOP, product_id)
         item = catalogue.item_of(self, row)
         left = catalogue.online_stock(self, SHOP, row)
@@ -132,7 +137,10 @@ class Products(Service):
 
     @reads(example={"product_id": FRYER, "store_id": EASTPORT})
     def check_store_availability(self, product_id: ProductId, store_id: StoreId) -> dict[str, Any]:
-        """Return whether a store has a product now, how many, where, and its own price (cents) where it has one."""
+        """Return whether a store has a product now, how many units, and where.
+
+        The price_override is the store's own price in cents, if it has one.
+        """
         row = catalogue.find_product(self, SHOP, product_id)
         store = stores.find_store(self, SHOP, store_id)
         place = stores.shelf(self, SHOP, row, store)
@@ -175,7 +183,10 @@ class Products(Service):
     def submit_review(
         self, product_id: ProductId, rating: Rating, title: ReviewTitle, body: ReviewBody
     ) -> dict[str, Any]:
-        """Publish your review of a product (one, whichever its colour or size) and return it."""
+        """Publish your review of a product and return it.
+
+        You can write one per product, whatever its colour or size.
+        """
         row = catalogue.find_product(self, SHOP, product_id)
         author = rules.profile(self, SHOP)["name"]
         review = catalogue.add_review(self, SHOP, row["family"], rating, title, body, author)
@@ -192,18 +203,25 @@ class Products(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return Walmart stores around a ZIP code or city, nearest first: address, local hours, services, distance, whether closed."""
+        """Return Walmart stores near a ZIP code or city, nearest first.
+
+        Each has its distance in miles, address, local hours, services, and whether it has closed
+        permanently.
+        """
         nearby = stores.near(self, SHOP, zip_code, city, state, radius_miles)
         return page(nearby, "stores", limit, cursor)
 
     @reads(example={"store_id": EASTPORT})
     def get_store_info(self, store_id: StoreId) -> dict[str, Any]:
-        """Return one store: address, coordinates, phone, local hours, services, whether it is open now."""
+        """Return a store's address, coordinates, phone, local hours, services, and is_open now."""
         return stores.store_json(self, stores.find_store(self, SHOP, store_id))
 
     @reads()
     def get_home_store(self) -> dict[str, Any]:
-        """Return the store that pickup and delivery use unless another is named; store is null where none was chosen."""
+        """Return the home store, or null if none was chosen.
+
+        Pickup and delivery use it by default.
+        """
         store_id = model.home_store(self)
         store = None
         if store_id:
@@ -216,7 +234,7 @@ class Products(Service):
 
     @writes(example={"store_id": seeded("wms", "hayden")}, idempotent=True)
     def set_home_store(self, store_id: StoreId) -> dict[str, Any]:
-        """Choose the home store. Items that are in the basket already keep their store."""
+        """Set the home store. Items already in the basket keep their store."""
         store = stores.open_store(self, SHOP, store_id)
         if model.home_store(self) != store_id:
             settings = self.db.rows("walmart_settings")[0]

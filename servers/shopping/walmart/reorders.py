@@ -17,20 +17,24 @@ from servers.shopping._rules import DAY, AddressId, ProductId
 from servers.shopping.walmart._model import SHOP
 from servers.shopping.walmart.orders import place
 
-Every = Annotated[int, Field(ge=7, le=180, description="Days between two orders, 7 to 180.")]
-Units = Annotated[int, Field(ge=1, le=12, description="How many are ordered each time.")]
+Every = Annotated[int, Field(ge=7, le=180, description="Days between orders, 7 to 180.")]
+Units = Annotated[int, Field(ge=1, le=12, description="Units per order.")]
 Payment = Annotated[
     str,
-    Field(max_length=64, description="payment_method_id to charge; the default one when left out."),
+    Field(
+        max_length=64, description="payment_method_id to charge; defaults to the default method."
+    ),
 ]
-Paused = Annotated[bool, Field(description="true stops orders until it is set to false again.")]
+Paused = Annotated[
+    bool, Field(description="true pauses the orders until it is set to false again.")
+]
 ReorderId = Annotated[str, Field(max_length=64, description="reorder_id, from list_auto_reorders.")]
 BISCUITS = seeded("wmp", "dog-biscuits")
 MADE = Setup("setup_auto_reorder", {"product_id": BISCUITS, "frequency_days": 21}, "made")
 
 
 class Reorders(Service):
-    """Orders that repeat."""
+    """Products that are ordered again regularly."""
 
     @writes(example={"product_id": BISCUITS, "frequency_days": 30, "quantity": 2})
     def setup_auto_reorder(
@@ -41,7 +45,10 @@ class Reorders(Service):
         address_id: AddressId | None = None,
         payment_method_id: Payment | None = None,
     ) -> dict[str, Any]:
-        """Order a product again every so many days, shipped free at the price of the day; the first time is one interval from now."""
+        """Order a product regularly, with free shipping, at the price of the day.
+
+        The first order is placed one interval from now.
+        """
         catalogue.on_sale(self, SHOP, product_id)
         where = "product_id=? AND canceled_at IS NULL"
         running = self.db.rows("walmart_reorders", where, product_id)
@@ -49,7 +56,7 @@ class Reorders(Service):
             hint = "Change it with update_auto_reorder."
             self.fail(
                 "REORDER_EXISTS",
-                "This product is reordered already.",
+                "You already have an auto reorder for this product.",
                 hint,
                 reorder_id=running[0]["id"],
             )
@@ -71,7 +78,11 @@ class Reorders(Service):
 
     @reads()
     def list_auto_reorders(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return auto reorders, running first: interval, status, price now in cents, next order, orders so far, why one was left out."""
+        """Return auto reorders, running ones first, with their interval, status and orders so far.
+
+        Shows the current price in cents, when the next order is due, and why the last order was
+        skipped if it was.
+        """
         rows = self.db.rows("walmart_reorders", order="canceled_at IS NOT NULL, created_at, rowid")
         return page(rows, "auto_reorders", limit, cursor, self._plan_json)
 
@@ -83,12 +94,15 @@ class Reorders(Service):
         quantity: Units | None = None,
         paused: Paused | None = None,
     ) -> dict[str, Any]:
-        """Change interval or quantity, pause or resume. A new interval, and resuming, count from now; returns the auto reorder."""
+        """Change the interval or quantity of an auto reorder, or pause or resume it; returns it.
+
+        A new interval counts from now, and so does the interval after resuming.
+        """
         row = self._running(reorder_id)
         if all(value is None for value in (frequency_days, quantity, paused)):
             self.fail(
                 "NOTHING_TO_CHANGE",
-                "Nothing to change was given.",
+                "No changes were given.",
                 "Pass frequency_days, quantity or paused.",
             )
         days = frequency_days or row["frequency_days"]
@@ -110,7 +124,7 @@ class Reorders(Service):
 
     @writes(example={"reorder_id": "${made.reorder_id}"}, setup=(MADE,), destructive=True)
     def cancel_auto_reorder(self, reorder_id: ReorderId) -> dict[str, Any]:
-        """End an auto reorder for good; orders that it placed stay."""
+        """Cancel an auto reorder for good. Orders that it has already placed are not affected."""
         self._running(reorder_id)
         self.db.update("walmart_reorders", reorder_id, canceled_at=self.time, next_at=None)
         return {"reorder_id": reorder_id, "canceled": True, "status": "canceled"}
@@ -118,19 +132,19 @@ class Reorders(Service):
     def _running(self, reorder_id: str) -> dict[str, Any]:
         row = self.db.get("walmart_reorders", reorder_id)
         if row is None:
-            message = f"There is no auto reorder {reorder_id!r}."
+            message = f"There is no auto reorder with the ID {reorder_id!r}."
             self.fail(
                 "REORDER_NOT_FOUND",
                 message,
-                "Take a reorder_id from list_auto_reorders.",
+                "Use a reorder_id from list_auto_reorders.",
                 reorder_id=reorder_id,
             )
         if row["canceled_at"] is not None:
-            message = f"It was canceled on {row['canceled_at'][:10]}."
+            message = f"This auto reorder was canceled on {row['canceled_at'][:10]}."
             self.fail(
                 "REORDER_CANCELED",
                 message,
-                "Set up a new one with setup_auto_reorder.",
+                "Create a new one with setup_auto_reorder.",
                 reorder_id=reorder_id,
             )
         return row

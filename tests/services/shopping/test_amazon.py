@@ -39,7 +39,7 @@ async def test_the_buy_box_is_the_cheapest_new_offer_of_a_trusted_seller(session
             assert box["price"] + box["shipping_cost"] == cheapest or box["prime_eligible"]
         if len(trusted) < len(new):
             seen_dubious += 1
-    assert seen_dubious >= 5, "a temptation that is never there tempts nobody"
+    assert seen_dubious >= 5, "too few offers of dubious sellers to tempt anybody"
 
 
 async def test_a_used_offer_of_another_seller_costs_its_own_price_and_shipping(
@@ -73,7 +73,7 @@ async def test_a_used_offer_of_another_seller_costs_its_own_price_and_shipping(
     assert error["code"] == "NOT_PRIME_ELIGIBLE"
 
 
-async def test_what_comes_in_colours_must_be_chosen_and_its_lines_told_apart(
+async def test_a_colour_must_be_chosen_and_each_colour_has_its_own_line(
     session: Session,
 ) -> None:
     cable = at("azp", "cable-2m")
@@ -96,7 +96,7 @@ async def test_what_comes_in_colours_must_be_chosen_and_its_lines_told_apart(
     assert wrong["code"] == "VARIANT_NOT_FOUND"
 
 
-async def test_a_gift_costs_its_wrapping_for_each_unit(session: Session) -> None:
+async def test_gift_wrap_is_charged_for_each_unit(session: Session) -> None:
     await add(session, "amazon", "charger-65", 2, gift_wrap=True, gift_message="For the new desk")
     placed = await order(session, "amazon")
     assert placed["pricing"]["fees"] == 2 * 499
@@ -140,7 +140,7 @@ async def test_an_option_arrives_within_its_days(
 async def test_prime_options_need_prime_and_same_day_needs_the_morning(session: Session) -> None:
     await add(session, "amazon", "coffee-filters")
     reply = await call_ok(session, "amazon", "get_cart")
-    assert reply["shipping_cost"] == 0, "Prime ships standard for nothing"
+    assert reply["shipping_cost"] == 0, "standard shipping is free with Prime"
     session.pass_time(4 * HOUR)
     late = await call_refused(
         session, "amazon", "select_shipping_option", shipping_option="prime_same_day"
@@ -160,7 +160,9 @@ async def test_prime_options_need_prime_and_same_day_needs_the_morning(session: 
 # -- wish lists and alerts -------------------------------------------------------------------------
 
 
-async def test_wish_lists_are_several_and_hold_a_product_once(session: Session) -> None:
+async def test_there_can_be_several_wish_lists_and_each_has_a_product_once(
+    session: Session,
+) -> None:
     cabin = await call_ok(session, "amazon", "create_wishlist", name="Cabin")
     error = await call_refused(session, "amazon", "create_wishlist", name="CABIN")
     assert error["code"] == "WISHLIST_EXISTS"
@@ -212,7 +214,7 @@ async def test_an_alert_is_triggered_when_the_price_first_meets_its_target(
     )
     reply = await call_ok(session, "amazon", "list_price_alerts")
     listed = [a for a in reply["price_alerts"] if a["product_id"] == moving]
-    assert [a["alert_id"] for a in listed] == [lower["alert_id"]], "one alert a product"
+    assert [a["alert_id"] for a in listed] == [lower["alert_id"]], "one alert per product"
     for _ in range(80):
         session.pass_time(7 * DAY)
         reply = await call_ok(session, "amazon", "list_price_alerts")
@@ -229,7 +231,7 @@ async def test_an_alert_is_triggered_when_the_price_first_meets_its_target(
 # -- subscriptions ---------------------------------------------------------------------------------
 
 
-async def test_a_subscription_places_orders_by_the_clock_at_its_discount(session: Session) -> None:
+async def test_a_subscription_places_orders_on_schedule_at_its_discount(session: Session) -> None:
     created = await call_ok(
         session,
         "amazon",
@@ -272,7 +274,7 @@ async def test_a_subscription_places_orders_by_the_clock_at_its_discount(session
     assert len(subscription["order_ids"]) == 3
 
 
-async def test_a_subscription_that_cannot_order_says_why_and_goes_on(session: Session) -> None:
+async def test_a_subscription_that_cannot_order_says_why_and_continues(session: Session) -> None:
     beans = at("azb", "coffee-beans")
     session.world.update("amazon_methods", at("azm", "visa"), closed_at=iso(START))
     session.world.commit()

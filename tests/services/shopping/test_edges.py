@@ -46,10 +46,10 @@ async def points(session: Session) -> dict[str, Any]:
     return await call_ok(session, "target", "get_circle_points")
 
 
-# -- money that went back another way --------------------------------------------------------------
+# -- refunds in points, price match ----------------------------------------------------------------
 
 
-async def test_what_points_paid_comes_back_as_points_when_it_is_returned(bare: Session) -> None:
+async def test_an_item_paid_with_points_is_refunded_in_points(bare: Session) -> None:
     start = await points(bare)
     await add(bare, "target", "charger-65")
     placed = await order(bare, "target")
@@ -70,7 +70,7 @@ async def test_what_points_paid_comes_back_as_points_when_it_is_returned(bare: S
     assert (await points(bare))["lifetime_earnings"] >= start["lifetime_earnings"]
 
 
-async def test_points_spent_on_what_nobody_collects_come_back_and_are_not_earned_anew(
+async def test_points_spent_on_an_uncollected_order_come_back_without_being_earned_again(
     bare: Session,
 ) -> None:
     before = await points(bare)
@@ -91,7 +91,7 @@ async def test_points_spent_on_what_nobody_collects_come_back_and_are_not_earned
     assert sum(e["points"] for e in entries if e["order_id"] == placed["order_id"]) == 0
 
 
-async def test_points_spent_on_what_is_collected_stay_spent(bare: Session) -> None:
+async def test_points_spent_on_a_collected_order_stay_spent(bare: Session) -> None:
     await add(
         bare, "target", "towels-paper-12", 1, fulfillment_type="order_pickup", store_id=HOLLYWOOD
     )
@@ -105,7 +105,7 @@ async def test_points_spent_on_what_is_collected_stay_spent(bare: Session) -> No
     assert sorted(mine) == [-100, placed["circle_points_earned"]]
 
 
-async def test_points_that_come_back_with_a_voided_order_are_no_earnings(bare: Session) -> None:
+async def test_points_returned_by_a_voided_order_are_not_earnings(bare: Session) -> None:
     before = await points(bare)
     await add(bare, "target", "charger-65")
     placed = await order(bare, "target")
@@ -114,7 +114,7 @@ async def test_points_that_come_back_with_a_voided_order_are_no_earnings(bare: S
     assert await points(bare) == before
 
 
-async def test_what_went_back_or_ran_out_is_not_matched_with_a_competitors_price(
+async def test_a_returned_or_unavailable_item_is_not_price_matched(
     session: Session,
 ) -> None:
     claim = {
@@ -164,7 +164,7 @@ async def test_what_went_back_or_ran_out_is_not_matched_with_a_competitors_price
     ("shop", "key", "name"),
     [("amazon", "wrong-ink", "delivered_at"), ("target", "wrong-lamp", "completed_at")],
 )
-async def test_what_was_canceled_was_never_delivered(
+async def test_a_canceled_order_was_never_delivered(
     session: Session, shop: str, key: str, name: str
 ) -> None:
     shown = await see(session, shop, at({"amazon": "azo", "target": "tgo"}[shop], key))
@@ -173,7 +173,7 @@ async def test_what_was_canceled_was_never_delivered(
     assert shown["items"][0]["return_by"] is None
 
 
-async def test_nothing_runs_out_of_an_order_that_was_canceled_before(session: Session) -> None:
+async def test_a_canceled_order_has_no_items_that_ran_out(session: Session) -> None:
     shelf(session, "detergent", 2)
     await add(
         session,
@@ -200,7 +200,7 @@ async def test_nothing_runs_out_of_an_order_that_was_canceled_before(session: Se
 # -- lines that look alike -------------------------------------------------------------------------
 
 
-async def test_a_gift_and_ones_own_of_a_product_are_lines_apart(bare: Session) -> None:
+async def test_a_gift_and_an_own_purchase_of_a_product_are_separate_lines(bare: Session) -> None:
     reply = await call_ok(bare, "target", "open_registry_link", share_link="nora-and-will")
     nora = reply["registry_id"]
     knife = {"product_id": at("tgp", "knife-chef"), "quantity": 1}
@@ -265,7 +265,7 @@ async def test_lines_of_one_product_share_its_stock_and_its_limit(bare: Session)
     assert much["code"] == "INSUFFICIENT_STOCK"
 
 
-async def test_colours_of_one_product_share_what_the_seller_has(session: Session) -> None:
+async def test_colours_of_one_product_share_the_sellers_stock(session: Session) -> None:
     product = at("azp", "speaker-cove")
     details = await call_ok(session, "amazon", "get_product_details", product_id=product)
     one, two = [v["variant_id"] for v in details["variations"] if v["in_stock"]][:2]
@@ -283,7 +283,7 @@ async def test_colours_of_one_product_share_what_the_seller_has(session: Session
     assert (await order(session, "amazon"))["status"] == "processing"
 
 
-async def test_a_store_is_not_ignored_for_what_is_shipped(session: Session) -> None:
+async def test_a_store_id_is_refused_for_shipping_not_ignored(session: Session) -> None:
     given = {"product_id": at("wmp", "detergent"), "quantity": 1, "store_id": EASTPORT}
     error = await call_refused(session, "walmart", "add_item_to_basket", **given)
     assert error["code"] == "STORE_NOT_NEEDED"
@@ -297,10 +297,10 @@ async def test_a_store_is_not_ignored_for_what_is_shipped(session: Session) -> N
     assert shipped["items"][0]["store_id"] is None
 
 
-# -- what one tool says and another ----------------------------------------------------------------
+# -- what several tools agree on -------------------------------------------------------------------
 
 
-async def test_a_wish_for_a_colour_or_size_costs_what_it_costs(session: Session) -> None:
+async def test_a_wish_for_a_variant_shows_the_price_of_that_variant(session: Session) -> None:
     variant, product = session.world.sql(
         "SELECT id, product_id FROM amazon_variants WHERE extra>0 AND product_id IN"
         " (SELECT product_id FROM amazon_offers WHERE stock>0 AND prime) ORDER BY id LIMIT 1"
@@ -314,7 +314,7 @@ async def test_a_wish_for_a_colour_or_size_costs_what_it_costs(session: Session)
     assert (wish["price"], wish["in_stock"]) == (listed["price"], listed["in_stock"])
 
 
-async def test_the_days_until_delivery_are_those_of_the_promised_day(session: Session) -> None:
+async def test_the_estimated_days_match_the_promised_day(session: Session) -> None:
     varied = {p for (p,) in session.world.sql("SELECT DISTINCT product_id FROM amazon_variants")}
     offers = session.world.rows("amazon_offers", "stock>0", order="id")
     slow = [o for o in offers if o["days"] == [3, 6]]
@@ -335,7 +335,7 @@ async def test_the_days_until_delivery_are_those_of_the_promised_day(session: Se
     assert abs(past["estimated_delivery_days"][1] - span) < 1
 
 
-async def test_a_registry_counts_the_same_in_the_list(session: Session) -> None:
+async def test_a_registry_has_the_same_counts_in_the_list(session: Session) -> None:
     own = at("tgg", "own")
     await call_ok(
         session,
@@ -353,22 +353,20 @@ async def test_a_registry_counts_the_same_in_the_list(session: Session) -> None:
 @pytest.mark.parametrize(
     "words", ['"gooseneck kettle"', "Brewden kettle", "kettles filter", '"desk lamp"']
 )
-async def test_orders_are_found_by_the_words_that_find_their_products(
-    session: Session, words: str
-) -> None:
+async def test_words_that_find_products_find_their_orders(session: Session, words: str) -> None:
     key = "returnable" if "lamp" in words else "kettle-first"
     orders = (await call_ok(session, "amazon", "list_orders", query=words))["orders"]
     assert at("azo", key) in {o["order_id"] for o in orders} and len(orders) < 5
 
 
-async def test_part_of_a_word_finds_no_order(session: Session) -> None:
+async def test_part_of_a_word_does_not_find_an_order(session: Session) -> None:
     assert (await call_ok(session, "amazon", "list_orders", query="ettle"))["orders"] == []
 
 
 # -- nights and long waits -------------------------------------------------------------------------
 
 
-async def test_a_reserved_slot_can_be_named_after_it_left_the_list(session: Session) -> None:
+async def test_a_reserved_slot_can_be_used_when_it_is_no_longer_listed(session: Session) -> None:
     slot = (await slots(session))[0]
     session.pass_time(parse_time(slot["starts_at"]) - START - 2 * HOUR - 60)
     await call_ok(
@@ -384,7 +382,7 @@ async def test_a_reserved_slot_can_be_named_after_it_left_the_list(session: Sess
     assert placed["pickup_slot"]["starts_at"] == slot["starts_at"]
 
 
-async def test_drive_up_takes_no_room_from_deliveries(bare: Session) -> None:
+async def test_drive_up_does_not_use_up_delivery_windows(bare: Session) -> None:
     reply = await call_ok(bare, "target", "get_delivery_windows", store_id=HOLLYWOOD, limit=100)
     windows = reply["windows"]
     reply = await call_ok(
@@ -410,7 +408,7 @@ async def test_nobody_delivers_after_midnight(session: Session) -> None:
     assert "2026-03-15T13:00:00Z" <= done <= "2026-03-15T17:00:00Z"
 
 
-async def test_a_party_today_has_not_passed_because_it_is_tomorrow_in_london(
+async def test_an_event_today_is_not_past_although_it_is_tomorrow_in_utc(
     session: Session,
 ) -> None:
     session.control.advance(parse_time("2026-03-15T03:00:00Z") - START)
@@ -425,7 +423,7 @@ async def test_a_party_today_has_not_passed_because_it_is_tomorrow_in_london(
     assert registry["event_date"] == "2026-03-14"
 
 
-async def test_a_card_that_expires_during_a_long_wait_has_paid_what_came_before(
+async def test_a_card_that_expires_during_a_long_wait_pays_for_orders_before(
     session: Session,
 ) -> None:
     month = iso(START + 70 * DAY)[:7]
@@ -436,16 +434,15 @@ async def test_a_card_that_expires_during_a_long_wait_has_paid_what_came_before(
         "frequency": "monthly",
         "payment_method_id": at("azm", "visa"),
     }
-    plan = (await call_ok(session, "amazon", "create_subscription", **subscription))[
-        "subscription_id"
-    ]
+    created = await call_ok(session, "amazon", "create_subscription", **subscription)
+    plan = created["subscription_id"]
     session.pass_time(200 * DAY)
     listed = (await call_ok(session, "amazon", "list_subscriptions"))["subscriptions"]
     mine = next(p for p in listed if p["subscription_id"] == plan)
     assert len(mine["order_ids"]) == 3 and mine["last_skipped"] == "PAYMENT_METHOD_EXPIRED"
 
 
-async def test_a_subscription_costs_the_discounted_price_for_each(session: Session) -> None:
+async def test_a_subscription_costs_the_discounted_price_for_each_unit(session: Session) -> None:
     tea = at("azp", "tea-earl")
     for offer in session.world.rows("amazon_offers", "product_id=?", tea):
         session.world.update("amazon_offers", offer["id"], price=905, swing=0)
@@ -481,7 +478,7 @@ def test_stores_hand_over_on_the_hour_while_they_are_open(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
-def test_no_buyer_writes_what_another_wrote_of_the_same_product(name: str) -> None:
+def test_reviews_of_one_product_have_different_texts(name: str) -> None:
     for shop in ("amazon", "walmart", "target"):
         titles = shared(name).sql(f"SELECT subject, title FROM {shop}_reviews")
         assert len(set(titles)) == len(titles) > 50
@@ -489,7 +486,7 @@ def test_no_buyer_writes_what_another_wrote_of_the_same_product(name: str) -> No
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
 def test_a_seller_makes_one_offer_of_a_product(name: str) -> None:
-    """The seller's id is all that tells offers apart."""
+    """Offers of a product are told apart by the seller's id alone."""
     offers = shared(name).sql("SELECT product_id, seller_id FROM amazon_offers")
     assert len(set(offers)) == len(offers) > 100
 

@@ -62,7 +62,7 @@ async def test_offers_then_a_code_then_the_redcard_are_taken_off_in_this_order(
     assert (await target(bare, "view_cart"))["circle_discount"] > 0
 
 
-async def test_offers_do_not_add_up_on_a_line(bare: Session) -> None:
+async def test_only_one_offer_applies_to_a_line(bare: Session) -> None:
     cart = await add(bare, "target", "hp-arc2")
     await target(bare, "apply_circle_offer", offer_id=at("tgf", "circle-norvane"))
     clash = {
@@ -118,7 +118,7 @@ async def test_only_cards_that_target_issued_are_redcards(session: Session) -> N
     assert missing["code"] == "EXPIRY_REQUIRED"
 
 
-async def test_a_redcard_ships_small_orders_free_and_prolongs_returns(bare: Session) -> None:
+async def test_a_redcard_ships_small_orders_free_and_extends_returns(bare: Session) -> None:
     card = await target(bare, "save_payment_method", **RED)
     await add(bare, "target", "cable-2m")
     plain = await order(bare, "target")
@@ -129,7 +129,7 @@ async def test_a_redcard_ships_small_orders_free_and_prolongs_returns(bare: Sess
     by_card = (await see(bare, "target", plain["order_id"]))["items"][0]["return_by"]
     by_red_card = (await see(bare, "target", red["order_id"]))["items"][0]["return_by"]
     assert by_card < iso(bare.control.now + 30 * DAY) < by_red_card, (
-        "electronics: 30 days, and 30 more"
+        "electronics have 30 days, and 30 more with a RedCard"
     )
 
 
@@ -245,7 +245,7 @@ async def test_same_day_delivery_comes_within_its_window_for_a_fee(bare: Session
     assert (await see(bare, "target", placed["order_id"]))["completed_at"] <= placed["expected_by"]
 
 
-async def test_what_is_collected_costs_the_price_of_stores(bare: Session) -> None:
+async def test_pickup_orders_cost_the_in_store_price(bare: Session) -> None:
     info = await target(bare, "get_merchandise_info", product_id=at("tgp", "kettle-electric"))
     assert info["in_store_price"] > info["price"]
     shelf = {
@@ -265,7 +265,7 @@ async def test_what_is_collected_costs_the_price_of_stores(bare: Session) -> Non
     assert moved["subtotal"] == info["in_store_price"] and moved["warnings"] == []
 
 
-async def test_a_store_tells_aisle_shelf_and_floor_alike(session: Session) -> None:
+async def test_both_tools_agree_on_aisle_shelf_and_floor(session: Session) -> None:
     one = await target(
         session, "find_in_store", product_id=at("tgp", "candle-fig"), store_id=HOLLYWOOD
     )
@@ -351,9 +351,8 @@ async def test_a_registry_has_one_link_and_no_date_in_the_past(session: Session)
         co_registrant_name="Ana Ruiz",
     )
     assert created["share_link"] is None
-    link = (await target(session, "share_registry", registry_id=created["registry_id"]))[
-        "share_link"
-    ]
+    shared = await target(session, "share_registry", registry_id=created["registry_id"])
+    link = shared["share_link"]
     reply = await target(session, "share_registry", registry_id=created["registry_id"])
     assert reply["share_link"] == link
     for _ in range(2):

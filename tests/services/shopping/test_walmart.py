@@ -27,7 +27,7 @@ async def walmart(session: Session, tool: str, **args: Any) -> dict[str, Any]:
 # -- prices and the basket -------------------------------------------------------------------------
 
 
-async def test_a_rollback_holds_for_its_days_and_a_store_may_ask_its_own_price(
+async def test_a_rollback_applies_for_its_days_and_a_store_may_have_its_own_price(
     session: Session,
 ) -> None:
     fryer = await walmart(session, "get_item_details", product_id=at("wmp", "airfryer-5"))
@@ -43,7 +43,7 @@ async def test_a_rollback_holds_for_its_days_and_a_store_may_ask_its_own_price(
     assert after["effective_price"] == fryer["price"] and after["rollback_price"] is None
 
 
-async def test_lines_differ_by_fulfilment_and_one_order_has_one(session: Session) -> None:
+async def test_lines_differ_by_fulfilment_but_an_order_has_only_one(session: Session) -> None:
     await add(session, "walmart", "detergent", 1)
     basket = await add(
         session, "walmart", "detergent", 2, fulfillment_type="pickup", store_id=EASTPORT
@@ -71,7 +71,7 @@ async def test_lines_differ_by_fulfilment_and_one_order_has_one(session: Session
 @pytest.mark.parametrize(
     ("key", "quantity", "fee"), [("toothpaste-4", 1, 699), ("charger-65", 2, 0)]
 )
-async def test_shipping_is_free_from_a_sum_on(
+async def test_shipping_is_free_above_a_minimum(
     session: Session, key: str, quantity: int, fee: int
 ) -> None:
     await add(session, "walmart", key, quantity)
@@ -79,7 +79,7 @@ async def test_shipping_is_free_from_a_sum_on(
     assert placed["shipping_fee"] == fee and placed["total"] == placed["subtotal"] + fee
 
 
-async def test_delivery_from_a_store_is_for_its_city_and_comes_the_same_day(
+async def test_a_store_delivers_within_its_city_on_the_same_day(
     session: Session,
 ) -> None:
     shelf(session, "charger-65", 20)
@@ -106,7 +106,7 @@ async def test_delivery_from_a_store_is_for_its_city_and_comes_the_same_day(
 # -- pickup ----------------------------------------------------------------------------------------
 
 
-async def test_a_slot_takes_as_many_orders_as_it_has_room_for(session: Session) -> None:
+async def test_a_slot_takes_only_as_many_orders_as_it_has_room_for(session: Session) -> None:
     tight = next(s for s in await slots(session) if s["orders_left"] == 1)
     await add(session, "walmart", "detergent", 1, fulfillment_type="pickup", store_id=EASTPORT)
     placed = await order(session, "walmart", pickup_slot_id=tight["slot_id"])
@@ -134,7 +134,7 @@ async def test_a_reserved_slot_is_held_for_an_hour(session: Session) -> None:
     assert (await order(session, "walmart"))["pickup_slot"]["date"] == late["date"]
 
 
-async def test_what_is_not_collected_in_three_days_is_refunded_and_what_is_stays_paid(
+async def test_only_orders_not_collected_in_three_days_are_refunded(
     session: Session,
 ) -> None:
     slot = (await slots(session))[0]
@@ -177,7 +177,7 @@ async def test_an_item_that_runs_out_is_substituted_or_refunded_when_the_order_i
     shelf(session, "peanut-butter", 30)
     await add(session, "walmart", "peanut-butter", 1, fulfillment_type="pickup", store_id=EASTPORT)
     placed = await order(session, "walmart", pickup_slot_id=(await slots(session))[0]["slot_id"])
-    assert [i["outcome"] for i in placed["items"]] == [None, None], "nobody knows yet"
+    assert [i["outcome"] for i in placed["items"]] == [None, None], "the outcomes are not known yet"
     session.pass_time(14 * HOUR)
     after = await see(session, "walmart", placed["order_id"])
     short, fine = after["items"]
@@ -196,7 +196,7 @@ async def test_an_item_that_runs_out_is_substituted_or_refunded_when_the_order_i
         assert after["refunded"] == short["unit_price"] + short["tax"]
     session.pass_time(4 * DAY)
     reply = await see(session, "walmart", placed["order_id"])
-    assert reply["refunded"] == placed["total"], "never more than was paid"
+    assert reply["refunded"] == placed["total"], "no more is refunded than was paid"
 
 
 # -- price match -----------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ async def matchable(session: Session) -> dict[str, Any]:
     return prices | {"order": await order(session, "walmart")}
 
 
-async def test_a_competitors_price_is_what_the_competitor_itself_asks(session: Session) -> None:
+async def test_a_competitors_price_is_the_one_that_its_own_service_shows(session: Session) -> None:
     prices = await matchable(session)
     target = session.world.rows("target_products", "item_id=?", prices["upc"])
     shown = await call_ok(session, "target", "get_merchandise_info", product_id=target[0]["family"])
@@ -251,7 +251,9 @@ async def test_a_true_lower_price_is_matched_after_two_hours_and_once(session: S
         product_id=prices["product_id"],
         reason="Not needed",
     )
-    assert back["refund_amount"] == 2 * best["price"], "what was matched is not given back twice"
+    assert back["refund_amount"] == 2 * best["price"], (
+        "the matched difference is not refunded twice"
+    )
 
 
 async def test_a_claim_below_the_true_price_is_denied(session: Session) -> None:
@@ -291,7 +293,9 @@ async def test_a_claim_below_the_true_price_is_denied(session: Session) -> None:
 # -- auto reorder ----------------------------------------------------------------------------------
 
 
-async def test_an_auto_reorder_orders_by_the_clock_until_it_is_paused(session: Session) -> None:
+async def test_an_auto_reorder_places_orders_on_schedule_until_it_is_paused(
+    session: Session,
+) -> None:
     session.world.update("walmart_products", at("wmp", "detergent"), stock=90)
     session.world.commit()
     created = await walmart(

@@ -11,6 +11,7 @@ from scenarios.worlds.build import Builder
 from scenarios.worlds.fill.shopping._products import PREFIX, Products, catalogue
 from servers.kit.values import cents, iso, parse_time
 from servers.shopping import _orders as rules
+from servers.shopping._returns import TRAVEL
 from servers.shopping._rules import DAY, HOUR, percent, split, tax_shares
 
 REFUND_AFTER = 3 * DAY
@@ -29,7 +30,7 @@ _NOT_YET = (
     "canceled_at",
     "cancel_reason",
 )
-"""Columns of an order that stay empty unless something happens."""
+"""Columns of an order that are empty unless something fills them."""
 Line = tuple[str, str | None, int]
 """Product, colour or size, quantity."""
 
@@ -53,8 +54,10 @@ class Orders:
         self.accounts = accounts
         self.states = states
         self._charges = 0
-        self.placed: dict[str, set[str]] = {name: set() for name in PREFIX}
-        self.known: dict[tuple[str, str], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
+        # What was written, for the reviews and price matches that refer to it: the product ids that
+        # were bought, by shop, and the rows of orders and their items, by shop and key.
+        self.bought: dict[str, set[str]] = {name: set() for name in PREFIX}
+        self.written: dict[tuple[str, str], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
 
     def moment(self, text: str) -> int:
         """Return the epoch seconds of a local time (`2026-03-01T19:20`) or date (its evening)."""
@@ -66,7 +69,7 @@ class Orders:
         return int(datetime.combine(day, time(hour, 20), self.builder.zone).timestamp())
 
     def _next_slot(self, after: int) -> int:
-        """Return the next full hour, by day, at which a store hands over."""
+        """Return the next full hour in the daytime, when stores hand orders over."""
         when = datetime.fromtimestamp(after - 1, self.builder.zone) + timedelta(hours=1)
         day = when.date()
         hour = max(when.hour, 9)
@@ -81,7 +84,7 @@ class Orders:
     ) -> None:
         """Write an order of `lines`.
 
-        `seed` may hold pay, how, to (address), store, days, took, arrives, total, rate (percent
+        `seed` may have pay, how, to (address), store, days, took, arrives, total, rate (percent
         off), option, plan, code, off, slot, waits, late, lost, double, cancel, why, back, refund.
         """
         prefix = PREFIX[shop]
@@ -116,8 +119,8 @@ class Orders:
         if how == "shipping" and "total" not in seed and not seed.get("plan"):
             row["shipping"] = self._shipping(shop, at, seed, net)
         self.builder.add(at, f"{shop}_orders", **row)
-        self.placed[shop] |= {item["product_id"] for item in items}
-        self.known[shop, key] = row, items
+        self.bought[shop] |= {item["product_id"] for item in items}
+        self.written[shop, key] = row, items
         for item in items:
             self.builder.add(at, f"{shop}_order_items", **item)
         total = net + sum(item["tax"] for item in items) + row["shipping"]
@@ -132,7 +135,7 @@ class Orders:
     def _money(
         self, shop: str, row: dict[str, Any], at: int, total: int, seed: dict[str, Any]
     ) -> None:
-        """Write an order's charge and full refunds; cancel the order where seeds say so."""
+        """Write an order's charge and full refunds; cancel the order if its seeds say so."""
         self.charge(shop, row, at, at, total, "order")
         if seed.get("double"):
             self.charge(shop, row, at + 20, at + 20, total, "order")
@@ -231,9 +234,9 @@ class Orders:
         seed: dict[str, Any],
         state: str,
     ) -> tuple[list[int], list[int]]:
-        """Return prices and taxes with which an order comes to its total.
+        """Return unit prices and taxes that bring an order to its total.
 
-        An item that went back comes to its refund by itself, the others to the rest.
+        An item that was returned comes to its refund on its own, the others to the rest.
         """
         places = list(range(len(quantities)))
         groups = [(places, cents(seed["total"]))]
@@ -259,7 +262,7 @@ class Orders:
                 taxes[place] = tax
         return fitted, taxes
 
-    # -- what came after ---------------------------------------------------------------------------
+    # -- what follows an order ---------------------------------------------------------------------
     def charge(
         self,
         shop: str,
@@ -323,6 +326,7 @@ class Orders:
         item: dict[str, Any],
         back: dict[str, Any],
     ) -> None:
+        """Write the return of an item and its refund."""
         done = parse_time(row["done_at"])
         if "at" in back:
             asked = self.moment(back["at"])
@@ -330,7 +334,7 @@ class Orders:
             asked = min(done + DAY, self.builder.start - 30 * HOUR)
         asked = max(asked, done + HOUR)
         method = back.get("method", "mail")
-        travel, handling = rules.TRAVEL[method]
+        travel, handling = TRAVEL[method]
         received = asked + travel
         refunded = asked + travel + handling
         if back.get("done"):
@@ -355,7 +359,7 @@ class Orders:
 
     def match(self, seed: dict[str, Any]) -> None:
         """Write a request to match a competitor's price, decided long ago."""
-        row, items = self.known["walmart", seed["order"]]
+        row, items = self.written["walmart", seed["order"]]
         item = items[0]
         at = parse_time(row["placed_at"]) + seed["after"] * DAY
         back = cents(seed["back"]) if "back" in seed else 0
@@ -384,7 +388,7 @@ class Orders:
             self.order(seed["shop"], seed["key"], at, _lines(seed["items"]), more)
 
     def routines(self, seeds: list[dict[str, Any]], since: int) -> None:
-        """Write orders that came back every so many days until the start of the world."""
+        """Write orders that were repeated every few days or weeks until the start of the world."""
         own = ("shop", "key", "items", "every", "first", "hour", "skip")
         for seed in seeds:
             chance = self.builder.chance("routine", seed["key"])
@@ -401,7 +405,7 @@ class Orders:
                 at = self.later(at, days, chance.randint(8, 21)) + chance.randint(0, 3000)
 
     def strays(self, counts: dict[str, int], likes: list[str], since: int) -> None:
-        """Write orders of one to three things that the person likes, on any day."""
+        """Write orders of one to three things that the person likes, on random days."""
         span = self.builder.start - 3 * DAY - since
         for shop, count in counts.items():
             liked = [key for key in likes if self._is_sold(shop, key)]
@@ -457,7 +461,7 @@ class Orders:
         self.order(buy["on"], happening["key"], at, lines, seed)
 
     def _card(self, happening: dict[str, Any], total: Any) -> str | None:
-        """Return the person's card that a happening says was charged this total, else None."""
+        """Return the card that a happening says was charged this total, or None."""
         paid = happening.get("paid", {})
         if not isinstance(paid, dict) or paid.get("amount") != total:
             return None
@@ -488,8 +492,8 @@ def _nets_and_taxes(
 ) -> tuple[list[int], list[int]]:
     """Return the net cents and the tax of lines that come to `gross` together.
 
-    Net cents divide by the quantities, so that units have whole prices; what is left over goes to
-    the first line's tax.
+    Net cents are divisible by the quantities, so that unit prices are whole cents. Whatever is left
+    over goes to the tax of the first line.
     """
     weights = [price * n for price, n in zip(prices, quantities, strict=True)]
     shares: list[int] = []

@@ -238,7 +238,7 @@ class Products:
             )
 
     def _back_on(self, more: dict[str, Any]) -> str | None:
-        """Return the day on which a product that is out comes back, where seeds give one."""
+        """Return the day on which a product is restocked, if its seeds give one."""
         if "back" not in more:
             return None
         return iso(self.builder.start + more["back"] * DAY)[:10]
@@ -300,12 +300,12 @@ class Products:
             if changed:
                 row["price"] = int(base * 1.09) // 100 * 100 + 99
                 builder.change(moved, table, row["id"], price=base)
-            # Orders look up what the product costs at the start, after the change.
+            # Orders read prices from here, so this has the price after the change.
             listing = builder.add(self.since, table, **row) | {"price": base}
             self.sold[shop].setdefault(key, []).append(listing)
 
     def _in_store(self, base: int, more: dict[str, Any], chance: Random) -> int | None:
-        """Return a product's price in stores, None where it is the online one."""
+        """Return a product's price in stores, or None if it is the online price."""
         drawn = chance.random()
         share = 0
         if "shelf" in more:

@@ -43,7 +43,7 @@ class Shops:
         self.opened = builder.start - _OPENED * DAY
         self.products = Products(builder, self.opened)
         self.addresses = {key: self._address(seed) for key, seed in seeds["addresses"].items()}
-        # The states of addresses and stores, by key; stores follow as they are written.
+        # The states of addresses and stores, by key; `_stores` adds those of the stores.
         self.states = {key: place["state"] for key, place in self.addresses.items()}
         self.states["home"] = builder.person["home"]["state_code"]
 
@@ -155,7 +155,7 @@ class Shops:
         picked = {row["id"]: row for row in chance.sample(rows, 8)}
         for row in picked.values():
             price = None
-            # The draw comes first: it is made for each row, whatever its price.
+            # Draw first: skipping the draw for some rows would change what follows for the others.
             if chance.random() < 0.6 and shop == "walmart" and row["price"] > 1000:
                 price = int(row["price"] * 0.9) // 100 * 100 + 47
             quantity = None if price else chance.choice([0, 0, 1, 2])
@@ -374,7 +374,7 @@ class Shops:
             texts[stars] = [row for row in rows if row[0] in (None, department)]
         return texts
 
-    # -- what the person did -----------------------------------------------------------------------
+    # -- the person's reviews, plans and lists -----------------------------------------------------
     def _own_reviews(self, orders: Orders) -> None:
         for seed in self.seeds.get("reviews", []):
             shop = seed["shop"]
@@ -387,7 +387,7 @@ class Shops:
                 "title": seed["title"],
                 "body": seed["body"],
                 "author": self.builder.person["name"],
-                "verified": row["id"] in orders.placed[shop],
+                "verified": row["id"] in orders.bought[shop],
                 "mine": True,
                 "at": iso(at),
             }
