@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scenarios.worlds.build import Builder, names, parsed, person, shared
-from scenarios.worlds.fill.reviews.reviews import PHRASES
+from scenarios.worlds.fill.reviews._site import PHRASES
 from servers.kit.control import make_id
 from servers.kit.geo import miles
 from servers.kit.session import Session
