@@ -112,8 +112,8 @@ class Organising(Service):
     def add_label(self, email_id: EmailId, label: LabelName) -> dict[str, Any]:
         """Add a label to a message.
 
-        'inbox' moves it back to the inbox, even from the archive, spam or the trash; 'spam' reports
-        it as spam.
+        The label 'inbox' moves it back to the inbox, even from the archive, spam or the trash;
+        'spam' reports it as spam.
         """
         row = find_email(self, email_id)
         name = find_label(self, label)

@@ -119,7 +119,7 @@ class Reading(Service):
 
     @reads()
     def list_labels(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """List all system labels and your own, with the numbers of all and of unread messages."""
+        """List all system labels and your own, with their message and unread counts."""
         rows = rules.arrived(self)
         labels = []
         for name in (*SYSTEM, *user_labels(self)):

@@ -74,7 +74,7 @@ class Organising(Service):
 
     @writes(example=_MAIL, idempotent=True)
     def pin_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Pin a mail item. list_pinned_emails then lists it."""
+        """Pin a mail item, so that list_pinned_emails lists it."""
         return set_flag(self, email_id, "pinned", True) | {"status": "pinned"}
 
     @writes(example=_MAIL, setup=(Setup("pin_email", _MAIL),), idempotent=True)

@@ -113,7 +113,7 @@ class Reading(Service):
 
     @reads()
     def list_folders(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """List all folders with their numbers of items and of unread items."""
+        """List all folders, with their item and unread counts."""
         rows = rules.arrived(self)
         folders = []
         for name in (*FOLDERS, *user_folders(self)):

@@ -284,7 +284,7 @@ class Contributions(Service):
     def get_local_guide_status(self) -> dict[str, Any]:
         """Get your Local Guide level and points, and how many points the next level needs.
 
-        contributions has the numbers of reviews, photos and answers that earned them.
+        The numbers of reviews, photos and answers that earned them are in contributions.
         """
         contributions = model.contributions(self)
         points = contributions.points

@@ -90,7 +90,7 @@ class Places(Service):
     def get_place_details(self, business_id: rules.BusinessId) -> dict[str, Any]:
         """Get a place: address, location, phone, website, types, business_status, rating and hours.
 
-        weekday_text has the hours in local time. If the place has moved, new_place_id is the
+        The hours in weekday_text are in local time. If the place has moved, new_place_id is the
         business_id at the new address.
         """
         row = rules.find_place(self, WORDS, business_id)

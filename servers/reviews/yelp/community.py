@@ -112,7 +112,7 @@ class Community(Service):
 
     @reads()
     def list_collections(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """List your collections with their numbers of businesses, newest first."""
+        """List your collections and their business counts, newest first."""
         return page(kept.lists(self, WORDS), "collections", limit, cursor, self._collection_json)
 
     def _collection_json(self, row: dict[str, Any]) -> dict[str, Any]:

@@ -105,7 +105,7 @@ class Opinions(Service):
 
     @reads()
     def get_yelp_profile(self) -> dict[str, Any]:
-        """Get your name, email, display name, home city and the numbers of your contributions."""
+        """Get your name, email, display name, home city and contribution counts."""
         me = rules.me(self, WORDS)
         home = rules.town(self, me)
         return {

@@ -63,7 +63,7 @@ class AirAndSun(Service):
     def get_uv_index(self, location: Location) -> dict[str, Any]:
         """Get the current UV index, its WHO category and today's peak.
 
-        safe_exposure_minutes is how long fair skin takes to burn, or null if it does not.
+        The safe_exposure_minutes are how long fair skin takes to burn, or null if it does not.
         """
         place = find_place(self, location)
         hour = stations.observe(self.db, place, self.now)
@@ -87,7 +87,7 @@ class AirAndSun(Service):
     def get_air_quality(self, location: Location) -> dict[str, Any]:
         """Get the US EPA air quality index (0 to 500) and pollutants of the last hour.
 
-        pm25 and pm10 are in µg/m³, ozone and no2 in ppb.
+        The units are µg/m³ for pm25 and pm10, and ppb for ozone and no2.
         """
         place = find_place(self, location)
         hour = stations.observe(self.db, place, self.now)

@@ -89,7 +89,7 @@ class Conditions(Service):
     def get_current_weather(self, location: Location) -> dict[str, Any]:
         """Get the latest hourly observation, in the account's units, which the reply names.
 
-        observed_at is in local time; humidity is in percent.
+        The time observed_at is local; humidity is in percent.
         """
         return current_json(self, find_place(self, location))
 
@@ -154,7 +154,8 @@ class Conditions(Service):
     def get_precipitation_radar(self, location: Location) -> dict[str, Any]:
         """Get the latest radar sweep; there is one every 10 minutes.
 
-        radar_intensity goes from 0 (none) to 5 (extreme); coverage_pct is the share of the area.
+        The radar_intensity goes from 0 (none) to 5 (extreme); coverage_pct is the percentage of
+        the area with precipitation.
         """
         place = find_place(self, location)
         hour = stations.observe(self.db, place, self.now)

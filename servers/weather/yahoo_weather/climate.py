@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
@@ -14,7 +14,13 @@ from servers.weather._physics import monthly, normal_temp
 from servers.weather._rules import Location, Place
 from servers.weather.yahoo_weather._model import converter, find_place, place_json, unit_words
 
-_MONTHS = (
+_WARMTH = ((30, "Hot"), (22, "Warm"), (12, "Mild"), (4, "Cool"), (-math.inf, "Cold"))
+"""Words for a month, each from a daily high (°C) on."""
+
+_WETNESS = ((12, "wet"), (7, "changeable"), (0, "mostly dry"))
+"""Words for a month, each from a number of wet days on."""
+
+_MonthName = Literal[
     "january",
     "february",
     "march",
@@ -27,30 +33,10 @@ _MONTHS = (
     "october",
     "november",
     "december",
-)
-_WARMTH = ((30, "Hot"), (22, "Warm"), (12, "Mild"), (4, "Cool"), (-math.inf, "Cold"))
-"""Words for a month, each from a daily high (°C) on."""
-
-_WETNESS = ((12, "wet"), (7, "changeable"), (0, "mostly dry"))
-"""Words for a month, each from a number of wet days on."""
-
-Month = Annotated[
-    Literal[
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ],
-    Field(description="Month; defaults to the current month."),
 ]
+_MONTHS: tuple[str, ...] = get_args(_MonthName)
+
+Month = Annotated[_MonthName, Field(description="Month; defaults to the current month.")]
 Degrees = Annotated[
     float, Field(ge=-1000, le=100_000, allow_inf_nan=False, description="Temperature to convert.")
 ]

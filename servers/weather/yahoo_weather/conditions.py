@@ -82,7 +82,7 @@ class Conditions(Service):
     def get_current_observation(self, location: Location) -> dict[str, Any]:
         """Get the latest hourly observation, in the profile's units, which the reply names.
 
-        observed_at is in local time; the wind direction is in degrees.
+        The time observed_at is local; the wind direction is in degrees.
         """
         return current_json(self, find_place(self, location))
 

@@ -63,7 +63,7 @@ class Sky(Service):
     def get_astronomy_forecast(self, location: Location, days: Nights = 7) -> dict[str, Any]:
         """Get the moon and a stargazing score of 1 to 10 for tonight and up to 13 more nights.
 
-        cloud_cover_pct is the mean cloud cover from 9 PM to 3 AM.
+        The cloud_cover_pct is the mean cloud cover from 9 PM to 3 AM.
         """
         rules.check_horizon(self, "INVALID_DAYS", "days", days, NIGHTS)
         place = find_place(self, location)
