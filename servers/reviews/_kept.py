@@ -18,10 +18,8 @@ def save(svc: Service, words: Words, business_id: str, prefix: str) -> dict[str,
     """Save a place unless it is saved already, and return its listing."""
     place = find_place(svc, words, business_id)
     if not is_saved(svc, words, business_id):
-        svc.db.insert(
-            words.table("saved"),
-            {"id": svc.new_id(prefix), "business_id": business_id, "saved_at": svc.time},
-        )
+        row = {"id": svc.new_id(prefix), "business_id": business_id, "saved_at": svc.time}
+        svc.db.insert(words.table("saved"), row)
     return place
 
 

@@ -97,8 +97,8 @@ class Businesses(Service):
     def get_business(self, business_id: BusinessId) -> dict[str, Any]:
         """Get a business: address, coordinates, phone, website, price level, rating and hours.
 
-        The opening_hours are in local time. The rating leaves out reviews that are not recommended. If
-        the business has moved, moved_to is the business_id at the new address.
+        The opening_hours are in local time. The rating leaves out reviews that are not
+        recommended. If the business has moved, moved_to is the business_id at the new address.
         """
         row = rules.find_place(self, WORDS, business_id)
         stars, by_rating = reviews.spread(self, WORDS, business_id)

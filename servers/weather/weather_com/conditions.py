@@ -64,7 +64,7 @@ def _alert_json(place: Place, alert: dict[str, Any]) -> dict[str, Any]:
 
 
 class Conditions(Service):
-    """Places, and their weather now and in the past."""
+    """Tools for places and their weather now and in the past."""
 
     @reads(example={"query": "Portland"})
     def search_location(self, query: Query) -> dict[str, Any]:
