@@ -69,8 +69,8 @@ def find_list(svc: Service, words: Words, list_id: str) -> dict[str, Any]:
     if row is None:
         svc.fail(
             words.no_list,
-            f"There is no list with the ID {list_id!r}.",
-            f"Call {words.lists} to see all.",
+            f"There is no {words.a_list} with the ID {list_id!r}.",
+            f"Call {words.lists} to see all of them.",
             id=list_id,
         )
     return row
@@ -85,8 +85,8 @@ def new_list(
     if same is not None:
         svc.fail(
             taken,
-            f"You already have a list called {same['name']!r}.",
-            f"Choose another name, or use that list; {words.lists} shows it.",
+            f"You already have a {words.a_list} called {same['name']!r}.",
+            f"Choose another name, or use that {words.a_list}; {words.lists} shows it.",
             id=same["id"],
         )
     row = {
@@ -133,8 +133,8 @@ def take(svc: Service, words: Words, list_id: str, business_id: str, missing: st
     if row is None:
         svc.fail(
             missing,
-            f"{business_id} is not on this list.",
-            f"Call {words.lists} to see your lists.",
+            f"{business_id} is not in this {words.a_list}.",
+            f"Call {words.lists} to choose another one.",
             business_id=business_id,
         )
     svc.db.delete(words.table("list_items"), row["id"])

@@ -115,10 +115,13 @@ Remark = Annotated[
 class Words:
     """A provider's words: its tables, id prefixes, codes, and the tools that hints name.
 
-    `counts` is the SQL condition for the reviews that count.
+    `counts` is the SQL condition for the reviews that count; `a_place` and `a_list` are what the
+    provider calls them.
     """
 
     tables: str
+    a_place: str
+    a_list: str
     review: str
     counts: str
     no_place: str
@@ -160,8 +163,8 @@ def find_place(svc: Service, words: Words, business_id: str) -> dict[str, Any]:
     if row is None:
         svc.fail(
             words.no_place,
-            f"There is no place with the ID {business_id!r}.",
-            f"Call {words.search} to find places.",
+            f"There is no {words.a_place} with the ID {business_id!r}.",
+            f"Call {words.search} to find its business_id.",
             business_id=business_id,
         )
     return row

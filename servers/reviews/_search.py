@@ -85,7 +85,7 @@ def with_point(
         svc.fail(
             svc.codes.invalid,
             "The point to search around is not clear.",
-            "Give both latitude and longitude, or a business to search near.",
+            f"Give both latitude and longitude, or a {words.a_place} to search near.",
         )
     if near is not None:
         row = find_place(svc, words, near)
@@ -105,7 +105,7 @@ def search(svc: Service, words: Words, wish: Wish, sort_by: str) -> list[dict[st
         svc.fail(
             svc.codes.invalid,
             "Sorting by distance requires a point to search around.",
-            "Give latitude and longitude, or a business to search near.",
+            f"Give latitude and longitude, or a {words.a_place} to search near.",
         )
     stars_of = stars_by_place(svc, words)
     matches = []

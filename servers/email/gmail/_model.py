@@ -30,7 +30,7 @@ EmailId = Annotated[
 ]
 DraftId = Annotated[str, Field(description="draft_id, from list_drafts.")]
 LabelName = Annotated[
-    str, Field(min_length=1, max_length=60, description="Name of a label, from list_labels.")
+    str, Field(min_length=1, max_length=60, description="Name of a label (see list_labels).")
 ]
 
 # -- system labels ----------------------------------------------------------------------------

@@ -31,11 +31,11 @@ EmailId = Annotated[
 ]
 FolderName = Annotated[
     str,
-    Field(min_length=1, max_length=60, description="Name of a folder, from list_folders."),
+    Field(min_length=1, max_length=60, description="Name of a folder (see list_folders)."),
 ]
 CategoryName = Annotated[
     str,
-    Field(min_length=1, max_length=60, description="Name of a category, from list_categories."),
+    Field(min_length=1, max_length=60, description="Name of a category (see list_categories)."),
 ]
 
 

@@ -29,6 +29,8 @@ TABLES = {
 }
 WORDS = rules.Words(
     tables="google_map_review",
+    a_place="place",
+    a_list="list",
     review="grv",
     counts="1",
     no_place="PLACE_NOT_FOUND",
